@@ -1,0 +1,11 @@
+"""The base of every frozen declaration: studies, steps and the values inside them."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Declaration(BaseModel):
+    """An immutable, hashable value; unknown keys are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)

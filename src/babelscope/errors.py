@@ -1,0 +1,59 @@
+"""Every exception that Babelscope raises for something outside its own code.
+
+All of them derive from `BabelscopeError`, so a caller can catch one type; the command line prints the message
+alone (never a traceback) and exits with `exit_status`. A message says what was given, where, what is allowed,
+and what to do next.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class BabelscopeError(Exception):
+    """The root of the tree."""
+
+    exit_status = 2
+
+
+class InputError(BabelscopeError):
+    """Something the user gave cannot be used: an option, a name, a missing file."""
+
+
+class DataError(InputError):
+    """A data file is malformed; the message begins with `file:line:`."""
+
+    def __init__(self, path: Path | str, line: int | None, problem: str):
+        self.path, self.line, self.problem = Path(path), line, problem
+        where = f"{path}:{line}" if line is not None else f"{path}"
+        super().__init__(f"{where}: {problem}")
+
+
+class StudyError(InputError):
+    """A study declaration has faults; all of them are listed, each with the path of its key."""
+
+    def __init__(self, origin: str, faults: list[str]):
+        self.origin, self.faults = origin, tuple(faults)
+        super().__init__(f"{origin}: {len(faults)} fault{'s' if len(faults) != 1 else ''}\n  - " + "\n  - ".join(faults))
+
+
+class EncoderError(InputError):
+    """An encoder cannot be loaded, or its family is not in the anatomy table."""
+
+
+class StoreError(BabelscopeError):
+    """The store is damaged, not writable, or of another format."""
+
+
+class DamagedResult(StoreError):
+    """A stored file does not match its recorded checksum."""
+
+
+class StepError(BabelscopeError):
+    """A step failed while it ran."""
+
+    exit_status = 1
+
+
+class DivergedError(StepError):
+    """The training loss became NaN or infinite."""

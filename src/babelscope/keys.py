@@ -1,0 +1,26 @@
+"""Content addresses: the hash of a value, of a file, of a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+
+def digest(value: Any) -> str:
+    """SHA-256 (hex) of a JSON value in canonical form: sorted keys, no spaces, ASCII; NaN is refused."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 (hex) of a file's bytes."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def folder_digest(folder: Path, patterns: tuple[str, ...] = ("*",)) -> str:
+    """Hash of the names and contents of the files directly in `folder` that match `patterns`."""
+    files = sorted({file for pattern in patterns for file in folder.glob(pattern) if file.is_file()})
+    return digest({file.name: file_digest(file) for file in files})

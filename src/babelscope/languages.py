@@ -1,0 +1,46 @@
+"""Languages and scripts: BCP 47 codes, ISO 15924 scripts, and how they are named in tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A language as studies name it.
+
+    `code` is a BCP 47 tag (private use `qaa`..`qtz` for the artificial ones), `script` an ISO 15924 code.
+    """
+
+    code: str
+    name: str
+    script: str
+
+
+_REAL = [
+    Language("ar", "Arabic", "Arab"),
+    Language("bm", "Bambara", "Latn"),
+    Language("bxr", "Buryat", "Cyrl"),
+    Language("cs", "Czech", "Latn"),
+    Language("de", "German", "Latn"),
+    Language("en", "English", "Latn"),
+    Language("es", "Spanish", "Latn"),
+    Language("fr", "French", "Latn"),
+    Language("gsw", "Swiss German", "Latn"),
+    Language("hi", "Hindi", "Deva"),
+    Language("it", "Italian", "Latn"),
+    Language("mt", "Maltese", "Latn"),
+    Language("myv", "Erzya", "Cyrl"),
+    Language("nl", "Dutch", "Latn"),
+    Language("pcm", "Naija", "Latn"),
+    Language("pt", "Portuguese", "Latn"),
+    Language("ru", "Russian", "Cyrl"),
+    Language("sv", "Swedish", "Latn"),
+    Language("tr", "Turkish", "Latn"),
+    Language("ug", "Uyghur", "Arab"),
+    Language("vi", "Vietnamese", "Latn"),
+    Language("wo", "Wolof", "Latn"),
+    Language("zh", "Chinese", "Hans"),
+]
+
+REAL_LANGUAGES = {language.code: language for language in _REAL}

@@ -1,0 +1,63 @@
+"""The shared values of language data: word, sentence, parallel sentences with their word alignment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+UPOS = (
+    "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM",
+    "PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X",
+)  # fmt: skip
+"""The universal part-of-speech tags of UD, in the order of the task head's classes."""
+
+
+class Word(NamedTuple):
+    """A syntactic word of Universal Dependencies. `head` is 1-based; 0 is the root."""
+
+    form: str
+    upos: str
+    head: int
+    deprel: str
+
+
+class Multiword(NamedTuple):
+    """A surface token that covers the words `first`..`last` (1-based, both included), such as French `du`."""
+
+    first: int
+    last: int
+    form: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence as a dependency tree over its words."""
+
+    id: str
+    words: tuple[Word, ...]
+    multiwords: tuple[Multiword, ...] = ()
+
+    @property
+    def forms(self) -> list[str]:
+        return [word.form for word in self.words]
+
+    @property
+    def upos(self) -> list[str]:
+        return [word.upos for word in self.words]
+
+
+@dataclass(frozen=True, slots=True)
+class Parallel:
+    """The same meaning in several languages.
+
+    `sentences` maps a language code to its sentence. `concepts` maps it to one meaning identifier a word
+    (-1 for a word that has none, such as a language's article); words of equal identifier are aligned.
+    """
+
+    sentences: dict[str, Sentence]
+    concepts: dict[str, tuple[int, ...]]
+
+    def alignment(self, source: str, target: str) -> list[tuple[int, int]]:
+        """Pairs of 0-based word positions (source, target) that express the same part of the meaning."""
+        where = {concept: j for j, concept in enumerate(self.concepts[target]) if concept >= 0}
+        return [(i, where[c]) for i, c in enumerate(self.concepts[source]) if c in where]
