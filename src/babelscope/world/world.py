@@ -1,0 +1,130 @@
+"""The world as a source of data: text, treebanks, parallel sentences, code-switched text, all from one seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import islice
+
+from babelscope.errors import InputError
+from babelscope.text import Parallel, Sentence
+from babelscope.world.chance import Chance
+from babelscope.world.concepts import Concept, concepts_of
+from babelscope.world.family import FAMILY, WORLD_LANGUAGES, Grammar, Member
+from babelscope.world.lexicon import SCRIPTS, Lexicon, changed, coin_lexicon, coin_names, inherit, shared_names
+from babelscope.world.meaning import Clause, draw_sentence
+from babelscope.world.realise import Node, form, realise, write
+
+VERSION = 1
+"""Raise it whenever the same call would give other data: it is part of every key that rests on the world."""
+
+SPLITS = ("train", "dev", "test")
+
+
+class World:
+    """All languages of the family for one seed. The same seed gives the same bytes everywhere."""
+
+    def __init__(self, seed: int = 0):
+        self.seed = seed
+
+    @cached_property
+    def lexicons(self) -> dict[str, Lexicon]:
+        """Language code -> concept -> root in Latin letters, parents before daughters."""
+        names = coin_names(Chance("names", self.seed))
+        lexicons: dict[str, Lexicon] = {}
+        for code, member in FAMILY.items():
+            chance = Chance("lexicon", self.seed, code)
+            if member.lexicon_of:
+                lexicons[code] = lexicons[member.lexicon_of]
+            elif member.parent:
+                lexicons[code] = inherit(chance, lexicons[member.parent], member.changes, member.replaced)
+            else:
+                lexicons[code] = coin_lexicon(chance, names)
+        return lexicons
+
+    def text(self, language: str, count: int, switched: float = 0.0) -> list[str]:
+        """Non-parallel sentences for pre-training, words separated by spaces.
+
+        `switched` is the share of words replaced by another seen language's word for the same meaning.
+        """
+        chance = Chance("switch", self.seed, language)
+        trees = islice(self._trees(language, "text", language), count)
+        return [" ".join(self._switched(tree, language, switched, chance)) for tree in trees]
+
+    def treebank(self, language: str, split: str, count: int) -> list[Sentence]:
+        """Annotated sentences. The test split says the same things in every language, the others do not."""
+        if split not in SPLITS:
+            raise InputError(f"the world has no split {split!r}; there are {', '.join(SPLITS)}")
+        stream = "all" if split == "test" else language
+        trees = islice(self._trees(language, f"treebank-{split}", stream), count)
+        return [write(tree, self._inflect(language), f"{language}-{split}-{k}") for k, tree in enumerate(trees, 1)]
+
+    def parallel(self, languages: Sequence[str], count: int) -> list[Parallel]:
+        """The same new meanings in several languages, with word alignments."""
+        meanings = islice(self._meanings("parallel", "all"), count)
+        return [self._parallel(meaning, languages, f"parallel-{k}") for k, meaning in enumerate(meanings, 1)]
+
+    def member(self, language: str) -> Member:
+        """The family's entry for a language code; an unknown code is an `InputError`."""
+        if language not in FAMILY:
+            raise InputError(f"the world has no language {language!r}; there are {', '.join(FAMILY)}")
+        return FAMILY[language]
+
+    def _parallel(self, meaning: Clause, languages: Sequence[str], identifier: str) -> Parallel:
+        trees = {code: realise(meaning, self.member(code).grammar) for code in languages}
+        paths = {code: [node.meaning for node in tree.surface()] for code, tree in trees.items()}
+        number: dict[str | None, int] = {None: -1}
+        for path in (path for code in languages for path in paths[code]):
+            number.setdefault(path, len(number) - 1)
+        return Parallel(
+            {code: write(tree, self._inflect(code), identifier) for code, tree in trees.items()},
+            {code: tuple(number[path] for path in paths[code]) for code in languages},
+        )
+
+    def _meanings(self, *stream: str) -> Iterator[Clause]:
+        chance = Chance("meaning", self.seed, *stream)
+        while True:
+            yield draw_sentence(chance)
+
+    def _trees(self, language: str, *stream: str) -> Iterator[Node]:
+        grammar = self.member(language).grammar
+        return (realise(meaning, grammar) for meaning in self._meanings(*stream))
+
+    def _inflect(self, language: str) -> Inflector:
+        member = self.member(language)
+        return Inflector(self.lexicons[language], member)
+
+    def _switched(self, tree: Node, language: str, share: float, chance: Chance) -> Iterator[str]:
+        others = [code for code, member in FAMILY.items() if member.seen and code != language]
+        for node in tree.surface():
+            switch = share and node.concept and chance.happens(share)
+            yield form(node, self._inflect(chance.pick(others) if switch else language))
+
+
+class Inflector:
+    """Writes a concept with its suffixes in one language's script."""
+
+    def __init__(self, lexicon: Lexicon, member: Member):
+        self.lexicon, self.grammar = lexicon, member.grammar
+        self.changes = member.changes
+        self.script = SCRIPTS[member.language.script]
+
+    def __call__(self, concept: Concept, features: tuple[str, ...]) -> str:
+        root = self.lexicon[concept]
+        if concept in shared_names():
+            return root
+        return (root + "".join(suffix(self.grammar, concept, feature) for feature in features)).translate(self.script)
+
+
+def suffix(grammar: Grammar, concept: Concept, feature: str) -> str:
+    """The ending that a feature has on a part of speech; adjectives agree where the language has it."""
+    endings = {
+        ("NOUN", "plural"): grammar.plural,
+        ("ADJ", "plural"): grammar.adjective_plural,
+        ("VERB", "plural"): grammar.verb_plural,
+        ("AUX", "plural"): grammar.verb_plural,
+        ("VERB", "past"): grammar.past,
+        ("AUX", "past"): grammar.past,
+        ("NOUN", "accusative"): grammar.accusative,
+    }
+    return endings[concept.upos, feature]
