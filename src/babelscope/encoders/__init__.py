@@ -1,0 +1,1 @@
+"""Encoders: loading, anatomy, tokenizers and hidden states."""

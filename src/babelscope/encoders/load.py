@@ -1,0 +1,138 @@
+"""Encoders: configuration, weights and tokenizer, read from and written to Hugging Face folders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.utils import logging
+
+from babelscope.encoders.anatomy import anatomy_of, max_positions
+from babelscope.errors import EncoderError
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """An encoder is its configuration, its weights and its tokenizer."""
+
+    model: PreTrainedModel
+    """With its masked language model head where it has one; else the backbone alone."""
+    tokenizer: PreTrainedTokenizerBase
+    name: str
+
+    @property
+    def backbone(self) -> PreTrainedModel:
+        """The encoder proper, from pieces to hidden states."""
+        return self.model.base_model
+
+    @property
+    def has_mlm_head(self) -> bool:
+        return self.model.base_model is not self.model
+
+    @property
+    def max_length(self) -> int:
+        """The longest sequence, in pieces with the special ones."""
+        return min(max_positions(self.model.config), self.tokenizer.model_max_length)
+
+
+def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickle: bool = False) -> Encoder:
+    """Load an encoder in float32 from a local folder, or by its name on the Hugging Face hub.
+
+    Weights are read from safetensors files; pickled weights, which can run code, only with `allow_pickle`. Code that
+    comes with a model is never run. The masked language model head is kept if the checkpoint has its weights.
+
+    Raises:
+        EncoderError: nothing is found there, its files cannot be used, or its family is not in the anatomy table.
+    """
+    source = _checked_source(source, allow_pickle)
+    options: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
+    with _quiet(), _explained(source):
+        config = AutoConfig.from_pretrained(source, **options)
+        anatomy_of(config)
+        tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, **options)
+        model, report = AutoModelForMaskedLM.from_pretrained(
+            source,
+            dtype=torch.float32,
+            use_safetensors=None if allow_pickle else True,
+            output_loading_info=True,
+            **options,
+        )
+    return _assembled(source, model, tokenizer, set(report["missing_keys"]))
+
+
+def save_encoder(encoder: Encoder, folder: Path) -> None:
+    """Write the encoder as a Hugging Face folder: config.json, model.safetensors and the tokenizer's files."""
+    with _quiet():
+        encoder.model.save_pretrained(folder)
+        encoder.tokenizer.save_pretrained(folder)
+
+
+def untrained_model(encoder_or_config: Any, *, mlm_head: bool = True) -> PreTrainedModel:
+    """A model with weights drawn by its own initialiser from torch's global generator."""
+    model = AutoModelForMaskedLM.from_config(encoder_or_config, dtype=torch.float32)
+    return (model if mlm_head else model.base_model).eval()
+
+
+def _checked_source(source: str | Path, allow_pickle: bool) -> str:
+    """The source as text; what can be seen to be wrong without the network is refused here."""
+    folder = Path(source).expanduser()
+    if not folder.is_dir():
+        if isinstance(source, Path) or str(source).startswith((".", "/", "~")) or str(source).count("/") > 1:
+            raise EncoderError(f"{source}: no such folder. Give an encoder's folder, or its name on the hub")
+        return str(source)
+    if not (folder / "config.json").is_file():
+        raise EncoderError(f"{folder}: not an encoder's folder, it has no config.json")
+    if not allow_pickle and not any(folder.glob("*.safetensors")):
+        raise EncoderError(
+            f"{folder}: no .safetensors file. Pickled weights can run code when they are read: allow them "
+            "(allow_pickle) only if you trust whoever made them, or convert them to safetensors"
+        )
+    return str(folder)
+
+
+def _assembled(source: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, missing: set[str]) -> Encoder:
+    if not tokenizer.is_fast:
+        raise EncoderError(f"{source}: its tokenizer has no fast version (tokenizer.json), which is needed")
+    backbone = f"{anatomy_of(model.config).backbone}."
+    lost = sorted(key for key in missing if key.startswith(backbone))
+    if lost:
+        raise EncoderError(f"{source}: {len(lost)} weights are missing from its files, first {lost[0]}")
+    return Encoder(model=(model.base_model if missing else model).eval(), tokenizer=tokenizer, name=Path(source).name)
+
+
+@contextmanager
+def _explained(source: str) -> Iterator[None]:
+    """Turn the library's many ways to say that files are absent or unusable into one error."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError) as error:
+        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise EncoderError(
+            f"cannot load the encoder {source!r}: {first}\n"
+            "Give a folder with config.json, *.safetensors and a tokenizer, or a hub name and a network"
+        ) from error
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No progress bars and no advice from transformers."""
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def submodule(model: nn.Module, path: str) -> nn.Module:
+    """The module at a dotted path of the anatomy table."""
+    return model.get_submodule(path)

@@ -1,0 +1,132 @@
+"""Piece sequences as one flat array: encoded once, cut into padded batches by a gather."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from transformers import PreTrainedTokenizerBase
+
+
+class Batch(NamedTuple):
+    """Sequences of pieces, padded to the longest."""
+
+    ids: Tensor
+    """[sequences, pieces], int64."""
+    real: Tensor
+    """[sequences, pieces], bool: False where padded."""
+
+    def to(self, device: torch.device) -> Batch:
+        return Batch(self.ids.to(device), self.real.to(device))
+
+    @property
+    def attention_mask(self) -> Tensor | None:
+        """The mask for a model; None where nothing is padded, so that attention needs no mask at all."""
+        return None if bool(self.real.all()) else self.real
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Sequences of piece ids, special pieces included, one after the other."""
+
+    ids: Tensor
+    """[all pieces], int64."""
+    starts: Tensor
+    """[sequences + 1], int64: where each sequence begins in `ids`, and the end."""
+    padding_id: int
+
+    @classmethod
+    def of(cls, sequences: Sequence[Sequence[int]], padding_id: int) -> Pieces:
+        starts = np.zeros(len(sequences) + 1, dtype=np.int64)
+        np.cumsum([len(sequence) for sequence in sequences], out=starts[1:])
+        flat = np.fromiter((piece for sequence in sequences for piece in sequence), np.int64, int(starts[-1]))
+        return cls(torch.from_numpy(flat), torch.from_numpy(starts), padding_id)
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __iter__(self) -> Iterator[NDArray[np.int64]]:
+        return iter(np.split(self.ids.numpy(), self.starts[1:-1].numpy()))
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """[sequences]: pieces of each sequence, special pieces included."""
+        return np.diff(self.starts.numpy())
+
+    def batch(self, indices: NDArray[np.int64]) -> Batch:
+        """The sequences at `indices`, in that order."""
+        first, last = self.starts[indices], self.starts[indices + 1]
+        lengths = last - first
+        column = torch.arange(int(lengths.max()))
+        real = column < lengths[:, None]
+        where = (first[:, None] + column).clamp_(max=len(self.ids) - 1)
+        return Batch(self.ids[where].masked_fill_(~real, self.padding_id), real)
+
+
+def cut_by_tokens(
+    order: NDArray[np.int64], lengths: NDArray[np.int64], tokens_per_batch: int
+) -> list[NDArray[np.int64]]:
+    """Cut `order` (indices) into runs of at most `tokens_per_batch` pieces, padding included.
+
+    A sequence longer than that is a run of its own.
+    """
+    cuts, longest, count = [], 0, 0
+    for place, length in enumerate(lengths[order].tolist()):
+        longest, count = max(longest, length), count + 1
+        if count > 1 and longest * count > tokens_per_batch:
+            cuts.append(place)
+            longest, count = length, 1
+    return np.split(order, cuts)
+
+
+def by_length(lengths: NDArray[np.int64], tokens_per_batch: int) -> list[NDArray[np.int64]]:
+    """All indices from the shortest sequence to the longest, cut by tokens: the batches of an evaluation."""
+    return cut_by_tokens(np.argsort(lengths, kind="stable"), lengths, tokens_per_batch)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The special pieces that a tokenizer puts around every sequence, such as [CLS] and [SEP]."""
+
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+
+    @classmethod
+    def of(cls, tokenizer: PreTrainedTokenizerBase) -> Frame:
+        probe = tokenizer("a", return_special_tokens_mask=True)
+        ids, special = probe["input_ids"], probe["special_tokens_mask"]
+        inside = special.index(0)
+        width = special[inside:].count(0)
+        return cls(tuple(ids[:inside]), tuple(ids[inside + width :]))
+
+    def __len__(self) -> int:
+        return len(self.before) + len(self.after)
+
+    def around(self, pieces: Sequence[int]) -> list[int]:
+        return [*self.before, *pieces, *self.after]
+
+
+def encode_sentences(
+    tokenizer: PreTrainedTokenizerBase, sentences: Sequence[str], max_length: int
+) -> tuple[Pieces, NDArray[np.int64]]:
+    """Encode whole sentences; one longer than `max_length` pieces becomes several sequences, so that none is cut.
+
+    Returns:
+        The sequences, and for each the index of its sentence.
+    """
+    frame = Frame.of(tokenizer)
+    room = max_length - len(frame)
+    bare = {"add_special_tokens": False, "return_attention_mask": False, "return_token_type_ids": False}
+    encoded = tokenizer(list(sentences), **bare, verbose=False)["input_ids"] if sentences else []
+    sequences, owners = [], []
+    for owner, pieces in enumerate(encoded):
+        for start in range(0, max(len(pieces), 1), room):
+            sequences.append(frame.around(pieces[start : start + room]))
+            owners.append(owner)
+    return Pieces.of(sequences, tokenizer.pad_token_id), np.asarray(owners, dtype=np.int64)

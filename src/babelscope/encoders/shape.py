@@ -1,0 +1,50 @@
+"""The shape of a small BERT to train from scratch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import NonNegativeFloat, PositiveInt
+
+from babelscope.declaration import Declaration
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+    from babelscope.encoders.load import Encoder
+
+
+class Shape(Declaration):
+    """Sizes of a BERT encoder (Devlin et al., 2019). The defaults suit the artificial world."""
+
+    hidden: PositiveInt = 64
+    layers: PositiveInt = 6
+    heads: PositiveInt = 2
+    feed_forward: PositiveInt = 256
+    positions: PositiveInt = 64
+    dropout: NonNegativeFloat = 0.0
+
+
+def new_encoder(shape: Shape, tokenizer: PreTrainedTokenizerBase, seed: int, name: str) -> Encoder:
+    """An untrained BERT of that shape, with a masked language model head tied to its embeddings."""
+    import torch
+    from transformers import BertConfig
+
+    from babelscope.encoders.load import Encoder, untrained_model
+
+    config = BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=shape.hidden,
+        num_hidden_layers=shape.layers,
+        num_attention_heads=shape.heads,
+        intermediate_size=shape.feed_forward,
+        max_position_embeddings=shape.positions,
+        hidden_dropout_prob=shape.dropout,
+        attention_probs_dropout_prob=shape.dropout,
+        type_vocab_size=1,
+        pad_token_id=tokenizer.pad_token_id,
+        tie_word_embeddings=True,
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return Encoder(model=untrained_model(config), tokenizer=tokenizer, name=name)

@@ -1,0 +1,173 @@
+"""Masked language modelling: training with fresh masks, perplexity with fixed ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from babelscope.encoders.anatomy import anatomy_of
+from babelscope.encoders.pieces import Batch, Pieces, by_length, encode_sentences
+from babelscope.errors import InputError
+from babelscope.seeds import derive_seed
+
+
+class MaskedBatch(NamedTuple):
+    """Pieces with some hidden, and what was there."""
+
+    batch: Batch
+    hidden: Tensor
+    """[hidden pieces]: their positions in the batch, read row by row."""
+    answers: Tensor
+    """[hidden pieces]: the ids that were there."""
+
+    def to(self, device: torch.device) -> MaskedBatch:
+        return MaskedBatch(self.batch.to(device), self.hidden.to(device), self.answers.to(device))
+
+
+class Masking:
+    """Which pieces are hidden from the model: never special ones, and never an unknown piece."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, rate: float):
+        if not 0 < rate < 1:
+            raise InputError(f"masking rate {rate}: give a share of pieces between 0 and 1, such as 0.15")
+        self.rate, self.mask_id = rate, tokenizer.mask_token_id
+        self.ordinary = torch.ones(len(tokenizer), dtype=torch.bool)
+        self.ordinary[tokenizer.all_special_ids] = False
+
+    def draw(self, batch: Batch, generator: torch.Generator) -> MaskedBatch:
+        """Hide each piece with probability `rate`: 80% become [MASK], 10% any piece, 10% stay (Devlin et al., 2019)."""
+        chance = torch.rand(batch.ids.shape, generator=generator)
+        chance.masked_fill_(~(self.ordinary[batch.ids] & batch.real), 2.0)
+        # A batch so small that chance spares every piece hides the one that was nearest to being hidden.
+        hidden = (chance <= max(self.rate, float(chance.min()))).flatten().nonzero().squeeze(1)
+        answers = batch.ids.flatten()[hidden]
+        way = torch.rand(len(hidden), generator=generator)
+        random_ids = torch.randint(len(self.ordinary), (len(hidden),), generator=generator)
+        shown = torch.where(way < 0.8, self.mask_id, torch.where(way < 0.9, random_ids, answers))
+        return self._hide(batch, hidden, answers, shown)
+
+    def fix(self, pieces: Pieces, seed: int) -> list[NDArray[np.int64]]:
+        """For each sequence, the places to hide: `rate` of its pieces, at least one, chosen by its content and `seed`."""
+        return [self._places(sequence, seed) for sequence in pieces]
+
+    def hide(self, batch: Batch, places: Sequence[NDArray[np.int64]]) -> MaskedBatch:
+        """Replace the pieces at `places` (one array a row) by [MASK]."""
+        width = batch.ids.shape[1]
+        hidden = torch.from_numpy(np.concatenate([row * width + place for row, place in enumerate(places)]))
+        answers = batch.ids.flatten()[hidden]
+        return self._hide(batch, hidden, answers, torch.full_like(answers, self.mask_id))
+
+    def _places(self, ids: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+        ordinary = self.ordinary.numpy()[ids].nonzero()[0]
+        count = max(1, round(self.rate * len(ordinary)))
+        generator = np.random.default_rng(derive_seed(seed, "fixed masks", *ids.tolist()))
+        return np.sort(generator.permutation(ordinary)[:count])
+
+    def _hide(self, batch: Batch, hidden: Tensor, answers: Tensor, shown: Tensor) -> MaskedBatch:
+        ids = batch.ids.flatten().scatter(0, hidden, shown).view_as(batch.ids)
+        return MaskedBatch(Batch(ids, batch.real), hidden, answers)
+
+
+def hidden_logits(model: PreTrainedModel, masked: MaskedBatch) -> Tensor:
+    """[hidden pieces, vocabulary]: the logits of the hidden pieces; the head is computed there and nowhere else."""
+    batch = masked.batch
+    states = model.base_model(input_ids=batch.ids, attention_mask=batch.attention_mask).last_hidden_state
+    states = states.flatten(0, 1).index_select(0, masked.hidden)
+    for path in anatomy_of(model.config).head:
+        states = model.get_submodule(path)(states)
+    return states
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Sentences with fixed masks, to measure perplexity on."""
+
+    pieces: Pieces
+    owners: NDArray[np.int64]
+    places: list[NDArray[np.int64]]
+    masking: Masking
+
+    @classmethod
+    def of(
+        cls,
+        tokenizer: PreTrainedTokenizerBase,
+        sentences: Sequence[str],
+        max_length: int,
+        rate: float = 0.15,
+        seed: int = 0,
+    ) -> HeldOut:
+        pieces, owners = encode_sentences(tokenizer, sentences, max_length)
+        masking = Masking(tokenizer, rate)
+        places = masking.fix(pieces, seed)
+        if not sum(map(len, places)):
+            raise InputError(
+                f"perplexity of {len(sentences)} sentences: the tokenizer knows no piece of them, so none can be hidden"
+            )
+        return cls(pieces, owners, places, masking)
+
+    @torch.no_grad()
+    def losses(self, model: PreTrainedModel, tokens_per_batch: int = 4096) -> NDArray[np.float64]:
+        """[sentences, 2]: summed negative log-likelihood (nats) and number of each sentence's hidden pieces."""
+        losses = np.zeros((int(self.owners[-1]) + 1, 2))
+        for indices in by_length(self.pieces.lengths, tokens_per_batch):
+            places = [self.places[index] for index in indices]
+            masked = self.masking.hide(self.pieces.batch(indices), places).to(model.device)
+            each = cross_entropy(hidden_logits(model, masked).float(), masked.answers, reduction="none")
+            sentences = np.repeat(self.owners[indices], [len(place) for place in places])
+            np.add.at(losses[:, 0], sentences, each.double().cpu().numpy())
+            np.add.at(losses[:, 1], sentences, 1)
+        return losses
+
+    def perplexity(self, model: PreTrainedModel) -> float:
+        """exp of the mean negative log-likelihood of the hidden pieces, all of them behind [MASK]."""
+        total, count = self.losses(model).sum(axis=0)
+        return math.exp(min(total / count, 700.0))
+
+
+@dataclass(frozen=True)
+class MaskedLanguageModelling:
+    """The task: sentences to train on, and held-out sentences by name."""
+
+    tokenizer: PreTrainedTokenizerBase
+    sentences: Sequence[str]
+    max_length: int
+    rate: float = 0.15
+    dev: Mapping[str, HeldOut] = field(default_factory=dict)
+    measure: str = "perplexity"
+    higher_is_better: bool = False
+
+    @cached_property
+    def pieces(self) -> Pieces:
+        pieces, _ = encode_sentences(self.tokenizer, self.sentences, self.max_length)
+        usable = [sequence for sequence in pieces if self.masking.ordinary[sequence].any()]
+        if not usable:
+            raise InputError(f"{len(self.sentences)} sentences to train on: the tokenizer knows no piece of them")
+        return Pieces.of(usable, pieces.padding_id)
+
+    @cached_property
+    def masking(self) -> Masking:
+        return Masking(self.tokenizer, self.rate)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        return self.pieces.lengths
+
+    def batch(self, indices: NDArray[np.int64], generator: torch.Generator) -> MaskedBatch:
+        return self.masking.draw(self.pieces.batch(indices), generator)
+
+    def loss(self, model: nn.Module, batch: MaskedBatch) -> Tensor:
+        batch = batch.to(model.device)
+        return cross_entropy(hidden_logits(model, batch).float(), batch.answers)
+
+    def evaluate(self, model: nn.Module) -> dict[str, float]:
+        return {name: held_out.perplexity(model) for name, held_out in self.dev.items()}

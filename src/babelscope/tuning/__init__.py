@@ -1,0 +1,1 @@
+"""Tuning: settings, batches, the training loop and its checkpoints."""

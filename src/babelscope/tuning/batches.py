@@ -1,0 +1,51 @@
+"""Batches of similar lengths: every example once an epoch, in an order that (seed, epoch) alone decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from babelscope.encoders.pieces import cut_by_tokens
+from babelscope.seeds import derive_seed
+from babelscope.tuning.settings import Tuning
+
+BATCHES_PER_POOL = 50
+"""Examples are sorted by length within random pools of about so many batches: little padding, much chance."""
+
+
+def epoch_batches(lengths: NDArray[np.int64], tokens_per_batch: int, seed: int, epoch: int) -> list[NDArray[np.int64]]:
+    """The batches of one epoch, as indices of examples.
+
+    Args:
+        lengths: [examples], pieces of each.
+        tokens_per_batch: pieces of a batch at most, padding included; a longer example is a batch of its own.
+    """
+    generator = np.random.default_rng(derive_seed(seed, "order", epoch))
+    shuffled = generator.permutation(len(lengths))
+    # The pool of an example is where the running number of tokens in shuffled order falls.
+    pools = np.cumsum(lengths[shuffled]) // (tokens_per_batch * BATCHES_PER_POOL)
+    ordered = shuffled[np.lexsort((lengths[shuffled], pools))]
+    batches = cut_by_tokens(ordered, lengths, tokens_per_batch)
+    return [batches[place] for place in generator.permutation(len(batches))]
+
+
+def all_batches(lengths: NDArray[np.int64], tuning: Tuning, seed: int) -> Iterator[tuple[NDArray[np.int64], bool]]:
+    """The batches of a whole run, each with whether it ends an epoch."""
+    made = 0
+    for epoch in count() if tuning.epochs is None else range(tuning.epochs):
+        batches = epoch_batches(lengths, tuning.tokens_per_batch, seed, epoch)
+        for place, batch in enumerate(batches, start=1):
+            yield batch, place == len(batches)
+            made += 1
+            if made == tuning.steps:
+                return
+
+
+def count_steps(lengths: NDArray[np.int64], tuning: Tuning, seed: int) -> int:
+    """How many steps the run has."""
+    if tuning.steps is not None:
+        return tuning.steps
+    return sum(1 for _ in all_batches(lengths, tuning, seed))

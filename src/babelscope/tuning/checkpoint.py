@@ -1,0 +1,107 @@
+"""Checkpoints: everything a run needs to go on exactly where it was, in one safetensors file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from babelscope.errors import InputError
+
+_MOMENTS = ("step", "exp_avg", "exp_avg_sq")
+
+
+class Point(NamedTuple):
+    """One point of a learning curve. `split` is "train", or "dev" followed by the dev set's name."""
+
+    step: int
+    split: str
+    measure: str
+    value: float
+
+
+@dataclass
+class State:
+    """Where a run is, next to its weights and moments."""
+
+    run: str
+    """What the run is: a digest of its settings, seed and data."""
+    step: int = 0
+    best: float | None = None
+    best_step: int = 0
+    without_best: int = 0
+    """Validations since the best one."""
+    loss_sum: float = 0.0
+    loss_steps: int = 0
+    """Training loss since the last point of the curve."""
+    points: list[Point] = field(default_factory=list)
+
+
+def write_weights(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str] | None = None) -> None:
+    """Write tensors in one atomic move: a reader sees the whole file or none."""
+    draft = path.with_suffix(".draft")
+    save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, draft, metadata)
+    draft.replace(path)
+
+
+def weights_of(model: nn.Module) -> dict[str, Tensor]:
+    """Parameters and buffers by name, each shared (tied) tensor once."""
+    return {**dict(model.named_parameters()), **dict(model.named_buffers())}
+
+
+@torch.no_grad()
+def set_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    """Copy weights into the model, tied tensors included."""
+    for name, tensor in weights_of(model).items():
+        tensor.copy_(weights[name])
+
+
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """The tensors of a file that `write_weights` wrote."""
+    return load_file(path)
+
+
+def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, state: State) -> None:
+    """Write weights, the optimizer's moments and the state."""
+    tensors = {f"model/{name}": tensor for name, tensor in weights_of(model).items()}
+    for name, parameter in model.named_parameters():
+        for moment in _MOMENTS:
+            if parameter in optimizer.state:
+                tensors[f"{moment}/{name}"] = optimizer.state[parameter][moment]
+    write_weights(path, tensors, {"state": json.dumps(asdict(state))})
+
+
+def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, run: str) -> State:
+    """Set the model and the optimizer as they were, and return the state; a new state if there is no checkpoint.
+
+    Raises:
+        InputError: the checkpoint is of another run, or damaged.
+    """
+    if not path.exists():
+        return State(run)
+    state = _read_state(path)
+    if state.run != run:
+        raise InputError(f"{path}: a checkpoint of another training run. Delete it, or give another folder")
+    tensors = read_weights(path)
+    set_weights(model, {name.removeprefix("model/"): tensors[name] for name in tensors if name.startswith("model/")})
+    for name, parameter in model.named_parameters():
+        if f"step/{name}" in tensors:
+            moments = {moment: tensors[f"{moment}/{name}"] for moment in _MOMENTS}
+            optimizer.state[parameter] = {key: value.to(parameter.device) for key, value in moments.items()}
+    return state
+
+
+def _read_state(path: Path) -> State:
+    try:
+        with safe_open(path, framework="pt") as file:
+            state = json.loads(file.metadata()["state"])
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: damaged checkpoint ({error}). Delete it to start the training anew") from error
+    return State(**{**state, "points": [Point(*point) for point in state["points"]]})

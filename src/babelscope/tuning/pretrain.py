@@ -1,0 +1,45 @@
+"""Pre-training a small encoder from scratch by masked language modelling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from transformers import PreTrainedTokenizerBase
+
+from babelscope.encoders.load import Encoder
+from babelscope.encoders.shape import Shape, new_encoder
+from babelscope.seeds import derive_seed
+from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
+from babelscope.tuning.loop import History, Progress, tune
+from babelscope.tuning.settings import Tuning
+
+PRETRAINING = Tuning(learning_rate=2e-3, steps=7000, betas=(0.9, 0.98), weight_decay=0.01, warmup=0.06)
+"""Settings that pre-train the default shape on the artificial world, with 30% of the pieces hidden."""
+
+
+def pretrain(
+    sentences: Sequence[str],
+    tokenizer: PreTrainedTokenizerBase,
+    folder: Path,
+    *,
+    shape: Shape | None = None,
+    tuning: Tuning = PRETRAINING,
+    masking: float = 0.3,
+    dev: Mapping[str, Sequence[str]] | None = None,
+    seed: int = 0,
+    name: str = "pretrained",
+    progress: Progress = lambda done, total, **numbers: None,
+) -> tuple[Encoder, History]:
+    """Train a BERT on sentences (of any languages, words separated by spaces), resumable from `folder`.
+
+    `dev` holds sentences by name; their perplexity is measured at each validation and selects the best step. Without
+    it the last step is kept.
+    """
+    encoder = new_encoder(shape or Shape(), tokenizer, derive_seed(seed, "weights"), name)
+    length = min(encoder.max_length, tuning.max_length or encoder.max_length)
+    held_out = {part: HeldOut.of(tokenizer, text, length) for part, text in (dev or {}).items()}
+    task = MaskedLanguageModelling(tokenizer, sentences, length, masking, held_out)
+    history = tune(encoder.model, task, tuning, seed, folder, progress)
+    encoder.model.eval()
+    return encoder, history
