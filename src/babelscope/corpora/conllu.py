@@ -1,0 +1,204 @@
+"""CoNLL-U, the file format of Universal Dependencies: https://universaldependencies.org/format.html.
+
+Each line is parsed by the `conllu` library. What is added here is the number of the line at fault, and the checks
+that tell a dependency tree from a damaged file: a file is read whole and right, or refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from conllu.exceptions import ParseException
+from conllu.models import Metadata, Token, TokenList
+from conllu.parser import parse_comment_line, parse_id_value, parse_int_value, parse_line
+
+from babelscope.corpora.lines import Line, numbered_lines
+from babelscope.errors import DataError
+from babelscope.text import UPOS, Multiword, Sentence, Word
+
+_COLUMNS = 10
+_FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel")
+_PARSERS = {"id": lambda row, i: parse_id_value(row[i]), "head": lambda row, i: parse_int_value(row[i])}
+_REPEATED_SPACE = re.compile(" {2,}")  # `conllu` would take it for the end of a column
+
+
+class _LineError(Exception):
+    """What is wrong, and in which line of the file; `read_conllu` adds the path."""
+
+    def __init__(self, line: int, problem: str):
+        self.line, self.problem = line, problem if len(problem) < 400 else f"{problem[:400]} ..."
+
+
+def read_conllu(path: Path) -> list[Sentence]:
+    """All sentences of a CoNLL-U file, plain or gzip-compressed (told apart by content, not by name).
+
+    Multiword tokens become `Sentence.multiwords`. Empty nodes (8.1) are left out; heads never point to them. A
+    sentence without `sent_id` is named by its ordinal in the file, from 1.
+
+    Raises `DataError`, with the line where there is one, if any part of the file is not well-formed.
+    """
+    try:
+        sentences = list(_sentences(path))
+    except _LineError as fault:
+        raise DataError(path, fault.line, fault.problem) from None
+    if not sentences:
+        raise DataError(path, None, "holds no sentence; expected CoNLL-U, ten tab-separated columns a word")
+    return sentences
+
+
+def write_conllu(path: Path, sentences: Iterable[Sentence]) -> None:
+    """Write sentences as plain CoNLL-U; columns that a `Sentence` does not hold are `_`."""
+    with path.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.writelines(_token_list(sentence).serialize() for sentence in sentences)
+
+
+def _token_list(sentence: Sentence) -> TokenList:
+    starts = {token.first: token for token in sentence.multiwords}
+    tokens = []
+    for number, word in enumerate(sentence.words, start=1):
+        if number in starts:
+            tokens.append(_token(f"{number}-{starts[number].last}", starts[number].form))
+        tokens.append(_token(number, word.form, upos=word.upos, head=word.head, deprel=word.deprel))
+    return TokenList(tokens, Metadata(sent_id=sentence.id))
+
+
+def _token(id: int | str, form: str, **columns: str | int) -> Token:
+    return Token(dict.fromkeys(("id", *_FIELDS[1:], "deps", "misc"), "_") | {"id": id, "form": form} | columns)
+
+
+def _sentences(path: Path) -> Iterator[Sentence]:
+    seen: dict[str, int] = {}
+    for ordinal, block in enumerate(_blocks(path), start=1):
+        sentence = _sentence(block, ordinal)
+        line = block[0].number
+        if (first := seen.setdefault(sentence.id, line)) != line:
+            raise _LineError(line, f"the sentence at line {first} has the same id, {sentence.id!r}")
+        yield sentence
+
+
+def _blocks(path: Path) -> Iterator[list[Line]]:
+    """The lines of each sentence, without the empty line that ends it (which the last one may lack)."""
+    block: list[Line] = []
+    for line in numbered_lines(path):
+        if line.text:
+            block.append(line)
+        elif block:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _sentence(block: list[Line], ordinal: int) -> Sentence:
+    comments = dict(pair for line in block if line.text.startswith("#") for pair in parse_comment_line(line.text))
+    rows = [(line.number, _parsed(line)) for line in block if not line.text.startswith("#")]
+    _check_ids(rows)
+    numbered = [(line, _word(line, token)) for line, token in rows if isinstance(token["id"], int)]
+    if not numbered:
+        raise _LineError(block[-1].number, "a sentence without words ends here")
+    _check_tree(numbered)
+    multiwords = tuple(Multiword(t["id"][0], t["id"][2], t["form"]) for _, t in rows if _is_range(t["id"]))
+    sentence = Sentence(comments.get("sent_id") or str(ordinal), tuple(word for _, word in numbered), multiwords)
+    if text := comments.get("text"):
+        _check_spelling(block[-1].number, sentence, text)
+    return sentence
+
+
+def _parsed(line: Line) -> Token:
+    columns = line.text.count("\t") + 1
+    if columns != _COLUMNS:
+        hint = "; are they separated by spaces instead of tabs?" if columns == 1 and " " in line.text else ""
+        raise _LineError(line.number, f"expected {_COLUMNS} tab-separated columns, found {columns}{hint}")
+    if _REPEATED_SPACE.search(line.text):
+        raise _LineError(line.number, "two spaces in a row inside a column; columns are separated by tabs")
+    try:
+        token = parse_line(line.text, _FIELDS, _PARSERS)
+    except (ParseException, ValueError):  # ValueError: a number of thousands of digits
+        id, head = (line.text.split("\t")[i] for i in (0, 6))
+        problem = f"the id is {id!r} and the head {head!r}; an id is like 8, 8-9 or 8.1, a head a number from 0"
+        raise _LineError(line.number, problem) from None
+    if not token["form"].strip():
+        raise _LineError(line.number, "the form (second column) is empty")
+    return token
+
+
+def _is_range(id: object) -> bool:
+    return isinstance(id, tuple) and id[1] == "-"
+
+
+def _check_ids(rows: list[tuple[int, Token]]) -> None:
+    """Words count 1, 2, 3; empty nodes count 8.1, 8.2 after word 8; ranges begin at the next word, don't overlap."""
+    words, empty, covered, last_line = 0, 0, 0, 0
+    for line, token in rows:
+        id = token["id"]
+        if isinstance(id, int):
+            words, empty = words + 1, 0
+            _expect(line, id, words)
+        elif _is_range(id):
+            _expect(line, id, (max(words, covered) + 1, "-", id[2]))
+            covered, last_line = id[2], line
+        else:
+            empty += 1
+            _expect(line, id, (words, ".", empty))
+    if covered > words:
+        raise _LineError(last_line, f"a multiword token up to word {covered}, but the sentence has {words} words")
+
+
+def _expect(line: int, id: object, expected: object) -> None:
+    if id != expected:
+        shown = ["".join(map(str, i)) if isinstance(i, tuple) else i or "_" for i in (id, expected)]
+        hint = "; is the empty line between two sentences missing?" if id == 1 else ""
+        raise _LineError(line, f"the id is {shown[0]} where {shown[1]} is expected{hint}")
+
+
+def _word(line: int, token: Token) -> Word:
+    upos, deprel = token["upos"], token["deprel"]
+    if upos == "_":
+        raise _LineError(line, "no universal part of speech (fourth column is _): the treebank is not annotated")
+    if upos not in UPOS:
+        raise _LineError(line, f"{upos!r} is not a universal part of speech; allowed are {', '.join(UPOS)}")
+    if token["head"] is None or deprel in ("", "_"):
+        raise _LineError(line, "no head or no dependency relation (seventh and eighth column): not annotated")
+    return Word(token["form"], upos, token["head"], deprel)
+
+
+def _check_tree(numbered: list[tuple[int, Word]]) -> None:
+    """Exactly one word has head 0, and from every word the heads lead there."""
+    heads = [0, *(word.head for _, word in numbered)]
+    for line, word in numbered:
+        if not 0 <= word.head < len(heads):
+            raise _LineError(line, f"the head is {word.head}; allowed are 0 (root) to {len(numbered)} (last word)")
+    roots = [line for line, word in numbered if word.head == 0]
+    if not roots:
+        raise _LineError(numbered[0][0], "the sentence that begins here has no root: no head is 0")
+    if len(roots) > 1:
+        raise _LineError(roots[1], f"a second root; the first is at line {roots[0]}")
+    if (cyclic := _cyclic(heads)) is not None:
+        raise _LineError(numbered[cyclic - 1][0], f"word {cyclic} is its own ancestor: the heads form a cycle")
+
+
+def _cyclic(heads: list[int]) -> int | None:
+    """A word on a cycle of `heads` (index 0 is the root), if there is one; looks at each word once."""
+    rooted = {0}
+    for word in range(1, len(heads)):
+        path: dict[int, None] = {}
+        while word not in rooted:
+            if word in path:
+                return word
+            path[word] = None
+            word = heads[word]
+        rooted.update(path)
+    return None
+
+
+def _check_spelling(line: int, sentence: Sentence, text: str) -> None:
+    """The tokens spell the sentence's `# text` but for white space, as UD demands: no line is missing."""
+    covered = {word for token in sentence.multiwords for word in range(token.first, token.last + 1)}
+    tokens = [(number, word.form) for number, word in enumerate(sentence.words, start=1) if number not in covered]
+    tokens += [(token.first, token.form) for token in sentence.multiwords]
+    spelled = "".join(form for _, form in sorted(tokens))
+    if "".join(spelled.split()) != "".join(text.split()):
+        problem = "the sentence that ends here does not spell its # text; is a line missing, or the file cut short?"
+        raise _LineError(line, f"{problem} Its words: {spelled[:100]!r}; its text: {text[:100]!r}")
