@@ -6,11 +6,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
-from torch import nn
-from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import (
+    AutoConfig,
+    AutoModelForMaskedLM,
+    AutoTokenizer,
+    PretrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
 from transformers.utils import logging
 
 from babelscope.encoders.anatomy import anatomy_of, max_positions
@@ -29,10 +35,11 @@ class Encoder:
     @property
     def backbone(self) -> PreTrainedModel:
         """The encoder proper, from pieces to hidden states."""
-        return self.model.base_model
+        return _backbone(self.model)
 
     @property
     def has_mlm_head(self) -> bool:
+        """Whether the model can predict hidden pieces."""
         return self.model.base_model is not self.model
 
     @property
@@ -73,10 +80,14 @@ def save_encoder(encoder: Encoder, folder: Path) -> None:
         encoder.tokenizer.save_pretrained(folder)
 
 
-def untrained_model(encoder_or_config: Any, *, mlm_head: bool = True) -> PreTrainedModel:
+def untrained_model(config: PretrainedConfig, *, mlm_head: bool = True) -> PreTrainedModel:
     """A model with weights drawn by its own initialiser from torch's global generator."""
-    model = AutoModelForMaskedLM.from_config(encoder_or_config, dtype=torch.float32)
-    return (model if mlm_head else model.base_model).eval()
+    model = AutoModelForMaskedLM.from_config(config, dtype=torch.float32)
+    return (model if mlm_head else _backbone(model)).eval()
+
+
+def _backbone(model: PreTrainedModel) -> PreTrainedModel:
+    return cast(PreTrainedModel, model.base_model)
 
 
 def _checked_source(source: str | Path, allow_pickle: bool) -> str:
@@ -103,7 +114,7 @@ def _assembled(source: str, model: PreTrainedModel, tokenizer: PreTrainedTokeniz
     lost = sorted(key for key in missing if key.startswith(backbone))
     if lost:
         raise EncoderError(f"{source}: {len(lost)} weights are missing from its files, first {lost[0]}")
-    return Encoder(model=(model.base_model if missing else model).eval(), tokenizer=tokenizer, name=Path(source).name)
+    return Encoder(model=(_backbone(model) if missing else model).eval(), tokenizer=tokenizer, name=Path(source).name)
 
 
 @contextmanager
@@ -131,8 +142,3 @@ def _quiet() -> Iterator[None]:
         logging.set_verbosity(verbosity)
         if bars:
             logging.enable_progress_bar()
-
-
-def submodule(model: nn.Module, path: str) -> nn.Module:
-    """The module at a dotted path of the anatomy table."""
-    return model.get_submodule(path)

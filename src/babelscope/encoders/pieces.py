@@ -23,6 +23,7 @@ class Batch(NamedTuple):
     """[sequences, pieces], bool: False where padded."""
 
     def to(self, device: torch.device) -> Batch:
+        """The same batch on a device."""
         return Batch(self.ids.to(device), self.real.to(device))
 
     @property
@@ -42,7 +43,8 @@ class Pieces:
     padding_id: int
 
     @classmethod
-    def of(cls, sequences: Sequence[Sequence[int]], padding_id: int) -> Pieces:
+    def of(cls, sequences: Sequence[Sequence[int] | NDArray[np.int64]], padding_id: int) -> Pieces:
+        """Join sequences of piece ids."""
         starts = np.zeros(len(sequences) + 1, dtype=np.int64)
         np.cumsum([len(sequence) for sequence in sequences], out=starts[1:])
         flat = np.fromiter((piece for sequence in sequences for piece in sequence), np.int64, int(starts[-1]))
@@ -99,6 +101,7 @@ class Frame:
 
     @classmethod
     def of(cls, tokenizer: PreTrainedTokenizerBase) -> Frame:
+        """The frame that a tokenizer puts around a probe."""
         probe = tokenizer("a", return_special_tokens_mask=True)
         ids, special = probe["input_ids"], probe["special_tokens_mask"]
         inside = special.index(0)
@@ -109,6 +112,7 @@ class Frame:
         return len(self.before) + len(self.after)
 
     def around(self, pieces: Sequence[int]) -> list[int]:
+        """The framed pieces."""
         return [*self.before, *pieces, *self.after]
 
 

@@ -69,8 +69,7 @@ def _pipeline(vocabulary: dict[str, int]) -> Tokenizer:
 
 def _with_special_pieces(pipeline: Tokenizer) -> PreTrainedTokenizerFast:
     pipeline.add_special_tokens(list(SPECIAL_PIECES))
-    pipeline.post_processor = processors.BertProcessing(
-        ("[SEP]", pipeline.token_to_id("[SEP]")), ("[CLS]", pipeline.token_to_id("[CLS]"))
-    )
+    ids = {piece: number for number, piece in enumerate(SPECIAL_PIECES)}
+    pipeline.post_processor = processors.BertProcessing(("[SEP]", ids["[SEP]"]), ("[CLS]", ids["[CLS]"]))
     names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
     return PreTrainedTokenizerFast(tokenizer_object=pipeline, **dict(zip(names, SPECIAL_PIECES, strict=True)))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
@@ -31,6 +31,7 @@ class MaskedBatch(NamedTuple):
     """[hidden pieces]: the ids that were there."""
 
     def to(self, device: torch.device) -> MaskedBatch:
+        """The same batch on a device."""
         return MaskedBatch(self.batch.to(device), self.hidden.to(device), self.answers.to(device))
 
 
@@ -57,7 +58,7 @@ class Masking:
         return self._hide(batch, hidden, answers, shown)
 
     def fix(self, pieces: Pieces, seed: int) -> list[NDArray[np.int64]]:
-        """For each sequence, the places to hide: `rate` of its pieces, at least one, chosen by its content and `seed`."""
+        """The places to hide in each sequence: `rate` of its pieces, at least one; content and `seed` decide which."""
         return [self._places(sequence, seed) for sequence in pieces]
 
     def hide(self, batch: Batch, places: Sequence[NDArray[np.int64]]) -> MaskedBatch:
@@ -106,6 +107,11 @@ class HeldOut:
         rate: float = 0.15,
         seed: int = 0,
     ) -> HeldOut:
+        """Encode sentences and choose which pieces to hide.
+
+        Raises:
+            InputError: not one piece can be hidden, as all are unknown to the tokenizer.
+        """
         pieces, owners = encode_sentences(tokenizer, sentences, max_length)
         masking = Masking(tokenizer, rate)
         places = masking.fix(pieces, seed)
@@ -148,6 +154,7 @@ class MaskedLanguageModelling:
 
     @cached_property
     def pieces(self) -> Pieces:
+        """The training sequences; those without any piece that can be hidden are left out."""
         pieces, _ = encode_sentences(self.tokenizer, self.sentences, self.max_length)
         usable = [sequence for sequence in pieces if self.masking.ordinary[sequence].any()]
         if not usable:
@@ -156,18 +163,23 @@ class MaskedLanguageModelling:
 
     @cached_property
     def masking(self) -> Masking:
+        """How training sequences are masked."""
         return Masking(self.tokenizer, self.rate)
 
     @property
     def lengths(self) -> NDArray[np.int64]:
+        """[sequences]: pieces of each, special pieces included."""
         return self.pieces.lengths
 
     def batch(self, indices: NDArray[np.int64], generator: torch.Generator) -> MaskedBatch:
+        """Training sequences with fresh masks."""
         return self.masking.draw(self.pieces.batch(indices), generator)
 
-    def loss(self, model: nn.Module, batch: MaskedBatch) -> Tensor:
+    def loss(self, model: PreTrainedModel, batch: MaskedBatch) -> Tensor:
+        """Mean negative log-likelihood of the hidden pieces, in nats."""
         batch = batch.to(model.device)
         return cross_entropy(hidden_logits(model, batch).float(), batch.answers)
 
-    def evaluate(self, model: nn.Module) -> dict[str, float]:
+    def evaluate(self, model: PreTrainedModel) -> dict[str, float]:
+        """Perplexity of each held-out set."""
         return {name: held_out.perplexity(model) for name, held_out in self.dev.items()}

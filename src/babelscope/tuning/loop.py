@@ -170,14 +170,11 @@ def _numerics(tuning: Tuning) -> Iterator[None]:
         raise InputError("device='cuda', but torch sees no CUDA device here: use device='cpu'")
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     threads, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
-    filling = torch.utils.deterministic.fill_uninitialized_memory
     torch.set_num_threads(tuning.threads)
     torch.use_deterministic_algorithms(True)
-    torch.utils.deterministic.fill_uninitialized_memory = False
     try:
         with torch.random.fork_rng():
             yield
     finally:
         torch.set_num_threads(threads)
         torch.use_deterministic_algorithms(deterministic)
-        torch.utils.deterministic.fill_uninitialized_memory = filling
