@@ -1,0 +1,66 @@
+"""Which steps of a plan are to be computed, and which of them can start: bookkeeping without processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from babelscope.plan import Plan
+
+
+class Agenda:
+    """The unfinished steps of a plan, by key.
+
+    `has` says whether a result is in the store. A step is needed if it is a target, or an input of a needed
+    step, and its result is missing: where a target is in the store, its inputs need not be.
+    """
+
+    def __init__(self, plan: Plan, has: Callable[[str], bool]):
+        self._plan, self._has = plan, has
+        self._position = {key: position for position, key in enumerate(plan.steps)}
+        self._missing: dict[str, set[str]] = {}
+        self._readers: dict[str, set[str]] = {}
+        self.ready: set[str] = set()
+        self.unfinished: set[str] = set()
+        for key in plan.targets:
+            self.need(key)
+
+    def need(self, key: str) -> None:
+        """Put the step and whatever it needs on the agenda, unless it is there or in the store."""
+        if key in self.unfinished or self._has(key):
+            return
+        self.unfinished.add(key)
+        inputs = {needed.key for needed in self._plan.steps[key].inputs}
+        for needed in inputs:
+            self.need(needed)
+        self.hold(key, inputs & self.unfinished)
+
+    def hold(self, key: str, inputs: set[str]) -> None:
+        """Let the step wait for these unfinished inputs; with none, it is ready."""
+        self._missing[key] = set(inputs)
+        for needed in inputs:
+            self._readers.setdefault(needed, set()).add(key)
+        if not inputs:
+            self.ready.add(key)
+
+    def take(self) -> str:
+        """The ready step that comes first in the plan; it is no longer ready."""
+        key = min(self.ready, key=self._position.__getitem__)
+        self.ready.remove(key)
+        return key
+
+    def finish(self, key: str) -> None:
+        """The result is in the store: readers that missed only this one become ready."""
+        self.unfinished.remove(key)
+        for reader in self._readers.pop(key, set()):
+            self._missing[reader].discard(key)
+            if not self._missing[reader]:
+                self.ready.add(reader)
+
+    def fail(self, key: str) -> list[str]:
+        """Take the step off, and every step downstream of it. Returns the latter, in the plan's order."""
+        self.unfinished.remove(key)
+        blocked: list[str] = []
+        for reader in self._readers.pop(key, set()):
+            if reader in self.unfinished:
+                blocked += [reader, *self.fail(reader)]
+        return sorted(blocked, key=self._position.__getitem__)

@@ -1,0 +1,68 @@
+"""What happens to steps while a plan runs. Workers send these to the runner, and the runner to its observer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something happened to the step named by `key`."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Started(Event):
+    """A worker claimed the step and computes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progressed(Event):
+    """`done` of `total` units of a running step, with numbers such as the current loss."""
+
+    done: int
+    total: int
+    numbers: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished(Event):
+    """The step's result is published, `seconds` after it started."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Event):
+    """Another runner has published the result meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting(Event):
+    """Another runner computes the step; this one waits, and takes over if the other dies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Damaged(Event):
+    """A stored result does not match its checksums; it is set aside and computed again.
+
+    `reader` is the key of the step that noticed, if one did.
+    """
+
+    message: str
+    reader: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed(Event):
+    """The step raised an error, or its worker died; `message` says which."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked(Event):
+    """The step cannot run since the step of key `because` failed."""
+
+    because: str

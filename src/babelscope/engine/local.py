@@ -1,0 +1,154 @@
+"""The local engine: run what a plan still needs, on worker processes of this machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+
+import psutil
+
+from babelscope.engine.agenda import Agenda
+from babelscope.engine.crew import Crew
+from babelscope.engine.events import Blocked, Damaged, Event, Failed, Finished, Found, Waiting
+from babelscope.errors import DamagedResult
+from babelscope.plan import Plan
+from babelscope.store import Store
+
+POLL_INTERVAL = 0.2
+"""Seconds between two looks at steps that another runner computes."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended, by the keys of steps. A step that was not needed is in none of the four."""
+
+    computed: tuple[str, ...]
+    cached: tuple[str, ...]
+    failed: dict[str, str] = field(default_factory=dict)
+    """Key to message."""
+    blocked: dict[str, str] = field(default_factory=dict)
+    """Key to the key of the failed step that it needs."""
+
+
+def run_plan(
+    plan: Plan, store: Store, jobs: int | None = None, observe: Callable[[Event], None] = lambda event: None
+) -> Outcome:
+    """Compute what the plan's targets need and the store lacks, `jobs` steps at once (default: `default_jobs`).
+
+    A step that fails, or whose process dies, stops only the steps that need it. `observe` is told of every
+    event, in this thread. Two runners may share a store. Ctrl-C and SIGTERM stop the workers and raise
+    KeyboardInterrupt; running again goes on. Raises StoreError if the store cannot be written.
+    """
+    return _Run(plan, store, observe).run(jobs or default_jobs())
+
+
+def default_jobs() -> int:
+    """The number of physical cores that this process may use."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(psutil.cpu_count(logical=False) or usable, usable)
+
+
+class _Run:
+    """One run of a plan: the agenda, kept up to date by what workers say."""
+
+    def __init__(self, plan: Plan, store: Store, observe: Callable[[Event], None]):
+        self.plan, self.store, self.observe = plan, store, observe
+        self.damaged: set[str] = set()
+        self.elsewhere: set[str] = set()
+        self.computed: list[str] = []
+        self.failed: dict[str, str] = {}
+        self.blocked: dict[str, str] = {}
+        damaged = self.set_aside_damaged()
+        self.agenda = Agenda(plan, store.has)
+        for key in damaged:
+            self.agenda.need(key)
+
+    def run(self, jobs: int) -> Outcome:
+        if self.agenda.unfinished:
+            self.store.prepare()
+            with _terminable(), Crew(self.store, min(jobs, len(self.agenda.unfinished))) as crew:
+                while self.agenda.unfinished:
+                    while self.agenda.ready and crew.has_room:
+                        crew.give(self.plan.steps[self.agenda.take()])
+                    for event in crew.listen(POLL_INTERVAL):
+                        self.note(event)
+                    self.look_elsewhere()
+        computed = set(self.computed)
+        cached = tuple(key for key in self.plan.steps if key not in computed and self.store.has(key))
+        return Outcome(tuple(self.computed), cached, self.failed, self.blocked)
+
+    def set_aside_damaged(self) -> list[str]:
+        """Verify the rows that are in the store. Larger files are verified by the steps that read them."""
+        damaged = []
+        for key in filter(self.store.has, self.plan.steps):
+            try:
+                self.store.rows(key)
+            except DamagedResult as error:
+                self.observe(Damaged(key, str(error)))
+                self.store.quarantine(key)
+                damaged.append(key)
+        return damaged
+
+    def note(self, event: Event) -> None:
+        """Bring the agenda up to date with an event, and pass it on."""
+        self.observe(event)
+        match event:
+            case Finished(key):
+                self.computed.append(key)
+                self.agenda.finish(key)
+            case Found(key):
+                self.agenda.finish(key)
+            case Waiting(key):
+                self.elsewhere.add(key)
+            case Failed(key, message):
+                self.fail(key, message)
+            case Damaged(key, message, reader) if reader:
+                self.repair(key, message, reader)
+
+    def fail(self, key: str, message: str) -> None:
+        self.failed[key] = message
+        for reader in self.agenda.fail(key):
+            self.blocked[reader] = key
+            self.observe(Blocked(reader, key))
+
+    def repair(self, key: str, message: str, reader: str) -> None:
+        """Compute an input again that its reader found damaged or gone, then let the reader try again."""
+        if key in self.damaged:  # once is an accident; twice is a bad disk
+            self.note(Failed(reader, message))
+            return
+        self.damaged.add(key)
+        self.store.quarantine(key)
+        self.agenda.need(key)
+        self.agenda.hold(reader, {key} & self.agenda.unfinished)
+
+    def look_elsewhere(self) -> None:
+        """Take what another runner has published; take over what it gave up."""
+        for key in sorted(self.elsewhere):
+            if self.store.has(key):
+                self.elsewhere.remove(key)
+                self.note(Found(key))
+            elif not self.store.claimed(key):
+                self.elsewhere.remove(key)
+                self.agenda.ready.add(key)
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Treat SIGTERM as Ctrl-C, so that workers are stopped on the way out."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)

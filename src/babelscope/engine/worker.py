@@ -1,0 +1,153 @@
+"""A worker: a process that executes one step after another, so that what they import is loaded once.
+
+Started by `crew` as `python -m babelscope.engine.worker DESCRIPTOR STORE`, with one end of a pipe.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
+from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any
+
+from babelscope.engine.events import Damaged, Event, Failed, Finished, Found, Progressed, Started, Waiting
+from babelscope.errors import BabelscopeError, StoreError
+from babelscope.rows import Row
+from babelscope.step import Step
+from babelscope.store import Store
+
+PROGRESS_INTERVAL = 0.1
+"""Seconds between two progress messages of a step."""
+
+
+class DraftWorkspace:
+    """The `Workspace` of one step: its draft in the store, and the pipe to the runner."""
+
+    def __init__(self, key: str, store: Store, connection: Connection):
+        self.folder = store.draft(key)
+        self.unreadable: str | None = None
+        """The key of the input whose result could not be read."""
+        self._key, self._store, self._connection = key, store, connection
+        self._last_message = -PROGRESS_INTERVAL
+
+    def result(self, step: Step) -> Path:
+        """The folder of an input's published result, its checksums verified."""
+        try:
+            return self._store.result(step.key)
+        except StoreError:
+            self.unreadable = step.key
+            raise
+
+    def write_rows(self, rows: Iterable[Row]) -> None:
+        """Set the rows of this step's result."""
+        self._store.write_rows(self._key, rows)
+
+    def progress(self, done: int, total: int, **numbers: float) -> None:
+        """Tell the runner, at most ten times a second, and when all is done."""
+        now = time.monotonic()
+        if done >= total or now - self._last_message >= PROGRESS_INTERVAL:
+            self._last_message = now
+            values = {name: float(value) for name, value in numbers.items()}
+            self._connection.send(Progressed(self._key, int(done), int(total), values))
+
+
+def attempt(key: str, pickled: bytes, store: Store, connection: Connection) -> Event:
+    """Execute a step unless another process does or did. The claim is held until the result is published."""
+    with store.claim(key) as mine:
+        if not mine:
+            return Waiting(key)
+        if store.has(key):
+            return Found(key)
+        connection.send(Started(key))
+        with _output_to(store.log(key)):
+            return _execute(key, pickled, store, DraftWorkspace(key, store, connection))
+
+
+def _execute(key: str, pickled: bytes, store: Store, workspace: DraftWorkspace) -> Event:
+    began = time.monotonic()
+    try:
+        step: Step = ForkingPickler.loads(pickled)
+        step.execute(workspace)
+        seconds = time.monotonic() - began
+        store.publish(key, {**describe(step), "seconds": round(seconds, 3)})
+    except BabelscopeError as error:
+        if workspace.unreadable:
+            return Damaged(workspace.unreadable, str(error), reader=key)
+        return Failed(key, str(error))
+    except Exception as error:
+        with suppress(OSError):  # the disk may be full, which may be the very error
+            traceback.print_exc()
+        return Failed(key, f"{type(error).__name__}: {error}; the traceback is in {store.log(key)}")
+    return Finished(key, seconds)
+
+
+def describe(step: Step) -> dict[str, Any]:
+    """What a manifest says of a step: class, version and all fields; an input is named by its class and key."""
+    fields = {name: _field(step, name) for name in type(step).model_fields}
+    return {"step": type(step).__name__, "version": step.version, "fields": fields}
+
+
+def _field(step: Step, name: str) -> Any:
+    value = getattr(step, name)
+    if isinstance(value, Step):
+        return {"step": type(value).__name__, "key": value.key}
+    return step.model_dump(mode="json", include={name}, serialize_as_any=True)[name]
+
+
+@contextmanager
+def _output_to(path: Path) -> Iterator[None]:
+    """Send what this process prints, native libraries included, to a file; an empty one is removed."""
+    saved = os.dup(1), os.dup(2)
+    with path.open("wb") as file:
+        for stream in (1, 2):
+            os.dup2(file.fileno(), stream)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        for stream, original in zip((1, 2), saved, strict=True):
+            os.dup2(original, stream)
+            os.close(original)
+        if not path.stat().st_size:
+            path.unlink()
+
+
+def _listen(connection: Connection, inbox: SimpleQueue[tuple[str, bytes]]) -> None:
+    """Receive steps; end the process at once when the runner is gone, whatever a step is doing."""
+    try:
+        while True:
+            inbox.put(connection.recv())
+    except (EOFError, OSError):
+        os._exit(0)
+
+
+def main(descriptor: int, folder: str) -> None:
+    """Execute the steps that come through the pipe, until it closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to every process; the runner decides
+    connection: Connection = Connection(descriptor)
+    inbox: SimpleQueue[tuple[str, bytes]] = SimpleQueue()
+    Thread(target=_listen, args=(connection, inbox), daemon=True).start()
+    store = Store(folder)
+    with suppress(BrokenPipeError):  # the runner is gone
+        while True:
+            key, pickled = inbox.get()
+            try:
+                event = attempt(key, pickled, store, connection)
+            except (StoreError, OSError) as error:
+                event = Failed(key, str(error))
+            connection.send(event)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2])

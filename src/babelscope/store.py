@@ -1,0 +1,304 @@
+"""The content-addressed store: results by the key of the step that made them, published in one atomic move.
+
+Layout of the folder:
+
+    babelscope-store.json   the format's version
+    results/ab/KEY/         published: the step's files, rows.jsonl, manifest.json (key abcd...)
+    drafts/KEY/             the working folder of an unfinished step, kept after a fault
+    claims/KEY.lock         a lock of the operating system while a step runs; it dies with its holder
+    damaged/KEY-N/          results whose checksums no longer matched
+    logs/KEY.txt            what a step printed, and the traceback of one that failed
+"""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import json
+import os
+import platform
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cache
+from hashlib import sha256
+from importlib import metadata
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from babelscope.errors import DamagedResult, StepError, StoreError
+from babelscope.keys import digest, file_digest
+from babelscope.rows import Row, as_record
+
+FORMAT = 1
+FORMAT_FILE, MANIFEST, ROWS = "babelscope-store.json", "manifest.json", "rows.jsonl"
+
+
+class Store:
+    """A folder of results. Opening one writes nothing: the folder is made by the first step that runs.
+
+    Raises StoreError if `folder` holds something else, or a store of another format.
+    """
+
+    def __init__(self, folder: Path | str):
+        self.folder = Path(folder).absolute()
+        self._verified: set[str] = set()
+        with _explained(self.folder):
+            _refuse_foreign(self.folder)
+
+    def has(self, key: str) -> bool:
+        """Whether the result is published. Its checksums are not looked at."""
+        return self._published(key).is_dir()
+
+    def result(self, key: str) -> Path:
+        """The folder of a published result. The first call in a process verifies every file (DamagedResult)."""
+        if key not in self._verified:
+            for name, recorded in self.manifest(key)["files"].items():
+                _verify(self._published(key) / name, recorded)
+            self._verified.add(key)
+        return self._published(key)
+
+    def rows(self, key: str) -> list[Row]:
+        """The rows of a published result, verified; empty if the step wrote none."""
+        recorded = self.manifest(key)["files"].get(ROWS)
+        if recorded is None:
+            return []
+        content = _verify(self._published(key) / ROWS, recorded, read=True)
+        return [Row(**json.loads(line)) for line in content.splitlines()]
+
+    def manifest(self, key: str) -> dict[str, Any]:
+        """What made a published result: step, files with SHA-256 and bytes, seconds, versions, machine."""
+        if not self.has(key):
+            raise StoreError(f"{self.folder}: no result {key}; run the study that needs it")
+        path = self._published(key) / MANIFEST
+        with _explained(path):
+            try:
+                manifest = json.loads(path.read_bytes())
+                recorded = manifest.pop("digest")
+            except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
+                raise _damaged(path) from None
+        if recorded != digest(manifest):
+            raise _damaged(path)
+        return manifest
+
+    def prepare(self) -> None:
+        """Make the store's folders; a StoreError here says that nothing can be written."""
+        with _explained(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if not (self.folder / FORMAT_FILE).exists():
+                _write_synced(self.folder / f"{FORMAT_FILE}.{os.getpid()}", _pretty({"format": FORMAT}))
+                (self.folder / f"{FORMAT_FILE}.{os.getpid()}").replace(self.folder / FORMAT_FILE)
+            for name in ("results", "drafts", "claims", "damaged", "logs"):
+                (self.folder / name).mkdir(exist_ok=True)
+
+    @contextmanager
+    def claim(self, key: str) -> Iterator[bool]:
+        """Hold the right to compute `key`; gives False at once if another process has it."""
+        path = self.folder / "claims" / f"{key}.lock"
+        # A soft lock would outlive a killed holder, so a file system without flock is an error.
+        lock = FileLock(path, blocking=False, fallback_to_soft=False)
+        with _explained(path):
+            try:
+                lock.acquire()
+            except Timeout:
+                held = False
+            else:
+                held = True
+        try:
+            yield held
+        finally:
+            if held:
+                # While the lock is held; filelock takes no lock on a file without a name.
+                path.unlink(missing_ok=True)
+                lock.release()
+
+    def claimed(self, key: str) -> bool:
+        """Whether some process is computing `key` now."""
+        with self.claim(key) as free:
+            return not free
+
+    def draft(self, key: str) -> Path:
+        """The working folder of an unfinished step, with what an interrupted run left in it."""
+        path = self.folder / "drafts" / key
+        with _explained(path):
+            path.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def write_rows(self, key: str, rows: Iterable[Row]) -> None:
+        """Set the rows of a draft. Values come back exactly; NaN and infinities are refused (StepError)."""
+        path = self.draft(key) / ROWS
+        text = "".join(_row_line(row) for row in rows)
+        with _explained(path):
+            path.write_text(text, encoding="utf-8")
+
+    def publish(self, key: str, about: Mapping[str, Any]) -> Path:
+        """Move the draft of `key` among the results, whole or not at all. Publishing twice is harmless.
+
+        `about` joins the manifest: the step's declaration and the seconds it took, as JSON values. The names
+        `manifest.json` and `rows.jsonl` in a draft are the store's own.
+        """
+        draft, target = self.draft(key), self._published(key)
+        with _explained(draft):
+            if not target.is_dir():
+                _write_manifest(draft, key, about)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                _move_folder(draft, target)
+            shutil.rmtree(draft, ignore_errors=True)
+        return target
+
+    def quarantine(self, key: str) -> Path | None:
+        """Move a damaged result aside, so that the next run computes it again.
+
+        Returns where it went; None if the result is sound, gone, or in the hands of another process.
+        """
+        with self.claim(key) as mine:
+            if not mine or not self.has(key) or not self._is_damaged(key):
+                return None
+            names = (self.folder / "damaged" / f"{key}-{n}" for n in itertools.count(1))
+            target = next(path for path in names if not path.exists())
+            with _explained(target):
+                self._published(key).rename(target)
+            return target
+
+    def log(self, key: str) -> Path:
+        """The file for what the step prints and for the traceback if it fails."""
+        return self.folder / "logs" / f"{key}.txt"
+
+    def _published(self, key: str) -> Path:
+        return self.folder / "results" / key[:2] / key
+
+    def _is_damaged(self, key: str) -> bool:
+        self._verified.discard(key)
+        try:
+            self.result(key)
+        except DamagedResult:
+            return True
+        return False
+
+
+def _refuse_foreign(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise StoreError(f"{folder}: not a folder; give --store a folder")
+    marker = folder / FORMAT_FILE
+    if not marker.exists():
+        if folder.exists() and any(not file.name.startswith(FORMAT_FILE) for file in folder.iterdir()):
+            raise StoreError(f"{folder}: neither empty nor a store; give --store a new or an empty folder")
+        return
+    try:
+        version = json.loads(marker.read_bytes())["format"]
+    except (ValueError, KeyError, TypeError):
+        raise StoreError(f'{marker}: unreadable; it should say {{"format": {FORMAT}}}') from None
+    if version != FORMAT:
+        raise StoreError(
+            f"{folder}: store of format {version!r}, this Babelscope reads format {FORMAT}; "
+            "give --store another folder, or use the version of Babelscope that made this one"
+        )
+
+
+def _write_manifest(draft: Path, key: str, about: Mapping[str, Any]) -> None:
+    """Flush every file to the disk, then write the manifest, so that it never speaks of bytes that are not there."""
+    (draft / MANIFEST).unlink(missing_ok=True)
+    files = {}
+    for path in sorted(path for path in draft.rglob("*") if path.is_file()):
+        _sync(path)
+        files[path.relative_to(draft).as_posix()] = {"sha256": file_digest(path), "bytes": path.stat().st_size}
+    manifest = {
+        "key": key,
+        **about,
+        "files": files,
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": versions(),
+        "platform": platform.platform(),
+    }
+    _write_synced(draft / MANIFEST, _pretty({**manifest, "digest": digest(manifest)}))
+    for folder in [draft, *(path for path in draft.rglob("*") if path.is_dir())]:
+        _sync(folder)
+
+
+def _move_folder(draft: Path, target: Path) -> None:
+    try:
+        draft.rename(target)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # published meanwhile: the same result
+            raise
+    _sync(target.parent)
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Versions of Python and of the libraries that numbers depend on, read without importing them."""
+    names = ("babelscope", "torch", "transformers", "tokenizers", "numpy")
+    found = {"python": platform.python_version()}
+    for name in names:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _row_line(row: Row) -> str:
+    value = float(row.value)
+    if not isfinite(value):
+        raise StepError(f"{row.measure}: the value is {value}, and a row needs a finite number; {row}")
+    return json.dumps(as_record(row.labelled(value=value)), allow_nan=False) + "\n"
+
+
+def _pretty(value: Any) -> str:
+    return json.dumps(value, indent=1, allow_nan=False) + "\n"
+
+
+def _write_synced(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    _sync(path)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _verify(path: Path, recorded: Mapping[str, Any], read: bool = False) -> bytes:
+    """Compare a file with its recorded checksum; with `read`, return the very bytes that were compared."""
+    with _explained(path):
+        try:
+            content = path.read_bytes() if read else b""
+            found = sha256(content).hexdigest() if read else file_digest(path)
+        except FileNotFoundError:
+            raise _damaged(path) from None
+    if found != recorded["sha256"]:
+        raise _damaged(path)
+    return content
+
+
+def _damaged(path: Path) -> DamagedResult:
+    return DamagedResult(
+        f"{path}: does not match its recorded checksum; run the study again: the result is set aside and computed anew"
+    )
+
+
+_ADVICE = {
+    errno.ENOSPC: "the disk is full: free some space, then run again; it goes on where it stopped",
+    errno.EDQUOT: "your disk quota is used up: free some space, then run again; it goes on where it stopped",
+    errno.EACCES: "no permission: give --store a folder that you may write to",
+    errno.EPERM: "no permission: give --store a folder that you may write to",
+    errno.EROFS: "a read-only file system: give --store a folder that you may write to",
+    errno.ENOSYS: "this file system has no locks: give --store a folder on a local disk",
+}
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turn what the operating system refuses into a StoreError with advice."""
+    try:
+        yield
+    except OSError as error:
+        advice = _ADVICE.get(error.errno or 0, "see that the folder can be used, or give --store another one")
+        raise StoreError(f"{error.filename or path}: {error.strerror or error}; {advice}") from error
