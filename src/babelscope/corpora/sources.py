@@ -1,0 +1,259 @@
+"""Where treebanks are found: the user's folder, then the public repositories on GitHub, then the Hugging Face hub.
+
+The first source that has a treebank gives all of its files: splits of different releases are never mixed, since a
+sentence may have moved from one split to another between them.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from importlib.resources import files
+from pathlib import Path
+from textwrap import shorten
+from typing import Any, Literal, NamedTuple, get_args
+
+from babelscope.corpora.conllu import read_conllu, write_conllu
+from babelscope.errors import InputError
+from babelscope.languages import REAL_LANGUAGES, Language
+from babelscope.text import Multiword, Sentence, Word
+
+Split = Literal["train", "dev", "test"]
+SPLITS: tuple[Split, ...] = get_args(Split)
+HUB_DATASET, HUB_RELEASE = "commul/universal_dependencies", "2.17"
+GITHUB = "https://raw.githubusercontent.com/UniversalDependencies"
+
+Source = Callable[[str], Path | None]
+"""From a treebank's name to a folder with its `*-ud-SPLIT.conllu[.gz]` files; None if the source lacks it."""
+
+
+class AvailableTreebank(NamedTuple):
+    """A treebank that needs no search: it lies in the data folder, or is in the table of public files."""
+
+    name: str
+    language: Language
+    splits: tuple[Split, ...]
+    source: str
+
+
+class _PublicFile(NamedTuple):
+    treebank: str
+    file: str
+    licence: str
+    commit: str
+    sha256: str
+
+
+def data_folder() -> Path | None:
+    """The folder named by the environment variable BABELSCOPE_DATA; None if it is not set.
+
+    Raises `InputError` if it is set and there is no such folder.
+    """
+    value = os.environ.get("BABELSCOPE_DATA")
+    if value and not Path(value).is_dir():
+        raise InputError(f"BABELSCOPE_DATA is {value!r}, which is not a folder; correct it or unset it")
+    return Path(value) if value else None
+
+
+def local_folder(name: str) -> Path | None:
+    """`ud/NAME` in the data folder."""
+    data = data_folder()
+    return data / "ud" / name if data and (data / "ud" / name).is_dir() else None
+
+
+def github_folder(name: str, cache: Path | None = None, downloader: Any = None) -> Path | None:
+    """The files of the public repository at the recorded commit, fetched once and checked against their SHA-256.
+
+    `cache` is the folder that keeps them (default: the user's cache folder), `downloader` one of pooch's.
+    Raises `InputError` if they cannot be fetched or are not the recorded ones.
+    """
+    import pooch
+
+    wanted = [file for file in _public_files() if file.treebank == name]
+    folder = (cache or _user_cache()) / "ud" / name
+    pooch.get_logger().setLevel("WARNING")
+    for file in wanted:
+        url = f"{GITHUB}/{name}/{file.commit}/{file.file}"
+        try:
+            pooch.retrieve(url, f"sha256:{file.sha256}", file.file, folder, downloader=downloader)
+        except (OSError, ValueError) as error:
+            raise _not_fetched(name, url, error) from error
+    return folder if wanted else None
+
+
+def hub_folder(
+    name: str, cache: Path | None = None, load: Callable[[str], Mapping[str, Any]] | None = None
+) -> Path | None:
+    """The treebank's splits in the public data set on the Hugging Face hub, written once as CoNLL-U.
+
+    `load` gives the splits of a configuration such as `en_ewt`. Raises `InputError` if that fails.
+    """
+    prefix = f"{treebank_language(name).code}_{name.rsplit('-', 1)[1].lower()}"
+    folder = (cache or _user_cache()) / f"ud-{HUB_RELEASE}" / name
+    if folder.is_dir():
+        return folder
+    try:
+        splits = (load or _load_from_hub)(prefix)
+        _write_splits({f"{prefix}-ud-{split}.conllu": rows for split, rows in splits.items()}, folder)
+    except Exception as error:  # whatever the network libraries raise (they share no base class), or rows of new form
+        raise _not_fetched(name, f"{HUB_DATASET}, {prefix}, on the Hugging Face hub", error) from error
+    return folder
+
+
+SOURCES: tuple[Source, ...] = (local_folder, github_folder, hub_folder)
+
+
+def treebank_folder(name: str, sources: tuple[Source, ...] = SOURCES) -> Path:
+    """The folder that holds all files of a treebank such as `UD_English-EWT`, fetched if need be."""
+    if not re.fullmatch(r"UD_\w+-\w+", name):
+        raise InputError(f"{name!r} is not the name of a treebank; expected UD_LANGUAGE-TREEBANK, as UD_English-EWT")
+    for source in sources:
+        if folder := source(name):
+            return folder
+    raise InputError(f"{name} is in none of the sources\n{_advice(name)}")
+
+
+def find_treebank(name: str, split: Split, sources: tuple[Source, ...] = SOURCES) -> Path:
+    """The CoNLL-U file of a treebank's split (`train`, `dev` or `test`).
+
+    Raises `InputError` if no source has the treebank, or the treebank has no such split.
+    """
+    if split not in SPLITS:
+        raise InputError(f"{split!r} is not a split; allowed are {', '.join(SPLITS)}")
+    folder = treebank_folder(name, sources)
+    if file := _file(folder, split):
+        return file
+    there = ", ".join(_splits(folder)) or "no split at all"
+    raise InputError(f"{name} has no {split} split: {folder} holds {there} (files named *-ud-SPLIT.conllu[.gz])")
+
+
+def split_file(name: str, split: Split, sources: tuple[Source, ...] = SOURCES) -> Path:
+    """The file that `read_split` reads: the split's own, or the dev file where the treebank has no train file."""
+    folder = treebank_folder(name, sources)
+    return find_treebank(name, "dev" if _divides_dev(folder, split) else split, sources)
+
+
+def read_split(name: str, split: Split, sources: tuple[Source, ...] = SOURCES) -> list[Sentence]:
+    """The sentences of a split.
+
+    Where a treebank has no train file, its dev file takes that place: the first nine tenths are `train`, the last
+    tenth is `dev`, held out for model selection. A test file is never training data.
+    """
+    sentences = read_conllu(split_file(name, split, sources))
+    if not _divides_dev(treebank_folder(name, sources), split):
+        return sentences
+    held_out = max(1, len(sentences) // 10)
+    return sentences[:-held_out] if split == "train" else sentences[-held_out:]
+
+
+def treebank_language(name: str) -> Language:
+    """The language of a treebank: `UD_English-EWT` is `en`.
+
+    A language that is not in `babelscope.languages` takes its code from the files in the data folder, with the
+    script code Zyyy (undetermined). Raises `InputError` if there are none.
+    """
+    title = name.removeprefix("UD_").rsplit("-", 1)[0].replace("_", " ")
+    for language in REAL_LANGUAGES.values():
+        if language.name == title:
+            return language
+    folder = local_folder(name)
+    if file := next(folder.glob("*-ud-*.conllu*"), None) if folder else None:
+        return Language(file.name.split("_", 1)[0], title, "Zyyy")
+    known = ", ".join(sorted(language.name for language in REAL_LANGUAGES.values()))
+    raise InputError(f"{name}: no language is named {title!r}; known are {known}\n{_advice(name)}")
+
+
+def available_treebanks() -> list[AvailableTreebank]:
+    """The treebanks of the data folder and of the table of public files, by name; the hub has more."""
+    found: dict[str, AvailableTreebank] = {}
+    for file in _public_files():
+        split = file.file.removesuffix(".conllu").rsplit("-", 1)[1]
+        splits = found[file.treebank].splits if file.treebank in found else ()
+        in_order = tuple(s for s in SPLITS if s in (*splits, split))
+        found[file.treebank] = AvailableTreebank(file.treebank, treebank_language(file.treebank), in_order, "GitHub")
+    data = data_folder()
+    for folder in sorted((data / "ud").glob("UD_*-*")) if data else ():
+        if splits := _splits(folder):
+            found[folder.name] = AvailableTreebank(
+                folder.name, treebank_language(folder.name), splits, "BABELSCOPE_DATA"
+            )
+    return [found[name] for name in sorted(found)]
+
+
+@functools.cache
+def _public_files() -> tuple[_PublicFile, ...]:
+    """The table in the package: treebanks whose files are recorded complete, at one commit of their repository."""
+    table = (files("babelscope.corpora") / "treebanks.csv").read_text(encoding="utf-8")
+    return tuple(_PublicFile(**row) for row in csv.DictReader(table.splitlines()))
+
+
+def _user_cache() -> Path:
+    import pooch
+
+    return Path(pooch.os_cache("babelscope"))
+
+
+def _file(folder: Path, split: Split) -> Path | None:
+    found = sorted(file for suffix in ("", ".gz") for file in folder.glob(f"*-ud-{split}.conllu{suffix}"))
+    return found[0] if found else None
+
+
+def _splits(folder: Path) -> tuple[Split, ...]:
+    return tuple(split for split in SPLITS if _file(folder, split))
+
+
+def _divides_dev(folder: Path, split: Split) -> bool:
+    return split != "test" and _file(folder, "train") is None and _file(folder, "dev") is not None
+
+
+def _load_from_hub(configuration: str) -> Mapping[str, Any]:
+    import datasets
+    import huggingface_hub
+
+    huggingface_hub.dataset_info(HUB_DATASET, revision=HUB_RELEASE, timeout=20)  # fails at once if offline
+    splits: Mapping[str, Any] = datasets.load_dataset(HUB_DATASET, configuration, revision=HUB_RELEASE)
+    return splits
+
+
+def _hub_sentences(rows: Any) -> Iterator[Sentence]:
+    """`rows` is a `datasets.Dataset` with one sentence a row; heads are strings, tags are class numbers."""
+    tags = rows.features["upos"].feature
+    for row in rows:
+        columns = zip(row["tokens"], tags.int2str(row["upos"]), row["head"], row["deprel"], strict=True)
+        words = tuple(Word(form, upos, int(head), deprel) for form, upos, head, deprel in columns)
+        ranges = (([int(end) for end in token["id"].split("-")], token["form"]) for token in row["mwt"])
+        yield Sentence(row["sent_id"], words, tuple(Multiword(first, last, form) for (first, last), form in ranges))
+
+
+def _write_splits(files: Mapping[str, Any], folder: Path) -> None:
+    """Write all files, then show them as `folder` in one move; if another process was faster, its files stay."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
+        draft = Path(temporary) / folder.name
+        draft.mkdir()
+        for file, rows in files.items():
+            write_conllu(draft / file, _hub_sentences(rows))
+        try:
+            draft.rename(folder)
+        except OSError:
+            if not folder.is_dir():
+                raise
+
+
+def _not_fetched(name: str, what: str, error: Exception) -> InputError:
+    reason = f"{type(error).__name__}: {shorten(str(error), 300)}"
+    return InputError(f"{name} could not be fetched from {what}\n  {reason}\n{_advice(name)}")
+
+
+def _advice(name: str) -> str:
+    folder = os.environ.get("BABELSCOPE_DATA")
+    there = ", ".join(treebank.name for treebank in available_treebanks() if treebank.source == "BABELSCOPE_DATA")
+    state = f"is {folder}; treebanks there: {there or 'none'}" if folder else "is not set"
+    return (
+        f"  BABELSCOPE_DATA {state}\n  Connect to the network, or set BABELSCOPE_DATA to a folder that holds "
+        f"ud/{name}/*-ud-SPLIT.conllu[.gz]"
+    )
