@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from babelscope.steps import Step
+from babelscope.step import Step
 
 
 @dataclass(frozen=True)
@@ -13,6 +13,8 @@ class Plan:
     """Steps by key, every input before what reads it."""
 
     steps: dict[str, Step]
+    targets: tuple[str, ...]
+    """The keys whose results the study reads; the other steps are there because these need them."""
 
     @classmethod
     def of(cls, targets: Iterable[Step]) -> Plan:
@@ -25,6 +27,7 @@ class Plan:
                     visit(needed)
                 ordered[step.key] = step
 
-        for target in targets:
+        wanted = tuple(targets)
+        for target in wanted:
             visit(target)
-        return cls(ordered)
+        return cls(ordered, tuple(dict.fromkeys(target.key for target in wanted)))

@@ -1,63 +1,192 @@
-"""Steps: the frozen values that a plan consists of, each named by the hash of what determines its result."""
+"""The steps that studies consist of. What a step computes is in `execution`, imported only when it runs.
+
+An encoder is described by `Load`, `Pretrain` or `Operate`; `Tune` trains it on a task; `Evaluate`, `Baseline` and
+`Retrieve` measure, one language each.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import cached_property
-from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from babelscope.declaration import Declaration
-from babelscope.keys import digest
-from babelscope.rows import Row
+from pydantic import NonNegativeInt, PositiveInt, SerializeAsAny
 
+from babelscope.corpora.treebanks import Treebank, WorldText
+from babelscope.encoders.shape import Shape
+from babelscope.step import Step, Workspace
+from babelscope.tuning.settings import Tuning
 
-class Workspace(Protocol):
-    """What a running step may use. The engine gives one to `Step.execute`."""
+if TYPE_CHECKING:
+    from babelscope.encoders.load import Encoder
 
-    folder: Path
-    """The step's own draft folder. What lies in it at the end is published in one atomic move; what a killed
-    run left in it (a journal, a checkpoint) is still there when the step is tried again."""
-
-    def result(self, step: Step) -> Path:
-        """The folder of an input's published result, its checksums verified."""
-
-    def write_rows(self, rows: Iterable[Row]) -> None:
-        """Set the rows of this step's result."""
-
-    def progress(self, done: int, total: int, **numbers: float) -> None:
-        """Tell the person who waits: `done` of `total` units, and numbers such as the current loss."""
+Surgery = Literal["reinit"]
+TaskName = Literal["pos", "mlm"]
+BaselineName = Literal["most-frequent-tag", "word-majority"]
 
 
-class Step(Declaration):
-    """A frozen value with a key. Two steps of equal key have equal results, so each is computed once.
+class EncoderStep(Step):
+    """A step that stands for an encoder."""
 
-    Fields named in `unkeyed` (a path, a display name) cannot change a number and are left out of the key.
-    Raise `version` whenever the meaning of a step changes.
-    """
-
-    version: ClassVar[int] = 1
-    unkeyed: ClassVar[frozenset[str]] = frozenset()
+    def build(self, workspace: Workspace) -> Encoder:
+        """The encoder in evaluation mode, a fresh one at each call."""
+        raise NotImplementedError
 
     @property
-    def inputs(self) -> tuple[Step, ...]:
-        """The steps whose results this one reads."""
-        return tuple(value for value in dict(self).values() if isinstance(value, Step))
+    def labels(self) -> dict[str, Any]:
+        """The columns that this step determines in the rows of whatever is measured on it."""
+        raise NotImplementedError
 
-    @cached_property
-    def key(self) -> str:
-        """64 hex digits: class, version, keyed fields, and the keys of the inputs."""
-        fields: dict[str, Any] = {}
-        for name, value in dict(self).items():
-            if name not in self.unkeyed:
-                fields[name] = value.key if isinstance(value, Step) else self.model_dump(mode="json", include={name})[name]
-        return digest({"step": type(self).__name__, "version": self.version, "fields": fields})
+
+class Load(EncoderStep):
+    """An encoder that exists: shipped with the package, in a local folder, or on the Hugging Face hub.
+
+    `content` is the digest of a folder's files, or the hub's commit; the place itself is not in the key.
+    """
+
+    stored: ClassVar[bool] = False
+    unkeyed: ClassVar[frozenset[str]] = frozenset({"place"})
+
+    name: str
+    content: str
+    place: str
+
+    def build(self, workspace: Workspace) -> Encoder:
+        from babelscope.execution import load
+
+        return load(self)
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        return {"encoder": self.name}
+
+
+class Pretrain(EncoderStep):
+    """A small BERT and its WordPiece tokenizer, trained from scratch on text of the world.
+
+    The tokenizer is trained on natural text, so encoders that differ only in code-switching share it.
+    """
+
+    name: str
+    texts: tuple[WorldText, ...]
+    vocabulary_size: PositiveInt = 1500
+    shape: Shape = Shape()
+    masking: float = 0.3
+    tuning: Tuning
+    seed: NonNegativeInt = 0
+
+    def build(self, workspace: Workspace) -> Encoder:
+        from babelscope.execution import load_pretrained
+
+        return load_pretrained(self, workspace)
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        return {"encoder": self.name}
 
     @property
     def title(self) -> str:
-        """A short line for people."""
-        return type(self).__name__
+        return f"pre-train {self.name}"
 
     def execute(self, workspace: Workspace) -> None:
-        """Compute the result into `workspace`. Whatever this needs (torch) is imported here, not at the top."""
-        raise NotImplementedError
+        from babelscope.execution import pretrain
+
+        pretrain(self, workspace)
+
+
+class Operate(EncoderStep):
+    """An operation on an encoder's weights."""
+
+    stored: ClassVar[bool] = False
+
+    encoder: SerializeAsAny[EncoderStep]
+    surgery: Surgery
+    seed: NonNegativeInt
+
+    def build(self, workspace: Workspace) -> Encoder:
+        from babelscope.execution import operate
+
+        return operate(self, workspace)
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        return self.encoder.labels | {"surgery": self.surgery}
+
+
+class Tune(Step):
+    """Train an encoder on a task in one or several languages; the dev sets select the best step."""
+
+    encoder: SerializeAsAny[EncoderStep]
+    task: TaskName
+    train: tuple[Treebank, ...]
+    dev: tuple[Treebank, ...]
+    tuning: Tuning
+    seed: NonNegativeInt
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """The encoder's columns, the task, the languages of the training data and the seed."""
+        languages = "+".join(dict.fromkeys(treebank.language for treebank in self.train))
+        return self.encoder.labels | {"task": self.task, "train_languages": languages, "seed": self.seed}
+
+    @property
+    def title(self) -> str:
+        labels = self.labels
+        surgery = f" ({labels['surgery']})" if labels.get("surgery") else ""
+        return f"tune {labels['encoder']}{surgery} on {labels['train_languages']}, {self.task}, seed {self.seed}"
+
+    def execute(self, workspace: Workspace) -> None:
+        from babelscope.execution import tune
+
+        tune(self, workspace)
+
+
+class Evaluate(Step):
+    """Score a tuned model on one treebank, zero-shot where its language is not a training language."""
+
+    model: Tune
+    treebank: Treebank
+
+    @property
+    def title(self) -> str:
+        return f"evaluate on {self.treebank.language}: {self.model.title.removeprefix('tune ')}"
+
+    def execute(self, workspace: Workspace) -> None:
+        from babelscope.execution import evaluate
+
+        evaluate(self, workspace)
+
+
+class Baseline(Step):
+    """Score a tagger that needs no encoder."""
+
+    baseline: BaselineName
+    train: tuple[Treebank, ...]
+    treebank: Treebank
+
+    @property
+    def title(self) -> str:
+        return f"baseline {self.baseline} on {self.treebank.language}"
+
+    def execute(self, workspace: Workspace) -> None:
+        from babelscope.execution import evaluate_baseline
+
+        evaluate_baseline(self, workspace)
+
+
+class Retrieve(Step):
+    """Find translations by the cosine of mean-pooled states, layer by layer, before any tuning."""
+
+    encoder: SerializeAsAny[EncoderStep]
+    source: str
+    target: str
+    sentences: PositiveInt = 300
+    world_seed: NonNegativeInt = 0
+    world_version: int
+
+    @property
+    def title(self) -> str:
+        return f"retrieve {self.source} in {self.target}: {self.encoder.labels['encoder']}"
+
+    def execute(self, workspace: Workspace) -> None:
+        from babelscope.execution import retrieve
+
+        retrieve(self, workspace)

@@ -78,6 +78,8 @@ def cut_by_tokens(
 
     A sequence longer than that is a run of its own.
     """
+    if not len(order):
+        return []
     cuts, longest, count = [], 0, 0
     for place, length in enumerate(lengths[order].tolist()):
         longest, count = max(longest, length), count + 1

@@ -1,0 +1,87 @@
+"""Declared language data: treebanks and text as values that steps carry, counted by content in their keys."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, NonNegativeInt, PositiveInt
+
+from babelscope.corpora.sources import read_split, split_file, treebank_language
+from babelscope.declaration import Declaration
+from babelscope.errors import DataError
+from babelscope.keys import file_digest
+from babelscope.text import Sentence
+from babelscope.world import World
+from babelscope.world.world import VERSION
+
+Split = Literal["train", "dev", "test"]
+WORLD_PREFIX = "world:"
+
+
+class WorldText(Declaration):
+    """Non-parallel sentences of one language of the world; a share of the words may be another language's."""
+
+    language: str
+    sentences: PositiveInt
+    switched: Annotated[float, Field(ge=0, le=1)] = 0.0
+    seed: NonNegativeInt = 0
+    world_version: int = VERSION
+
+    def read(self) -> list[str]:
+        """The sentences, words separated by spaces."""
+        return World(self.seed).text(self.language, self.sentences, self.switched)
+
+    def natural(self) -> WorldText:
+        """The same text without code-switching."""
+        return self.model_copy(update={"switched": 0.0})
+
+
+class WorldTreebank(Declaration):
+    """Annotated sentences of one language of the world."""
+
+    kind: Literal["world"] = "world"
+    language: str
+    split: Split
+    sentences: PositiveInt
+    seed: NonNegativeInt = 0
+    world_version: int = VERSION
+
+    @property
+    def name(self) -> str:
+        """As studies name it."""
+        return WORLD_PREFIX + self.language
+
+    def read(self) -> list[Sentence]:
+        """The sentences."""
+        return World(self.seed).treebank(self.language, self.split, self.sentences)
+
+
+class FileTreebank(Declaration):
+    """The first sentences of one split of a Universal Dependencies treebank, whose file has the given SHA-256."""
+
+    kind: Literal["file"] = "file"
+    name: str
+    language: str
+    split: Split
+    sentences: PositiveInt | None = None
+    sha256: str
+
+    def read(self) -> list[Sentence]:
+        """The sentences; `DataError` if the file is no longer the one that the study was planned with."""
+        path = split_file(self.name, self.split)
+        if file_digest(path) != self.sha256:
+            raise DataError(path, None, "the file has changed since the study was planned; run the study again")
+        return read_split(self.name, self.split)[: self.sentences]
+
+
+Treebank = Annotated[WorldTreebank | FileTreebank, Field(discriminator="kind")]
+
+
+def find(name: str, split: Split, sentences: int, world_seed: int = 0) -> WorldTreebank | FileTreebank:
+    """The treebank of that name (`world:qaa`, `UD_English-EWT`), or an `InputError` that says what there is."""
+    if name.startswith(WORLD_PREFIX):
+        language = World().member(name.removeprefix(WORLD_PREFIX)).language.code
+        return WorldTreebank(language=language, split=split, sentences=sentences, seed=world_seed)
+    language = treebank_language(name).code
+    sha256 = file_digest(split_file(name, split))
+    return FileTreebank(name=name, language=language, split=split, sentences=sentences, sha256=sha256)

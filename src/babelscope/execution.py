@@ -1,0 +1,210 @@
+"""What the steps compute. Only running steps import this module, so that declarations stay free of torch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import PreTrainedModel
+
+from babelscope.corpora.treebanks import Treebank
+from babelscope.encoders.load import Encoder, load_encoder, save_encoder
+from babelscope.encoders.tap import sentence_states
+from babelscope.encoders.tokenizer import train_wordpiece
+from babelscope.errors import EncoderError
+from babelscope.measures.retrieval import retrieval_accuracy
+from babelscope.rows import Row
+from babelscope.seeds import derive_seed
+from babelscope.statistics import bca_interval
+from babelscope.step import Workspace
+from babelscope.steps import Baseline, Evaluate, Load, Operate, Pretrain, Retrieve, Tune
+from babelscope.surgery.reinit import reinit
+from babelscope.tasks import baselines
+from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
+from babelscope.tasks.tag import Tagged, Tagger, Tagging, TagScores, evaluate_tagger
+from babelscope.text import UPOS, Sentence
+from babelscope.tuning import loop
+from babelscope.tuning.checkpoint import Point, read_weights, set_weights
+from babelscope.tuning.pretrain import pretrain as pretrain_encoder
+from babelscope.tuning.settings import Tuning
+from babelscope.world import World
+
+ENCODER_FOLDER = "encoder"
+SURGERIES = {"reinit": reinit}
+BASELINES = {"most-frequent-tag": baselines.most_frequent_tag, "word-majority": baselines.word_majority}
+
+
+def load(step: Load) -> Encoder:
+    """The encoder at the step's place."""
+    is_hub_name = not Path(step.place).is_dir()
+    return load_encoder(step.place, revision=step.content if is_hub_name else None)
+
+
+def pretrain(step: Pretrain, workspace: Workspace) -> None:
+    """Write the encoder's folder and the curve of its training loss."""
+    tokenizer = train_wordpiece((line for text in step.texts for line in text.natural().read()), step.vocabulary_size)
+    lines = [line for text in step.texts for line in text.read()]
+    encoder, history = pretrain_encoder(
+        lines, tokenizer, workspace.folder, shape=step.shape, tuning=step.tuning, masking=step.masking,
+        seed=step.seed, name=step.name, progress=workspace.progress,
+    )  # fmt: skip
+    save_encoder(encoder, workspace.folder / ENCODER_FOLDER)
+    workspace.write_rows(_curve(history.points, step.labels | {"task": "mlm", "seed": step.seed}))
+
+
+def load_pretrained(step: Pretrain, workspace: Workspace) -> Encoder:
+    """The encoder that `pretrain` wrote."""
+    return load_encoder(workspace.result(step) / ENCODER_FOLDER)
+
+
+def operate(step: Operate, workspace: Workspace) -> Encoder:
+    """The operated encoder."""
+    return SURGERIES[step.surgery](step.encoder.build(workspace), step.seed)
+
+
+def tune(step: Tune, workspace: Workspace) -> None:
+    """Write the best and the last weights, and the learning curves."""
+    encoder, model = _untuned(step, workspace)
+    train = [sentence for treebank in step.train for sentence in treebank.read()]
+    dev = {treebank.name: treebank.read() for treebank in step.dev}
+    task = TASKS[step.task].task(encoder, model, train, dev)
+    history = loop.tune(model, task, step.tuning, step.seed, workspace.folder, workspace.progress)
+    summary = {"best_step": history.best_step, "last_step": history.last_step, "planned_steps": history.planned_steps}
+    (workspace.folder / "history.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    workspace.write_rows(_curve(history.points, step.labels))
+
+
+def evaluate(step: Evaluate, workspace: Workspace) -> None:
+    """Write the scores of a tuned model on one treebank."""
+    encoder, model = _tuned(step.model, workspace)
+    torch.set_num_threads(step.model.tuning.threads)
+    rows = TASKS[step.model.task].rows(encoder, model, step.treebank.read())
+    workspace.write_rows(row.labelled(**step.model.labels, **_of(step.treebank)) for row in rows)
+
+
+def evaluate_baseline(step: Baseline, workspace: Workspace) -> None:
+    """Write the scores of a baseline on one treebank."""
+    train = _tagged(sentence for treebank in step.train for sentence in treebank.read())
+    test = _tagged(step.treebank.read())
+    scores = baselines.score_predictions(BASELINES[step.baseline](train), test)
+    languages = "+".join(dict.fromkeys(treebank.language for treebank in step.train))
+    labels = {"encoder": step.baseline, "task": "pos", "train_languages": languages}
+    workspace.write_rows(row.labelled(**labels, **_of(step.treebank)) for row in _accuracy_rows(scores))
+
+
+def retrieve(step: Retrieve, workspace: Workspace) -> None:
+    """Write the share of sentences whose translation is found, for every layer (0: the embeddings)."""
+    encoder = step.encoder.build(workspace)
+    parallel = World(step.world_seed).parallel([step.source, step.target], step.sentences)
+    source, target = (
+        sentence_states(encoder, _lines(one.sentences[code] for one in parallel)) for code in (step.source, step.target)
+    )
+    labels = step.encoder.labels | {"task": "retrieval", "train_languages": step.source, "language": step.target}
+    workspace.write_rows(
+        Row("retrieval", float(share), "share", layer=layer, **labels)
+        for layer, share in enumerate(retrieval_accuracy(source, target))
+    )
+
+
+class PosTask:
+    """Part-of-speech tagging with the universal tags."""
+
+    @staticmethod
+    def model(encoder: Encoder, tuning: Tuning) -> Tagger:
+        return Tagger(encoder, UPOS, tuning.dropout, tuning.max_length)
+
+    @staticmethod
+    def task(encoder: Encoder, model: Tagger, train: list[Sentence], dev: dict[str, list[Sentence]]) -> Tagging:
+        return Tagging(model, _tagged(train), {name: _tagged(part) for name, part in dev.items()})
+
+    @staticmethod
+    def rows(encoder: Encoder, model: Tagger, sentences: list[Sentence]) -> list[Row]:
+        return _accuracy_rows(evaluate_tagger(model, _tagged(sentences)))
+
+
+class MlmTask:
+    """Masked language modelling on the words of the treebanks."""
+
+    @staticmethod
+    def model(encoder: Encoder, tuning: Tuning) -> PreTrainedModel:
+        if not encoder.has_mlm_head:
+            raise EncoderError(f"{encoder.name} has no masked language model head, so task mlm cannot use it")
+        return encoder.model
+
+    @staticmethod
+    def task(
+        encoder: Encoder, model: PreTrainedModel, train: list[Sentence], dev: dict[str, list[Sentence]]
+    ) -> MaskedLanguageModelling:
+        held_out = {name: MlmTask._held_out(encoder, part) for name, part in dev.items()}
+        return MaskedLanguageModelling(encoder.tokenizer, _lines(train), encoder.max_length, dev=held_out)
+
+    @staticmethod
+    def rows(encoder: Encoder, model: PreTrainedModel, sentences: list[Sentence]) -> list[Row]:
+        return [Row("perplexity", MlmTask._held_out(encoder, sentences).perplexity(model))]
+
+    @staticmethod
+    def _held_out(encoder: Encoder, sentences: list[Sentence]) -> HeldOut:
+        return HeldOut.of(encoder.tokenizer, _lines(sentences), encoder.max_length)
+
+
+TASKS: dict[str, Any] = {"pos": PosTask, "mlm": MlmTask}
+"""Task -> how its model is made from an encoder, what it is trained on, and which rows score it."""
+
+_latest: dict[str, tuple[Encoder, Any]] = {}
+"""The model evaluated last, by the key of its tuning: a worker evaluates it on one language after another."""
+
+
+def _untuned(step: Tune, workspace: Workspace) -> tuple[Encoder, Any]:
+    """The encoder and the model that the tuning starts from; its head is drawn from the step's seed."""
+    encoder = step.encoder.build(workspace)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(derive_seed(step.seed, "head"))
+        return encoder, TASKS[step.task].model(encoder, step.tuning)
+
+
+def _tuned(step: Tune, workspace: Workspace) -> tuple[Encoder, Any]:
+    """The encoder and the best model of a tuning, on its device."""
+    if step.key not in _latest:
+        weights = read_weights(workspace.result(step) / "best.safetensors")
+        encoder, model = _untuned(step, workspace)
+        set_weights(model, weights)
+        _latest.clear()
+        _latest[step.key] = encoder, model.to(step.tuning.device).eval()
+    return _latest[step.key]
+
+
+def _tagged(sentences: Iterable[Sentence]) -> list[Tagged]:
+    return [Tagged(sentence.forms, sentence.upos) for sentence in sentences]
+
+
+def _lines(sentences: Iterable[Sentence]) -> list[str]:
+    return [" ".join(sentence.forms) for sentence in sentences]
+
+
+def _of(treebank: Treebank) -> dict[str, str]:
+    return {"language": treebank.language, "treebank": treebank.name, "split": treebank.split}
+
+
+def _curve(points: Iterable[Point], labels: dict[str, Any]) -> list[Row]:
+    """Learning curves as rows; a dev point's split is "dev" and its treebank the dev set."""
+    rows = []
+    for point in points:
+        split, _, treebank = point.split.partition(" ")
+        rows.append(Row(point.measure, point.value, step=point.step, split=split, treebank=treebank or None, **labels))
+    return rows
+
+
+def _accuracy_rows(scores: TagScores) -> list[Row]:
+    interval = bca_interval(scores.correct, scores.total)
+    rows = [Row("accuracy", scores.accuracy, "share")]
+    rows += [Row("accuracy.low", interval.low, "share")] if interval.low is not None else []
+    rows += [Row("accuracy.high", interval.high, "share")] if interval.high is not None else []
+    return [
+        *rows,
+        Row("coverage", scores.coverage, "share"),
+        Row("unknown", scores.unknown, "share"),
+        Row("words", int(scores.total.sum()), "words"),
+    ]

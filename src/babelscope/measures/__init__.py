@@ -1,0 +1,1 @@
+"""What is measured on encoders without tuning them. A measure loads nothing and stores nothing."""

@@ -1,0 +1,114 @@
+"""Intervals: Student's t over seeds, BCa bootstrap over sentences, differences between two conditions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+BATCH = 100
+"""Resamples computed at once. It bounds memory and, staying in the cache, is five times as fast as all at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An estimate from `n` values and its confidence interval.
+
+    `low` and `high` are None where the data do not determine them, and so is `sd` where there is no spread to
+    speak of (one value). All are in the unit of the values.
+    """
+
+    mean: float
+    low: float | None
+    high: float | None
+    sd: float | None
+    n: int
+
+    def apart(self, other: Interval) -> bool:
+        """Whether the two intervals are both known and do not touch."""
+        if self.low is None or self.high is None or other.low is None or other.high is None:
+            return False
+        return self.low > other.high or other.low > self.high
+
+
+def student_t_interval(values: Sequence[float], *, confidence: float = 0.95) -> Interval:
+    """Mean of independent values (one a seed) with Student's t interval: mean ± t(n-1) · sd / √n.
+
+    One value has no interval. Raises ValueError without values.
+    """
+    if not len(values):
+        raise ValueError("an interval needs at least one value")
+    numbers = np.asarray(values, dtype=np.float64)
+    mean, n = float(numbers.mean()), len(numbers)
+    if n == 1:
+        return Interval(mean, None, None, None, 1)
+    sd = float(numbers.std(ddof=1))
+    return _around(mean, sd, sd / math.sqrt(n), n - 1, n, confidence)
+
+
+def difference_interval(a: Mapping[int, float], b: Mapping[int, float], *, confidence: float = 0.95) -> Interval:
+    """Mean of `a` minus mean of `b`, each given as seed -> value, with its t interval.
+
+    Equal sets of seeds are compared seed by seed (paired t: a seed fixes the batches and the head's first
+    weights in both). Otherwise the two are independent samples of unequal variance (Welch 1947); `sd` is then
+    the root of the summed variances and `n` the smaller number of seeds. One value a side has no interval.
+    """
+    if a.keys() == b.keys():
+        return student_t_interval([a[seed] - b[seed] for seed in sorted(a)], confidence=confidence)
+    left, right = student_t_interval(list(a.values())), student_t_interval(list(b.values()))
+    mean, n = left.mean - right.mean, min(left.n, right.n)
+    if left.sd is None or right.sd is None:
+        return Interval(mean, None, None, None, n)
+    u, v = left.sd**2 / left.n, right.sd**2 / right.n
+    freedom = (u + v) ** 2 / (u**2 / (left.n - 1) + v**2 / (right.n - 1)) if u + v else 1.0
+    return _around(mean, math.hypot(left.sd, right.sd), math.sqrt(u + v), freedom, n, confidence)
+
+
+def bca_interval(
+    correct: Sequence[int], total: Sequence[int], *, confidence: float = 0.95, resamples: int = 2000, seed: int = 0
+) -> Interval:
+    """sum(correct) / sum(total) with its BCa bootstrap interval over sentences (Efron 1987).
+
+    `correct` and `total` count words, one entry a sentence; sentences are what is sampled, so they are what is
+    drawn again. `mean` is the ratio over all words, `sd` the bootstrap's standard error, `n` the number of
+    sentences. Where resampling cannot change the ratio (one sentence, all words right, all words wrong) nothing
+    is known of its uncertainty and `low`, `high` and `sd` are None. Raises ValueError for empty or odd counts.
+    """
+    right, words = _counts(correct, total)
+    ratio = float(right.sum() / words.sum())
+    if len(words) == 1 or np.all(right * words[0] == right[0] * words):
+        return Interval(ratio, None, None, None, len(words))
+    from scipy.stats import bootstrap  # takes a second to import
+
+    def share(c: NDArray[Any], w: NDArray[Any], axis: int = -1) -> NDArray[Any]:
+        return c.sum(axis) / w.sum(axis)
+
+    found = bootstrap(
+        (right, words), share, paired=True, vectorized=True, n_resamples=resamples, batch=BATCH,
+        confidence_level=confidence, method="BCa", rng=np.random.default_rng(seed),
+    )  # fmt: skip
+    low, high = (float(bound) for bound in found.confidence_interval)
+    return Interval(ratio, low, high, float(found.standard_error), len(words))
+
+
+def _around(mean: float, sd: float, error: float, freedom: float, n: int, confidence: float) -> Interval:
+    """mean ± t · standard error."""
+    from scipy.special import stdtrit  # far quicker to import than scipy.stats
+
+    reach = float(stdtrit(freedom, (1 + confidence) / 2)) * error
+    return Interval(mean, mean - reach, mean + reach, sd, n)
+
+
+def _counts(correct: Sequence[int], total: Sequence[int]) -> tuple[NDArray[Any], NDArray[Any]]:
+    right, words = np.asarray(correct, dtype=np.int64), np.asarray(total, dtype=np.int64)
+    if len(right) != len(words) or not len(words):
+        raise ValueError(f"needs as many counts of right words as of words, and some: {len(right)} and {len(words)}")
+    if (words < 1).any() or (right < 0).any() or (right > words).any():
+        raise ValueError("every sentence needs at least one word, and between none and all of them right")
+    return right, words

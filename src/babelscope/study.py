@@ -1,0 +1,164 @@
+"""The study: a frozen declaration of which encoders are tuned on what, and measured on what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, NonNegativeInt, PositiveInt, ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.constructor import DuplicateKeyError
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.reader import ReaderError
+
+from babelscope.declaration import Declaration
+from babelscope.errors import DataError, InputError, StudyError
+from babelscope.steps import BaselineName, Pretrain, Surgery, TaskName
+from babelscope.tuning.settings import Tuning
+
+LARGEST_FILE = 1_000_000
+
+
+class Sizes(Declaration):
+    """How many sentences of each split are read at most."""
+
+    train: PositiveInt = 1500
+    dev: PositiveInt = 300
+    test: PositiveInt = 500
+
+
+class Retrieval(Declaration):
+    """Measure how well the encoders, untuned, find translations of the world's source sentences."""
+
+    source: str
+    targets: tuple[str, ...] = Field(min_length=1)
+    sentences: PositiveInt = 300
+
+
+class Study(Declaration):
+    """Every encoder under every surgery is tuned with every seed, and every tuned model scored on every treebank.
+
+    Treebanks are named `world:CODE` (the artificial world) or `UD_LANGUAGE-NAME` (Universal Dependencies).
+    """
+
+    name: str = Field(pattern=r"^[\w.-]+(@[\w.-]+)?$")
+    question: str = ""
+    encoders: tuple[str | Pretrain, ...] = Field(min_length=1)
+    """Shipped names, folders, hub names, or a pre-training spelled out."""
+    surgeries: tuple[Surgery | None, ...] = (None,)
+    """None: the encoder as it is."""
+    task: TaskName = "pos"
+    train: tuple[str, ...] = Field(min_length=1)
+    """Training treebanks, taken together; their dev splits select the best step."""
+    evaluate: tuple[str, ...] = Field(min_length=1)
+    """Treebanks whose test splits are scored."""
+    sizes: Sizes = Sizes()
+    tuning: Tuning = Tuning()
+    seeds: tuple[NonNegativeInt, ...] = Field(default=(0, 1, 2), min_length=1)
+    baselines: tuple[BaselineName, ...] = ()
+    retrieval: Retrieval | None = None
+    world_seed: NonNegativeInt = 0
+
+
+def load_study(path: Path, changes: dict[str, Any] | None = None) -> Study:
+    """Read a study from a YAML file; `changes` (dotted key -> value) replace or add entries.
+
+    Raises:
+        DataError: the file cannot be read or is not YAML; the message names the line.
+        StudyError: unknown keys or values that are not allowed, all of them at once, each with its path.
+    """
+    declared = _read_yaml(path)
+    for key, value in (changes or {}).items():
+        _set(declared, key, value)
+    return validate(Study, declared, str(path))
+
+
+def validate[D: Declaration](kind: type[D], declared: Any, origin: str) -> D:
+    """The declaration, or a `StudyError` that lists all faults with their paths."""
+    try:
+        return kind.model_validate(declared)
+    except ValidationError as error:
+        raise StudyError(origin, [_fault(kind, fault) for fault in error.errors()]) from None
+
+
+def parse_value(text: str) -> Any:
+    """A value given on the command line, read as YAML (numbers, true, null, lists)."""
+    try:
+        return YAML(typ="safe", pure=True).load(text)
+    except YAMLError:
+        return text
+
+
+def dump_study(study: Study) -> str:
+    """The study as YAML, defaults included, so that it says everything that was done."""
+    from io import StringIO
+
+    stream = StringIO()
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style = None
+    yaml.sort_base_mapping_type_on_output = False
+    yaml.width = 100
+    yaml.dump(study.model_dump(mode="json"), stream)
+    return stream.getvalue()
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise DataError(path, None, f"a study of more than {LARGEST_FILE:,} bytes; it should be a page of YAML")
+        declared = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise DataError(path, None, f"not UTF-8 at byte {error.start}; save the file as UTF-8") from None
+    except DuplicateKeyError as error:
+        raise DataError(path, _line(error), f"{str(error.problem).splitlines()[0]}; give each key once") from None
+    except MarkedYAMLError as error:
+        raise DataError(path, _line(error), f"not YAML: {error.problem}") from None
+    except ReaderError as error:
+        raise DataError(path, None, f"not YAML: {error.reason} at character {error.position}") from None
+    except (YAMLError, ValueError, RecursionError) as error:
+        problem = (str(error) or type(error).__name__).splitlines()[0]
+        raise DataError(path, None, f"not YAML: {problem}") from None
+    if not isinstance(declared, dict):
+        raise DataError(path, None, f"a study is a mapping of keys to values; this is {type(declared).__name__}")
+    return declared
+
+
+def _line(error: MarkedYAMLError) -> int | None:
+    return error.problem_mark.line + 1 if error.problem_mark else None
+
+
+def _set(declared: dict[str, Any], dotted: str, value: Any) -> None:
+    *parents, last = dotted.split(".")
+    for parent in parents:
+        declared = declared.setdefault(parent, {})
+        if not isinstance(declared, dict):
+            raise InputError(f"--with {dotted}: {parent} is not a mapping")
+    declared[last] = value
+
+
+def _fault(kind: type[Declaration], fault: Any) -> str:
+    """One fault in words: path, what was given, what is allowed."""
+    where = ".".join(str(part) for part in fault["loc"]) or kind.__name__.lower()
+    if fault["type"] == "extra_forbidden":
+        allowed = _fields_at(kind, fault["loc"][:-1])
+        return f"{where}: unknown key" + (f"; allowed are {', '.join(allowed)}" if allowed else "")
+    if fault["type"] == "missing":
+        return f"{where}: missing"
+    given = repr(fault["input"])
+    return f"{where}: {fault['msg']} (given: {given if len(given) < 80 else given[:80] + '...'})"
+
+
+def _fields_at(kind: type[Declaration], path: tuple[Any, ...]) -> list[str]:
+    """The keys allowed at a path of nested declarations; empty where the path leaves them."""
+    for part in path:
+        field = kind.model_fields.get(str(part))
+        if field is None:
+            return []
+        options = [field.annotation, *getattr(field.annotation, "__args__", ())]
+        nested = [option for option in options if isinstance(option, type) and issubclass(option, Declaration)]
+        if not nested:
+            return []
+        kind = nested[0]
+    return sorted(kind.model_fields)

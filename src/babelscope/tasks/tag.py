@@ -1,0 +1,236 @@
+"""Tagging: one label for each word of a sentence, such as its part of speech."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from babelscope.encoders.load import Encoder, load_encoder, save_encoder
+from babelscope.encoders.pieces import Batch, by_length
+from babelscope.errors import InputError
+from babelscope.seeds import derive_seed
+from babelscope.tasks.windows import Windows, encode_words
+
+
+class Tagged(NamedTuple):
+    """A sentence with the gold label of each word."""
+
+    words: Sequence[str]
+    labels: Sequence[str]
+
+
+class TagBatch(NamedTuple):
+    """Windows, the first pieces of the words that they own, and these words' labels."""
+
+    batch: Batch
+    firsts: Tensor
+    """[words]: positions of first pieces in the batch, read row by row."""
+    labels: Tensor
+    """[words]: class of each."""
+
+
+class TagScores(NamedTuple):
+    """How well sentences were tagged."""
+
+    correct: NDArray[np.int64]
+    """[sentences]: words with the gold label."""
+    total: NDArray[np.int64]
+    """[sentences]: words."""
+    coverage: float
+    """Share of the words that were given a label."""
+    unknown: float
+    """Share of the words of which the tokenizer does not know some part."""
+
+    @property
+    def accuracy(self) -> float:
+        """Share of all words with the gold label."""
+        return float(self.correct.sum() / self.total.sum())
+
+
+class Tagger(nn.Module):
+    """A copy of an encoder's backbone, with dropout and a linear layer over the last hidden states of first pieces.
+
+    `seed` decides the linear layer's first weights; `max_length` (pieces) is what the encoder has positions for, or
+    less.
+    """
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        labels: Sequence[str],
+        *,
+        dropout: float = 0.1,
+        max_length: int | None = None,
+        seed: int = 0,
+    ):
+        super().__init__()
+        self.labels = tuple(labels)
+        self.tokenizer = encoder.tokenizer
+        self.max_length = min(encoder.max_length, max_length or encoder.max_length)
+        self.backbone = copy.deepcopy(encoder.backbone)
+        self.dropout = nn.Dropout(dropout)
+        self.classifier = nn.Linear(encoder.backbone.config.hidden_size, len(self.labels))
+        generator = torch.Generator().manual_seed(derive_seed(seed, "tagger"))
+        nn.init.normal_(self.classifier.weight, std=0.02, generator=generator)
+        nn.init.zeros_(self.classifier.bias)
+
+    def forward(self, batch: Batch, firsts: Tensor) -> Tensor:
+        """[words, labels]: the logits of the words whose first pieces are at `firsts`."""
+        states = self.backbone(input_ids=batch.ids, attention_mask=batch.attention_mask).last_hidden_state
+        return self.classifier(self.dropout(states.flatten(0, 1).index_select(0, firsts)))
+
+    @torch.no_grad()
+    def predict(self, sentences: Sequence[Sequence[str]], tokens_per_batch: int = 4096) -> list[list[str]]:
+        """One label for each word of each sentence."""
+        windows = encode_words(self.tokenizer, sentences, self.max_length)
+        classes = predict_classes(self, windows, tokens_per_batch)
+        labels = [self.labels[number] for number in classes.tolist()]
+        starts = windows.sentence_starts.tolist()
+        return [labels[start:end] for start, end in pairwise(starts)]
+
+
+@torch.no_grad()
+def predict_classes(tagger: Tagger, windows: Windows, tokens_per_batch: int = 4096) -> NDArray[np.int64]:
+    """[words]: the best class of each word, -1 where no window owned it."""
+    was_training, device = tagger.training, tagger.classifier.weight.device
+    tagger.eval()
+    classes = np.full(int(windows.sentence_starts[-1]), -1, dtype=np.int64)
+    for indices in by_length(windows.pieces.lengths, tokens_per_batch):
+        batch = windows.pieces.batch(indices).to(device)
+        firsts = first_pieces(windows, indices, batch.ids.shape[1]).to(device)
+        owned = np.concatenate([windows.owned[index] for index in indices])
+        classes[owned] = tagger(batch, firsts).argmax(dim=1).cpu().numpy()
+    tagger.train(was_training)
+    return classes
+
+
+def first_pieces(windows: Windows, indices: NDArray[np.int64], width: int) -> Tensor:
+    """Positions, in a batch of rows of `width`, of the first pieces of the words that the windows own."""
+    return torch.from_numpy(np.concatenate([row * width + windows.places[index] for row, index in enumerate(indices)]))
+
+
+@dataclass(frozen=True)
+class TaggedWindows:
+    """Tagged sentences, encoded once. A gold label that the tagger does not have is class -1: never right."""
+
+    windows: Windows
+    gold: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, tagger: Tagger, sentences: Sequence[Tagged]) -> TaggedWindows:
+        """Encode sentences for a tagger."""
+        classes = {label: number for number, label in enumerate(tagger.labels)}
+        gold = [classes.get(label, -1) for sentence in sentences for label in sentence.labels]
+        windows = encode_words(tagger.tokenizer, [sentence.words for sentence in sentences], tagger.max_length)
+        return cls(windows, np.asarray(gold, dtype=np.int64))
+
+    def scores(self, tagger: Tagger) -> TagScores:
+        """Compare the tagger's labels with the gold ones."""
+        classes = predict_classes(tagger, self.windows)
+        starts = self.windows.sentence_starts
+        right = np.concatenate([[0], np.cumsum((classes == self.gold) & (classes >= 0))])
+        return TagScores(
+            correct=np.diff(right[starts]),
+            total=np.diff(starts),
+            coverage=float((classes >= 0).mean()),
+            unknown=float(self.windows.unknown.mean()),
+        )
+
+
+def save_tagger(tagger: Tagger, folder: Path) -> None:
+    """Write a tagger: its backbone as an encoder's Hugging Face folder, and its head in head.safetensors."""
+    save_encoder(Encoder(tagger.backbone, tagger.tokenizer, folder.name), folder)
+    facts = {"labels": tagger.labels, "dropout": tagger.dropout.p, "max_length": tagger.max_length}
+    weights = {name: tensor.detach().cpu() for name, tensor in tagger.classifier.state_dict().items()}
+    save_file(weights, folder / "head.safetensors", {"tagger": json.dumps(facts)})
+
+
+def load_tagger(folder: Path) -> Tagger:
+    """Read what `save_tagger` wrote.
+
+    Raises:
+        EncoderError: there is no encoder in the folder.
+        InputError: there is an encoder, but no tagger's head.
+    """
+    encoder, head = load_encoder(folder), folder / "head.safetensors"
+    if not head.is_file():
+        raise InputError(f"{folder}: an encoder but no tagger, head.safetensors is missing")
+    with safe_open(head, framework="pt") as file:
+        facts = json.loads(file.metadata()["tagger"])
+    tagger = Tagger(encoder, **facts)
+    tagger.classifier.load_state_dict(load_file(head))
+    return tagger.eval()
+
+
+def evaluate_tagger(tagger: Tagger, sentences: Sequence[Tagged]) -> TagScores:
+    """Tag sentences and compare with their gold labels.
+
+    Raises:
+        InputError: there is no word.
+    """
+    if not any(sentence.words for sentence in sentences):
+        raise InputError("no word to tag: the evaluation data is empty")
+    return TaggedWindows.of(tagger, sentences).scores(tagger)
+
+
+@dataclass(frozen=True)
+class Tagging:
+    """The task: tagged sentences to train a tagger on, and dev sets by name."""
+
+    tagger: Tagger
+    sentences: Sequence[Tagged]
+    dev: Mapping[str, Sequence[Tagged]] = field(default_factory=dict)
+    measure: str = "accuracy"
+    higher_is_better: bool = True
+
+    @cached_property
+    def examples(self) -> TaggedWindows:
+        """The training windows."""
+        known = set(self.tagger.labels)
+        for sentence in self.sentences:
+            if strange := set(sentence.labels) - known:
+                raise InputError(
+                    f"label {min(strange)!r} in the training data: the tagger has {', '.join(sorted(known))}"
+                )
+        return TaggedWindows.of(self.tagger, self.sentences)
+
+    @cached_property
+    def held_out(self) -> dict[str, TaggedWindows]:
+        """The dev windows."""
+        return {name: TaggedWindows.of(self.tagger, sentences) for name, sentences in self.dev.items()}
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """[windows]: pieces of each, special pieces included."""
+        return self.examples.windows.pieces.lengths
+
+    def batch(self, indices: NDArray[np.int64], generator: torch.Generator) -> TagBatch:
+        """Training windows with the labels of the words they own."""
+        windows = self.examples.windows
+        batch = windows.pieces.batch(indices)
+        labels = self.examples.gold[np.concatenate([windows.owned[index] for index in indices])]
+        return TagBatch(batch, first_pieces(windows, indices, batch.ids.shape[1]), torch.from_numpy(labels))
+
+    def loss(self, model: Tagger, batch: TagBatch) -> Tensor:
+        """Mean cross-entropy over the words."""
+        device = model.classifier.weight.device
+        logits = model(batch.batch.to(device), batch.firsts.to(device))
+        return cross_entropy(logits.float(), batch.labels.to(device))
+
+    def evaluate(self, model: Tagger) -> dict[str, float]:
+        """Accuracy on each dev set."""
+        return {name: windows.scores(model).accuracy for name, windows in self.held_out.items()}

@@ -1,0 +1,108 @@
+"""Sentences of words as sequences of pieces: the first piece stands for the word, and every word is read once.
+
+A sentence longer than the model is read in windows that overlap by about half. Each word belongs to one window: of
+two neighbours, the first owns the first half of what they share, so that every word has context on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from transformers import PreTrainedTokenizerBase
+
+from babelscope.encoders.pieces import Frame, Pieces
+from babelscope.errors import InputError
+
+
+class Span(NamedTuple):
+    """A window: the words it reads, and those of them that it owns (0-based, ends excluded)."""
+
+    start: int
+    end: int
+    own_start: int
+    own_end: int
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The windows of many sentences. Words count through all sentences, from 0."""
+
+    pieces: Pieces
+    owned: list[NDArray[np.int64]]
+    """For each window, the words that it owns."""
+    places: list[NDArray[np.int64]]
+    """For each window, where the first pieces of these words are in its sequence."""
+    sentence_starts: NDArray[np.int64]
+    """[sentences + 1]: the first word of each sentence, and the number of words."""
+    unknown: NDArray[np.bool_]
+    """[words]: whether the tokenizer has an unknown piece for a part of the word."""
+
+
+def spans(widths: NDArray[np.int64], room: int) -> list[Span]:
+    """Windows over a sentence whose words have `widths` pieces, each at most `room`, for a model that reads `room`."""
+    ends = np.cumsum(widths)
+    starts = ends - widths
+    reaches: list[tuple[int, int]] = []
+    start = 0
+    while not reaches or reaches[-1][1] < len(widths):
+        end = int(np.searchsorted(ends, starts[start] + room, side="right"))
+        reaches.append((start, end))
+        # The next window starts half a window on; further at most where this one ended, nearer at least a word on.
+        half = int(np.searchsorted(starts, starts[start] + room / 2))
+        start = min(max(half, start + 1), end)
+    cuts = [
+        0,
+        *((later[0] + earlier[1]) // 2 for earlier, later in pairwise(reaches)),
+        len(widths),
+    ]
+    return [Span(*reach, *own) for reach, own in zip(reaches, pairwise(cuts), strict=True)]
+
+
+def encode_words(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]], max_length: int) -> Windows:
+    """Encode sentences of words, each in one window or more of at most `max_length` pieces.
+
+    A word that the tokenizer makes nothing of (such as a lone zero-width character) becomes the unknown piece, and a
+    word longer than a window is cut to it, so that every word is read.
+    """
+    frame = Frame.of(tokenizer)
+    room = max_length - len(frame)
+    if room < 1:
+        raise InputError(f"max_length={max_length} leaves no room for words beside {len(frame)} special pieces")
+    sequences: list[list[int]] = []
+    owned: list[NDArray[np.int64]] = []
+    places: list[NDArray[np.int64]] = []
+    unknown: list[bool] = []
+    sentence_starts = [0]
+    for words in _pieces_of_words(tokenizer, sentences):
+        words = [pieces[:room] for pieces in words]
+        widths = np.asarray([len(pieces) for pieces in words])
+        for span in spans(widths, room) if words else ():
+            sequences.append(frame.around([piece for pieces in words[span.start : span.end] for piece in pieces]))
+            offsets = np.cumsum(widths[span.start : span.end]) - widths[span.start : span.end] + len(frame.before)
+            owned.append(sentence_starts[-1] + np.arange(span.own_start, span.own_end))
+            places.append(offsets[span.own_start - span.start : span.own_end - span.start])
+        unknown.extend(tokenizer.unk_token_id in pieces for pieces in words)
+        sentence_starts.append(sentence_starts[-1] + len(words))
+    pieces = Pieces.of(sequences, tokenizer.pad_token_id)
+    return Windows(pieces, owned, places, np.asarray(sentence_starts), np.asarray(unknown, dtype=bool))
+
+
+def _pieces_of_words(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]]) -> list[list[list[int]]]:
+    """For each sentence, the piece ids of each word: at least one."""
+    if not sentences:
+        return []
+    encoded = tokenizer(
+        [list(words) for words in sentences], is_split_into_words=True, add_special_tokens=False, verbose=False
+    )
+    result = []
+    for number, words in enumerate(sentences):
+        pieces: list[list[int]] = [[] for _ in words]
+        for piece, word in zip(encoded["input_ids"][number], encoded.word_ids(number), strict=True):
+            pieces[word].append(piece)
+        result.append([found or [tokenizer.unk_token_id] for found in pieces])
+    return result
