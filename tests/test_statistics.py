@@ -1,0 +1,127 @@
+"""Intervals against scipy, the textbook formulas, and simulation."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from babelscope.statistics import Interval, bca_interval, difference_interval, student_t_interval
+
+shares = st.lists(st.floats(0, 1, allow_nan=False), min_size=2, max_size=8)
+
+
+def counts(sentences: int, accuracy: float, seed: int = 0) -> tuple[list[int], list[int]]:
+    generator = np.random.default_rng(seed)
+    total = generator.integers(3, 30, sentences)
+    return generator.binomial(total, accuracy).tolist(), total.tolist()
+
+
+def test_student_t_by_hand():
+    found = student_t_interval([0.9, 0.8, 0.85])
+    reach = 4.302652729911275 * 0.05 / math.sqrt(3)  # the 0.975 quantile of t with 2 degrees of freedom
+    assert (found.mean, found.sd, found.n) == (pytest.approx(0.85), pytest.approx(0.05), 3)
+    assert (found.low, found.high) == (pytest.approx(0.85 - reach), pytest.approx(0.85 + reach))
+
+
+@given(shares, st.sampled_from([0.8, 0.95, 0.99]))
+def test_student_t_is_scipys(values, confidence):
+    found = student_t_interval(values, confidence=confidence)
+    error = stats.sem(values)
+    expected = stats.t.interval(confidence, len(values) - 1, np.mean(values), error) if error else [np.mean(values)] * 2
+    assert (found.low, found.high) == pytest.approx(tuple(expected), abs=1e-12)
+
+
+def test_one_value_has_no_interval():
+    assert student_t_interval([0.5]) == Interval(0.5, None, None, None, 1)
+    assert difference_interval({1: 0.5}, {1: 0.25}) == Interval(0.25, None, None, None, 1)
+    assert difference_interval({1: 0.5, 2: 0.5}, {3: 0.25}) == Interval(0.25, None, None, None, 1)
+
+
+def test_no_value_is_refused():
+    with pytest.raises(ValueError, match="at least one"):
+        student_t_interval([])
+
+
+@given(shares, shares)
+def test_other_seeds_are_compared_by_welch(a, b):
+    found = difference_interval(dict(enumerate(a)), {100 + i: value for i, value in enumerate(b)})
+    assert found.mean == pytest.approx(np.mean(a) - np.mean(b), abs=1e-12)
+    if min(np.std(a), np.std(b)) > 1e-6:
+        expected = stats.ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
+        assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-6, abs=1e-9)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=8))
+def test_equal_seeds_are_compared_in_pairs(pairs):
+    a, b = ({seed: pair[side] for seed, pair in enumerate(pairs)} for side in (0, 1))
+    found = difference_interval(a, dict(reversed(b.items())))
+    if np.std([x - y for x, y in pairs]) > 1e-6:
+        expected = stats.ttest_rel(list(a.values()), list(b.values())).confidence_interval(0.95)
+        assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-6, abs=1e-9)
+
+
+def bca_slowly(correct, total, draws, confidence):
+    """Efron (1987), equations 6.1 to 6.6, one sentence and one resample at a time."""
+    normal = stats.norm
+    n, ratio = len(total), sum(correct) / sum(total)
+    resampled = [sum(correct[i] for i in draw) / sum(total[i] for i in draw) for draw in draws]
+    below = sum((value < ratio) + 0.5 * (value == ratio) for value in resampled) / len(resampled)
+    bias = normal.ppf(below)
+    left_out = [(sum(correct) - correct[i]) / (sum(total) - total[i]) for i in range(n)]
+    gaps = [sum(left_out) / n - value for value in left_out]
+    acceleration = sum(g**3 for g in gaps) / (6 * sum(g**2 for g in gaps) ** 1.5)
+
+    def bound(share):
+        z = bias + normal.ppf(share)
+        return np.percentile(resampled, 100 * normal.cdf(bias + z / (1 - acceleration * z)))
+
+    return bound((1 - confidence) / 2), bound((1 + confidence) / 2)
+
+
+@pytest.mark.parametrize("accuracy", [0.3, 0.9])
+def test_bca_against_the_slow_formula(accuracy):
+    correct, total = counts(40, accuracy)
+    found = bca_interval(correct, total, resamples=4000, seed=1)
+    draws = np.random.default_rng(2).integers(0, 40, (4000, 40)).tolist()
+    low, high = bca_slowly(correct, total, draws, 0.95)
+    assert found.mean == sum(correct) / sum(total)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=(high - low) * 0.06)  # other random draws
+
+
+def test_bca_covers_the_truth_about_as_often_as_it_says():
+    hits = 0
+    for trial in range(200):
+        found = bca_interval(*counts(60, 0.8, seed=trial), resamples=400, seed=trial)
+        hits += found.low <= 0.8 <= found.high
+    assert 180 <= hits <= 199  # 95% of 200 is 190; the standard deviation is 3
+
+
+def test_bca_depends_on_the_seed_alone():
+    data = counts(50, 0.8)
+    assert bca_interval(*data, seed=3) == bca_interval(*data, seed=3)
+    assert bca_interval(*data, seed=3) != bca_interval(*data, seed=4)
+
+
+@pytest.mark.parametrize("correct, total", [([3], [4]), ([4, 7], [4, 7]), ([0, 0], [4, 7]), ([1, 2], [2, 4])])
+def test_bca_says_nothing_where_resampling_changes_nothing(correct, total):
+    assert bca_interval(correct, total) == Interval(sum(correct) / sum(total), None, None, None, len(total))
+
+
+def test_bca_with_a_single_error_is_finite():
+    found = bca_interval([10] * 499 + [9], [10] * 500)
+    assert found.low < found.mean < found.high <= 1
+
+
+@pytest.mark.parametrize("correct, total", [([], []), ([1], [1, 2]), ([3], [2]), ([0], [0]), ([-1], [2])])
+def test_bca_refuses_odd_counts(correct, total):
+    with pytest.raises(ValueError, match="needs"):
+        bca_interval(correct, total)
+
+
+def test_apart_needs_two_known_intervals():
+    assert Interval(1, 0.9, 1.1, 0, 3).apart(Interval(2, 1.9, 2.1, 0, 3))
+    assert not Interval(1, 0.9, 1.9, 0, 3).apart(Interval(2, 1.9, 2.1, 0, 3))
+    assert not Interval(1, None, None, None, 1).apart(Interval(2, 1.9, 2.1, 0, 3))
