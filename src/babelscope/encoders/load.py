@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import torch
+from safetensors import SafetensorError
 from transformers import (
     AutoConfig,
     AutoModelForMaskedLM,
@@ -67,9 +68,12 @@ def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickl
             source,
             dtype=torch.float32,
             use_safetensors=None if allow_pickle else True,
+            ignore_mismatched_sizes=True,  # refused below, with their names
             output_loading_info=True,
             **options,
         )
+    if misfits := sorted(name for name, *_ in report["mismatched_keys"]):
+        raise EncoderError(f"{source}: {len(misfits)} weights do not fit the sizes in config.json, first {misfits[0]}")
     return _assembled(source, model, tokenizer, set(report["missing_keys"]))
 
 
@@ -122,7 +126,7 @@ def _explained(source: str) -> Iterator[None]:
     """Turn the library's many ways to say that files are absent or unusable into one error."""
     try:
         yield
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise EncoderError(
             f"cannot load the encoder {source!r}: {first}\n"

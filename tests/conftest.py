@@ -1,0 +1,59 @@
+"""Fixtures: a language small enough to look through, a tokenizer for it, and an encoder of two layers."""
+
+from __future__ import annotations
+
+import os
+import random
+
+# Set before torch is imported anywhere: one thread, no network, no chatter.
+os.environ["OMP_NUM_THREADS"] = "1"
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+import pytest
+
+NOUNS = ["cat", "dog", "bird", "fish", "tree", "house", "кот"]
+VERBS = ["sees", "likes", "finds", "carries", "видит"]
+ADJECTIVES = ["small", "big", "old", "green"]
+
+
+def tagged_sentence(chance: random.Random) -> tuple[list[str], list[str]]:
+    """A sentence such as "the small cat sees the tree ." with its parts of speech."""
+    words, labels = [], []
+    for _ in range(2):
+        pairs = [("the", "DET")] + [(chance.choice(ADJECTIVES), "ADJ")] * chance.randint(0, 2)
+        pairs += [(chance.choice(NOUNS), "NOUN"), (chance.choice(VERBS), "VERB")]
+        words += [word for word, _ in pairs]
+        labels += [label for _, label in pairs]
+    return [*words[:-1], "."], [*labels[:-1], "PUNCT"]
+
+
+@pytest.fixture(scope="session")
+def tagged():
+    """Sixty tagged sentences of 6 to 10 words."""
+    from babelscope.tasks.tag import Tagged
+
+    chance = random.Random(0)
+    return [Tagged(*tagged_sentence(chance)) for _ in range(60)]
+
+
+@pytest.fixture(scope="session")
+def sentences(tagged):
+    return [" ".join(sentence.words) for sentence in tagged]
+
+
+@pytest.fixture(scope="session")
+def tokenizer(sentences):
+    """A vocabulary of about a hundred pieces, so that long words are cut into several."""
+    from babelscope.encoders.tokenizer import train_wordpiece
+
+    return train_wordpiece(sentences, 90)
+
+
+@pytest.fixture(scope="session")
+def encoder(tokenizer):
+    """An untrained BERT of 2 layers of 32 with 24 positions. Shared: tests must not change it."""
+    from babelscope.encoders.shape import Shape, new_encoder
+
+    shape = Shape(hidden=32, layers=2, heads=2, feed_forward=64, positions=24)
+    return new_encoder(shape, tokenizer, seed=0, name="tiny")

@@ -1,0 +1,186 @@
+import json
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoConfig, AutoModelForMaskedLM
+
+from babelscope.encoders.anatomy import ANATOMY, anatomy_of, max_positions
+from babelscope.encoders.load import Encoder, load_encoder, save_encoder
+from babelscope.encoders.pieces import Batch, Frame, Pieces, by_length, encode_sentences
+from babelscope.encoders.tap import hidden_states, sentence_states
+from babelscope.errors import EncoderError
+from babelscope.tasks.mlm import MaskedBatch, hidden_logits
+
+SIZES = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 64,
+    "vocab_size": 90,
+    "max_position_embeddings": 26,
+    "pad_token_id": 0,
+}
+EXTRA = {
+    "distilbert": {"dim": 32, "n_layers": 2, "n_heads": 2, "hidden_dim": 64},
+    "electra": {"embedding_size": 16},
+    "deberta-v2": {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": 8},
+    "modernbert": {"cls_token_id": 2, "sep_token_id": 3, "bos_token_id": 2, "eos_token_id": 3},
+}
+
+
+def family(model_type):
+    torch.manual_seed(0)
+    config = AutoConfig.for_model(model_type, **{**SIZES, **EXTRA.get(model_type, {})})
+    return AutoModelForMaskedLM.from_config(config).eval()
+
+
+def some_batch():
+    ids = torch.randint(5, 90, (3, 9), generator=torch.Generator().manual_seed(1))
+    real = torch.arange(9) < torch.tensor([[9], [6], [4]])
+    return Batch(ids.masked_fill(~real, 0), real)
+
+
+@pytest.mark.parametrize("model_type", ANATOMY)
+def test_anatomy_names_what_exists(model_type):
+    model = family(model_type)
+    anatomy = anatomy_of(model.config)
+    backbone = model.get_submodule(anatomy.backbone)
+    assert backbone is model.base_model
+    assert backbone.get_submodule(anatomy.word_embeddings) is model.get_input_embeddings()
+    assert len(backbone.get_submodule(anatomy.layers)) == 2
+
+
+@pytest.mark.parametrize("model_type", ANATOMY)
+def test_head_on_hidden_pieces_equals_the_full_head(model_type):
+    model, batch = family(model_type), some_batch()
+    hidden = torch.tensor([1, 4, 10, 19])
+    with torch.no_grad():
+        full = model(input_ids=batch.ids, attention_mask=batch.real.long()).logits.flatten(0, 1)[hidden]
+        logits = hidden_logits(model, MaskedBatch(batch, hidden, hidden))
+    torch.testing.assert_close(logits, full)
+
+
+@pytest.mark.parametrize("model_type", ANATOMY)
+def test_longest_sequence_is_read(model_type):
+    model = family(model_type)
+    longest = max_positions(model.config)
+    with torch.no_grad():
+        states = model.base_model(input_ids=torch.full((1, longest), 7)).last_hidden_state
+    assert states.shape == (1, longest, 32)
+
+
+@pytest.mark.parametrize("model_type", ANATOMY)
+@pytest.mark.parametrize("head", [True, False])
+def test_every_family_is_saved_and_loaded(model_type, head, tokenizer, tmp_path):
+    model = family(model_type)
+    original = Encoder(model if head else model.base_model, tokenizer, "it")
+    save_encoder(original, tmp_path)
+    loaded = load_encoder(tmp_path)
+    assert loaded.has_mlm_head is head
+    weights, again = original.model.state_dict(), loaded.model.state_dict()
+    assert weights.keys() == again.keys()
+    assert all(torch.equal(weights[name], again[name]) for name in weights)
+
+
+def test_unknown_family_says_what_to_add():
+    with pytest.raises(EncoderError, match=r"'gpt2' are not known.*ANATOMY"):
+        anatomy_of(AutoConfig.for_model("gpt2"))
+
+
+def test_errors_name_what_is_wrong(tmp_path, encoder):
+    with pytest.raises(EncoderError, match="no such folder"):
+        load_encoder(tmp_path / "nowhere")
+    with pytest.raises(EncoderError, match=r"no config\.json"):
+        load_encoder(tmp_path)
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert"}))
+    (tmp_path / "pytorch_model.bin").write_bytes(b"")
+    with pytest.raises(EncoderError, match="Pickled weights can run code"):
+        load_encoder(tmp_path)
+    (tmp_path / "model.safetensors").write_bytes(b"not weights")
+    with pytest.raises(EncoderError, match="cannot load the encoder"):
+        load_encoder(tmp_path)
+    with pytest.raises(EncoderError, match="cannot load the encoder 'no-such-encoder'"):
+        load_encoder("no-such-encoder")
+
+
+def test_damaged_weights_are_an_encoder_error(tmp_path, encoder):
+    save_encoder(encoder, tmp_path)
+    (tmp_path / "model.safetensors").write_bytes(b"\x00" * 100)
+    with pytest.raises(EncoderError, match="cannot load the encoder"):
+        load_encoder(tmp_path)
+
+
+def test_wrong_shape_is_an_encoder_error(tmp_path, encoder):
+    save_encoder(encoder, tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "intermediate_size": 48}))
+    with pytest.raises(EncoderError, match=r"do not fit the sizes.*intermediate"):
+        load_encoder(tmp_path)
+
+
+def test_missing_weights_are_an_encoder_error(tmp_path, encoder):
+    save_encoder(encoder, tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}))
+    with pytest.raises(EncoderError, match=r"weights are missing.*layer\.2"):
+        load_encoder(tmp_path)
+
+
+def test_batches_hold_the_sequences():
+    sequences = [[5, 6, 7], [8], [9, 10]]
+    batch = Pieces.of(sequences, padding_id=0).batch(np.array([2, 0]))
+    assert batch.ids.tolist() == [[9, 10, 0], [5, 6, 7]]
+    assert batch.real.tolist() == [[True, True, False], [True, True, True]]
+
+
+def test_long_sentence_becomes_several_sequences(tokenizer):
+    text = "the small cat sees the old dog ."
+    pieces, owners = encode_sentences(tokenizer, ["cat", text, ""], max_length=6)
+    bare = tokenizer(text, add_special_tokens=False)["input_ids"]
+    inner = [piece for ids, owner in zip(pieces, owners, strict=True) if owner == 1 for piece in ids[1:-1].tolist()]
+    assert inner == bare
+    assert max(pieces.lengths) == 6
+    assert owners.tolist() == [0, *[1] * -(-len(bare) // 4), 2]
+
+
+def test_frame_is_what_the_tokenizer_adds(tokenizer):
+    assert Frame.of(tokenizer) == Frame(before=(2,), after=(3,))
+
+
+def test_evaluation_batches_cover_everything_within_the_budget():
+    lengths = np.random.default_rng(0).integers(1, 30, 200)
+    batches = by_length(lengths, 64)
+    assert sorted(np.concatenate(batches)) == list(range(200))
+    assert max(lengths[batch].max() * len(batch) for batch in batches) <= 64
+
+
+def test_hidden_states_begin_with_embeddings_and_end_with_the_last_layer(encoder):
+    batch = some_batch()
+    states = hidden_states(encoder, batch)
+    last = encoder.backbone(input_ids=batch.ids, attention_mask=batch.real.long()).last_hidden_state
+    assert states.shape == (3, 3, 9, 32)
+    torch.testing.assert_close(states[0], encoder.backbone.embeddings(input_ids=batch.ids))
+    torch.testing.assert_close(states[-1], last)
+
+
+def test_sentence_states_equal_one_sentence_at_a_time(encoder):
+    texts = ["the cat sees the dog .", "кот", "the small small old green bird likes the tree ."]
+    together = sentence_states(encoder, texts)
+    for number, text in enumerate(texts):
+        ids = torch.tensor([encoder.tokenizer(text)["input_ids"]])
+        states = encoder.backbone(input_ids=ids, output_hidden_states=True).hidden_states
+        alone = torch.stack([layer[0, 1:-1].mean(dim=0) for layer in states])
+        torch.testing.assert_close(together[:, number], alone, atol=1e-5, rtol=1e-5)
+
+
+def test_sentence_longer_than_the_encoder_is_read_whole(encoder):
+    text = " ".join(["the cat sees a small dog"] * 8)
+    bare = encoder.tokenizer(text, add_special_tokens=False)["input_ids"]
+    room = encoder.max_length - 2
+    total = torch.zeros(32)
+    for start in range(0, len(bare), room):
+        ids = torch.tensor([[2, *bare[start : start + room], 3]])
+        total += encoder.backbone(input_ids=ids).last_hidden_state[0, 1:-1].sum(dim=0).detach()
+    assert len(bare) > room
+    torch.testing.assert_close(sentence_states(encoder, [text])[-1, 0], total / len(bare), atol=1e-5, rtol=1e-5)
