@@ -91,7 +91,7 @@ def _execute(key: str, pickled: bytes, store: Store, workspace: DraftWorkspace) 
 
 
 def describe(step: Step) -> dict[str, Any]:
-    """What a manifest says of a step: class, version and all fields; an input is named by its class and key."""
+    """What a manifest says of a step: class, version and all fields; a stored input is named by its class and key."""
     fields = {name: _field(step, name) for name in type(step).model_fields}
     return {"step": type(step).__name__, "version": step.version, "fields": fields}
 
@@ -99,7 +99,7 @@ def describe(step: Step) -> dict[str, Any]:
 def _field(step: Step, name: str) -> Any:
     value = getattr(step, name)
     if isinstance(value, Step):
-        return {"step": type(value).__name__, "key": value.key}
+        return {"step": type(value).__name__, "key": value.key} if value.stored else describe(value)
     return step.model_dump(mode="json", include={name}, serialize_as_any=True)[name]
 
 

@@ -1,0 +1,228 @@
+"""The store: results come back whole and exact, or an error says what is wrong."""
+
+import hashlib
+import json
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from babelscope.errors import DamagedResult, StepError, StoreError
+from babelscope.rows import Row
+from babelscope.store import Store
+
+KEY, OTHER = "ab" * 32, "cd" * 32
+ROWS = [Row("accuracy", 0.1 + 0.2, "share", language="qab", seed=3), Row("loss", 1e-300, step=7)]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store(tmp_path / "store")
+    store.prepare()
+    return store
+
+
+def publish(store: Store, key: str = KEY) -> Path:
+    draft = store.draft(key)
+    (draft / "encoder").mkdir()
+    (draft / "encoder" / "weights").write_bytes(bytes(range(256)))
+    (draft / "notes").write_text("zażółć")
+    store.write_rows(key, ROWS)
+    return store.publish(key, {"step": "Toy", "seconds": 1.5})
+
+
+def flip_a_bit(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_result_comes_back_as_it_was(store: Store) -> None:
+    assert not store.has(KEY)
+    publish(store)
+    fresh = Store(store.folder)
+    assert fresh.has(KEY) and not fresh.has(OTHER)
+    assert (fresh.result(KEY) / "encoder" / "weights").read_bytes() == bytes(range(256))
+    assert fresh.rows(KEY) == ROWS
+    assert not (store.folder / "drafts" / KEY).exists()
+
+
+def test_the_manifest_records_every_file(store: Store) -> None:
+    folder = publish(store)
+    manifest = store.manifest(KEY)
+    contents = {name: data for name, data in tree(folder).items() if name != "manifest.json"}
+    expected = {n: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for n, data in contents.items()}
+    assert manifest["files"] == expected and len(expected) == 3
+    assert (manifest["key"], manifest["step"], manifest["seconds"]) == (KEY, "Toy", 1.5)
+    assert {"python", "babelscope", "torch", "transformers", "numpy"} <= manifest["versions"].keys()
+
+
+def test_a_result_without_rows_has_none(store: Store) -> None:
+    store.draft(KEY)
+    store.publish(KEY, {})
+    assert store.rows(KEY) == []
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.floats(allow_nan=False, allow_infinity=False), st.text()), max_size=5))
+def test_rows_survive_exactly(store: Store, pairs: list[tuple[float, str]]) -> None:
+    key = hashlib.sha256(repr(pairs).encode("utf-8", "surrogatepass")).hexdigest()
+    store.write_rows(key, [Row("m", value, encoder=name) for value, name in pairs])
+    store.publish(key, {})
+    back = [(struct.pack("d", row.value), row.encoder) for row in store.rows(key)]
+    assert back == [(struct.pack("d", value), name) for value, name in pairs]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_a_row_must_be_finite(store: Store, value: float) -> None:
+    with pytest.raises(StepError, match=r"perplexity.*finite"):
+        store.write_rows(KEY, [Row("perplexity", value)])
+
+
+@pytest.mark.parametrize("name", ["encoder/weights", "notes", "rows.jsonl", "manifest.json"])
+def test_one_wrong_bit_is_noticed(store: Store, name: str) -> None:
+    path = publish(store) / name
+    flip_a_bit(path)
+    with pytest.raises(DamagedResult, match=f"{name}.*run the study again"):
+        Store(store.folder).result(KEY)
+
+
+@pytest.mark.parametrize("name", ["encoder/weights", "rows.jsonl", "manifest.json"])
+def test_a_lost_file_is_noticed(store: Store, name: str) -> None:
+    (publish(store) / name).unlink()
+    with pytest.raises(DamagedResult, match=name):
+        Store(store.folder).result(KEY)
+
+
+def test_rows_do_not_depend_on_the_other_files(store: Store) -> None:
+    flip_a_bit(publish(store) / "encoder" / "weights")
+    assert Store(store.folder).rows(KEY) == ROWS
+    flip_a_bit(store.folder / "results" / "ab" / KEY / "rows.jsonl")
+    with pytest.raises(DamagedResult, match=r"rows\.jsonl"):
+        Store(store.folder).rows(KEY)
+
+
+def test_quarantine_takes_only_what_is_damaged(store: Store) -> None:
+    publish(store)
+    assert store.quarantine(KEY) is None and store.has(KEY)
+    for _ in range(2):
+        flip_a_bit(store.result(KEY) / "notes")
+        moved = store.quarantine(KEY)
+        assert moved is not None and (moved / "notes").exists() and not store.has(KEY)
+        publish(store)
+    assert store.rows(KEY) == ROWS
+    assert len(list((store.folder / "damaged").iterdir())) == 2
+
+
+def test_a_missing_result_says_what_to_do(store: Store) -> None:
+    for read in (store.result, store.rows, store.manifest):
+        with pytest.raises(StoreError, match=f"no result {KEY}; run the study"):
+            read(KEY)
+
+
+def test_publishing_twice_is_harmless(store: Store) -> None:
+    before = tree(publish(store))
+    after = tree(publish(store))
+    assert after == before
+    assert list((store.folder / "drafts").iterdir()) == []
+
+
+DIE_BEFORE_THE_MOVE = """
+import os, signal, sys
+from babelscope import store
+store._move_folder = lambda draft, target: os.kill(os.getpid(), signal.SIGKILL)
+opened = store.Store(sys.argv[1])
+(opened.draft(sys.argv[2]) / "notes").write_text("half")
+opened.publish(sys.argv[2], {})
+"""
+
+
+def test_death_while_publishing_leaves_a_draft_and_no_result(store: Store) -> None:
+    done = subprocess.run([sys.executable, "-c", DIE_BEFORE_THE_MOVE, str(store.folder), KEY], timeout=60)
+    assert done.returncode == -9
+    assert not store.has(KEY)
+    assert (store.draft(KEY) / "notes").read_text() == "half"
+    store.publish(KEY, {})
+    assert (store.result(KEY) / "notes").read_text() == "half"
+    assert list(store.manifest(KEY)["files"]) == ["notes"]
+
+
+HOLD_A_CLAIM = """
+import sys
+from babelscope.store import Store
+with Store(sys.argv[1]).claim(sys.argv[2]) as mine:
+    print(mine, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_claim_is_exclusive_and_dies_with_its_holder(store: Store) -> None:
+    command = [sys.executable, "-c", HOLD_A_CLAIM, str(store.folder), KEY]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None and holder.stdout.readline() == "True\n"
+        with store.claim(KEY) as mine, store.claim(OTHER) as other:
+            assert (mine, other) == (False, True)
+        assert store.claimed(KEY) and not store.claimed(OTHER)
+        holder.kill()
+        holder.wait(timeout=60)
+    with store.claim(KEY) as mine:
+        assert mine
+        with Store(store.folder).claim(KEY) as again:
+            assert not again
+    assert list((store.folder / "claims").iterdir()) == []
+
+
+def test_opening_writes_nothing(tmp_path: Path) -> None:
+    assert not Store(tmp_path / "new").has(KEY)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(StoreError, match="neither empty nor a store"):
+        Store(tmp_path)
+    with pytest.raises(StoreError, match="not a folder"):
+        Store(tmp_path / "thesis.tex")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"), [('{"format": 99}', "format 99"), ("{", "unreadable"), ("[]", "unread")]
+)
+def test_another_format_is_refused(store: Store, content: str, message: str) -> None:
+    (store.folder / "babelscope-store.json").write_text(content)
+    with pytest.raises(StoreError, match=message):
+        Store(store.folder)
+
+
+def test_the_format_file_is_json(store: Store) -> None:
+    assert json.loads((store.folder / "babelscope-store.json").read_text()) == {"format": 1}
+    store.prepare()
+    assert Store(store.folder).folder == store.folder
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's /dev/full")
+def test_a_full_disk_is_explained(store: Store) -> None:
+    (store.draft(KEY) / "rows.jsonl").symlink_to("/dev/full")
+    with pytest.raises(StoreError, match=r"rows\.jsonl.*free some space"):
+        store.write_rows(KEY, ROWS)
+
+
+def test_a_folder_that_cannot_be_made_is_explained(tmp_path: Path) -> None:
+    store = Store(tmp_path / "later" / "store")
+    (tmp_path / "later").touch()
+    with pytest.raises(StoreError, match="--store"):
+        store.prepare()
+
+
+def test_the_store_is_light() -> None:
+    code = "import sys, babelscope.store as s; s.versions(); print({'torch', 'pandas', 'numpy'} & sys.modules.keys())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "set()\n"

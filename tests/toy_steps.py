@@ -1,0 +1,108 @@
+"""Steps for tests of the engine. Each appends a line to a journal when it runs, so that runs can be counted."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import ClassVar
+
+from babelscope.engine import run_plan
+from babelscope.errors import InputError
+from babelscope.plan import Plan
+from babelscope.rows import Row
+from babelscope.step import Step, Workspace
+from babelscope.store import Store
+
+
+def note(folder: str, word: str) -> None:
+    """Append a line in one write, which the system does not interleave with that of another process."""
+    descriptor = os.open(Path(folder, "journal"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.write(descriptor, f"{word}\n".encode())
+    os.close(descriptor)
+
+
+class Toy(Step):
+    """Its value is a sum over its inputs' values. `outside` is a folder that steps and tests both see."""
+
+    unkeyed: ClassVar[frozenset[str]] = frozenset({"outside"})
+
+    name: str
+    outside: str
+    left: Step | None = None
+    right: Step | None = None
+
+    def value(self, workspace: Workspace) -> float:
+        total = len(self.name) / 3
+        for step in self.inputs:
+            total += float(Path(workspace.result(step), "value").read_text()) / 7
+        return total
+
+    def execute(self, workspace: Workspace) -> None:
+        note(self.outside, f"{self.name} {os.getpid()}")
+        self.act(workspace)
+        value = self.value(workspace)
+        Path(workspace.folder, "value").write_text(repr(value))
+        workspace.write_rows([Row("value", value, task=self.name)])
+
+    def act(self, workspace: Workspace) -> None:
+        """What a kind of toy does besides."""
+
+
+class Talkative(Toy):
+    def act(self, workspace: Workspace) -> None:
+        print("hello from", self.name)
+        for done in range(1, 1001):
+            workspace.progress(done, 1000, loss=1 / done)
+
+
+class Refused(Toy):
+    def act(self, workspace: Workspace) -> None:
+        raise InputError(f"{self.name}.conllu:3: nine columns instead of ten")
+
+
+class Faulty(Toy):
+    def act(self, workspace: Workspace) -> None:
+        raise ZeroDivisionError("seven by naught")
+
+
+class Killed(Toy):
+    """Dies as a process does that the system kills for its memory."""
+
+    def act(self, workspace: Workspace) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Leaving(Toy):
+    def act(self, workspace: Workspace) -> None:
+        sys.exit(7)
+
+
+class Gated(Toy):
+    """Says in one pipe that it runs, and goes on when the other lets it; a second attempt finds its mark."""
+
+    def act(self, workspace: Workspace) -> None:
+        mark = Path(workspace.folder, "mark")
+        if mark.exists():
+            note(self.outside, f"{self.name} resumed")
+            return
+        mark.touch()
+        Path(self.outside, "started").write_text(f"{os.getpid()}\n")
+        with Path(self.outside, "gate").open() as gate:
+            gate.readline()
+
+
+def gated_plan(outside: str) -> Plan:
+    """A chain with a gate in its middle, and a step beside it."""
+    first = Toy(name="first", outside=outside)
+    gated = Gated(name="gated", outside=outside, left=first)
+    return Plan.of([Toy(name="last", outside=outside, left=gated), Toy(name="beside", outside=outside, left=first)])
+
+
+def run_gated(outside: str, store: str) -> None:
+    """What a test starts in a process of its own, to kill it."""
+    try:
+        run_plan(gated_plan(outside), Store(store), jobs=2)
+    except KeyboardInterrupt:
+        sys.exit(130)
