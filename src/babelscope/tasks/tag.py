@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import safe_open
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from babelscope.encoders.load import Encoder, load_encoder, save_encoder
+from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import Batch, by_length
 from babelscope.errors import InputError
-from babelscope.seeds import derive_seed
 from babelscope.tasks.windows import Windows, encode_words
 
 
@@ -64,19 +59,11 @@ class TagScores(NamedTuple):
 class Tagger(nn.Module):
     """A copy of an encoder's backbone, with dropout and a linear layer over the last hidden states of first pieces.
 
-    `seed` decides the linear layer's first weights; `max_length` (pieces) is what the encoder has positions for, or
-    less.
+    The linear layer is drawn from torch's global generator. `max_length` (pieces) can only be less than what the
+    encoder has positions for.
     """
 
-    def __init__(
-        self,
-        encoder: Encoder,
-        labels: Sequence[str],
-        *,
-        dropout: float = 0.1,
-        max_length: int | None = None,
-        seed: int = 0,
-    ):
+    def __init__(self, encoder: Encoder, labels: Sequence[str], dropout: float = 0.1, max_length: int | None = None):
         super().__init__()
         self.labels = tuple(labels)
         self.tokenizer = encoder.tokenizer
@@ -84,8 +71,7 @@ class Tagger(nn.Module):
         self.backbone = copy.deepcopy(encoder.backbone)
         self.dropout = nn.Dropout(dropout)
         self.classifier = nn.Linear(encoder.backbone.config.hidden_size, len(self.labels))
-        generator = torch.Generator().manual_seed(derive_seed(seed, "tagger"))
-        nn.init.normal_(self.classifier.weight, std=0.02, generator=generator)
+        nn.init.normal_(self.classifier.weight, std=0.02)
         nn.init.zeros_(self.classifier.bias)
 
     def forward(self, batch: Batch, firsts: Tensor) -> Tensor:
@@ -149,31 +135,6 @@ class TaggedWindows:
             coverage=float((classes >= 0).mean()),
             unknown=float(self.windows.unknown.mean()),
         )
-
-
-def save_tagger(tagger: Tagger, folder: Path) -> None:
-    """Write a tagger: its backbone as an encoder's Hugging Face folder, and its head in head.safetensors."""
-    save_encoder(Encoder(tagger.backbone, tagger.tokenizer, folder.name), folder)
-    facts = {"labels": tagger.labels, "dropout": tagger.dropout.p, "max_length": tagger.max_length}
-    weights = {name: tensor.detach().cpu() for name, tensor in tagger.classifier.state_dict().items()}
-    save_file(weights, folder / "head.safetensors", {"tagger": json.dumps(facts)})
-
-
-def load_tagger(folder: Path) -> Tagger:
-    """Read what `save_tagger` wrote.
-
-    Raises:
-        EncoderError: there is no encoder in the folder.
-        InputError: there is an encoder, but no tagger's head.
-    """
-    encoder, head = load_encoder(folder), folder / "head.safetensors"
-    if not head.is_file():
-        raise InputError(f"{folder}: an encoder but no tagger, head.safetensors is missing")
-    with safe_open(head, framework="pt") as file:
-        facts = json.loads(file.metadata()["tagger"])
-    tagger = Tagger(encoder, **facts)
-    tagger.classifier.load_state_dict(load_file(head))
-    return tagger.eval()
 
 
 def evaluate_tagger(tagger: Tagger, sentences: Sequence[Tagged]) -> TagScores:
