@@ -115,6 +115,8 @@ def _parsed(line: Line) -> Token:
         raise _LineError(line.number, "two spaces in a row inside a column; columns are separated by tabs")
     try:
         token = parse_line(line.text, _FIELDS, _PARSERS)
+        if token["id"] is None:  # `_`
+            raise ParseException
     except (ParseException, ValueError):  # ValueError: a number of thousands of digits
         id, head = (line.text.split("\t")[i] for i in (0, 6))
         problem = f"the id is {id!r} and the head {head!r}; an id is like 8, 8-9 or 8.1, a head a number from 0"
@@ -148,7 +150,7 @@ def _check_ids(rows: list[tuple[int, Token]]) -> None:
 
 def _expect(line: int, id: object, expected: object) -> None:
     if id != expected:
-        shown = ["".join(map(str, i)) if isinstance(i, tuple) else i or "_" for i in (id, expected)]
+        shown = ["".join(map(str, i)) if isinstance(i, tuple) else i for i in (id, expected)]
         hint = "; is the empty line between two sentences missing?" if id == 1 else ""
         raise _LineError(line, f"the id is {shown[0]} where {shown[1]} is expected{hint}")
 
