@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
+from typing import TypeVar
 
+from babelscope.corpora import treebanks
+from babelscope.corpora.treebanks import Split, Treebank
+from babelscope.encoders.places import locate
+from babelscope.errors import BabelscopeError, StudyError
 from babelscope.step import Step
+from babelscope.steps import Baseline, EncoderStep, Evaluate, Load, Operate, Pretrain, Retrieve, Tune
+from babelscope.study import Study
+from babelscope.world.world import VERSION
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -13,8 +24,6 @@ class Plan:
     """Steps by key, every input before what reads it."""
 
     steps: dict[str, Step]
-    targets: tuple[str, ...]
-    """The keys whose results the study reads; the other steps are there because these need them."""
 
     @classmethod
     def of(cls, targets: Iterable[Step]) -> Plan:
@@ -27,7 +36,83 @@ class Plan:
                     visit(needed)
                 ordered[step.key] = step
 
-        wanted = tuple(targets)
-        for target in wanted:
+        for target in targets:
             visit(target)
-        return cls(ordered, tuple(dict.fromkeys(target.key for target in wanted)))
+        return cls(ordered)
+
+
+def compile_study(study: Study) -> Plan:
+    """The steps of a study. Everything it names is looked up first, and all that is missing reported at once.
+
+    Raises:
+        StudyError: an encoder, a treebank or a language that does not exist, each with the path of its key.
+    """
+    return Plan.of(_Compiler(study).targets())
+
+
+class _Compiler:
+    """Resolves the names in a study, gathering faults."""
+
+    def __init__(self, study: Study):
+        self.study = study
+        self.faults: list[str] = []
+
+    def targets(self) -> list[Step]:
+        study = self.study
+        encoders = [self._resolve(f"encoders.{k}", _encoder, given) for k, given in enumerate(study.encoders)]
+        train, dev = self._treebanks("train", "train"), self._treebanks("train", "dev")
+        test = self._treebanks("evaluate", "test")
+        if study.retrieval:
+            for code in (study.retrieval.source, *study.retrieval.targets):
+                self._resolve("retrieval", treebanks.find, treebanks.WORLD_PREFIX + code, "test", 1)
+        if self.faults:
+            raise StudyError(f"study {study.name}", list(dict.fromkeys(self.faults)))
+        encoders_found = [encoder for encoder in encoders if encoder is not None]
+        return [
+            *self._retrievals(encoders_found),
+            *(Baseline(baseline=name, train=train, treebank=one) for name in study.baselines for one in test),
+            *self._evaluations(encoders_found, train, dev, test),
+        ]
+
+    def _evaluations(
+        self, encoders: list[EncoderStep], train: tuple[Treebank, ...], dev: tuple[Treebank, ...], test: tuple[Treebank, ...]
+    ) -> Iterator[Step]:
+        for encoder, surgery, seed in product(encoders, self.study.surgeries, self.study.seeds):
+            operated = Operate(encoder=encoder, surgery=surgery, seed=seed) if surgery else encoder
+            model = Tune(
+                encoder=operated, task=self.study.task, train=train, dev=dev, tuning=self.study.tuning, seed=seed
+            )
+            yield from (Evaluate(model=model, treebank=one) for one in test)
+
+    def _retrievals(self, encoders: list[EncoderStep]) -> Iterator[Step]:
+        """Without tuning, seeds differ only where an operation draws from them."""
+        declared = self.study.retrieval
+        for encoder, surgery, seed in product(encoders, self.study.surgeries, self.study.seeds if declared else ()):
+            operated = Operate(encoder=encoder, surgery=surgery, seed=seed) if surgery else encoder
+            for target in declared.targets if declared else ():
+                yield Retrieve(
+                    encoder=operated, source=declared.source, target=target, sentences=declared.sentences,
+                    world_seed=self.study.world_seed, world_version=VERSION,
+                )  # fmt: skip
+
+    def _treebanks(self, key: str, split: Split) -> tuple[Treebank, ...]:
+        size = getattr(self.study.sizes, split)
+        found = (
+            self._resolve(f"{key}.{k}", treebanks.find, name, split, size, self.study.world_seed)
+            for k, name in enumerate(getattr(self.study, key))
+        )
+        return tuple(treebank for treebank in found if treebank is not None)
+
+    def _resolve(self, path: str, find: Callable[..., T], *given: object) -> T | None:
+        try:
+            return find(*given)
+        except BabelscopeError as error:
+            self.faults.append(f"{path}: {error}")
+            return None
+
+
+def _encoder(given: str | Pretrain) -> EncoderStep:
+    if isinstance(given, Pretrain):
+        return given
+    place = locate(given)
+    return Load(name=place.name, content=place.content, place=place.path)

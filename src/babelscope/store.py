@@ -118,6 +118,8 @@ class Store:
 
     def claimed(self, key: str) -> bool:
         """Whether some process is computing `key` now."""
+        if not (self.folder / "claims" / f"{key}.lock").exists():
+            return False
         with self.claim(key) as free:
             return not free
 

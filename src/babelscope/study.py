@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import Field, NonNegativeInt, PositiveInt, ValidationError
 from ruamel.yaml import YAML
@@ -17,6 +17,8 @@ from babelscope.steps import BaselineName, Pretrain, Surgery, TaskName
 from babelscope.tuning.settings import Tuning
 
 LARGEST_FILE = 1_000_000
+
+D = TypeVar("D", bound=Declaration)
 
 
 class Sizes(Declaration):
@@ -73,7 +75,7 @@ def load_study(path: Path, changes: dict[str, Any] | None = None) -> Study:
     return validate(Study, declared, str(path))
 
 
-def validate[D: Declaration](kind: type[D], declared: Any, origin: str) -> D:
+def validate(kind: type[D], declared: Any, origin: str) -> D:
     """The declaration, or a `StudyError` that lists all faults with their paths."""
     try:
         return kind.model_validate(declared)

@@ -10,8 +10,8 @@ from babelscope.plan import Plan
 class Agenda:
     """The unfinished steps of a plan, by key.
 
-    `has` says whether a result is in the store. A step is needed if it is a target, or an input of a needed
-    step, and its result is missing: where a target is in the store, its inputs need not be.
+    `has` says whether a result is in the store. A step is needed if its result is missing and either no step
+    of the plan reads it or a needed one does: where the last result is in the store, those before need not be.
     """
 
     def __init__(self, plan: Plan, has: Callable[[str], bool]):
@@ -21,8 +21,10 @@ class Agenda:
         self._readers: dict[str, set[str]] = {}
         self.ready: set[str] = set()
         self.unfinished: set[str] = set()
-        for key in plan.targets:
-            self.need(key)
+        read = {needed.key for step in plan.steps.values() for needed in step.inputs}
+        for key in plan.steps:
+            if key not in read:
+                self.need(key)
 
     def need(self, key: str) -> None:
         """Put the step and whatever it needs on the agenda, unless it is there or in the store."""

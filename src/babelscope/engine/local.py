@@ -15,7 +15,7 @@ import psutil
 from babelscope.engine.agenda import Agenda
 from babelscope.engine.crew import Crew
 from babelscope.engine.events import Blocked, Damaged, Event, Failed, Finished, Found, Waiting
-from babelscope.errors import DamagedResult
+from babelscope.errors import DamagedResult, InputError
 from babelscope.plan import Plan
 from babelscope.store import Store
 
@@ -38,12 +38,14 @@ class Outcome:
 def run_plan(
     plan: Plan, store: Store, jobs: int | None = None, observe: Callable[[Event], None] = lambda event: None
 ) -> Outcome:
-    """Compute what the plan's targets need and the store lacks, `jobs` steps at once (default: `default_jobs`).
+    """Compute what the plan needs and the store lacks, `jobs` steps at once (default: `default_jobs`).
 
     A step that fails, or whose process dies, stops only the steps that need it. `observe` is told of every
     event, in this thread. Two runners may share a store. Ctrl-C and SIGTERM stop the workers and raise
     KeyboardInterrupt; running again goes on. Raises StoreError if the store cannot be written.
     """
+    if jobs is not None and jobs < 1:
+        raise InputError(f"--jobs {jobs}: give at least 1, or leave it out for one a physical core")
     return _Run(plan, store, observe).run(jobs or default_jobs())
 
 

@@ -1,0 +1,109 @@
+"""What there is to choose from, for `babelscope list`, and what the store holds of it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import get_args
+
+from babelscope.corpora.sources import available_treebanks
+from babelscope.encoders.places import SHIPPED, shipped_encoders
+from babelscope.errors import BabelscopeError, InputError
+from babelscope.plan import compile_study
+from babelscope.steps import BaselineName, Surgery, TaskName
+from babelscope.store import Store
+from babelscope.studies import STUDIES, find_study
+from babelscope.world import FAMILY
+
+Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
+
+
+def catalogue(kind: str) -> Table:
+    """Header and lines of one list; an unknown kind is an `InputError`."""
+    if kind not in KINDS:
+        raise InputError(f"nothing to list by the name of {kind!r}; there are {', '.join(KINDS)}")
+    return KINDS[kind]()
+
+
+def _studies() -> Table:
+    lines = []
+    for name, module in STUDIES.items():
+        parameters = ", ".join(f"{key}={field.default}" for key, field in module.Parameters.model_fields.items())
+        lines.append((name, ", ".join(module.PROFILES), parameters, (module.__doc__ or "").split(": ", 1)[-1].strip()))
+    return ("study", "profiles", "parameters", "what it asks"), lines
+
+
+def _tasks() -> Table:
+    spoken = {"pos": "part-of-speech tagging, accuracy over words", "mlm": "masked language modelling, perplexity"}
+    baselines = f"baselines: {', '.join(get_args(BaselineName))}"
+    return ("task", "what is scored", ""), [(t, spoken[t], baselines if t == "pos" else "") for t in get_args(TaskName)]
+
+
+def _surgeries() -> Table:
+    spoken = {"reinit": "all weights drawn anew by the model's own initialiser"}
+    return ("surgery", "what it does"), [(name, spoken[name]) for name in get_args(Surgery)]
+
+
+def _measures() -> Table:
+    return ("measure", "what it is"), [
+        ("accuracy", "share of words with the gold tag; .low and .high: BCa bootstrap over sentences"),
+        ("perplexity", "exp of the mean loss on fixed masked pieces"),
+        ("retrieval", "share of sentences whose nearest neighbour by cosine is their translation, layer by layer"),
+        ("coverage, unknown", "share of words that were scored; that hold a piece unknown to the tokenizer"),
+    ]
+
+
+def _languages() -> Table:
+    lines = [
+        (f"world:{code}", member.language.script, member.role, "seen" if member.seen else "unseen")
+        for code, member in FAMILY.items()
+    ]
+    return ("treebank", "script", "relation to the source", "by the shipped encoders"), lines
+
+
+def _treebanks() -> Table:
+    return ("treebank", "language", "splits", "from"), [
+        (found.name, found.language.name, ", ".join(found.splits), found.source) for found in available_treebanks()
+    ]
+
+
+def _encoders() -> Table:
+    lines = [
+        (name, f"{sum(f.stat().st_size for f in (SHIPPED / name).iterdir()) / 1e6:.1f} MB, shipped with the package")
+        for name in shipped_encoders()
+    ]
+    return ("encoder", ""), [*lines, ("FOLDER", "a Hugging Face folder"), ("OWNER/NAME", "an encoder on the Hugging Face hub")]
+
+
+KINDS: dict[str, Callable[[], Table]] = {
+    "studies": _studies, "tasks": _tasks, "surgeries": _surgeries, "measures": _measures, "languages": _languages,
+    "encoders": _encoders, "treebanks": _treebanks,
+}  # fmt: skip
+
+
+def study_states(store: Store) -> list[tuple[str, ...]]:
+    """Name, steps done and steps of every built-in study whose data and encoders are here."""
+    lines = []
+    for name, module in STUDIES.items():
+        for profile in module.PROFILES:
+            try:
+                plan = compile_study(find_study(f"{name}@{profile}", {}))
+            except BabelscopeError:
+                lines.append((f"{name}@{profile}", "", "not available here (see babelscope plan)"))
+                continue
+            lines.append((f"{name}@{profile}", str(sum(map(store.has, plan.steps))), str(len(plan.steps))))
+    return lines
+
+
+def export_encoder(store: Store, key: str, folder: Path) -> Path:
+    """Copy the encoder of the result whose key begins with `key` to a new folder."""
+    found = [path.name for path in (store.folder / "results").glob(f"{key[:2]}/{key}*")]
+    if len(found) != 1:
+        raise InputError(f"{key}: {len(found) or 'no'} results in {store.folder} begin with it; give one key")
+    encoder = store.result(found[0]) / "encoder"
+    if not encoder.is_dir():
+        raise InputError(f"{found[0]}: this result holds no encoder; a Pretrain step's does")
+    if folder.exists():
+        raise InputError(f"{folder}: already there; give a folder that does not exist yet")
+    return Path(shutil.copytree(encoder, folder))

@@ -1,0 +1,222 @@
+"""The command line: parse, call, print."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import typer
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+from rich.table import Table
+
+import babelscope
+from babelscope import catalogue, results
+from babelscope.errors import BabelscopeError, InputError
+from babelscope.plan import Plan, compile_study
+from babelscope.store import Store
+from babelscope.studies import find_study
+from babelscope.study import Study, dump_study, parse_value
+
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]},
+    help="A laboratory for cross-lingual transfer of pretrained Transformer encoders.",
+)  # fmt: skip
+out, err = Console(soft_wrap=True), Console(stderr=True, soft_wrap=True)
+
+StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="a built-in study, NAME[@PROFILE], or a YAML file")]
+StoreFolder = Annotated[
+    Path, typer.Option("--store", envvar="BABELSCOPE_STORE", help="the folder that keeps results", show_default=True)
+]
+With = Annotated[
+    list[str] | None, typer.Option("--with", metavar="KEY=VALUE", help="change a parameter of the study; repeatable")
+]
+OutputFile = Annotated[Path, typer.Option("-o", "--output", help="the file to write")]
+DEFAULT_STORE = Path("babelscope-store")
+
+
+class Job(NamedTuple):
+    """A study with its plan and the store that keeps its results."""
+
+    study: Study
+    plan: Plan
+    store: Store
+
+    @property
+    def done(self) -> int:
+        return sum(map(self.store.has, self.plan.steps))
+
+
+def _job(name: str, changes: list[str] | None, folder: Path) -> Job:
+    study = find_study(name, _parse_changes(changes or []))
+    return Job(study, compile_study(study), Store(folder))
+
+
+def _parse_changes(changes: list[str]) -> dict[str, Any]:
+    parsed = {}
+    for change in changes:
+        key, equals, value = change.partition("=")
+        if not (key and equals):
+            raise InputError(f"--with {change}: expected KEY=VALUE, such as --with seeds=5")
+        if key in parsed:
+            raise InputError(f"--with {key}: given twice; give each key once")
+        parsed[key] = parse_value(value)
+    return parsed
+
+
+@app.command("list")
+def list_(kind: Annotated[str, typer.Argument(metavar="[KIND]", help=", ".join(catalogue.KINDS))] = "studies") -> None:
+    """What there is: studies, tasks, surgeries, measures, languages, encoders, treebanks."""
+    out.print(_table(*catalogue.catalogue(kind)))
+
+
+@app.command()
+def plan(name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
+    """What would run: steps, cached or pending, and what they are expected to cost."""
+    job = _job(name, with_, store)
+    costs = results.expected_seconds(job.plan, job.store)
+    lines = []
+    for kind, states in results.progress_by_kind(job.plan, job.store).items():
+        pending = states.total() - states["done"]
+        cost = f"{pending * costs[kind]:.0f} s" if kind in costs else "unknown until one has run" if pending else "0 s"
+        lines.append((kind, str(states["done"]), str(pending), cost))
+    out.print(_table(("step", "cached", "pending", "expected computing"), lines))
+    out.print(f"{len(job.plan.steps)} steps, {job.done} cached, in {job.store.folder}", highlight=False)
+
+
+@app.command()
+def run(
+    name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="steps at once; default: one a core")] = None,
+) -> None:  # fmt: skip
+    """Run a study. Interrupt it at any moment; running it again goes on."""
+    from babelscope.display import RunDisplay
+    from babelscope.engine import run_plan
+
+    job = _job(name, with_, store)
+    began = time.monotonic()
+    with RunDisplay(job.plan, job.done, err) as display:
+        outcome = run_plan(job.plan, job.store, jobs, display)
+    out.print(
+        f"{job.study.name}: {len(outcome.computed)} steps computed, {len(outcome.cached)} cached, "
+        f"{len(outcome.failed)} failed, {len(outcome.blocked)} blocked, {time.monotonic() - began:.1f} s",
+        highlight=False,
+    )
+    if outcome.failed:
+        raise typer.Exit(1)
+
+
+@app.command()
+def status(
+    name: Annotated[str | None, typer.Argument(metavar="[STUDY]")] = None, store: StoreFolder = DEFAULT_STORE,
+    with_: With = None, watch: Annotated[bool, typer.Option("--watch", help="go on showing it until it is done")] = False,
+) -> None:  # fmt: skip
+    """How far a study is; without a study, every built-in one in its default profile."""
+    if name is None:
+        out.print(_table(("study", "done", "steps"), catalogue.study_states(Store(store))))
+        return
+    job = _job(name, with_, store)
+    if not watch:
+        out.print(_status_table(job))
+        return
+    with Live(_status_table(job), console=out) as live:
+        while job.done < len(job.plan.steps):
+            time.sleep(1)
+            live.update(_status_table(job))
+
+
+@app.command()
+def rows(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
+    """Write a study's rows, one number each, as .csv or .parquet."""
+    from babelscope.report import write_rows
+
+    job = _job(name, with_, store)
+    found = _found_rows(job)
+    write_rows(found, output)
+    out.print(f"{len(found)} rows in {output}", highlight=False)
+
+
+@app.command()
+def report(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
+    """Write a study's report: one .html file that opens anywhere, without a network."""
+    from babelscope.report import Report, write_report
+
+    job = _job(name, with_, store)
+    found = _found_rows(job)
+    content = Report(
+        title=job.study.name,
+        question=job.study.question,
+        rows=found,
+        declaration=dump_study(job.study),
+        labels=results.language_labels(row.language for row in found),
+        provenance={"seeds": ", ".join(map(str, job.study.seeds))} | results.provenance(job.plan, job.store),
+    )
+    write_report(content, output)
+    out.print(f"report: {output.resolve()}", highlight=False)
+
+
+@app.command()
+def export(
+    key: Annotated[str, typer.Argument(help="the key of a result that holds an encoder, or its first digits")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="the folder to write")],
+    store: StoreFolder = DEFAULT_STORE,
+) -> None:
+    """Copy a pre-trained encoder out of the store as a Hugging Face folder."""
+    out.print(f"encoder: {catalogue.export_encoder(Store(store), key, output)}", highlight=False)
+
+
+@app.command()
+def doctor(store: StoreFolder = DEFAULT_STORE) -> None:
+    """What this machine has and lacks, and which precision and threads pay on it."""
+    from babelscope.doctor import examine
+
+    for title, header, lines in examine(Store(store)):
+        table = _table(header, lines)
+        table.title = title
+        out.print(table)
+
+
+@app.callback(invoke_without_command=True)
+def _version(
+    version: Annotated[bool, typer.Option("--version", help="print the version and exit")] = False,
+) -> None:
+    if version:
+        out.print(babelscope.__version__, highlight=False)
+        raise typer.Exit
+
+
+def _found_rows(job: Job) -> list[results.Row]:
+    found = results.study_rows(job.study.name, job.plan, job.store)
+    if not found:
+        raise InputError(f"{job.store.folder} holds no result of {job.study.name} yet: run it first")
+    if job.done < len(job.plan.steps):
+        err.print(f"[yellow]note[/] {job.done} of {len(job.plan.steps)} steps are done; the rest is missing")
+    return found
+
+
+def _status_table(job: Job) -> Table:
+    states = ("done", "running", "pending", "failed")
+    by_kind = results.progress_by_kind(job.plan, job.store)
+    return _table(("step", *states), [(kind, *(str(count[s]) for s in states)) for kind, count in by_kind.items()])
+
+
+def _table(header: tuple[str, ...], lines: list[tuple[str, ...]]) -> Table:
+    table = Table(*header, box=None, pad_edge=False, header_style="bold")
+    for line in lines:
+        table.add_row(*map(escape, line))
+    return table
+
+
+def main() -> None:
+    """Entry point: errors are printed without a traceback, and decide the exit status."""
+    try:
+        app()
+    except BabelscopeError as error:
+        err.print(f"[bold red]error[/] {escape(str(error))}", highlight=False)
+        sys.exit(error.exit_status)
+    except KeyboardInterrupt:
+        err.print("interrupted; run the same command again to go on")
+        sys.exit(130)

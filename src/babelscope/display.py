@@ -1,0 +1,76 @@
+"""What people see while a plan runs."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from babelscope.engine.events import Blocked, Damaged, Event, Failed, Finished, Found, Progressed, Started, Waiting
+from babelscope.plan import Plan
+
+
+class RunDisplay:
+    """Bars on a terminal: all steps, and each running one with its numbers; plain lines elsewhere."""
+
+    def __init__(self, plan: Plan, done: int, console: Console):
+        self.plan, self.console = plan, console
+        self.finished, self.pending = 0, len(plan.steps) - done
+        self.bars: dict[str, TaskID] = {}
+        self.progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[numbers]}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(compact=True),
+            console=console,
+            disable=not console.is_terminal,
+        )
+        self.total = self.progress.add_task("[bold]steps", total=len(plan.steps), completed=done, numbers="")
+
+    def __enter__(self) -> RunDisplay:
+        self.progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.progress.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Show one event."""
+        title = escape(self.plan.steps[event.key].title)
+        match event:
+            case Started(key):
+                self.bars[key] = self.progress.add_task(title, total=None, numbers="")
+            case Progressed(key, done, total, numbers) if key in self.bars:
+                spoken = "  ".join(f"{name} {value:.4g}" for name, value in numbers.items())
+                self.progress.update(self.bars[key], completed=done, total=total, numbers=spoken)
+            case Finished(key):
+                self._end(key)
+                self.progress.advance(self.total)
+                self._line(f"{title}: {event.seconds:.1f} s")
+            case Found():
+                self.progress.advance(self.total)
+            case Failed(key, message):
+                self._end(key)
+                self.console.print(f"[red]failed[/] {title}: {escape(message)}")
+            case Blocked():
+                self.console.print(f"[yellow]blocked[/] {title}: it needs a step that failed")
+            case Waiting():
+                self.console.print(f"waiting for another run to finish {title}")
+            case Damaged(_, message):
+                self.console.print(f"[yellow]computing again[/] {title}: {escape(message)}")
+
+    def _end(self, key: str) -> None:
+        if key in self.bars:
+            self.progress.remove_task(self.bars.pop(key))
+
+    def _line(self, text: str) -> None:
+        """A line a step where there is no terminal that shows bars."""
+        self.finished += 1
+        if not self.console.is_terminal:
+            self.console.print(f"[{self.finished}/{self.pending}] {text}", markup=False, highlight=False)

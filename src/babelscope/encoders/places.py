@@ -1,0 +1,74 @@
+"""Where encoders are: shipped with the package, in a local folder, or on the Hugging Face hub. Reads no weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from babelscope.errors import EncoderError
+from babelscope.keys import folder_digest
+
+SHIPPED = Path(__file__).parent / "shipped"
+FILES = ("*.json", "*.safetensors", "*.txt", "*.model", "*.bin")
+"""The files of a Hugging Face folder that determine an encoder."""
+
+
+class Place(NamedTuple):
+    """An encoder's display name, the digest of its content (a hub commit), and a folder or hub name."""
+
+    name: str
+    content: str
+    path: str
+
+
+def shipped_encoders() -> list[str]:
+    """The names of the encoders inside the package."""
+    return sorted(folder.name for folder in SHIPPED.glob("*") if (folder / "config.json").is_file())
+
+
+def locate(source: str) -> Place:
+    """Find an encoder by shipped name, folder or hub name.
+
+    A folder is named after its last two parts. A hub name is resolved to the commit that it stands for now: from
+    the network, or without one from the local cache.
+
+    Raises:
+        EncoderError: there is no such encoder; says what there is.
+    """
+    if source in shipped_encoders():
+        return Place(source, folder_digest(SHIPPED / source, FILES), str(SHIPPED / source))
+    folder = Path(source).expanduser()
+    if folder.is_dir():
+        if not (folder / "config.json").is_file():
+            raise EncoderError(f"{folder}: not an encoder's folder, it has no config.json")
+        folder = folder.resolve()
+        return Place("/".join(folder.parts[-2:]), folder_digest(folder, FILES), str(folder))
+    if source.startswith((".", "/", "~")) or source.count("/") > 1:
+        raise EncoderError(f"{source}: no such folder. {_advice()}")
+    return Place(source, _hub_commit(source), source)
+
+
+def _hub_commit(name: str) -> str:
+    from httpx2 import HTTPError
+    from huggingface_hub import HfApi, try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError, OfflineModeIsEnabled, RepositoryNotFoundError
+
+    try:
+        return str(HfApi().model_info(name, timeout=10).sha)
+    except RepositoryNotFoundError:
+        raise EncoderError(f"{name}: the Hugging Face hub has no such encoder. {_advice()}") from None
+    except HFValidationError:
+        raise EncoderError(f"{name!r}: neither a folder nor a name on the hub. {_advice()}") from None
+    except (OSError, HTTPError, OfflineModeIsEnabled) as error:
+        cached = try_to_load_from_cache(name, "config.json")
+        if isinstance(cached, str):
+            return Path(cached).parent.name
+        problem = (str(error) or type(error).__name__).splitlines()[0]
+        raise EncoderError(f"{name}: the Hugging Face hub cannot be reached ({problem}). {_advice()}") from None
+
+
+def _advice() -> str:
+    return (
+        f"Give a shipped encoder ({', '.join(shipped_encoders()) or 'none is installed'}), the folder of a Hugging "
+        "Face encoder, or with a network a hub name such as bert-base-multilingual-cased"
+    )

@@ -1,0 +1,163 @@
+"""What a report is made from, and the scores that its findings, figures and tables share."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from babelscope.rows import Row
+from babelscope.statistics import Interval, student_t_interval
+
+SCORES = {"accuracy": "Accuracy"}
+"""Measures of a test split that get findings, a figure and a table: name -> title. Others get a plain table."""
+
+COMPANIONS = ("coverage", "words")
+"""Measures shown beside a score of the same run."""
+
+SURGERY_WORDS = {"reinit": "untrained"}
+"""What a surgery makes of an encoder, where one word says it."""
+
+_DISTINGUISHING = ("schedule", "train_languages", "layer", "alpha1", "alpha2")
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that the page shows. `labels` maps language codes to display names, in the order to show them."""
+
+    title: str
+    question: str
+    rows: Sequence[Row]
+    declaration: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def scores(self) -> list[Score]:
+        """One per task, measure, condition and place, in the order to show."""
+        return _scores(self)
+
+    def place(self, row: Row) -> str:
+        """The language's label, with the treebank where the language is tested on several."""
+        label = self.labels.get(row.language or "", row.language or "")
+        several = len(self._treebanks[row.language]) > 1 and row.treebank
+        return f"{label} · {row.treebank}" if several else label
+
+    def condition(self, row: Row) -> str:
+        """The encoder, what was done to it, and whatever else varies in this report."""
+        parts = [row.encoder or "", SURGERY_WORDS.get(row.surgery, row.surgery) if row.surgery else ""]
+        parts += [f"{_spoken(name)} {getattr(row, name)}" for name in self._varying if getattr(row, name) is not None]
+        return ", ".join(part for part in parts if part) or "all"
+
+    @cached_property
+    def _treebanks(self) -> Mapping[str | None, set[str | None]]:
+        found = defaultdict(set)
+        for row in filter(is_score, self.rows):
+            found[row.language].add(row.treebank)
+        return found
+
+    @cached_property
+    def _varying(self) -> list[str]:
+        tested = [row for row in self.rows if is_score(row)]
+        return [name for name in _DISTINGUISHING if len({getattr(row, name) for row in tested} - {None}) > 1]
+
+
+@dataclass(frozen=True)
+class Score:
+    """One condition on one place: its value at every seed (`by_seed`; a run without a seed counts as seed 0)."""
+
+    task: str
+    measure: str
+    unit: str
+    condition: str
+    encoder: str
+    surgery: str | None
+    language: str
+    place: str
+    sources: frozenset[str]
+    by_seed: Mapping[int, float]
+    interval: Interval
+    sentences: tuple[float, float] | None
+    coverage: float | None
+    words: float | None
+
+    @property
+    def is_source(self) -> bool:
+        return self.language in self.sources
+
+    @property
+    def best_seed(self) -> int:
+        return max(self.by_seed, key=lambda seed: self.by_seed[seed])
+
+
+def is_score(row: Row) -> bool:
+    """Whether the row is a run's result on a test split."""
+    return row.split == "test" and row.measure in SCORES and row.language is not None and row.step is None
+
+
+def is_companion(row: Row) -> bool:
+    """Whether the row stands beside a score: its interval over sentences, its coverage, its words."""
+    base, _, end = row.measure.rpartition(".")
+    bound = end in ("low", "high") and base in SCORES
+    return row.split == "test" and row.step is None and (bound or row.measure in COMPANIONS)
+
+
+def is_curve(row: Row) -> bool:
+    """Whether the row is a point of a learning curve."""
+    return row.step is not None and row.measure in (*SCORES, "loss") and row.split in ("train", "dev")
+
+
+def reference_of(score: Score, scores: Iterable[Score]) -> Score | None:
+    """The same encoder untrained, on the same place, with the same task, measure and sources."""
+    if score.surgery is not None:
+        return None
+    same = ("task", "measure", "encoder", "place", "sources")
+    wanted = [getattr(score, name) for name in same]
+    found = (other for other in scores if other.surgery == "reinit" and [getattr(other, n) for n in same] == wanted)
+    return next(found, None)
+
+
+def scale(unit: str) -> tuple[float, str]:
+    """Factor and unit for people: shares are shown in percent."""
+    return (100.0, "%") if unit == "share" else (1.0, unit)
+
+
+def _spoken(column: str) -> str:
+    return {"train_languages": "trained on"}.get(column, column)
+
+
+def _scores(report: Report) -> list[Score]:
+    groups: dict[tuple[str, ...], list[Row]] = defaultdict(list)
+    beside: dict[tuple[str, ...], list[Row]] = defaultdict(list)
+    for row in report.rows:
+        key = (row.task or "", report.condition(row), report.place(row))
+        if is_score(row):
+            groups[row.measure, *key].append(row)
+        elif is_companion(row):
+            beside[key].append(row)
+    scores = [_score(report, rows, beside[key[1:]]) for key, rows in groups.items()]
+    known = {code: position for position, code in enumerate(report.labels)}
+    return sorted(scores, key=lambda s: (s.task, s.measure, known.get(s.language, len(known)), s.place))
+
+
+def _score(report: Report, rows: list[Row], companions: list[Row]) -> Score:
+    first = rows[0]
+
+    def mean_of(measure: str) -> float | None:
+        values = [row.value for row in companions if row.measure == measure]
+        return sum(values) / len(values) if values else None
+
+    low, high = mean_of(f"{first.measure}.low"), mean_of(f"{first.measure}.high")
+    by_seed = {row.seed or 0: row.value for row in rows}
+    return Score(
+        task=first.task or "", measure=first.measure, unit=first.unit,
+        condition=report.condition(first), encoder=first.encoder or "", surgery=first.surgery,
+        language=first.language or "", place=report.place(first),
+        sources=frozenset(re.split(r"[,+\s]+", first.train_languages or "")) - {""},
+        by_seed=by_seed, interval=student_t_interval(list(by_seed.values())),
+        sentences=None if low is None or high is None else (low, high),
+        coverage=mean_of("coverage"), words=mean_of("words"),
+    )  # fmt: skip

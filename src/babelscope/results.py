@@ -1,0 +1,72 @@
+"""What a store holds of a study: its rows, how far it is, and where the numbers come from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from babelscope.languages import REAL_LANGUAGES
+from babelscope.plan import Plan
+from babelscope.rows import Row
+from babelscope.store import Store
+from babelscope.world import FAMILY
+
+
+def study_rows(study: str, plan: Plan, store: Store) -> list[Row]:
+    """All rows of the plan's finished steps, in the plan's order, with study and key filled in."""
+    return [row.labelled(study=study, key=key) for key in plan.steps if store.has(key) for row in store.rows(key)]
+
+
+def language_labels(codes: Iterable[str | None]) -> dict[str, str]:
+    """Display names of languages: `qab near (Latn)`, `German (Latn)`; the world's in the order of distance."""
+    wanted = dict.fromkeys(code for code in codes if code)
+    world = {code: f"{code} {member.role} ({member.language.script})" for code, member in FAMILY.items()}
+    labels = {code: label for code, label in world.items() if code in wanted}
+    for code in wanted:
+        if code not in labels:
+            known = REAL_LANGUAGES.get(code)
+            labels[code] = f"{known.name} ({known.script})" if known else code
+    return labels
+
+
+def provenance(plan: Plan, store: Store) -> dict[str, Any]:
+    """Versions, machines and seconds, as the manifests of the plan's results record them."""
+    manifests = [store.manifest(key) for key in plan.steps if store.has(key)]
+    versions = {f"{name} {version}" for manifest in manifests for name, version in manifest["versions"].items()}
+    return {
+        "steps": ", ".join(f"{count} {name}" for name, count in Counter(map(_kind, plan.steps.values())).items()),
+        "seconds of computing": round(sum(manifest["seconds"] for manifest in manifests), 1),
+        "versions": ", ".join(sorted(versions)),
+        "machines": ", ".join(sorted({manifest["platform"] for manifest in manifests})),
+        "finished": max((manifest["finished"] for manifest in manifests), default="nothing yet"),
+    }
+
+
+def expected_seconds(plan: Plan, store: Store) -> dict[str, float]:
+    """Mean seconds of a step by kind, over the plan's results that are in the store."""
+    spent: dict[str, list[float]] = {}
+    for key, step in plan.steps.items():
+        if store.has(key):
+            spent.setdefault(_kind(step), []).append(store.manifest(key)["seconds"])
+    return {kind: sum(seconds) / len(seconds) for kind, seconds in spent.items()}
+
+
+def progress_by_kind(plan: Plan, store: Store) -> dict[str, Counter[str]]:
+    """Kind of step -> how many are done, running, failed (a log was left) or pending."""
+    table: dict[str, Counter[str]] = {}
+    for key, step in plan.steps.items():
+        table.setdefault(_kind(step), Counter())[_state(key, store)] += 1
+    return table
+
+
+def _state(key: str, store: Store) -> str:
+    if store.has(key):
+        return "done"
+    if store.claimed(key):
+        return "running"
+    return "failed" if store.log(key).exists() else "pending"
+
+
+def _kind(step: object) -> str:
+    return type(step).__name__

@@ -1,0 +1,31 @@
+"""The built-in studies, one file each: parameters, and for each profile a function that returns a `Study`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from babelscope.errors import InputError
+from babelscope.studies import first_look, world_encoders
+from babelscope.study import Study, load_study, validate
+
+STUDIES: dict[str, ModuleType] = {"first-look": first_look, "world-encoders": world_encoders}
+
+
+def find_study(name: str, changes: dict[str, Any]) -> Study:
+    """The built-in study NAME[@PROFILE], or the study in a YAML file; `changes` are its parameters or keys.
+
+    Raises:
+        InputError: there is no such study or profile.
+        DataError, StudyError: the file, the parameters or the declaration are at fault.
+    """
+    if name.endswith((".yaml", ".yml")) or Path(name).is_file():
+        return load_study(Path(name), changes)
+    base, _, profile = name.partition("@")
+    if base not in STUDIES:
+        raise InputError(f"no study is named {base!r}; there are {', '.join(STUDIES)}, or give a YAML file")
+    profiles = STUDIES[base].PROFILES
+    if (profile or "world") not in profiles:
+        raise InputError(f"{base} has no profile {profile!r}; there are {', '.join(profiles)}")
+    return profiles[profile or "world"](validate(STUDIES[base].Parameters, changes, f"{name} --with"))

@@ -1,0 +1,71 @@
+"""first-look: does pre-training carry a tagger over to languages that it was not tuned on?"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import PositiveInt
+
+from babelscope.declaration import Declaration
+from babelscope.study import Sizes, Study
+from babelscope.tuning.settings import Tuning
+from babelscope.world import FAMILY
+
+QUESTION = (
+    "A tagger is trained on one language and scored on all others without any training there. "
+    "How much of what it can do there comes from the encoder's pre-training, "
+    "and how does that depend on how closely the languages are related?"
+)
+PUD = (
+    "English", "German", "French", "Spanish", "Portuguese", "Italian", "Swedish", "Czech", "Russian", "Turkish",
+    "Arabic", "Hindi", "Chinese",
+)  # fmt: skip
+
+
+class Parameters(Declaration):
+    """What `--with` can change."""
+
+    encoder: str | None = None
+    """Default: world-natural in the world, bert-base-multilingual-cased on real treebanks."""
+    seeds: PositiveInt = 3
+    scale: Literal["full", "small"] = "full"
+    """small: less data and two seeds, for a first look and for tests."""
+
+
+def world(given: Parameters) -> Study:
+    """Artificial languages: tuned on the source, scored on all nine."""
+    small = given.scale == "small"
+    return Study(
+        name="first-look@world",
+        question=QUESTION,
+        encoders=(given.encoder or "world-natural",),
+        surgeries=(None, "reinit"),
+        train=("world:qaa",),
+        evaluate=tuple(f"world:{code}" for code in FAMILY),
+        sizes=Sizes(train=300, dev=100, test=200) if small else Sizes(train=1500, dev=300, test=500),
+        tuning=Tuning(learning_rate=5e-4, epochs=3 if small else 6),
+        seeds=tuple(range(min(given.seeds, 2) if small else given.seeds)),
+        baselines=("most-frequent-tag", "word-majority"),
+    )
+
+
+def real(given: Parameters) -> Study:
+    """Universal Dependencies: tuned on English-EWT, scored on the parallel PUD treebanks."""
+    small = given.scale == "small"
+    return Study(
+        name="first-look@real",
+        question=QUESTION,
+        encoders=(given.encoder or "bert-base-multilingual-cased",),
+        surgeries=(None, "reinit"),
+        train=("UD_English-EWT",),
+        evaluate=tuple(f"UD_{language}-PUD" for language in PUD),
+        sizes=Sizes(train=500, dev=200, test=200) if small else Sizes(train=3000, dev=500, test=500),
+        tuning=Tuning(
+            learning_rate=2e-4, epochs=1 if small else 2, tokens_per_batch=1024, warmup=0.1, max_length=128, threads=1
+        ),
+        seeds=tuple(range(min(given.seeds, 2) if small else given.seeds)),
+        baselines=("most-frequent-tag", "word-majority"),
+    )
+
+
+PROFILES = {"world": world, "real": real}
