@@ -1,0 +1,292 @@
+import gzip
+import os
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from babelscope.corpora.conllu import write_conllu
+from babelscope.corpora.lines import content_digest
+from babelscope.corpora.sources import (
+    _public_files,
+    available_treebanks,
+    find_treebank,
+    github_folder,
+    hub_folder,
+    local_folder,
+    read_split,
+    split_file,
+    treebank_language,
+)
+from babelscope.errors import InputError
+from babelscope.languages import REAL_LANGUAGES, Language
+from babelscope.text import UPOS, Multiword, Sentence, Word
+
+LOCAL = (local_folder,)
+
+
+def sentence(name: str) -> Sentence:
+    return Sentence(
+        name, (Word("vamos", "VERB", 0, "root"), Word("nos", "PRON", 1, "obj")), (Multiword(1, 2, "vámonos"),)
+    )
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    """A function that puts a treebank with splits of so many sentences into an empty data folder."""
+    monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
+
+    def add(name: str, prefix: str, **splits: int) -> Path:
+        folder = tmp_path / "ud" / name
+        folder.mkdir(parents=True)
+        for split, count in splits.items():
+            write_conllu(folder / f"{prefix}-ud-{split}.conllu", (sentence(f"{split}-{i}") for i in range(count)))
+        return folder
+
+    return add
+
+
+@pytest.fixture
+def real_data():
+    if not os.environ.get("BABELSCOPE_DATA"):
+        pytest.skip("BABELSCOPE_DATA is not set")
+    return Path(os.environ["BABELSCOPE_DATA"])
+
+
+def refused(name: str) -> None:
+    raise AssertionError(f"a later source was asked for {name}")
+
+
+# The data folder
+
+
+def test_the_data_folder_comes_first_plain_or_compressed(data):
+    folder = data("UD_Spanish-X", "es_x", train=1, test=1)
+    (folder / "es_x-ud-dev.conllu.gz").write_bytes(gzip.compress((folder / "es_x-ud-test.conllu").read_bytes()))
+    assert find_treebank("UD_Spanish-X", "train", (local_folder, refused)) == folder / "es_x-ud-train.conllu"
+    assert find_treebank("UD_Spanish-X", "dev", (local_folder, refused)) == folder / "es_x-ud-dev.conllu.gz"
+    assert read_split("UD_Spanish-X", "dev", (local_folder, refused)) == [sentence("test-0")]
+
+
+def test_splits_of_two_sources_are_never_mixed(data):
+    folder = data("UD_Spanish-X", "es_x", test=1)
+    with pytest.raises(InputError) as caught:
+        find_treebank("UD_Spanish-X", "train", (local_folder, refused))
+    assert str(caught.value).startswith(f"UD_Spanish-X has no train split: {folder} holds test")
+
+
+def test_nothing_found_says_what_is_there_and_what_to_do(data, tmp_path):
+    data("UD_Spanish-X", "es_x", test=1)
+    with pytest.raises(InputError) as caught:
+        find_treebank("UD_Spanish-Y", "test", LOCAL)
+    message = str(caught.value)
+    assert message.startswith("UD_Spanish-Y is in none of the sources")
+    assert f"BABELSCOPE_DATA is {tmp_path}; treebanks there: UD_Spanish-X\n" in message
+    assert "set BABELSCOPE_DATA to a folder that holds ud/UD_Spanish-Y/*-ud-SPLIT.conllu[.gz]" in message
+
+
+def test_without_a_data_folder_the_message_says_so(monkeypatch):
+    monkeypatch.delenv("BABELSCOPE_DATA", raising=False)
+    with pytest.raises(InputError, match="BABELSCOPE_DATA is not set"):
+        find_treebank("UD_Spanish-Y", "test", LOCAL)
+
+
+def test_a_data_folder_that_does_not_exist_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path / "absent"))
+    with pytest.raises(InputError, match="which is not a folder; correct it or unset it"):
+        find_treebank("UD_Spanish-Y", "test")
+
+
+@pytest.mark.parametrize("name", ["EWT", "../UD_English-EWT", "UD_English", "UD_English-EWT/.."])
+def test_other_names_are_refused(name):
+    with pytest.raises(InputError, match="is not the name of a treebank; expected UD_LANGUAGE-TREEBANK"):
+        find_treebank(name, "test", (refused,))
+
+
+def test_other_splits_are_refused():
+    with pytest.raises(InputError, match="'valid' is not a split; allowed are train, dev, test"):
+        find_treebank("UD_English-EWT", "valid", (refused,))
+
+
+# Training data where there is no train file
+
+
+@pytest.mark.parametrize(("count", "held_out"), [(30, 3), (39, 3), (5, 1)])
+def test_dev_is_divided_where_there_is_no_train_file(data, count, held_out):
+    folder = data("UD_Spanish-X", "es_x", dev=count, test=4)
+    train, dev, test = (read_split("UD_Spanish-X", split, LOCAL) for split in ("train", "dev", "test"))
+    assert [s.id for s in train + dev] == [f"dev-{i}" for i in range(count)]
+    assert len(dev) == held_out
+    assert [s.id for s in test] == [f"test-{i}" for i in range(4)]
+    assert split_file("UD_Spanish-X", "train", LOCAL) == folder / "es_x-ud-dev.conllu"
+    assert split_file("UD_Spanish-X", "test", LOCAL) == folder / "es_x-ud-test.conllu"
+
+
+def test_dev_is_whole_where_there_is_a_train_file(data):
+    data("UD_Spanish-X", "es_x", train=7, dev=30)
+    assert [s.id for s in read_split("UD_Spanish-X", "train", LOCAL)] == [f"train-{i}" for i in range(7)]
+    assert [s.id for s in read_split("UD_Spanish-X", "dev", LOCAL)] == [f"dev-{i}" for i in range(30)]
+
+
+def test_a_test_file_is_never_training_data(data):
+    data("UD_Spanish-PUD", "es_pud", test=30)
+    for split in ("train", "dev"):
+        with pytest.raises(InputError, match=f"UD_Spanish-PUD has no {split} split"):
+            read_split("UD_Spanish-PUD", split, LOCAL)
+
+
+# Public files on GitHub
+
+
+def no_network(url, output_file, pooch):
+    raise ConnectionError(f"cannot reach {url}")
+
+
+def test_the_table_agrees_with_the_data_folder(real_data):
+    wrong = [
+        row.file
+        for row in _public_files()
+        if content_digest(real_data / "ud" / row.treebank / f"{row.file}.gz") != row.sha256
+    ]
+    assert _public_files()
+    assert not wrong
+
+
+def test_public_files_are_fetched_once_and_kept(real_data, tmp_path):
+    fetched = Counter()
+
+    def copy(url, output_file, pooch):
+        *_, treebank, commit, file = url.split("/")
+        assert len(commit) == 12
+        fetched[file] += 1
+        packed = (real_data / "ud" / treebank / f"{file}.gz").read_bytes()
+        Path(output_file).write_bytes(gzip.decompress(packed))
+
+    first = partial(github_folder, cache=tmp_path, downloader=copy)
+    again = partial(github_folder, cache=tmp_path, downloader=no_network)
+    assert find_treebank("UD_Erzya-JR", "test", (first, refused)).name == "myv_jr-ud-test.conllu"
+    assert len(read_split("UD_Erzya-JR", "train", (again, refused))) == 1217
+    assert fetched == {"myv_jr-ud-train.conllu": 1, "myv_jr-ud-test.conllu": 1}
+
+
+def test_a_public_file_that_is_not_the_recorded_one_is_refused(tmp_path):
+    def other(url, output_file, pooch):
+        Path(output_file).write_text("something else", encoding="utf-8")
+
+    with pytest.raises(InputError, match=r"UD_English-PUD could not be fetched(.|\n)*does not match the known hash"):
+        github_folder("UD_English-PUD", tmp_path, other)
+    assert not list(tmp_path.rglob("*.conllu"))
+
+
+def test_no_network_is_an_error_that_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.delenv("BABELSCOPE_DATA", raising=False)
+    with pytest.raises(InputError) as caught:
+        find_treebank("UD_English-PUD", "test", (partial(github_folder, cache=tmp_path, downloader=no_network),))
+    message = str(caught.value)
+    assert message.startswith("UD_English-PUD could not be fetched from https://raw.githubusercontent.com/")
+    assert "Connect to the network, or set BABELSCOPE_DATA" in message
+
+
+def test_a_treebank_outside_the_table_is_left_to_the_next_source(tmp_path):
+    assert github_folder("UD_English-EWT", tmp_path, no_network) is None
+
+
+# The Hugging Face hub
+
+
+def hub_rows(sentences):
+    """The columns that are read, in the form that the public data set gives them."""
+    import datasets
+
+    text = datasets.Value("string")
+    features = datasets.Features(
+        {
+            "sent_id": text,
+            "tokens": datasets.List(text),
+            "upos": datasets.List(datasets.ClassLabel(names=["_", *reversed(UPOS)])),
+            "head": datasets.List(text),
+            "deprel": datasets.List(text),
+            "mwt": datasets.List({"id": text, "form": text}),
+        }
+    )
+    rows = [
+        {
+            "sent_id": s.id,
+            "tokens": s.forms,
+            "upos": s.upos,
+            "head": [str(word.head) for word in s.words],
+            "deprel": [word.deprel for word in s.words],
+            "mwt": [{"id": f"{m.first}-{m.last}", "form": m.form} for m in s.multiwords],
+        }
+        for s in sentences
+    ]
+    return datasets.Dataset.from_list(rows, features=features)
+
+
+def test_the_hub_is_read_once_and_kept_as_conllu(tmp_path):
+    asked = []
+
+    def load(configuration):
+        asked.append(configuration)
+        return {"train": hub_rows([sentence("a"), sentence("b")]), "test": hub_rows([sentence("c")])}
+
+    sources = (partial(hub_folder, cache=tmp_path, load=load),)
+    assert read_split("UD_Swiss_German-XYZ", "train", sources) == [sentence("a"), sentence("b")]
+    assert find_treebank("UD_Swiss_German-XYZ", "test", sources).name == "gsw_xyz-ud-test.conllu"
+    assert asked == ["gsw_xyz"]
+
+
+@pytest.mark.parametrize("error", [ConnectionError("no route"), ValueError("BuilderConfig 'en_x' not found")])
+def test_a_hub_that_fails_leaves_nothing_behind(tmp_path, error):
+    def load(configuration):
+        raise error
+
+    with pytest.raises(InputError, match=f"UD_English-X could not be fetched from(.|\n)*{error}(.|\n)*Connect to the"):
+        hub_folder("UD_English-X", tmp_path, load)
+    assert not list(tmp_path.iterdir())
+
+
+def test_hub_rows_of_another_form_leave_no_half_written_treebank(tmp_path):
+    good, bad = hub_rows([sentence("a")]), hub_rows([sentence("b")]).remove_columns("mwt")
+    with pytest.raises(InputError, match="KeyError"):
+        hub_folder("UD_English-X", tmp_path, lambda configuration: {"train": good, "test": bad})
+    assert not list(tmp_path.rglob("*.conllu"))
+
+
+# Names
+
+
+def test_the_language_of_a_treebank():
+    assert treebank_language("UD_English-EWT") is REAL_LANGUAGES["en"]
+    assert treebank_language("UD_Swiss_German-UZH") is REAL_LANGUAGES["gsw"]
+
+
+def test_a_language_outside_the_table_is_named_by_its_files(data):
+    data("UD_Old_Irish-DipWBG", "sga_dipwbg", test=1)
+    assert treebank_language("UD_Old_Irish-DipWBG") == Language("sga", "Old Irish", "Zyyy")
+    with pytest.raises(InputError, match="no language is named 'Klingon'; known are Arabic"):
+        treebank_language("UD_Klingon-X")
+
+
+def test_every_public_file_bears_the_code_of_its_language():
+    prefixes = {(row.treebank, row.file.split("_")[0]) for row in _public_files()}
+    assert all(treebank_language(name).code == prefix for name, prefix in prefixes)
+    assert len(prefixes) == len({row.treebank for row in _public_files()})
+
+
+def test_available_treebanks_are_those_of_the_table_and_the_folder(data):
+    data("UD_Turkish-IMST", "tr_imst", dev=1)
+    data("UD_Spanish-X", "es_x", train=1, test=1)
+    found = {treebank.name: treebank for treebank in available_treebanks()}
+    assert list(found) == sorted(found)
+    assert set(found) == {row.treebank for row in _public_files()} | {"UD_Spanish-X"}
+    assert found["UD_Spanish-X"][1:] == (REAL_LANGUAGES["es"], ("train", "test"), "BABELSCOPE_DATA")
+    assert found["UD_Turkish-IMST"][2:] == (("dev",), "BABELSCOPE_DATA")
+    assert found["UD_Uyghur-UDT"][2:] == (("train", "dev", "test"), "GitHub")
+
+
+def test_real_splits(real_data):
+    assert len(read_split("UD_German-GSD", "train")) == 799 - 79
+    assert len(read_split("UD_German-GSD", "dev")) == 79
+    assert len(read_split("UD_English-EWT", "dev")) == 2001
