@@ -1,7 +1,8 @@
 """Sentences of words as sequences of pieces: the first piece stands for the word, and every word is read once.
 
 A sentence longer than the model is read in windows that overlap by about half. Each word belongs to one window: of
-two neighbours, the first owns the first half of what they share, so that every word has context on both sides.
+two neighbours, each owns the half of what they share that is further from its edge, so that every word has context
+on both sides.
 """
 
 from __future__ import annotations
@@ -55,11 +56,9 @@ def spans(widths: NDArray[np.int64], room: int) -> list[Span]:
         # The next window starts half a window on; further at most where this one ended, nearer at least a word on.
         half = int(np.searchsorted(starts, starts[start] + room / 2))
         start = min(max(half, start + 1), end)
-    cuts = [
-        0,
-        *((later[0] + earlier[1]) // 2 for earlier, later in pairwise(reaches)),
-        len(widths),
-    ]
+    # The middle, in pieces, of what two neighbours share; the word that reaches over it goes to the later one.
+    middles = [(starts[later] + ends[shared - 1]) / 2 for (_, shared), (later, _) in pairwise(reaches)]
+    cuts = [0, *(np.searchsorted(starts, middles, side="right") - 1).tolist(), len(widths)]
     return [Span(*reach, *own) for reach, own in zip(reaches, pairwise(cuts), strict=True)]
 
 
