@@ -30,6 +30,7 @@ def pretrain(
     seed: int = 0,
     name: str = "pretrained",
     progress: Progress = lambda done, total, **numbers: None,
+    checkpoint_seconds: float = 60.0,
 ) -> tuple[Encoder, History]:
     """Train a BERT on sentences (of any languages, words separated by spaces), resumable from `folder`.
 
@@ -40,6 +41,5 @@ def pretrain(
     length = min(encoder.max_length, tuning.max_length or encoder.max_length)
     held_out = {part: HeldOut.of(tokenizer, text, length) for part, text in (dev or {}).items()}
     task = MaskedLanguageModelling(tokenizer, sentences, length, masking, held_out)
-    history = tune(encoder.model, task, tuning, seed, folder, progress)
-    encoder.model.eval()
+    history = tune(encoder.model, task, tuning, seed, folder, progress, checkpoint_seconds)
     return encoder, history
