@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,6 +16,9 @@ from babelscope.plan import Plan
 from babelscope.rows import Row
 from babelscope.step import Step, Workspace
 from babelscope.store import Store
+
+SOON = 60
+"""Seconds after which a test gives up; none of them waits that long unless something is wrong."""
 
 
 def note(folder: str, word: str) -> None:
@@ -106,3 +111,46 @@ def run_gated(outside: str, store: str) -> None:
         run_plan(gated_plan(outside), Store(store), jobs=2)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def journal(outside: Path) -> list[str]:
+    path = outside / "journal"
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def runs(outside: Path) -> Counter[str]:
+    return Counter(line.split()[0] for line in journal(outside))
+
+
+def value(step: Toy) -> float:
+    """What the step's one row should say, computed here and now."""
+    total = len(step.name) / 3
+    for needed in step.inputs:
+        assert isinstance(needed, Toy)
+        total += value(needed) / 7
+    return total
+
+
+def flip_a_bit(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+class Gate:
+    """The test's side of `Gated` steps: hear that one runs, and let it go on."""
+
+    def __init__(self, outside: Path):
+        for name in ("started", "gate"):
+            os.mkfifo(outside / name)
+        # Opened for both directions, a FIFO neither blocks nor closes when the other side does.
+        self.started = os.open(outside / "started", os.O_RDWR | os.O_NONBLOCK)
+        self.gate = os.open(outside / "gate", os.O_RDWR | os.O_NONBLOCK)
+
+    def wait(self) -> int:
+        """The process of the step that has started."""
+        assert select.select([self.started], [], [], SOON)[0], "the gated step did not start"
+        return int(os.read(self.started, 100))
+
+    def open(self) -> None:
+        os.write(self.gate, b"go\n")

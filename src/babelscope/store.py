@@ -19,7 +19,7 @@ import os
 import platform
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
@@ -90,8 +90,9 @@ class Store:
         with _explained(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             if not (self.folder / FORMAT_FILE).exists():
-                _write_synced(self.folder / f"{FORMAT_FILE}.{os.getpid()}", _pretty({"format": FORMAT}))
-                (self.folder / f"{FORMAT_FILE}.{os.getpid()}").replace(self.folder / FORMAT_FILE)
+                unfinished = self.folder / f"{FORMAT_FILE}.{os.getpid()}"
+                _write_json(unfinished, {"format": FORMAT})
+                unfinished.replace(self.folder / FORMAT_FILE)
             for name in ("results", "drafts", "claims", "damaged", "logs"):
                 (self.folder / name).mkdir(exist_ok=True)
 
@@ -101,17 +102,12 @@ class Store:
         path = self.folder / "claims" / f"{key}.lock"
         # A soft lock would outlive a killed holder, so a file system without flock is an error.
         lock = FileLock(path, blocking=False, fallback_to_soft=False)
-        with _explained(path):
-            try:
-                lock.acquire()
-            except Timeout:
-                held = False
-            else:
-                held = True
+        with _explained(path), suppress(Timeout):
+            lock.acquire()
         try:
-            yield held
+            yield lock.is_locked
         finally:
-            if held:
+            if lock.is_locked:
                 # While the lock is held; filelock takes no lock on a file without a name.
                 path.unlink(missing_ok=True)
                 lock.release()
@@ -216,7 +212,7 @@ def _write_manifest(draft: Path, key: str, about: Mapping[str, Any]) -> None:
         "versions": versions(),
         "platform": platform.platform(),
     }
-    _write_synced(draft / MANIFEST, _pretty({**manifest, "digest": digest(manifest)}))
+    _write_json(draft / MANIFEST, {**manifest, "digest": digest(manifest)})
     for folder in [draft, *(path for path in draft.rglob("*") if path.is_dir())]:
         _sync(folder)
 
@@ -250,12 +246,8 @@ def _row_line(row: Row) -> str:
     return json.dumps(as_record(row.labelled(value=value)), allow_nan=False) + "\n"
 
 
-def _pretty(value: Any) -> str:
-    return json.dumps(value, indent=1, allow_nan=False) + "\n"
-
-
-def _write_synced(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
+def _write_json(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     _sync(path)
 
 

@@ -1,0 +1,186 @@
+"""The local engine: each step once, and a failure stops only what needs it."""
+
+import os
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from babelscope.engine import Blocked, Damaged, Event, Failed, Finished, Progressed, run_plan
+from babelscope.errors import InputError, StoreError
+from babelscope.plan import Plan
+from babelscope.rows import Row
+from babelscope.store import Store
+from toy_steps import (
+    SOON,
+    Faulty,
+    Killed,
+    Leaving,
+    Refused,
+    Talkative,
+    Toy,
+    flip_a_bit,
+    journal,
+    runs,
+    value,
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    (tmp_path / "outside").mkdir()
+    return tmp_path / "outside"
+
+
+def test_a_diamond_is_computed_once_and_then_found(store: Store, outside: Path) -> None:
+    top = Toy(name="top", outside=str(outside))
+    left, right = (Toy(name=name, outside=str(outside), left=top) for name in ("left", "rightmost"))
+    last = Toy(name="last", outside=str(outside), left=left, right=right)
+    plan = Plan.of([last, Toy(name="last", outside=str(outside), left=left, right=right)])
+    outcome = run_plan(plan, store, jobs=2)
+    assert set(outcome.computed) == {step.key for step in (top, left, right, last)}
+    assert [row.value for row in store.rows(last.key)] == [value(last)]
+    again = run_plan(plan, Store(store.folder), jobs=2)
+    assert (again.computed, set(again.cached), again.failed, again.blocked) == ((), set(plan.steps), {}, {})
+    assert runs(outside) == {"top": 1, "left": 1, "rightmost": 1, "last": 1}
+
+
+def test_workers_stay_warm(store: Store, outside: Path) -> None:
+    run_plan(Plan.of([Toy(name=f"s{i}", outside=str(outside)) for i in range(20)]), store, jobs=1)
+    processes = {line.split()[1] for line in journal(outside)}
+    assert len(processes) == 1 and str(os.getpid()) not in processes
+
+
+def test_what_a_stored_target_needed_is_not_computed(store: Store, outside: Path) -> None:
+    first = Toy(name="first", outside=str(outside))
+    second = Toy(name="second", outside=str(outside), left=first)
+    run_plan(Plan.of([second]), store, jobs=1)
+    store.result(first.key).rename(outside / "gone")
+    outcome = run_plan(Plan.of([second]), store, jobs=1)
+    assert (outcome.computed, outcome.cached) == ((), (second.key,))
+    third = Toy(name="third", outside=str(outside), left=second, right=first)
+    assert run_plan(Plan.of([third]), store, jobs=1).computed == (first.key, third.key)
+
+
+def test_a_failure_stops_only_what_needs_it(store: Store, outside: Path) -> None:
+    where = str(outside)
+    refused, faulty = Refused(name="refused", outside=where), Faulty(name="faulty", outside=where)
+    killed, leaving = Killed(name="killed", outside=where), Leaving(name="leaving", outside=where)
+    child = Toy(name="child", outside=where, left=killed, right=Toy(name="sound", outside=where))
+    grandchild = Toy(name="grandchild", outside=where, left=child)
+    others = [Toy(name=f"other{i}", outside=where) for i in range(6)]
+    events: list[Event] = []
+    plan = Plan.of([refused, faulty, killed, leaving, grandchild, *others])
+    outcome = run_plan(plan, store, jobs=2, observe=events.append)
+    assert outcome.failed.keys() == {step.key for step in (refused, faulty, killed, leaving)}
+    assert outcome.failed[refused.key] == "refused.conllu:3: nine columns instead of ten"
+    log = store.folder / "logs" / f"{faulty.key}.txt"
+    assert outcome.failed[faulty.key] == f"ZeroDivisionError: seven by naught; the traceback is in {log}"
+    assert "Traceback" in log.read_text() and "in act" in log.read_text()
+    assert "SIGKILL" in outcome.failed[killed.key] and "memory" in outcome.failed[killed.key]
+    assert "exit status 7" in outcome.failed[leaving.key]
+    assert outcome.blocked == {child.key: killed.key, grandchild.key: killed.key}
+    assert [event.key for event in events if isinstance(event, Blocked)] == [child.key, grandchild.key]
+    assert {event.key: event.message for event in events if isinstance(event, Failed)} == outcome.failed
+    assert len(outcome.computed) == 7 and runs(outside)["sound"] == 1
+    assert all(store.rows(other.key)[0].value == value(other) for other in others)
+
+
+def test_progress_arrives_and_is_throttled(store: Store, outside: Path) -> None:
+    step = Talkative(name="talkative", outside=str(outside))
+    events: list[Event] = []
+    run_plan(Plan.of([step]), store, jobs=1, observe=events.append)
+    told = [event for event in events if isinstance(event, Progressed)]
+    assert told[0] == Progressed(step.key, 1, 1000, {"loss": 1.0})
+    assert told[-1] == Progressed(step.key, 1000, 1000, {"loss": 0.001})
+    seconds = next(event.seconds for event in events if isinstance(event, Finished))
+    assert len(told) <= 2 + seconds / 0.1
+    assert (store.folder / "logs" / f"{step.key}.txt").read_text() == "hello from talkative\n"
+
+
+def test_a_damaged_input_is_computed_again(store: Store, outside: Path) -> None:
+    first = Toy(name="first", outside=str(outside))
+    second = Toy(name="second", outside=str(outside), left=first)
+    run_plan(Plan.of([first]), store, jobs=1)
+    flip_a_bit(store.result(first.key) / "value")
+    events: list[Event] = []
+    outcome = run_plan(Plan.of([second]), store, jobs=1, observe=events.append)
+    assert outcome.computed == (first.key, second.key) and not outcome.failed
+    assert [(event.key, event.reader) for event in events if isinstance(event, Damaged)] == [(first.key, second.key)]
+    assert store.rows(second.key)[0].value == value(second)
+    assert runs(outside)["first"] == 2
+
+
+def test_damage_that_comes_back_is_a_failure(store: Store, outside: Path) -> None:
+    first = Toy(name="first", outside=str(outside))
+    second = Toy(name="second", outside=str(outside), left=first)
+
+    def spoil(event: Event) -> None:
+        if isinstance(event, Finished):
+            flip_a_bit(store.folder / "results" / event.key[:2] / event.key / "value")
+
+    outcome = run_plan(Plan.of([second]), store, jobs=1, observe=spoil)
+    assert outcome.failed.keys() == {second.key} and "checksum" in outcome.failed[second.key]
+    assert runs(outside)["first"] == 2
+
+
+def test_damaged_rows_are_computed_again(store: Store, outside: Path) -> None:
+    step = Toy(name="step", outside=str(outside))
+    plan = Plan.of([step])
+    run_plan(plan, store, jobs=1)
+    flip_a_bit(store.result(step.key) / "rows.jsonl")
+    events: list[Event] = []
+    outcome = run_plan(plan, Store(store.folder), jobs=1, observe=events.append)
+    assert outcome.computed == (step.key,) and isinstance(events[0], Damaged)
+    assert Store(store.folder).rows(step.key)[0].value == value(step)
+
+
+def test_an_idle_worker_may_die(store: Store, outside: Path) -> None:
+    first = Toy(name="first", outside=str(outside))
+    second = Toy(name="second", outside=str(outside), left=first)
+
+    def kill_the_idle(event: Event) -> None:
+        if event == Finished(first.key, getattr(event, "seconds", 0)):
+            worker = int(journal(outside)[0].split()[1])
+            os.kill(worker, signal.SIGKILL)
+            psutil.Process(worker).wait(SOON)
+
+    outcome = run_plan(Plan.of([second]), store, jobs=1, observe=kill_the_idle)
+    assert outcome.computed == (first.key, second.key) and not outcome.failed
+
+
+@pytest.mark.parametrize("jobs", [0, -1])
+def test_there_is_at_least_one_job(store: Store, outside: Path, jobs: int) -> None:
+    with pytest.raises(InputError, match=f"--jobs {jobs}"):
+        run_plan(Plan.of([Toy(name="step", outside=str(outside))]), store, jobs=jobs)
+
+
+def test_a_store_that_cannot_be_written_is_said_at_once(tmp_path: Path, outside: Path) -> None:
+    store = Store(tmp_path / "later" / "store")
+    (tmp_path / "later").touch()
+    with pytest.raises(StoreError, match="--store"):
+        run_plan(Plan.of([Toy(name="step", outside=str(outside))]), store, jobs=1)
+    assert runs(outside) == {}
+
+
+def test_a_finished_plan_is_recognised_fast(store: Store, outside: Path) -> None:
+    store.prepare()
+    steps = [Toy(name=f"s{i}", outside=str(outside)) for i in range(1000)]
+    plan = Plan.of(steps)
+    store.write_rows(steps[0].key, [Row("value", j / 7, language=f"qa{j}") for j in range(9)])
+    published = store.publish(steps[0].key, {"step": "Toy"})
+    for step in steps[1:]:  # copied, since publishing flushes every file to the disk
+        shutil.copytree(published, store.folder / "results" / step.key[:2] / step.key)
+    fresh, began = Store(store.folder), time.process_time()
+    outcome = run_plan(plan, fresh)
+    seconds = time.process_time() - began
+    assert len(outcome.cached) == 1000
+    assert seconds < 0.3

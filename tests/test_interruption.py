@@ -1,0 +1,161 @@
+"""Runners that share a store, are interrupted, or die: the work goes on and the rows are the same."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event as Flag
+
+import psutil
+import pytest
+
+from babelscope.engine import Event, Waiting, run_plan
+from babelscope.plan import Plan
+from babelscope.store import Store
+from toy_steps import (
+    SOON,
+    Gate,
+    Gated,
+    gated_plan,
+    journal,
+    runs,
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    (tmp_path / "outside").mkdir()
+    return tmp_path / "outside"
+
+
+@pytest.fixture
+def gate(outside: Path) -> Iterator[Gate]:
+    gate = Gate(outside)
+    yield gate
+    os.close(gate.started)
+    os.close(gate.gate)
+
+
+def test_two_runners_share_the_work(store: Store, outside: Path, gate: Gate) -> None:
+    plan, waiting = gated_plan(str(outside)), Flag()
+
+    def watch(event: Event) -> None:
+        if isinstance(event, Waiting):
+            waiting.set()
+
+    with ThreadPoolExecutor(2) as pool:
+        one = pool.submit(run_plan, plan, Store(store.folder), 2)
+        gate.wait()
+        other = pool.submit(run_plan, plan, Store(store.folder), 2, watch)
+        assert waiting.wait(SOON)
+        gate.open()
+        outcomes = [one.result(SOON), other.result(SOON)]
+    assert runs(outside) == {"first": 1, "gated": 1, "last": 1, "beside": 1}
+    assert sorted(key for outcome in outcomes for key in outcome.computed) == sorted(plan.steps)
+    assert all({*outcome.computed, *outcome.cached} == set(plan.steps) for outcome in outcomes)
+
+
+def start_runner(outside: Path, store: Store) -> subprocess.Popen[bytes]:
+    code = "import sys, toy_steps; toy_steps.run_gated(*sys.argv[1:])"
+    return subprocess.Popen(
+        [sys.executable, "-c", code, str(outside), str(store.folder)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def handles(runner: subprocess.Popen[bytes]) -> list[int]:
+    """A descriptor for each of the runner's processes; it becomes readable when the process ends."""
+    workers = psutil.Process(runner.pid).children(recursive=True)
+    assert workers
+    return [os.pidfd_open(worker.pid) for worker in workers]
+
+
+def assert_all_end(descriptors: list[int]) -> None:
+    for descriptor in descriptors:
+        assert select.select([descriptor], [], [], SOON)[0], "a worker outlived its runner"
+        os.close(descriptor)
+
+
+def finish_and_compare(store: Store, outside: Path, tmp_path: Path) -> None:
+    """Run what was interrupted; its rows are those of a run that nothing interrupted."""
+    plan = gated_plan(str(outside))
+    assert not all(store.has(key) for key in plan.steps)
+    outcome = run_plan(plan, store, jobs=2)
+    assert not outcome.failed and "gated resumed" in journal(outside)
+    assert runs(outside)["first"] == 1
+    calm = tmp_path / "calm"
+    calm.mkdir()
+    gate = Gate(calm)
+    gate.open()
+    reference = Store(tmp_path / "reference")
+    run_plan(gated_plan(str(calm)), reference, jobs=1)
+    assert {key: store.rows(key) for key in plan.steps} == {key: reference.rows(key) for key in plan.steps}
+
+
+def test_killing_the_runner_leaves_nothing_behind(store: Store, outside: Path, gate: Gate, tmp_path: Path) -> None:
+    with start_runner(outside, store) as runner:
+        gate.wait()
+        processes = handles(runner)
+        runner.kill()
+        runner.wait(SOON)
+        assert_all_end(processes)
+    finish_and_compare(store, outside, tmp_path)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_goes_on(
+    store: Store, outside: Path, gate: Gate, tmp_path: Path, number: signal.Signals
+) -> None:
+    with start_runner(outside, store) as runner:
+        gate.wait()
+        processes = handles(runner)
+        if number == signal.SIGINT:  # a terminal sends it to the whole group, workers too
+            os.killpg(runner.pid, number)
+        else:
+            runner.send_signal(number)
+        _, errors = runner.communicate(timeout=SOON)
+        assert (runner.returncode, errors) == (130, b"")
+        assert_all_end(processes)
+    finish_and_compare(store, outside, tmp_path)
+
+
+def test_a_runner_takes_over_from_one_that_died(store: Store, outside: Path, gate: Gate) -> None:
+    plan, waiting = gated_plan(str(outside)), Flag()
+
+    def watch(event: Event) -> None:
+        if isinstance(event, Waiting):
+            waiting.set()
+
+    with start_runner(outside, store) as runner, ThreadPoolExecutor(1) as pool:
+        gate.wait()
+        other = pool.submit(run_plan, plan, store, 1, watch)
+        assert waiting.wait(SOON)
+        runner.kill()
+        outcome = other.result(SOON)
+    assert not outcome.failed and "gated resumed" in journal(outside)
+    assert all(store.has(key) for key in plan.steps)
+
+
+def test_an_error_of_the_observer_stops_the_workers(store: Store, outside: Path, gate: Gate) -> None:
+    started = psutil.Process().children()
+
+    def object_to(event: Event) -> None:
+        if event.key == step.key:
+            gate.wait()
+            raise LookupError("no such bar")
+
+    step = Gated(name="gated", outside=str(outside))
+    with pytest.raises(LookupError):
+        run_plan(Plan.of([step]), store, jobs=1, observe=object_to)
+    assert psutil.Process().children() == started
