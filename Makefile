@@ -1,0 +1,39 @@
+# Every target sets up what it needs in .venv on its first call, and installs nothing on the next.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+STORE ?= babelscope-store
+export TOKENIZERS_PARALLELISM = false
+export OMP_WAIT_POLICY = PASSIVE
+
+.PHONY: demo test check bench encoders clean
+
+demo: $(READY)  ## the study first-look on the artificial world, and its report
+	$(BIN)/babelscope run first-look --store $(STORE)
+	$(BIN)/babelscope report first-look --store $(STORE) -o first-look.html
+
+test: $(READY)  ## all tests
+	$(BIN)/pytest
+
+check: $(READY)  ## lint, types, import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)  ## speed, against usual ways to do the same
+	$(BIN)/python benchmarks/bench.py
+
+encoders: $(READY)  ## pre-train the shipped encoders again (about half an hour on two cores)
+	$(BIN)/python tools/ship_encoders.py --store $(STORE)
+
+clean:  ## remove what set-up and the tools made; results stay
+	rm -rf .venv build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+# torch first and pinned: with it in place no other package asks for another build.
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or later is needed; name it with make PYTHON=..."; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	touch $(READY)
