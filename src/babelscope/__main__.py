@@ -1,0 +1,5 @@
+"""`python -m babelscope`."""
+
+from babelscope.cli import main
+
+main()
