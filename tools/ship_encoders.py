@@ -20,9 +20,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--store", type=Path, required=True)
     store = parser.parse_args().store
-    run = [sys.executable, "-m", "babelscope", "run", "world-encoders", "--store", str(store)]
+    run = [sys.executable, "-m", "babelscope", "run", "world-encoders@scratch", "--store", str(store)]
     subprocess.run(run, check=True)
-    for step in compile_study(find_study("world-encoders", {})).steps.values():
+    for step in compile_study(find_study("world-encoders@scratch", {})).steps.values():
         if isinstance(step, Pretrain):
             shutil.rmtree(SHIPPED / step.name, ignore_errors=True)
             shutil.copytree(Store(store).result(step.key) / "encoder", SHIPPED / step.name)

@@ -59,7 +59,7 @@ BE = inventory()["AUX", "be"]
 def draw_sentence(chance: Chance) -> Clause:
     """A whole sentence: a clause, sometimes with a subordinate or a coordinate clause."""
     main = draw_clause(chance)
-    kind = chance.weighted(("simple", "subordinate", "coordinate"), (0.74, 0.13, 0.13))
+    kind = chance.weighted(("simple", "subordinate", "coordinate"), (0.64, 0.18, 0.18))
     extra = draw_clause(chance, modest=True) if kind != "simple" else None
     return Clause(
         main.predicate, main.subject, main.object, main.obliques, main.adverb, main.negated, main.tense, main.complement,
@@ -83,8 +83,8 @@ def _draw_verbal(chance: Chance, verb: Concept, subject: Nominal | None, modest:
         verb,
         subject,
         object=_draw_argument(chance, verb.objects, verb.name, simple=modest) if verb.objects else None,
-        obliques=_draw_obliques(chance, verb, 0.15 if modest else 0.4),
-        adverb=_draw_adverb(chance, verb) if chance.happens(0.1 if modest else 0.25) else None,
+        obliques=_draw_obliques(chance, verb, 0.3 if modest else 0.6),
+        adverb=_draw_adverb(chance, verb) if chance.happens(0.15 if modest else 0.3) else None,
         negated=chance.happens(0.15),
         tense=chance.weighted(("present", "past", "future"), (0.5, 0.35, 0.15)),
         complement=draw_clause(chance, modest=True) if verb.clausal else None,
@@ -124,7 +124,7 @@ def _draw_name(chance: Chance, category: str, role: str) -> Nominal:
 def _draw_noun(chance: Chance, nouns: Sequence[Concept], role: str, simple: bool) -> Nominal:
     noun = _prefer(chance, nouns, role)
     adjectives = tuple(
-        _draw_adjective(chance, noun.category, noun.name) for _ in range(chance.weighted((0, 1, 2), (0.55, 0.38, 0.07)))
+        _draw_adjective(chance, noun.category, noun.name) for _ in range(chance.weighted((0, 1, 2), (0.42, 0.48, 0.1)))
     )
     plural, number = chance.happens(0.3), None
     if plural and chance.happens(0.3):
