@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import zip_longest
 
 from babelscope.world.chance import Chance
@@ -45,6 +46,7 @@ def changed(root: str, changes: Iterable[SoundChange]) -> str:
     return root
 
 
+@cache
 def shared_names() -> frozenset[Concept]:
     """The names that every language writes alike, in Latin letters."""
     return frozenset(name for name in concepts_of("PROPN") if int(name.name[3:]) % 2 == 0)
