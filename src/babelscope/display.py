@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from types import TracebackType
 
 from rich.console import Console
@@ -12,6 +13,10 @@ from babelscope.engine.events import Blocked, Damaged, Event, Failed, Finished, 
 from babelscope.plan import Plan
 
 
+LINE_INTERVAL = 30.0
+"""Seconds between two lines about one running step, where there is no terminal that shows bars."""
+
+
 class RunDisplay:
     """Bars on a terminal: all steps, and each running one with its numbers; plain lines elsewhere."""
 
@@ -19,6 +24,7 @@ class RunDisplay:
         self.plan, self.console = plan, console
         self.finished, self.pending = 0, len(plan.steps) - done
         self.bars: dict[str, TaskID] = {}
+        self.spoke_at: dict[str, float] = {}
         self.progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=24),
@@ -46,13 +52,16 @@ class RunDisplay:
         match event:
             case Started(key):
                 self.bars[key] = self.progress.add_task(title, total=None, numbers="")
+                self.spoke_at[key] = time.monotonic()
             case Progressed(key, done, total, numbers) if key in self.bars:
                 spoken = "  ".join(f"{name} {value:.4g}" for name, value in numbers.items())
                 self.progress.update(self.bars[key], completed=done, total=total, numbers=spoken)
+                self._line(key, f"{title}: {done}/{total}  {spoken}")
             case Finished(key):
                 self._end(key)
                 self.progress.advance(self.total)
-                self._line(f"{title}: {event.seconds:.1f} s")
+                self.finished += 1
+                self._line(key, f"{title}: {event.seconds:.1f} s", at_once=True)
             case Found():
                 self.progress.advance(self.total)
             case Failed(key, message):
@@ -69,8 +78,9 @@ class RunDisplay:
         if key in self.bars:
             self.progress.remove_task(self.bars.pop(key))
 
-    def _line(self, text: str) -> None:
-        """A line a step where there is no terminal that shows bars."""
-        self.finished += 1
-        if not self.console.is_terminal:
+    def _line(self, key: str, text: str, at_once: bool = False) -> None:
+        """A plain line where there is no terminal that shows bars; about a running step only now and then."""
+        now = time.monotonic()
+        if not self.console.is_terminal and (at_once or now - self.spoke_at[key] >= LINE_INTERVAL):
+            self.spoke_at[key] = now
             self.console.print(f"[{self.finished}/{self.pending}] {text}", markup=False, highlight=False)
