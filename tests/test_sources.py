@@ -83,7 +83,7 @@ def test_nothing_found_says_what_is_there_and_what_to_do(data, tmp_path):
     message = str(caught.value)
     assert message.startswith("UD_Spanish-Y is in none of the sources")
     assert f"BABELSCOPE_DATA is {tmp_path}; treebanks there: UD_Spanish-X\n" in message
-    assert "set BABELSCOPE_DATA to a folder that holds ud/UD_Spanish-Y/*-ud-SPLIT.conllu[.gz]" in message
+    assert "set BABELSCOPE_DATA to a folder that holds ud/TREEBANK/*-ud-SPLIT.conllu[.gz]" in message
 
 
 def test_without_a_data_folder_the_message_says_so(monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -16,13 +17,14 @@ from rich.table import Table
 import babelscope
 from babelscope import catalogue, results
 from babelscope.errors import BabelscopeError, InputError
-from babelscope.plan import Plan, compile_study
+from babelscope.plan import Plan, check_data, compile_study
 from babelscope.store import Store
 from babelscope.studies import find_study
 from babelscope.study import Study, dump_study, parse_value
 
 app = typer.Typer(
-    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]},
+    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     help="A laboratory for cross-lingual transfer of pretrained Transformer encoders.",
 )  # fmt: skip
 out, err = Console(soft_wrap=True), Console(stderr=True, soft_wrap=True)
@@ -47,7 +49,12 @@ class Job(NamedTuple):
 
     @property
     def done(self) -> int:
+        """How many of the plan's steps are in the store."""
         return sum(map(self.store.has, self.plan.steps))
+
+    def check_data(self) -> None:
+        """Refuse malformed data before anything is computed from it; finished steps need none any more."""
+        check_data(step for key, step in self.plan.steps.items() if not self.store.has(key))
 
 
 def _job(name: str, changes: list[str] | None, folder: Path) -> Job:
@@ -77,6 +84,7 @@ def list_(kind: Annotated[str, typer.Argument(metavar="[KIND]", help=", ".join(c
 def plan(name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
     """What would run: steps, cached or pending, and what they are expected to cost."""
     job = _job(name, with_, store)
+    job.check_data()
     costs = results.expected_seconds(job.plan, job.store)
     lines = []
     for kind, states in results.progress_by_kind(job.plan, job.store).items():
@@ -97,6 +105,7 @@ def run(
     from babelscope.engine import run_plan
 
     job = _job(name, with_, store)
+    job.check_data()
     began = time.monotonic()
     with RunDisplay(job.plan, job.done, err) as display:
         outcome = run_plan(job.plan, job.store, jobs, display)
@@ -111,8 +120,9 @@ def run(
 
 @app.command()
 def status(
-    name: Annotated[str | None, typer.Argument(metavar="[STUDY]")] = None, store: StoreFolder = DEFAULT_STORE,
-    with_: With = None, watch: Annotated[bool, typer.Option("--watch", help="go on showing it until it is done")] = False,
+    name: Annotated[str | None, typer.Argument(metavar="[STUDY]")] = None,
+    store: StoreFolder = DEFAULT_STORE, with_: With = None,
+    watch: Annotated[bool, typer.Option("--watch", help="go on showing it until it is done")] = False,
 ) -> None:  # fmt: skip
     """How far a study is; without a study, every built-in one in its default profile."""
     if name is None:
@@ -203,7 +213,7 @@ def _status_table(job: Job) -> Table:
     return _table(("step", *states), [(kind, *(str(count[s]) for s in states)) for kind, count in by_kind.items()])
 
 
-def _table(header: tuple[str, ...], lines: list[tuple[str, ...]]) -> Table:
+def _table(header: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> Table:
     table = Table(*header, box=None, pad_edge=False, header_style="bold")
     for line in lines:
         table.add_row(*map(escape, line))

@@ -17,7 +17,17 @@ class BabelscopeError(Exception):
 
 
 class InputError(BabelscopeError):
-    """Something the user gave cannot be used: an option, a name, a missing file."""
+    """Something the user gave cannot be used: an option, a name, a missing file.
+
+    `advice`, printed after the problem, is what to do next where many errors share it.
+    """
+
+    def __init__(self, problem: str, advice: str = ""):
+        super().__init__(problem)
+        self.advice = advice
+
+    def __str__(self) -> str:
+        return f"{self.args[0]}\n{self.advice}" if self.advice else str(self.args[0])
 
 
 class DataError(InputError):
@@ -32,9 +42,10 @@ class DataError(InputError):
 class StudyError(InputError):
     """A study declaration has faults; all of them are listed, each with the path of its key."""
 
-    def __init__(self, origin: str, faults: list[str]):
+    def __init__(self, origin: str, faults: list[str], advice: str = ""):
         self.origin, self.faults = origin, tuple(faults)
-        super().__init__(f"{origin}: {len(faults)} fault{'s' if len(faults) != 1 else ''}\n  - " + "\n  - ".join(faults))
+        count = f"{len(faults)} fault{'s' if len(faults) != 1 else ''}"
+        super().__init__("\n  - ".join([f"{origin}: {count}", *faults]), advice)
 
 
 class EncoderError(InputError):

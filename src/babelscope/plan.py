@@ -8,9 +8,9 @@ from itertools import product
 from typing import TypeVar
 
 from babelscope.corpora import treebanks
-from babelscope.corpora.treebanks import Split, Treebank
+from babelscope.corpora.treebanks import FileTreebank, Split, Treebank
 from babelscope.encoders.places import locate
-from babelscope.errors import BabelscopeError, StudyError
+from babelscope.errors import InputError, StudyError
 from babelscope.step import Step
 from babelscope.steps import Baseline, EncoderStep, Evaluate, Load, Operate, Pretrain, Retrieve, Tune
 from babelscope.study import Study
@@ -50,12 +50,31 @@ def compile_study(study: Study) -> Plan:
     return Plan.of(_Compiler(study).targets())
 
 
+def check_data(steps: Iterable[Step]) -> None:
+    """Read every treebank file that the steps read, so that a malformed one is refused before anything is computed.
+
+    Raises:
+        StudyError: the files at fault, each with its first fault's line.
+    """
+    fields = [value for step in steps for value in dict(step).values()]
+    values = [value for field in fields for value in (field if isinstance(field, tuple) else (field,))]
+    faults = []
+    for treebank in {value.sha256: value for value in values if isinstance(value, FileTreebank)}.values():
+        try:
+            treebank.read()
+        except InputError as error:
+            faults.append(f"{treebank.name}, {treebank.split}: {error}")
+    if faults:
+        raise StudyError("malformed data", faults)
+
+
 class _Compiler:
     """Resolves the names in a study, gathering faults."""
 
     def __init__(self, study: Study):
         self.study = study
         self.faults: list[str] = []
+        self.advice: list[str] = []
 
     def targets(self) -> list[Step]:
         study = self.study
@@ -66,7 +85,8 @@ class _Compiler:
             for code in (study.retrieval.source, *study.retrieval.targets):
                 self._resolve("retrieval", treebanks.find, treebanks.WORLD_PREFIX + code, "test", 1)
         if self.faults:
-            raise StudyError(f"study {study.name}", list(dict.fromkeys(self.faults)))
+            advice = "\n".join(dict.fromkeys(self.advice))
+            raise StudyError(f"study {study.name}", list(dict.fromkeys(self.faults)), advice)
         encoders_found = [encoder for encoder in encoders if encoder is not None]
         return [
             *self._retrievals(encoders_found),
@@ -75,7 +95,11 @@ class _Compiler:
         ]
 
     def _evaluations(
-        self, encoders: list[EncoderStep], train: tuple[Treebank, ...], dev: tuple[Treebank, ...], test: tuple[Treebank, ...]
+        self,
+        encoders: list[EncoderStep],
+        train: tuple[Treebank, ...],
+        dev: tuple[Treebank, ...],
+        test: tuple[Treebank, ...],
     ) -> Iterator[Step]:
         for encoder, surgery, seed in product(encoders, self.study.surgeries, self.study.seeds):
             operated = Operate(encoder=encoder, surgery=surgery, seed=seed) if surgery else encoder
@@ -87,9 +111,11 @@ class _Compiler:
     def _retrievals(self, encoders: list[EncoderStep]) -> Iterator[Step]:
         """Without tuning, seeds differ only where an operation draws from them."""
         declared = self.study.retrieval
-        for encoder, surgery, seed in product(encoders, self.study.surgeries, self.study.seeds if declared else ()):
+        if declared is None:
+            return
+        for encoder, surgery, seed in product(encoders, self.study.surgeries, self.study.seeds):
             operated = Operate(encoder=encoder, surgery=surgery, seed=seed) if surgery else encoder
-            for target in declared.targets if declared else ():
+            for target in declared.targets:
                 yield Retrieve(
                     encoder=operated, source=declared.source, target=target, sentences=declared.sentences,
                     world_seed=self.study.world_seed, world_version=VERSION,
@@ -106,8 +132,9 @@ class _Compiler:
     def _resolve(self, path: str, find: Callable[..., T], *given: object) -> T | None:
         try:
             return find(*given)
-        except BabelscopeError as error:
-            self.faults.append(f"{path}: {error}")
+        except InputError as error:
+            self.faults.append(f"{path}: {error.args[0]}")
+            self.advice += [error.advice] if error.advice else []
             return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import zlib
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
@@ -41,11 +42,18 @@ def numbered_lines(path: Path) -> Iterator[Line]:
 
 
 def content_digest(path: Path) -> str:
-    """SHA-256 (hex) of a file's content after decompression: a file and its gzip have the same digest."""
+    """SHA-256 (hex) of a file's content after decompression: a file and its gzip have the same digest.
+
+    Raises `DataError` if the file cannot be read or is damaged gzip data.
+    """
     digest = hashlib.sha256()
-    with _open(path) as stream:
-        for part in iter(lambda: stream.read(LONGEST_LINE), b""):
-            digest.update(part)
+    try:
+        with _open(path) as stream:
+            for part in iter(lambda: stream.read(LONGEST_LINE), b""):
+                digest.update(part)
+    except (EOFError, zlib.error, OSError):
+        deque(numbered_lines(path), maxlen=0)  # meets the fault again, and names its line
+        raise
     return digest.hexdigest()
 
 

@@ -114,7 +114,7 @@ def treebank_folder(name: str, sources: tuple[Source, ...] = SOURCES) -> Path:
     for source in sources:
         if folder := source(name):
             return folder
-    raise InputError(f"{name} is in none of the sources\n{_advice(name)}")
+    raise InputError(f"{name} is in none of the sources", _advice())
 
 
 def find_treebank(name: str, split: Split, sources: tuple[Source, ...] = SOURCES) -> Path:
@@ -164,7 +164,7 @@ def treebank_language(name: str) -> Language:
     if file := next(folder.glob("*-ud-*.conllu*"), None) if folder else None:
         return Language(file.name.split("_", 1)[0], title, "Zyyy")
     known = ", ".join(sorted(language.name for language in REAL_LANGUAGES.values()))
-    raise InputError(f"{name}: no language is named {title!r}; known are {known}\n{_advice(name)}")
+    raise InputError(f"{name}: no language is named {title!r}; known are {known}", _advice())
 
 
 def available_treebanks() -> list[AvailableTreebank]:
@@ -245,15 +245,18 @@ def _write_splits(files: Mapping[str, Any], folder: Path) -> None:
 
 
 def _not_fetched(name: str, what: str, error: Exception) -> InputError:
-    reason = f"{type(error).__name__}: {shorten(str(error), 300)}"
-    return InputError(f"{name} could not be fetched from {what}\n  {reason}\n{_advice(name)}")
+    root: BaseException = error
+    while cause := root.__cause__ or root.__context__:  # the first of a chain says it most plainly
+        root = cause
+    reason = f"{type(root).__name__}: {shorten(str(root), 300)}"
+    return InputError(f"{name} could not be fetched from {what}: {reason}", _advice())
 
 
-def _advice(name: str) -> str:
+def _advice() -> str:
     folder = os.environ.get("BABELSCOPE_DATA")
     there = ", ".join(treebank.name for treebank in available_treebanks() if treebank.source == "BABELSCOPE_DATA")
     state = f"is {folder}; treebanks there: {there or 'none'}" if folder else "is not set"
     return (
-        f"  BABELSCOPE_DATA {state}\n  Connect to the network, or set BABELSCOPE_DATA to a folder that holds "
-        f"ud/{name}/*-ud-SPLIT.conllu[.gz]"
+        f"BABELSCOPE_DATA {state}\nConnect to the network, or set BABELSCOPE_DATA to a folder that holds "
+        "ud/TREEBANK/*-ud-SPLIT.conllu[.gz]"
     )

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
+from babelscope.corpora.lines import content_digest
 from babelscope.corpora.sources import read_split, split_file, treebank_language
 from babelscope.declaration import Declaration
 from babelscope.errors import DataError
-from babelscope.keys import file_digest
 from babelscope.text import Sentence
 from babelscope.world import World
 from babelscope.world.world import VERSION
@@ -57,7 +57,10 @@ class WorldTreebank(Declaration):
 
 
 class FileTreebank(Declaration):
-    """The first sentences of one split of a Universal Dependencies treebank, whose file has the given SHA-256."""
+    """The first sentences of one split of a Universal Dependencies treebank.
+
+    `sha256` is that of the file's content: a file and its gzip are the same data.
+    """
 
     kind: Literal["file"] = "file"
     name: str
@@ -69,7 +72,7 @@ class FileTreebank(Declaration):
     def read(self) -> list[Sentence]:
         """The sentences; `DataError` if the file is no longer the one that the study was planned with."""
         path = split_file(self.name, self.split)
-        if file_digest(path) != self.sha256:
+        if content_digest(path) != self.sha256:
             raise DataError(path, None, "the file has changed since the study was planned; run the study again")
         return read_split(self.name, self.split)[: self.sentences]
 
@@ -83,5 +86,5 @@ def find(name: str, split: Split, sentences: int, world_seed: int = 0) -> WorldT
         language = World().member(name.removeprefix(WORLD_PREFIX)).language.code
         return WorldTreebank(language=language, split=split, sentences=sentences, seed=world_seed)
     language = treebank_language(name).code
-    sha256 = file_digest(split_file(name, split))
+    sha256 = content_digest(split_file(name, split))
     return FileTreebank(name=name, language=language, split=split, sentences=sentences, sha256=sha256)

@@ -44,7 +44,7 @@ def locate(source: str) -> Place:
         folder = folder.resolve()
         return Place("/".join(folder.parts[-2:]), folder_digest(folder, FILES), str(folder))
     if source.startswith((".", "/", "~")) or source.count("/") > 1:
-        raise EncoderError(f"{source}: no such folder. {_advice()}")
+        raise EncoderError(f"{source}: no such folder", _advice())
     return Place(source, _hub_commit(source), source)
 
 
@@ -56,15 +56,15 @@ def _hub_commit(name: str) -> str:
     try:
         return str(HfApi().model_info(name, timeout=10).sha)
     except RepositoryNotFoundError:
-        raise EncoderError(f"{name}: the Hugging Face hub has no such encoder. {_advice()}") from None
+        raise EncoderError(f"{name}: the Hugging Face hub has no such encoder", _advice()) from None
     except HFValidationError:
-        raise EncoderError(f"{name!r}: neither a folder nor a name on the hub. {_advice()}") from None
+        raise EncoderError(f"{name!r}: neither a folder nor a name on the hub", _advice()) from None
     except (OSError, HTTPError, OfflineModeIsEnabled) as error:
         cached = try_to_load_from_cache(name, "config.json")
         if isinstance(cached, str):
             return Path(cached).parent.name
         problem = (str(error) or type(error).__name__).splitlines()[0]
-        raise EncoderError(f"{name}: the Hugging Face hub cannot be reached ({problem}). {_advice()}") from None
+        raise EncoderError(f"{name}: the Hugging Face hub cannot be reached ({problem})", _advice()) from None
 
 
 def _advice() -> str:
