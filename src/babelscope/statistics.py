@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 BATCH = 100
 """Resamples computed at once. It bounds memory and, staying in the cache, is five times as fast as all at once."""
@@ -71,7 +71,7 @@ def difference_interval(a: Mapping[int, float], b: Mapping[int, float], *, confi
 
 
 def bca_interval(
-    correct: Sequence[int], total: Sequence[int], *, confidence: float = 0.95, resamples: int = 2000, seed: int = 0
+    correct: ArrayLike, total: ArrayLike, *, confidence: float = 0.95, resamples: int = 2000, seed: int = 0
 ) -> Interval:
     """sum(correct) / sum(total) with its BCa bootstrap interval over sentences (Efron 1987).
 
@@ -105,7 +105,7 @@ def _around(mean: float, sd: float, error: float, freedom: float, n: int, confid
     return Interval(mean, mean - reach, mean + reach, sd, n)
 
 
-def _counts(correct: Sequence[int], total: Sequence[int]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _counts(correct: ArrayLike, total: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
     right, words = np.asarray(correct, dtype=np.int64), np.asarray(total, dtype=np.int64)
     if len(right) != len(words) or not len(words):
         raise ValueError(f"needs as many counts of right words as of words, and some: {len(right)} and {len(words)}")

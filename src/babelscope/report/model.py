@@ -15,7 +15,7 @@ from babelscope.statistics import Interval, student_t_interval
 SCORES = {"accuracy": "Accuracy"}
 """Measures of a test split that get findings, a figure and a table: name -> title. Others get a plain table."""
 
-COMPANIONS = ("coverage", "words")
+COMPANIONS = ("coverage", "unknown", "words")
 """Measures shown beside a score of the same run."""
 
 SURGERY_WORDS = {"reinit": "untrained"}
@@ -40,6 +40,20 @@ class Report:
         """One per task, measure, condition and place, in the order to show."""
         return _scores(self)
 
+    @cached_property
+    def sections(self) -> list[list[Score]]:
+        """The scores by task and measure."""
+        groups: dict[tuple[str, str], list[Score]] = defaultdict(list)
+        for score in self.scores:
+            groups[score.task, score.measure].append(score)
+        return list(groups.values())
+
+    @cached_property
+    def conditions(self) -> list[str]:
+        """Every condition once, as rows give them; those without seeds (baselines) last."""
+        tested = [row for row in self.rows if is_score(row)]
+        return list(dict.fromkeys(self.condition(row) for row in sorted(tested, key=lambda row: row.seed is None)))
+
     def place(self, row: Row) -> str:
         """The language's label, with the treebank where the language is tested on several."""
         label = self.labels.get(row.language or "", row.language or "")
@@ -53,10 +67,11 @@ class Report:
         return ", ".join(part for part in parts if part) or "all"
 
     @cached_property
-    def _treebanks(self) -> Mapping[str | None, set[str | None]]:
-        found = defaultdict(set)
+    def _treebanks(self) -> Mapping[str | None, set[str]]:
+        found: dict[str | None, set[str]] = defaultdict(set)
         for row in filter(is_score, self.rows):
-            found[row.language].add(row.treebank)
+            if row.treebank:
+                found[row.language].add(row.treebank)
         return found
 
     @cached_property
@@ -67,7 +82,11 @@ class Report:
 
 @dataclass(frozen=True)
 class Score:
-    """One condition on one place: its value at every seed (`by_seed`; a run without a seed counts as seed 0)."""
+    """One condition on one place.
+
+    `by_seed` holds its value at every seed; what has no seed (`seeds` is 0) has one value there. `sentences` is the
+    interval over sentences, its bounds averaged over seeds.
+    """
 
     task: str
     measure: str
@@ -79,17 +98,19 @@ class Score:
     place: str
     sources: frozenset[str]
     by_seed: Mapping[int, float]
+    seeds: int
     interval: Interval
     sentences: tuple[float, float] | None
-    coverage: float | None
-    words: float | None
+    companions: Mapping[str, float]
 
     @property
     def is_source(self) -> bool:
+        """Whether the language was trained on."""
         return self.language in self.sources
 
     @property
     def best_seed(self) -> int:
+        """The seed of the highest value."""
         return max(self.by_seed, key=lambda seed: self.by_seed[seed])
 
 
@@ -99,7 +120,7 @@ def is_score(row: Row) -> bool:
 
 
 def is_companion(row: Row) -> bool:
-    """Whether the row stands beside a score: its interval over sentences, its coverage, its words."""
+    """Whether the row stands beside a score: its interval over sentences, its coverage, its number of words."""
     base, _, end = row.measure.rpartition(".")
     bound = end in ("low", "high") and base in SCORES
     return row.split == "test" and row.step is None and (bound or row.measure in COMPANIONS)
@@ -157,7 +178,8 @@ def _score(report: Report, rows: list[Row], companions: list[Row]) -> Score:
         condition=report.condition(first), encoder=first.encoder or "", surgery=first.surgery,
         language=first.language or "", place=report.place(first),
         sources=frozenset(re.split(r"[,+\s]+", first.train_languages or "")) - {""},
-        by_seed=by_seed, interval=student_t_interval(list(by_seed.values())),
+        by_seed=by_seed, seeds=len({row.seed for row in rows} - {None}),
+        interval=student_t_interval(list(by_seed.values())),
         sentences=None if low is None or high is None else (low, high),
-        coverage=mean_of("coverage"), words=mean_of("words"),
+        companions={name: mean for name in COMPANIONS if (mean := mean_of(name)) is not None},
     )  # fmt: skip

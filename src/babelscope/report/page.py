@@ -1,0 +1,129 @@
+"""The report as one HTML file that opens without network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from babelscope.report.figures import Chart, curve_charts, difference_chart, score_chart
+from babelscope.report.files import row_table, unwritable
+from babelscope.report.findings import differences, findings
+from babelscope.report.model import SCORES, Report, Score
+from babelscope.report.tables import Table, difference_table, other_table, score_table
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart, what it shows, and how to read it."""
+
+    title: str
+    caption: str
+    chart: Chart
+
+
+@dataclass(frozen=True)
+class Section:
+    """What the page says about one task and measure."""
+
+    title: str
+    findings: Sequence[str]
+    figures: Sequence[Figure]
+    tables: Sequence[Table]
+
+
+def write_report(report: Report, path: Path) -> None:
+    """Write the report as one self-contained HTML file of about 1 MB.
+
+    Raises InputError when the file cannot be written.
+    """
+    text = render(report)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise unwritable(path, error) from None
+
+
+def render(report: Report) -> str:
+    """The page. All text from outside is escaped, and the page's own policy lets only its two scripts run."""
+    environment = Environment(loader=PackageLoader("babelscope", "report"), autoescape=True, undefined=StrictUndefined)
+    environment.filters |= {"plain": _plain, "script_json": _script_json}
+    scripts = [_vega_bundle(), _asset("page.js")]
+    return environment.get_template("page.html.j2").render(
+        report=report,
+        sections=[_section(scores) for scores in report.sections],
+        curves=[Figure(name, "Mean over runs; every run faintly.", c) for name, c in curve_charts(report).items()],
+        other=other_table(report),
+        rows_link=_rows_link(report),
+        style=_asset("page.css"),
+        scripts=scripts,
+        script_hashes=" ".join(f"'sha256-{_sha256(script)}'" for script in scripts),
+    )
+
+
+def _section(scores: list[Score]) -> Section:
+    conditions = list(dict.fromkeys(score.condition for score in scores))
+    found = differences(scores)
+    figures = [Figure("By language", _SCORE_CAPTION, score_chart(scores, conditions))]
+    tables = [score_table(scores)]
+    if found:
+        figures.append(Figure("Against the same encoder untrained", _DIFFERENCE_CAPTION, difference_chart(found)))
+        tables.append(difference_table(found))
+    title = " · ".join(filter(None, [scores[0].task, SCORES[scores[0].measure]]))
+    return Section(title, findings(scores), figures, tables)
+
+
+_SCORE_CAPTION = (
+    "Mean over seeds with its 95% interval (Student’s t); every seed faintly. "
+    "Click a name in the legend to single it out."
+)
+_DIFFERENCE_CAPTION = (
+    "Difference of the means with its 95% interval, paired by seed where both ran the same seeds (otherwise Welch’s). "
+    "“Shows” means that the two intervals over seeds do not overlap."
+)
+
+
+def _asset(name: str) -> str:
+    return (files("babelscope.report") / name).read_text(encoding="utf-8")
+
+
+@cache
+def _vega_bundle() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script, of the version that altair writes for."""
+    import vl_convert
+
+    version = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
+
+
+def _sha256(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _script_json(chart: Chart) -> str:
+    """The chart as JSON that nothing inside can end the script element of."""
+    text = json.dumps(chart.to_dict(), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _plain(value: Any) -> str:
+    """A provenance value as text: lists with commas, mappings as `name value`."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_plain(part)}" for name, part in value.items())
+    if isinstance(value, list | tuple | set | frozenset):
+        return ", ".join(_plain(part) for part in value)
+    return f"{value:,.1f}" if isinstance(value, float) else str(value)
+
+
+def _rows_link(report: Report) -> str:
+    content = row_table(report.rows).to_csv(index=False).encode()
+    return "data:text/csv;base64," + base64.b64encode(content).decode()

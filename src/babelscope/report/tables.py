@@ -1,0 +1,115 @@
+"""Tables of the page as plain values: a title, headers, and cells that carry what they sort by."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from babelscope.report.findings import Difference
+from babelscope.report.model import COMPANIONS, SCORES, Report, Score, is_companion, is_curve, is_score, scale
+from babelscope.statistics import Interval, student_t_interval
+
+LONGEST = 1000
+"""Lines of a table on the page; the rest is in the downloaded rows."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is shown, and the number it sorts by (None: it sorts by its text; an empty cell comes last)."""
+
+    text: str
+    number: float | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Headers and lines of cells; a column whose cells carry numbers is set to the right."""
+
+    title: str
+    headers: Sequence[str]
+    lines: Sequence[Sequence[Cell]]
+    note: str = ""
+
+
+def score_table(scores: Sequence[Score]) -> Table:
+    """A line a place and condition, with every kind of uncertainty that the rows hold."""
+    factor, unit = scale(scores[0].unit)
+    beside = [name for name in COMPANIONS if any(name in score.companions for score in scores)]
+    source = {score.condition: score.interval.mean for score in scores if score.is_source}
+    headers = ["Language", "Condition", f"Mean{f' ({unit})' if unit else ''}", "95% over seeds", "SD", "Seeds",
+               "Best seed", "95% over sentences", "Gap to source", *(name.capitalize() for name in beside)]  # fmt: skip
+    lines = [_score_line(score, factor, source.get(score.condition), beside) for score in scores]
+    return Table(f"{SCORES[scores[0].measure]} by language", headers, lines)
+
+
+def difference_table(found: Sequence[Difference]) -> Table:
+    """Every encoder minus itself untrained."""
+    factor, unit = scale(found[0].score.unit)
+    lines = [
+        [
+            Cell(one.score.place),
+            Cell(one.score.condition),
+            _number(one.interval.mean * factor, "+.1f"),
+            _bounds(one.interval, factor),
+            Cell(one.verdict),
+        ]
+        for one in found
+    ]
+    points = "points" if unit == "%" else unit or "difference"
+    return Table(
+        "Pretrained minus untrained", ["Language", "Condition", points.capitalize(), "95% interval", "Verdict"], lines
+    )
+
+
+def other_table(report: Report) -> Table | None:
+    """Rows that have no table of their own, averaged over seeds; None where there are none."""
+    groups: dict[tuple[Any, ...], list[float]] = defaultdict(list)
+    for row in report.rows:
+        if not (is_score(row) or is_companion(row) or is_curve(row)):
+            labels = (report.condition(row), report.place(row), row.split, row.step, row.layer)
+            groups[row.measure, row.unit, *labels].append(row.value)
+    lines = [_other_line(key, values) for key, values in groups.items()]
+    cut = f"The first {LONGEST:,} of {len(lines):,} lines; the rows hold them all." if len(lines) > LONGEST else ""
+    headers = ["Measure", "Unit", "Condition", "Language", "Split", "Step", "Layer", "Mean", "SD", "Values"]
+    return Table("Other measures", headers, lines[:LONGEST], cut) if lines else None
+
+
+def _score_line(score: Score, factor: float, source: float | None, beside: Sequence[str]) -> list[Cell]:
+    interval, best = score.interval, score.best_seed
+    gap = None if source is None or score.is_source else (source - interval.mean) * factor
+    return [
+        Cell(score.place),
+        Cell(score.condition),
+        _number(interval.mean * factor, ".2f"),
+        _bounds(interval, factor),
+        _number(None if interval.sd is None else interval.sd * factor, ".2f"),
+        _number(score.seeds, "d"),
+        Cell(f"{score.by_seed[best] * factor:.2f} (seed {best})", score.by_seed[best]) if score.seeds else Cell(""),
+        _bounds(score.sentences, factor),
+        _number(gap, ".1f"),
+        *(_companion(name, score.companions) for name in beside),
+    ]
+
+
+def _companion(name: str, companions: Mapping[str, float]) -> Cell:
+    value = companions.get(name)
+    return _number(value, ",.0f") if name == "words" else _number(value, ".1%")
+
+
+def _other_line(key: tuple[Any, ...], values: Sequence[float]) -> list[Cell]:
+    interval = student_t_interval(values)
+    texts = [Cell(str(part), part if isinstance(part, int) else None) if part is not None else Cell("") for part in key]
+    return [*texts, _number(interval.mean, ".4g"), _number(interval.sd, ".2g"), _number(interval.n, "d")]
+
+
+def _number(value: float | None, form: str) -> Cell:
+    return Cell("") if value is None else Cell(format(value, form).replace("-", "−"), value)
+
+
+def _bounds(bounds: Interval | tuple[float, float] | None, factor: float) -> Cell:
+    low, high = (bounds.low, bounds.high) if isinstance(bounds, Interval) else bounds or (None, None)
+    if low is None or high is None:
+        return Cell("")
+    return Cell(f"{low * factor:.2f} – {high * factor:.2f}".replace("-", "−"), low * factor)

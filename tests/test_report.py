@@ -1,0 +1,320 @@
+"""The report: findings against hand-made rows, files, and the page in a real browser."""
+
+import dataclasses
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from babelscope.errors import InputError
+from babelscope.report import Report, markdown_table, write_figure, write_report, write_rows
+from babelscope.report.findings import differences, findings, in_words
+from babelscope.report.model import is_score
+from babelscope.report.tables import score_table
+from babelscope.rows import COLUMNS, Row
+from babelscope.statistics import Interval, difference_interval, student_t_interval
+
+CHROMIUM = shutil.which("chromium")
+LABELS = {
+    "qaa": "source", "qab": "near", "qac": "near, other script", "qad": "middle", "qae": "far", "qaf": "isolate",
+    "qag": "unseen close relative", "qah": "unseen, other script", "qai": "unseen isolate",
+}  # fmt: skip
+LEVELS = {"natural": [97, 93, 88, 84, 79, 70, 85, 66, 52], "reinit": [91, 82, 45, 52, 47, 44, 71, 42, 40]}
+
+
+def synthetic_rows() -> list[Row]:
+    """Nine languages, an encoder and itself untrained, three seeds, two baselines, curves, and an odd measure."""
+    draw = np.random.default_rng(0)
+    rows = []
+    shared = {"study": "demo", "task": "pos", "train_languages": "qaa"}
+    for surgery in (None, "reinit"):
+        run = shared | {"encoder": "natural", "surgery": surgery}
+        for seed in range(3):
+            for code, level in zip(LABELS, LEVELS[surgery or "natural"], strict=True):
+                value = level / 100 + draw.normal(0, 0.008)
+                test = run | {"language": code, "treebank": f"world:{code}", "split": "test", "seed": seed}
+                numbers = {
+                    "accuracy": value,
+                    "accuracy.low": value - 0.01,
+                    "accuracy.high": value + 0.01,
+                    "coverage": 1.0,
+                }
+                rows += [Row(name, number, "share", **test) for name, number in numbers.items()]
+                rows.append(Row("words", 4321, "words", **test))
+            for step in range(50, 301, 50):
+                curve = run | {"seed": seed, "step": step}
+                rows.append(Row("accuracy", 0.95 - 10 / step, "share", split="dev", treebank="world:qaa", **curve))
+                rows.append(Row("loss", 20 / step + draw.uniform(0, 0.05), split="train", **curve))
+    for name, level in (("most-frequent-tag", 0.25), ("word-majority", 0.6)):
+        for code in LABELS:
+            rows.append(Row("accuracy", level, "share", **shared, encoder=name, language=code, split="test"))
+    for layer in range(3):
+        rows.append(Row("retrieval", 0.3 * layer, "share", encoder="natural", language="qab", layer=layer))
+    return rows
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    question = "What does part-of-speech tagging learned in one language carry over to the others?"
+    provenance = {
+        "versions": {"torch": "2.13.0", "numpy": "2.4.6"},
+        "seeds": [0, 1, 2],
+        "wall seconds": 201.4,
+        "steps": 66,
+    }
+    return Report("First look", question, synthetic_rows(), "name: first-look\nseeds: [0, 1, 2]\n", LABELS, provenance)
+
+
+def values_of(report: Report, surgery: str | None, language: str) -> dict[int, float]:
+    wanted = ("natural", surgery, language)
+    scores = (row for row in report.rows if is_score(row) and (row.encoder, row.surgery, row.language) == wanted)
+    return {row.seed: row.value for row in scores}
+
+
+def test_scores_are_ordered_and_complete(report):
+    (scores,) = report.sections
+    assert [score.place for score in scores][::4] == list(LABELS.values())
+    assert len(scores) == len(LABELS) * 4
+    assert report.conditions == ["natural", "natural, untrained", "most-frequent-tag", "word-majority"]
+    near = next(score for score in scores if score.place == "near")
+    assert near.interval == student_t_interval(list(values_of(report, None, "qab").values()))
+    assert near.sentences == pytest.approx((near.interval.mean - 0.01, near.interval.mean + 0.01))
+    assert near.companions == {"coverage": 1.0, "words": 4321}
+
+
+def test_every_language_is_compared_with_the_untrained_encoder(report):
+    found = differences(report.scores)
+    assert [one.score.place for one in found] == list(LABELS.values())
+    for one in found:
+        language = one.score.language
+        a, b = values_of(report, None, language), values_of(report, "reinit", language)
+        assert one.interval == difference_interval(a, b)
+        ia, ib = student_t_interval(list(a.values())), student_t_interval(list(b.values()))
+        assert one.shows == (ia.low > ib.high)
+
+
+def test_findings_name_what_shows_and_what_does_not(report):
+    rows = [dataclasses.replace(row, value=0.5 + 0.1 * row.seed) if row.language == "qaf" and row.seed is not None
+            and row.measure == "accuracy" else row for row in report.rows]  # fmt: skip
+    text = "\n".join(findings(dataclasses.replace(report, rows=rows).scores))
+    assert "is above itself untrained, intervals apart, on 8 of 9 languages" in text
+    assert "Not on isolate (does not show)." in text
+    order = text.split("highest first: ")[1].splitlines()[0]
+    assert order.index("near ") < order.index("middle ") < order.index("unseen isolate ")
+    assert "source" not in order
+    assert "word-majority has accuracy 60.0% on source." in text
+
+
+def test_the_reverse_shows_and_one_seed_says_nothing():
+    def rows(level, surgery, seeds):
+        labels = {
+            "encoder": "e",
+            "surgery": surgery,
+            "task": "pos",
+            "language": "de",
+            "train_languages": "en",
+            "split": "test",
+        }
+        return [Row("accuracy", level + 0.001 * seed, "share", seed=seed, **labels) for seed in range(seeds)]
+
+    worse = Report("t", "q", rows(0.4, None, 3) + rows(0.6, "reinit", 3))
+    assert [one.verdict for one in differences(worse.scores)] == ["the reverse shows"]
+    single = Report("t", "q", rows(0.6, None, 1) + rows(0.4, "reinit", 1))
+    assert [one.verdict for one in differences(single.scores)] == ["cannot be said: one seed"]
+
+
+def test_intervals_in_words():
+    assert in_words(Interval(0.873, 0.861, 0.885, 0.01, 3), "share") == "87.3% [86.1, 88.5]"
+    assert in_words(Interval(0.1, None, None, None, 1), "share", sign=True) == "+10.0 points"
+    assert in_words(Interval(1.24, 1.0, 1.5, 0.1, 3), "bits") == "1.2 bits [1.0, 1.5]"
+
+
+def test_a_language_with_two_treebanks_is_two_places():
+    labels = {"encoder": "e", "task": "pos", "language": "en", "train_languages": "en", "split": "test", "seed": 0}
+    rows = [Row("accuracy", 0.9, "share", treebank=name, **labels) for name in ("UD_English-EWT", "UD_English-PUD")]
+    assert [s.place for s in Report("t", "q", rows, labels={"en": "English"}).scores] == [
+        "English · UD_English-EWT",
+        "English · UD_English-PUD",
+    ]
+
+
+def test_gap_to_source_is_source_minus_language(report):
+    table = score_table(report.scores)
+    gap, mean = table.headers.index("Gap to source"), table.headers.index("Mean (%)")
+    lines = {(line[0].text, line[1].text): line for line in table.lines}
+    near, source = lines["near", "natural"], lines["source", "natural"]
+    assert near[gap].number == pytest.approx(source[mean].number - near[mean].number)
+    assert source[gap].text == ""
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
+def test_rows_survive_a_file(report, tmp_path, name):
+    write_rows(report.rows, tmp_path / name)
+    read = pd.read_csv(tmp_path / name) if name.endswith("csv") else pd.read_parquet(tmp_path / name)
+    assert tuple(read.columns) == COLUMNS
+    assert read["value"].tolist() == [row.value for row in report.rows]
+    back = [
+        Row(**{key: value for key, value in record.items() if pd.notna(value)}) for record in read.to_dict("records")
+    ]
+    assert back == list(report.rows)
+
+
+def test_no_rows_make_files_and_a_page_too(tmp_path):
+    write_rows([], tmp_path / "rows.csv")
+    assert (tmp_path / "rows.csv").read_text() == ",".join(COLUMNS) + "\n"
+    write_report(Report("Empty", "", []), tmp_path / "page.html")
+    assert "No test scores yet." in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize("name", ["rows.xlsx", "rows"])
+def test_another_suffix_is_refused(report, tmp_path, name):
+    with pytest.raises(InputError, match=r"allowed are \.csv and \.parquet"):
+        write_rows(report.rows, tmp_path / name)
+    with pytest.raises(InputError, match=r"allowed are \.svg and \.png"):
+        write_figure(report, tmp_path / name)
+
+
+def test_an_unwritable_place_is_an_input_error(report, tmp_path):
+    for write, name in ((write_report, "page.html"), (write_figure, "figure.svg"), (write_figure, "figure.png")):
+        with pytest.raises(InputError, match="cannot be written"):
+            write(report, tmp_path / "missing" / name)
+    with pytest.raises(InputError, match="cannot be written"):
+        write_rows(report.rows, tmp_path / "missing" / "rows.parquet")
+
+
+def test_figures_are_drawn(report, tmp_path):
+    write_figure(report, tmp_path / "figure.svg")
+    write_figure(report, tmp_path / "figure.png")
+    svg = (tmp_path / "figure.svg").read_text()
+    assert all(label in svg for label in LABELS.values())
+    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(InputError, match="no test scores yet"):
+        write_figure(Report("Empty", "", []), tmp_path / "figure.svg")
+
+
+def test_markdown_has_a_line_a_language(report):
+    lines = markdown_table(report).splitlines()
+    assert lines[0] == "|  | natural | natural, untrained | most-frequent-tag | word-majority |"
+    assert len(lines) == 2 + len(LABELS)
+    near = next(score for score in report.scores if score.place == "near")
+    assert lines[3].startswith(f"| near | {in_words(near.interval, 'share')} |")
+    assert lines[3].endswith("| 25.0% | 60.0% |")
+
+
+@pytest.mark.parametrize(
+    "text", ["</script><script>window.hacked = 1</script>", "<img src=x onerror='window.hacked=1'>"]
+)
+def test_no_text_from_outside_is_markup(report, tmp_path, text):
+    odd = hostile(report, text)
+    write_report(odd, tmp_path / "page.html")
+    assert text not in (tmp_path / "page.html").read_text()
+
+
+def test_the_same_report_is_the_same_file(report, tmp_path):
+    write_report(report, tmp_path / "one.html")
+    write_report(report, tmp_path / "two.html")
+    assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+
+
+def hostile(report: Report, text: str) -> Report:
+    rows = [dataclasses.replace(row, encoder=f"{row.encoder} {text}") for row in report.rows]
+    rows += [Row(text, 1.0, text, language=text)]
+    labels = {code: f"{label} {text}" for code, label in LABELS.items()}
+    return Report(text, text, rows, text, labels, {text: {text: [text]}})
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if not CHROMIUM:
+        pytest.skip("no chromium on this machine; install Debian's package chromium to test the page")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def visit(browser, tmp_path):
+    """Open a report; at the end, the page must have asked for itself alone and complained of nothing."""
+    complaints, requests = [], []
+    page = browser.new_page()
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+
+    from playwright.sync_api import expect
+
+    def open_report(report: Report):
+        path: Path = tmp_path / "page.html"
+        write_report(report, path)
+        page.goto(path.as_uri())
+        expect(page.locator(".chart svg.marks")).to_have_count(page.locator(".chart").count(), timeout=30_000)
+        return page
+
+    yield open_report
+    page.close()
+    assert complaints == []
+    assert [url for url in requests if not url.startswith("data:")] == [(tmp_path / "page.html").as_uri()]
+
+
+def test_charts_are_drawn_from_the_rows(visit, report):
+    page = visit(report)
+    charts = page.locator(".chart svg.marks")
+    assert charts.count() == 4
+    # a mark for every seed of every score, then one for every mean
+    assert charts.nth(0).locator(".mark-symbol[aria-roledescription] path").count() >= 9 * (3 + 3 + 1 + 1) + 9 * 4
+    assert charts.nth(1).locator(".role-mark.mark-symbol path").count() == 9
+    assert charts.nth(2).locator(".mark-line path").count() >= 2
+    assert all(charts.nth(0).get_by_text(label, exact=True).count() for label in LABELS.values())
+
+
+def test_the_table_sorts_both_ways_with_empty_cells_last(visit, report):
+    page = visit(report)
+    table = page.locator("table.sortable").first
+    for column in ("Mean (%)", "Gap to source"):
+        index = score_table(report.scores).headers.index(column)
+        header = table.locator("thead th").nth(index)
+        for expected in ("ascending", "descending"):
+            header.locator("button").click()
+            assert header.get_attribute("aria-sort") == expected
+            assert table.locator('thead th:not([aria-sort="none"])').count() == 1
+            cells = table.locator(f"tbody tr > :nth-child({index + 1})")
+            given = cells.evaluate_all("cells => cells.map(cell => cell.dataset.number ?? null)")
+            numbers = [float(number) for number in given if number is not None]
+            assert numbers == sorted(numbers, reverse=expected == "descending")
+            assert None not in given[: len(numbers)]
+            assert len(given) == 36
+
+
+def test_the_rows_can_be_downloaded(visit, report, tmp_path):
+    page = visit(report)
+    with page.expect_download() as download:
+        page.get_by_text("rows (CSV)").click()
+    download.value.save_as(tmp_path / "down.csv")
+    write_rows(report.rows, tmp_path / "rows.csv")
+    assert (tmp_path / "down.csv").read_bytes() == (tmp_path / "rows.csv").read_bytes()
+
+
+def test_the_page_fits_a_phone(visit, report):
+    page = visit(report)
+    page.set_viewport_size({"width": 375, "height": 700})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+
+
+@pytest.mark.parametrize(
+    "text", ["</script><script>window.hacked = 1</script>", "<img src=x onerror='window.hacked=1'>"]
+)
+def test_injected_scripts_are_inert(visit, report, text):
+    page = visit(hostile(report, text))
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("h1").inner_text() == text
+    assert page.title() == text
+    assert page.locator("main img, main script:not([type='application/json'])").count() == 0
+    specification = page.locator(".chart script").first.text_content()
+    assert text in json.dumps(json.loads(specification), ensure_ascii=False)
