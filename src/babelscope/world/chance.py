@@ -39,11 +39,3 @@ class Chance:
         """One of the options, each with probability proportional to its weight."""
         totals = list(accumulate(weights))
         return options[min(bisect_right(totals, self._random() * totals[-1]), len(options) - 1)]
-
-    def shuffled(self, items: Sequence[T]) -> list[T]:
-        """The items in random order (Fisher and Yates)."""
-        result = list(items)
-        for last in range(len(result) - 1, 0, -1):
-            other = self.below(last + 1)
-            result[last], result[other] = result[other], result[last]
-        return result

@@ -168,12 +168,16 @@ def _adjectives() -> list[Concept]:
 
 def _adverbs() -> list[Concept]:
     antonyms = ADVERB_ANTONYMS | {second: first for first, second in ADVERB_ANTONYMS.items()}
-    return [Concept(name, "ADV", "", _zipf(rank), antonym=antonyms.get(name)) for rank, name in enumerate(ADVERBS.split())]
+    return [
+        Concept(name, "ADV", "", _zipf(rank), antonym=antonyms.get(name)) for rank, name in enumerate(ADVERBS.split())
+    ]
 
 
 def _names() -> list[Concept]:
     return [
-        Concept(f"{kind}{number}", "PROPN", kind, _zipf(number)) for kind, count in NAMES.items() for number in range(count)
+        Concept(f"{kind}{number}", "PROPN", kind, _zipf(number))
+        for kind, count in NAMES.items()
+        for number in range(count)
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from babelscope.languages import Language
@@ -23,7 +23,6 @@ class Grammar:
     determiner_after: bool = False
     negation_after: bool = False
     adverb_first: bool = False
-    zero_copula: bool = False
     plural: str = "n"
     verb_plural: str = "n"
     past: str = "ta"
@@ -73,8 +72,8 @@ _MEMBERS = (
     Member(
         Language("qae", "Qae", "Latn"), "far",
         Grammar("SOV", postpositions=True, possessor_first=True, relative_first=True, definite_article=False,
-                indefinite_article=False, negation_after=True, adverb_first=True, plural="l", verb_plural="l", past="mi",
-                accusative="k"),
+                indefinite_article=False, negation_after=True, adverb_first=True, plural="l", verb_plural="l",
+                past="mi", accusative="k"),
         parent="qaa", changes=_changes("b>p", "d>t", "g>k", "e>y", "w>v"), replaced=0.65,
     ),
     Member(
@@ -103,6 +102,7 @@ WORLD_LANGUAGES: dict[str, Language] = {code: member.language for code, member i
 
 def typological_distance(first: str, second: str) -> float:
     """Share of the grammar's word-order and category features (not suffixes) in which two languages differ."""
-    features = [name for name in Grammar.__dataclass_fields__ if not isinstance(getattr(Grammar(), name), str) or name == "order"]
+    suffixes = {"plural", "verb_plural", "past", "accusative", "adjective_plural"}
+    features = [field.name for field in fields(Grammar) if field.name not in suffixes]
     one, other = FAMILY[first].grammar, FAMILY[second].grammar
     return sum(getattr(one, name) != getattr(other, name) for name in features) / len(features)

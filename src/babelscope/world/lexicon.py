@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import zip_longest
+from typing import NamedTuple
 
 from babelscope.world.chance import Chance
 from babelscope.world.concepts import Concept, concepts_of, inventory
@@ -24,8 +25,15 @@ SCRIPTS = {
 }
 """Script -> one-to-one letter map from the Latin form in which lexicons are kept."""
 
-Lexicon = Mapping[Concept, str]
-"""Concept -> root, in Latin letters."""
+
+class Root(NamedTuple):
+    """A root in Latin letters, and the language that coined it: roots of one concept are cognates if it is the same."""
+
+    form: str
+    coined_in: str
+
+
+Lexicon = Mapping[Concept, Root]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +44,16 @@ class SoundChange:
     replacement: str
 
     def __call__(self, root: str) -> str:
+        """The root after this change."""
         return re.sub(self.pattern, self.replacement, root)
 
 
-def changed(root: str, changes: Iterable[SoundChange]) -> str:
+def changed(root: Root, changes: Iterable[SoundChange]) -> Root:
     """The root after all changes, in their order."""
+    form = root.form
     for change in changes:
-        root = change(root)
-    return root
+        form = change(form)
+    return Root(form, root.coined_in)
 
 
 @cache
@@ -52,19 +62,21 @@ def shared_names() -> frozenset[Concept]:
     return frozenset(name for name in concepts_of("PROPN") if int(name.name[3:]) % 2 == 0)
 
 
-def coin_lexicon(chance: Chance, shared: Lexicon) -> dict[Concept, str]:
-    """A lexicon of new roots for every concept, `shared` names as given."""
-    inherited = [concept for concept in inventory().values() if concept not in shared]
-    return dict(shared) | _coin(chance, inherited, taken=set(shared.values()))
-
-
-def coin_names(chance: Chance) -> dict[Concept, str]:
-    """Names of three syllables for the shared names."""
+def coin_names(chance: Chance) -> dict[Concept, Root]:
+    """Names of three syllables for the shared names, coined in no language of the family."""
     taken: set[str] = set()
-    return {name: _new_root(chance, 3, taken) for name in concepts_of("PROPN") if name in shared_names()}
+    return {name: Root(_new_form(chance, 3, taken), "") for name in concepts_of("PROPN") if name in shared_names()}
 
 
-def inherit(chance: Chance, parent: Lexicon, changes: Sequence[SoundChange], replaced: float) -> dict[Concept, str]:
+def coin_lexicon(chance: Chance, shared: Lexicon, language: str) -> dict[Concept, Root]:
+    """A lexicon of new roots for every concept, `shared` names as given."""
+    own = [concept for concept in inventory().values() if concept not in shared]
+    return dict(shared) | _coin(chance, own, {root.form for root in shared.values()}, language)
+
+
+def inherit(
+    chance: Chance, parent: Lexicon, changes: Sequence[SoundChange], replaced: float, language: str
+) -> dict[Concept, Root]:
     """A daughter's lexicon: the parent's after sound change, a share of the concepts with new roots.
 
     Shared names stay as they are. New roots keep clear of the inherited ones, so no homograph arises that way.
@@ -72,18 +84,24 @@ def inherit(chance: Chance, parent: Lexicon, changes: Sequence[SoundChange], rep
     fixed = shared_names()
     lexicon = {c: root if c in fixed else changed(root, changes) for c, root in parent.items()}
     lost = [concept for concept in lexicon if concept not in fixed and chance.happens(replaced)]
-    return lexicon | _coin(chance, lost, taken=set(lexicon.values()))
+    return lexicon | _coin(chance, lost, {root.form for root in lexicon.values()}, language)
 
 
-def _coin(chance: Chance, concepts: Sequence[Concept], taken: set[str]) -> dict[Concept, str]:
-    """New roots; a noun, a verb or an adjective of three shares its root with one of another part of speech."""
-    roots = {}
+def cognate_share(first: Lexicon, second: Lexicon) -> float:
+    """The share of concepts whose roots descend from one and the same; the names that all share do not count."""
+    concepts = [concept for concept in first if concept not in shared_names()]
+    return sum(first[c].coined_in == second[c].coined_in for c in concepts) / len(concepts)
+
+
+def _coin(chance: Chance, concepts: Sequence[Concept], taken: set[str], language: str) -> dict[Concept, Root]:
+    """New roots; of nouns, verbs and adjectives, `HOMOGRAPH_SHARE` have the root of another part of speech."""
+    roots: dict[Concept, Root] = {}
     partners = _homographs(chance, concepts)
     for concept in concepts:
         if concept in partners and partners[concept] in roots:
             roots[concept] = roots[partners[concept]]
         else:
-            roots[concept] = _new_root(chance, _syllables(chance, concept), taken)
+            roots[concept] = Root(_new_form(chance, _syllables(chance, concept), taken), language)
     return roots
 
 
@@ -111,31 +129,11 @@ def _syllables(chance: Chance, concept: Concept) -> int:
     return 1
 
 
-def _new_root(chance: Chance, syllables: int, taken: set[str]) -> str:
-    """A root that no other word has: consonant-vowel syllables, an open or a closed end."""
+def _new_form(chance: Chance, syllables: int, taken: set[str]) -> str:
+    """A form that no other root has: consonant-vowel syllables, an open or a closed end."""
     while True:
         root = "".join(chance.pick(CONSONANTS) + chance.pick(VOWELS) for _ in range(syllables))
         root += chance.pick(CONSONANTS) if chance.happens(0.5) else ""
         if root not in taken:
             taken.add(root)
             return root
-
-
-def cognate_share(first: Lexicon, second: Lexicon, ancestry: Mapping[Concept, object]) -> float:
-    """Share of the concepts in `ancestry` whose roots are one letter sequence apart at most by sound change.
-
-    Kept simple on purpose: two roots count as cognate when they differ in at most half of their letters.
-    """
-    alike = sum(distance(first[c], second[c]) <= max(len(first[c]), len(second[c])) / 2 for c in ancestry)
-    return alike / len(ancestry)
-
-
-def distance(first: str, second: str) -> int:
-    """Levenshtein distance in letters."""
-    previous = list(range(len(second) + 1))
-    for i, a in enumerate(first, 1):
-        current = [i]
-        for j, b in enumerate(second, 1):
-            current.append(min(previous[j] + 1, current[-1] + 1, previous[j - 1] + (a != b)))
-        previous = current
-    return previous[-1]

@@ -7,7 +7,7 @@ A meaning is independent of any language. Later tasks change one (drop a modifie
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from babelscope.world.chance import Chance
 from babelscope.world.concepts import ADPOSITIONS_OF, Concept, affinity, concepts_of, inventory
@@ -61,12 +61,12 @@ def draw_sentence(chance: Chance) -> Clause:
     main = draw_clause(chance)
     kind = chance.weighted(("simple", "subordinate", "coordinate"), (0.64, 0.18, 0.18))
     extra = draw_clause(chance, modest=True) if kind != "simple" else None
-    return Clause(
-        main.predicate, main.subject, main.object, main.obliques, main.adverb, main.negated, main.tense, main.complement,
-        (chance.pick(("because", "when", "if")), extra) if extra and kind == "subordinate" else None,
-        (chance.pick(("and", "or", "but")), extra) if extra and kind == "coordinate" else None,
-        chance.weighted((".", "?", "!"), (0.84, 0.1, 0.06)),
-    )  # fmt: skip
+    return replace(
+        main,
+        subordinate=(chance.pick(("because", "when", "if")), extra) if extra and kind == "subordinate" else None,
+        coordinate=(chance.pick(("and", "or", "but")), extra) if extra and kind == "coordinate" else None,
+        mark=chance.weighted((".", "?", "!"), (0.84, 0.1, 0.06)),
+    )
 
 
 def draw_clause(chance: Chance, modest: bool = False) -> Clause:
@@ -100,7 +100,8 @@ def _draw_copular(chance: Chance) -> Clause:
     else:
         category = {"PER": "person", "LOC": "place", "ORG": "group", "": "person"}.get(category, category)
         predicate = _draw_adjective(chance, category, subject.head.name)
-    return Clause(predicate, subject, negated=chance.happens(0.15), tense=chance.weighted(("present", "past"), (0.7, 0.3)))
+    negated, tense = chance.happens(0.15), chance.weighted(("present", "past"), (0.7, 0.3))
+    return Clause(predicate, subject, negated=negated, tense=tense)
 
 
 def _draw_argument(chance: Chance, classes: frozenset[str], role: str, simple: bool = False) -> Nominal:
@@ -129,7 +130,7 @@ def _draw_noun(chance: Chance, nouns: Sequence[Concept], role: str, simple: bool
     plural, number = chance.happens(0.3), None
     if plural and chance.happens(0.3):
         number = chance.pick(("two", "three", "four", "ten", str(2 + chance.below(98))))
-    determiner = chance.weighted(("the", "a", "this", "every"), (0.55, 0.3, 0.1, 0.05))
+    determiner: str | None = chance.weighted(("the", "a", "this", "every"), (0.55, 0.3, 0.1, 0.05))
     if (plural and determiner in ("a", "every")) or (number and determiner == "a"):
         determiner = "the" if not number else None
     return Nominal(
@@ -163,9 +164,8 @@ def _draw_conjunct(chance: Chance, noun: Concept, role: str) -> tuple[str, Nomin
 def _draw_obliques(chance: Chance, verb: Concept, probability: float) -> tuple[tuple[str, Nominal], ...]:
     if not chance.happens(probability):
         return ()
-    category = chance.weighted(
-        ("place", "artefact", "person", "plant"), [affinity(verb.name, kind) for kind in ("place", "artefact", "person", "plant")]
-    )
+    categories = ("place", "artefact", "person", "plant")
+    category = chance.weighted(categories, [affinity(verb.name, category) for category in categories])
     adposition = chance.pick(ADPOSITIONS_OF[category].split())
     return ((adposition, _draw_argument(chance, frozenset({category}), f"{verb.name}/{adposition}", simple=True)),)
 

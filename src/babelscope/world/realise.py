@@ -100,10 +100,10 @@ def _copular(clause: Clause, grammar: Grammar, deprel: str, path: str, plural: b
     root = Node(clause.predicate, clause.predicate.upos, deprel, f"{path}.predicate", features)
     if clause.predicate.upos == "NOUN" and not plural:
         root.add(_determiner("a", grammar, f"{path}.predicate"), grammar.determiner_after)
+    tense = ("plural",) * plural + ("past",) * (clause.tense == "past")
     verb_last = grammar.order == "SOV"
     if clause.negated and grammar.negation_after and not verb_last:
         root.add(_word("PART", "not", "advmod", f"{path}.not"))
-    tense = ("plural",) * plural + ("past",) * (clause.tense == "past")
     root.add(Node(BE, "AUX", "cop", f"{path}.be", tense), after=verb_last)
     if clause.negated and (verb_last or not grammar.negation_after):
         root.add(_word("PART", "not", "advmod", f"{path}.not"), after=verb_last)
@@ -137,7 +137,8 @@ def _further_clauses(root: Node, clause: Clause, grammar: Grammar, path: str) ->
         root.add(_subordinate(conjunction, other, grammar, "advcl", f"{path}.subordinate"), after=True)
     if clause.coordinate:
         conjunction, other = clause.coordinate
-        root.add(_conjunct(conjunction, _clause(other, grammar, "conj", f"{path}.and"), f"{path}.and", comma=True), after=True)
+        second = _clause(other, grammar, "conj", f"{path}.and")
+        root.add(_conjunct(conjunction, second, f"{path}.and", comma=True), after=True)
 
 
 def _subordinate(conjunction: str, clause: Clause, grammar: Grammar, deprel: str, path: str) -> Node:
@@ -161,11 +162,7 @@ def _nominal(nominal: Nominal, grammar: Grammar, deprel: str, path: str, case: s
     root = Node(nominal.head, nominal.head.upos, deprel, f"{path}.head", features)
     if nominal.surname:
         root.add(Node(nominal.surname, "PROPN", "flat", f"{path}.surname"), after=True)
-    for k, adjective in enumerate(nominal.adjectives):
-        node = Node(adjective, "ADJ", "amod", f"{path}.adjective{k}", ("plural",) * (nominal.plural and bool(grammar.adjective_plural)))
-        if nominal.intensified and k == 0:
-            node.add(_word("ADV", "very", "advmod", f"{path}.very"))
-        root.add(node, grammar.adjective_after)
+    _add_adjectives(root, nominal, grammar, path)
     if nominal.number:
         root.add(_number(nominal.number, f"{path}.number"))
     if nominal.determiner:
@@ -174,9 +171,19 @@ def _nominal(nominal: Nominal, grammar: Grammar, deprel: str, path: str, case: s
     return root
 
 
+def _add_adjectives(root: Node, nominal: Nominal, grammar: Grammar, path: str) -> None:
+    features = ("plural",) if nominal.plural and grammar.adjective_plural else ()
+    for k, adjective in enumerate(nominal.adjectives):
+        node = Node(adjective, "ADJ", "amod", f"{path}.adjective{k}", features)
+        if nominal.intensified and k == 0:
+            node.add(_word("ADV", "very", "advmod", f"{path}.very"))
+        root.add(node, grammar.adjective_after)
+
+
 def _extend_nominal(root: Node, nominal: Nominal, grammar: Grammar, path: str) -> None:
     if nominal.possessor:
-        root.add(_oblique("of", nominal.possessor, grammar, "nmod", f"{path}.possessor"), after=not grammar.possessor_first)
+        possessor = _oblique("of", nominal.possessor, grammar, "nmod", f"{path}.possessor")
+        root.add(possessor, after=not grammar.possessor_first)
     if nominal.relative:
         relative = _clause(nominal.relative, grammar, "acl:relcl", f"{path}.relative")
         relative.add(_word("PRON", "who", "nsubj", f"{path}.who"), after=grammar.relative_first)

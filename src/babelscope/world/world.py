@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
+from typing import NamedTuple
 
 from babelscope.errors import InputError
 from babelscope.text import Parallel, Sentence
 from babelscope.world.chance import Chance
-from babelscope.world.concepts import Concept, concepts_of
-from babelscope.world.family import FAMILY, WORLD_LANGUAGES, Grammar, Member
-from babelscope.world.lexicon import SCRIPTS, Lexicon, changed, coin_lexicon, coin_names, inherit, shared_names
+from babelscope.world.concepts import Concept
+from babelscope.world.family import FAMILY, Grammar, Member, typological_distance
+from babelscope.world.lexicon import SCRIPTS, Lexicon, cognate_share, coin_lexicon, coin_names, inherit, shared_names
 from babelscope.world.meaning import Clause, draw_sentence
 from babelscope.world.realise import Node, form, realise, write
 
@@ -19,6 +20,13 @@ VERSION = 1
 """Raise it whenever the same call would give other data: it is part of every key that rests on the world."""
 
 SPLITS = ("train", "dev", "test")
+
+
+class Relatedness(NamedTuple):
+    """`cognates`: share of concepts (0 to 1) whose roots are of one origin. `typology`: `typological_distance`."""
+
+    cognates: float
+    typology: float
 
 
 class World:
@@ -29,7 +37,7 @@ class World:
 
     @cached_property
     def lexicons(self) -> dict[str, Lexicon]:
-        """Language code -> concept -> root in Latin letters, parents before daughters."""
+        """Language code -> concept -> root, parents before daughters."""
         names = coin_names(Chance("names", self.seed))
         lexicons: dict[str, Lexicon] = {}
         for code, member in FAMILY.items():
@@ -37,9 +45,9 @@ class World:
             if member.lexicon_of:
                 lexicons[code] = lexicons[member.lexicon_of]
             elif member.parent:
-                lexicons[code] = inherit(chance, lexicons[member.parent], member.changes, member.replaced)
+                lexicons[code] = inherit(chance, lexicons[member.parent], member.changes, member.replaced, code)
             else:
-                lexicons[code] = coin_lexicon(chance, names)
+                lexicons[code] = coin_lexicon(chance, names, code)
         return lexicons
 
     def text(self, language: str, count: int, switched: float = 0.0) -> list[str]:
@@ -69,6 +77,14 @@ class World:
         if language not in FAMILY:
             raise InputError(f"the world has no language {language!r}; there are {', '.join(FAMILY)}")
         return FAMILY[language]
+
+    def relatedness(self, first: str, second: str) -> Relatedness:
+        """How closely two languages are related: known from their making, not estimated from data."""
+        for code in (first, second):
+            self.member(code)
+        return Relatedness(
+            cognate_share(self.lexicons[first], self.lexicons[second]), typological_distance(first, second)
+        )
 
     def _parallel(self, meaning: Clause, languages: Sequence[str], identifier: str) -> Parallel:
         trees = {code: realise(meaning, self.member(code).grammar) for code in languages}
@@ -106,11 +122,11 @@ class Inflector:
 
     def __init__(self, lexicon: Lexicon, member: Member):
         self.lexicon, self.grammar = lexicon, member.grammar
-        self.changes = member.changes
         self.script = SCRIPTS[member.language.script]
 
     def __call__(self, concept: Concept, features: tuple[str, ...]) -> str:
-        root = self.lexicon[concept]
+        """The written form of a concept."""
+        root = self.lexicon[concept].form
         if concept in shared_names():
             return root
         return (root + "".join(suffix(self.grammar, concept, feature) for feature in features)).translate(self.script)
