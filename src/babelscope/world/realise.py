@@ -71,8 +71,9 @@ def _word(upos: str, name: str, deprel: str, meaning: str) -> Node:
     return Node(inventory()[upos, name], upos, deprel, meaning)
 
 
-def _clause(clause: Clause, grammar: Grammar, deprel: str, path: str) -> Node:
-    plural = _is_plural(clause.subject) if clause.subject else False
+def _clause(clause: Clause, grammar: Grammar, deprel: str, path: str, plural_noun: bool = False) -> Node:
+    """A clause; `plural_noun` is the number of the noun that a relative clause modifies, its subject."""
+    plural = _is_plural(clause.subject) if clause.subject else plural_noun
     if clause.predicate.upos == "VERB":
         root = _verb(clause, grammar, deprel, path, plural)
     else:
@@ -101,12 +102,12 @@ def _copular(clause: Clause, grammar: Grammar, deprel: str, path: str, plural: b
     if clause.predicate.upos == "NOUN" and not plural:
         root.add(_determiner("a", grammar, f"{path}.predicate"), grammar.determiner_after)
     tense = ("plural",) * plural + ("past",) * (clause.tense == "past")
+    copula = [Node(BE, "AUX", "cop", f"{path}.be", tense)]
+    if clause.negated:
+        copula.insert(1 if grammar.negation_after else 0, _word("PART", "not", "advmod", f"{path}.not"))
     verb_last = grammar.order == "SOV"
-    if clause.negated and grammar.negation_after and not verb_last:
-        root.add(_word("PART", "not", "advmod", f"{path}.not"))
-    root.add(Node(BE, "AUX", "cop", f"{path}.be", tense), after=verb_last)
-    if clause.negated and (verb_last or not grammar.negation_after):
-        root.add(_word("PART", "not", "advmod", f"{path}.not"), after=verb_last)
+    for node in copula if verb_last else reversed(copula):
+        root.add(node, after=verb_last)
     return root
 
 
@@ -167,7 +168,7 @@ def _nominal(nominal: Nominal, grammar: Grammar, deprel: str, path: str, case: s
         root.add(_number(nominal.number, f"{path}.number"))
     if nominal.determiner:
         root.add(_determiner(nominal.determiner, grammar, path), grammar.determiner_after)
-    _extend_nominal(root, nominal, grammar, path)
+    _extend_nominal(root, nominal, grammar, path, case)
     return root
 
 
@@ -180,17 +181,18 @@ def _add_adjectives(root: Node, nominal: Nominal, grammar: Grammar, path: str) -
         root.add(node, grammar.adjective_after)
 
 
-def _extend_nominal(root: Node, nominal: Nominal, grammar: Grammar, path: str) -> None:
+def _extend_nominal(root: Node, nominal: Nominal, grammar: Grammar, path: str, case: str) -> None:
+    """Possessor, relative clause and conjunct; a conjunct stands in the same case."""
     if nominal.possessor:
         possessor = _oblique("of", nominal.possessor, grammar, "nmod", f"{path}.possessor")
         root.add(possessor, after=not grammar.possessor_first)
     if nominal.relative:
-        relative = _clause(nominal.relative, grammar, "acl:relcl", f"{path}.relative")
+        relative = _clause(nominal.relative, grammar, "acl:relcl", f"{path}.relative", nominal.plural)
         relative.add(_word("PRON", "who", "nsubj", f"{path}.who"), after=grammar.relative_first)
         root.add(relative, after=not grammar.relative_first)
     if nominal.conjunct:
         conjunction, other = nominal.conjunct
-        node = _nominal(other, grammar, "conj", f"{path}.and")
+        node = _nominal(other, grammar, "conj", f"{path}.and", case)
         root.add(_conjunct(conjunction, node, f"{path}.and"), after=True)
 
 
