@@ -16,7 +16,8 @@ from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
 from babelscope.tasks.tag import Tagger, Tagging
 from babelscope.tuning.batches import BATCHES_PER_POOL, all_batches, count_steps, epoch_batches
 from babelscope.tuning.checkpoint import read_weights, weights_of
-from babelscope.tuning.loop import adamw, learning_rate, tune
+from babelscope.tuning.flat import flattened
+from babelscope.tuning.loop import adamw, decayed_or_not, learning_rate, tune
 from babelscope.tuning.pretrain import pretrain
 from babelscope.tuning.settings import Tuning
 
@@ -117,13 +118,13 @@ def test_learning_rate_rises_and_falls_linearly():
     assert learning_rate(1, 8, Tuning(learning_rate=1.0, warmup=0)) == 1.0
 
 
-def test_optimizer_step_equals_the_formula_of_adamw(encoder):
+def test_optimizer_step_equals_the_formula_of_adamw():
     """One step by hand: moments, bias correction, decoupled decay on matrices only."""
     torch.manual_seed(0)
     layer = nn.Linear(3, 2)
     tuning = Tuning(learning_rate=0.1, weight_decay=0.5, betas=(0.9, 0.99), epsilon=1e-6)
     before = {name: tensor.clone() for name, tensor in layer.named_parameters()}
-    optimizer = adamw(layer, tuning)
+    optimizer = adamw([layer.weight, layer.bias], tuning)
     layer(torch.ones(1, 3)).square().sum().backward()
     gradients = {name: tensor.grad.clone() for name, tensor in layer.named_parameters()}
     optimizer.step()
@@ -133,6 +134,28 @@ def test_optimizer_step_equals_the_formula_of_adamw(encoder):
         second = 0.01 * gradients[name] ** 2 / (1 - 0.99)
         expected = before[name] * (1 - 0.1 * decay) - 0.1 * first / (second.sqrt() + 1e-6)
         torch.testing.assert_close(tensor.detach(), expected)
+
+
+def test_matrices_decay_and_vectors_do_not(encoder):
+    decayed, others = decayed_or_not(encoder.model)
+    assert {id(parameter) for parameter in [*decayed, *others]} == {id(p) for p in encoder.model.parameters()}
+    names = {id(parameter): name for name, parameter in encoder.model.named_parameters()}
+    assert not [name for name in (names[id(one)] for one in decayed) if "bias" in name or "LayerNorm" in name]
+    assert [name for name in (names[id(one)] for one in others) if not ("bias" in name or "LayerNorm" in name)] == []
+
+
+def test_flattened_parameters_are_views_while_it_lasts():
+    layer = nn.Linear(3, 2)
+    weight, before = layer.weight, layer.weight.detach().clone()
+    with flattened([[layer.weight], [layer.bias]]) as (flat, _):
+        layer(torch.ones(1, 3)).sum().backward()
+        assert torch.equal(flat.grad, torch.ones(6))
+        flat.data.add_(1)
+    assert layer.weight is weight
+    assert torch.equal(weight, before + 1)
+    assert weight.grad is None
+    flat.data.zero_()
+    assert torch.equal(weight, before + 1)
 
 
 # --- the loop

@@ -69,12 +69,11 @@ def read_weights(path: Path) -> dict[str, Tensor]:
 
 
 def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, state: State) -> None:
-    """Write weights, the optimizer's moments and the state."""
+    """Write weights, the moments of an optimizer with one parameter a group, and the state."""
     tensors = {f"model/{name}": tensor for name, tensor in weights_of(model).items()}
-    for name, parameter in model.named_parameters():
-        for moment in _MOMENTS:
-            if parameter in optimizer.state:
-                tensors[f"{moment}/{name}"] = optimizer.state[parameter][moment]
+    for number, group in enumerate(optimizer.param_groups):
+        state_of = optimizer.state[group["params"][0]]
+        tensors |= {f"{moment}/{number}": state_of[moment] for moment in _MOMENTS}
     write_weights(path, tensors, {"state": json.dumps(asdict(state))})
 
 
@@ -91,10 +90,10 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
         raise InputError(f"{path}: a checkpoint of another training run. Delete it, or give another folder")
     tensors = read_weights(path)
     set_weights(model, {name.removeprefix("model/"): tensors[name] for name in tensors if name.startswith("model/")})
-    for name, parameter in model.named_parameters():
-        if f"step/{name}" in tensors:
-            moments = {moment: tensors[f"{moment}/{name}"] for moment in _MOMENTS}
-            optimizer.state[parameter] = {key: value.to(parameter.device) for key, value in moments.items()}
+    for number, group in enumerate(optimizer.param_groups):
+        parameter = group["params"][0]
+        moments = {moment: tensors[f"{moment}/{number}"] for moment in _MOMENTS}
+        optimizer.state[parameter] = {name: tensor.to(parameter.device) for name, tensor in moments.items()}
     return state
 
 

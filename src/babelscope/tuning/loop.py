@@ -28,6 +28,7 @@ from babelscope.tuning.checkpoint import (
     weights_of,
     write_weights,
 )
+from babelscope.tuning.flat import flattened
 from babelscope.tuning.settings import Tuning
 
 Progress = Callable[..., None]
@@ -67,9 +68,9 @@ def tune(
         raise InputError("no training example: the training data is empty")
     folder.mkdir(parents=True, exist_ok=True)
     checkpoint, best, last = (folder / f"{name}.safetensors" for name in ("checkpoint", "best", "last"))
-    with _numerics(tuning):
-        model.to(tuning.device).train()
-        optimizer = adamw(model, tuning)
+    with _numerics(tuning), flattened(decayed_or_not(model.to(tuning.device))) as parameters:
+        model.train()
+        optimizer = adamw(parameters, tuning)
         total = count_steps(task.lengths, tuning, seed)
         state = load_checkpoint(checkpoint, model, optimizer, _run_digest(task, tuning, seed))
         saved_at = time.monotonic()
@@ -89,9 +90,9 @@ def tune(
                 raise _diverged(value, step, learning_rate(step, total, tuning), tuning)
             loss.backward()
             if tuning.clip is not None:
-                nn.utils.clip_grad_norm_(model.parameters(), tuning.clip)
+                nn.utils.clip_grad_norm_(parameters, tuning.clip)
             optimizer.step()
-            optimizer.zero_grad()
+            optimizer.zero_grad(set_to_none=False)
 
             state.step = step
             state.loss_sum, state.loss_steps = state.loss_sum + value, state.loss_steps + 1
@@ -114,13 +115,16 @@ def tune(
     return History(state.points, state.best_step, state.step, total)
 
 
-def adamw(model: nn.Module, tuning: Tuning) -> torch.optim.AdamW:
-    """AdamW (Loshchilov and Hutter, 2019), fused. Biases and normalisation weights, of one dimension, do not decay."""
+def decayed_or_not(model: nn.Module) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
+    """The parameters that are trained: matrices, which decay; biases and normalisation weights, which do not."""
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    groups = [
-        {"params": [parameter for parameter in trained if parameter.ndim > 1], "weight_decay": tuning.weight_decay},
-        {"params": [parameter for parameter in trained if parameter.ndim <= 1], "weight_decay": 0.0},
-    ]
+    return [one for one in trained if one.ndim > 1], [one for one in trained if one.ndim <= 1]
+
+
+def adamw(parameters: list[nn.Parameter], tuning: Tuning) -> torch.optim.AdamW:
+    """AdamW (Loshchilov and Hutter, 2019), fused; of two parameters, flat ones, the first decays."""
+    decays = (tuning.weight_decay, 0.0)
+    groups = [{"params": [one], "weight_decay": decay} for one, decay in zip(parameters, decays, strict=True)]
     return torch.optim.AdamW(groups, lr=tuning.learning_rate, betas=tuning.betas, eps=tuning.epsilon, fused=True)
 
 
