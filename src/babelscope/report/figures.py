@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
 from babelscope.report.findings import Difference
-from babelscope.report.model import SCORES, Report, Score, is_curve, scale
+from babelscope.report.model import SCORES, Report, Score, is_curve, points_of, scale
+from babelscope.rows import Row
+from babelscope.statistics import Interval
 
 PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8c8c8c"]
 LANE = 11
@@ -19,97 +22,144 @@ Chart = alt.LayerChart | alt.FacetChart
 Width = int | str
 """Pixels, or "container" for the width of the page."""
 
+_INK = {"labelColor": "currentColor", "titleColor": "currentColor", "titleFontWeight": "normal"}
+CONFIG = {
+    "background": "transparent",
+    "font": "system-ui, sans-serif",
+    "axis": _INK
+    | {"domain": False, "ticks": False, "gridColor": "currentColor", "gridOpacity": 0.13, "labelPadding": 6},
+    "legend": _INK,
+    "view": {"stroke": None},
+    "rule": {"color": "currentColor"},
+}
+"""Text takes the colour of the page around it, so that dark mode and print need nothing more."""
 
-def score_chart(scores: Sequence[Score], conditions: Sequence[str], width: Width = "container") -> Chart:
-    """One line a place and a mark a condition: mean over seeds, its 95% t interval, and every seed."""
+
+def score_chart(scores: Sequence[Score], width: Width = "container") -> Chart:
+    """A band a place: every condition's mean over seeds, its 95% t interval and single seeds; baselines as ticks."""
     factor, unit = scale(scores[0].unit)
-    title = f"{SCORES[scores[0].measure]} ({unit})" if unit else SCORES[scores[0].measure]
-    means = pd.DataFrame([_mean_record(score, factor) for score in scores])
-    seeds = pd.DataFrame([_labels(s) | {"seed": k, "value": v * factor} for s in scores for k, v in s.by_seed.items()])
-    shared: dict[str, Any] = {
-        "y": _places(scores),
-        "yOffset": alt.YOffset("condition:N", sort=list(conditions)),
-        "color": _colour(conditions),
-    }
-    chosen = alt.selection_point(fields=["condition"], bind="legend")
-    x = alt.X("mean:Q", title=title, scale=alt.Scale(zero=False, nice=True))
-    points = alt.Chart(seeds).mark_circle(size=14).encode(
-        x="value:Q", opacity=alt.condition(chosen, alt.value(0.35), alt.value(0.05)),
-        tooltip=["place", "condition", "seed", alt.Tooltip("value", format=".2f")], **shared,
-    )  # fmt: skip
-    bars = _bars(means, chosen, shared)
-    marks = alt.Chart(means).mark_point(filled=True, size=46).encode(
-        x=x, opacity=_faded(chosen), tooltip=_tooltip(means), **shared
-    ).add_params(chosen)  # fmt: skip
-    return _sized(alt.layer(bars, points, marks), means, len(conditions), width)
+    measure = SCORES[scores[0].measure]
+    means = pd.DataFrame([_mean_record(s.interval, factor, s) | {"seeds": s.seeds} for s in scores])
+    seeds = pd.DataFrame([_labels(s) | {"seed": k, "mean": v * factor} for s in scores for k, v in s.by_seed.items()])
+    plot = _DotPlot.of(scores, f"{measure} ({unit})" if unit else measure)
+    seeded = means["seeds"] > 0
+    layers = [plot.seeds(seeds[seeds["condition"].isin(plot.lanes)]), *plot.means(means[seeded])]
+    layers += [plot.ticks(means[~seeded])] if not seeded.all() else []
+    return plot.sized(layers, width)
 
 
 def difference_chart(found: Sequence[Difference], width: Width = "container") -> Chart:
-    """Every encoder minus itself untrained, with the 95% interval of the difference."""
+    """A band a place: every encoder minus itself untrained, with the 95% interval of the difference."""
     factor, unit = scale(found[0].score.unit)
-    records = [
-        _labels(one.score) | _bounds(one.interval, factor) | {"verdict": one.verdict, "n": one.interval.n}
-        for one in found
-    ]
-    table = pd.DataFrame(records)
-    conditions = list(dict.fromkeys(table["condition"]))
-    shared: dict[str, Any] = {
-        "y": _places([one.score for one in found]),
-        "yOffset": alt.YOffset("condition:N", sort=conditions),
-        "color": _colour(conditions),
-    }
-    title = f"Pretrained minus untrained ({'points' if unit == '%' else unit or 'difference'})"
-    chosen = alt.selection_point(fields=["condition"], bind="legend")
-    zero = alt.Chart(pd.DataFrame({"mean": [0]})).mark_rule(strokeDash=[3, 3]).encode(x="mean:Q")
-    marks = alt.Chart(table).mark_point(filled=True, size=46).encode(
-        x=alt.X("mean:Q", title=title), opacity=_faded(chosen), tooltip=_tooltip(table), **shared
-    ).add_params(chosen)  # fmt: skip
-    return _sized(alt.layer(zero, _bars(table, chosen, shared), marks), table, len(conditions), width)
+    table = pd.DataFrame([_mean_record(d.interval, factor, d.score) | {"verdict": d.verdict} for d in found])
+    unit = points_of(unit)
+    plot = _DotPlot.of([one.score for one in found], f"Pretrained minus untrained{f' ({unit})' if unit else ''}")
+    zero = alt.Chart(pd.DataFrame({"mean": [0]})).mark_rule(strokeDash=[3, 3], opacity=0.6).encode(x="mean:Q")
+    return plot.sized([zero, *plot.means(table)], width)
 
 
 def curve_charts(report: Report, width: Width = "container") -> dict[str, Chart]:
-    """Learning curves by title: mean over seeds, and every run faintly, against the step."""
+    """Learning curves by title, for every task, split and measure."""
     rows = [row for row in report.rows if is_curve(row)]
-    groups = dict.fromkeys((row.task or "", row.split or "", row.measure, row.unit) for row in rows)
-    charts = {}
-    for task, split, measure, unit in groups:
-        factor, symbol = scale(unit)
-        chosen = [
-            row for row in rows if (row.task or "", row.split, row.measure, row.unit) == (task, split, measure, unit)
-        ]
-        table = pd.DataFrame(
-            {
-                "condition": report.condition(row),
-                "run": f"{row.treebank or row.language or ''} {row.seed}",
-                "step": row.step,
-                "value": row.value * factor,
-            }
-            for row in chosen
+    several = len({row.task for row in rows}) > 1
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        title = f"{SCORES.get(row.measure, row.measure.capitalize())} on {row.split}"
+        groups.setdefault(f"{title}, {row.task}" if several else title, []).append(row)
+    return {title: _line_chart(report, group, "step", width) for title, group in groups.items()}
+
+
+def layer_charts(report: Report, width: Width = "container") -> dict[str, Chart]:
+    """Measures of single layers by title, for every measure and place."""
+    groups: dict[str, list[Row]] = {}
+    for row in report.rows:
+        if row.layer is not None and row.step is None:
+            place = report.place(row)
+            groups.setdefault(f"{row.measure.capitalize()}{f', {place}' if place else ''}", []).append(row)
+    return {title: _line_chart(report, group, "layer", width) for title, group in groups.items()}
+
+
+@dataclass(frozen=True)
+class _DotPlot:
+    """What the layers of a plot with a band a place share. `lanes` are the conditions that have seeds."""
+
+    places: list[str]
+    conditions: list[str]
+    lanes: list[str]
+    title: str
+    chosen: alt.Parameter
+
+    @classmethod
+    def of(cls, scores: Sequence[Score], title: str) -> _DotPlot:
+        lanes = list(dict.fromkeys(score.condition for score in scores if score.seeds))
+        conditions = list(dict.fromkeys([*lanes, *(score.condition for score in scores)]))
+        chosen = alt.selection_point(name="chosen", fields=["condition"], bind="legend")
+        return cls(list(dict.fromkeys(score.place for score in scores)), conditions, lanes, title, chosen)
+
+    def seeds(self, table: pd.DataFrame) -> alt.Chart:
+        return self._lanes(alt.Chart(table).mark_point(size=22, strokeWidth=1), table, shown=0.5)
+
+    def means(self, table: pd.DataFrame) -> list[alt.Chart]:
+        known = table.dropna(subset=["low", "high"])
+        bars = self._lanes(alt.Chart(known).mark_rule(strokeWidth=1.5), table).encode(x="low:Q", x2="high:Q")
+        marks = self._lanes(alt.Chart(table).mark_point(filled=True, size=50), table)
+        return [bars, marks.add_params(self.chosen)]
+
+    def ticks(self, table: pd.DataFrame) -> alt.Chart:
+        height = LANE * max(len(self.lanes), 1)
+        return self._places(
+            alt.Chart(table).mark_tick(thickness=2.5, size=height), table[["place", "condition", "mean"]]
         )
-        title = f"{task} {split} {measure}".strip()
-        charts[title] = _curve(table, f"{measure} ({symbol})" if symbol else measure, width)
-    return charts
+
+    def sized(self, layers: Sequence[alt.Chart], width: Width) -> Chart:
+        height = len(self.places) * max(22, len(self.lanes) * LANE + 12)
+        return alt.layer(*layers).properties(width=width, height=height)
+
+    def _lanes(self, chart: alt.Chart, table: pd.DataFrame, shown: float = 1.0) -> alt.Chart:
+        return self._places(chart, table, shown).encode(yOffset=alt.YOffset("condition:N", sort=self.lanes))
+
+    def _places(self, chart: alt.Chart, table: pd.DataFrame, shown: float = 1.0) -> alt.Chart:
+        axis = alt.Axis(grid=True, tickBand="extent", labelLimit=150)
+        return chart.encode(
+            x=alt.X("mean:Q", title=self.title, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=6)),
+            y=alt.Y("place:N", title=None, sort=self.places, axis=axis),
+            color=_colour(self.conditions),
+            opacity=alt.condition(self.chosen, alt.value(shown), alt.value(0.1)),
+            tooltip=_tooltip(table),
+        )
 
 
-def _curve(table: pd.DataFrame, title: str, width: Width) -> Chart:
-    colour = _colour(list(dict.fromkeys(table["condition"])))
-    base = alt.Chart(table).encode(x=alt.X("step:Q", title="Step"), color=colour)
-    y = alt.Y("value:Q", title=title, scale=alt.Scale(zero=False))
-    runs = base.mark_line(opacity=0.25, strokeWidth=1).encode(y=y, detail="run:N")
-    tooltip = ["condition", "step", alt.Tooltip("mean(value):Q", format=".3f", title="mean over runs")]
-    means = base.mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=18)).encode(y="mean(value):Q", tooltip=tooltip)
-    return alt.layer(runs, means).properties(width=width, height=220)
-
-
-def _bars(table: pd.DataFrame, chosen: alt.Parameter, shared: dict[str, Any]) -> alt.Chart:
-    known = table.dropna(subset=["low", "high"])
-    return alt.Chart(known).mark_rule(strokeWidth=1.5).encode(
-        x="low:Q", x2="high:Q", opacity=_faded(chosen), tooltip=_tooltip(table), **shared
+def _line_chart(report: Report, rows: Sequence[Row], along: str, width: Width) -> Chart:
+    """Mean over runs, and every run faintly, against the column `along`."""
+    factor, unit = scale(rows[0].unit)
+    table = pd.DataFrame(
+        {"condition": report.condition(row), "run": f"{row.treebank or row.language} {row.seed}",
+         along: getattr(row, along), "value": row.value * factor}
+        for row in rows
     )  # fmt: skip
+    ticks = sorted(set(table[along])) if along == "layer" else alt.Undefined
+    x = alt.X(f"{along}:Q", title=along.capitalize(), axis=alt.Axis(values=ticks, tickCount=6, grid=False))
+    base = alt.Chart(table).encode(x=x, color=_colour(list(dict.fromkeys(table["condition"]))))
+    y: dict[str, Any] = {"title": unit or None, "scale": alt.Scale(zero=False), "axis": alt.Axis(tickCount=6)}
+    runs = base.mark_line(opacity=0.25, strokeWidth=1).encode(y=alt.Y("value:Q", **y), detail="run:N")
+    tooltip = ["condition", along, alt.Tooltip("mean(value):Q", format=".3f", title="mean over runs")]
+    means = base.mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=20))
+    return alt.layer(runs, means.encode(y=alt.Y("mean(value):Q", **y), tooltip=tooltip)).properties(
+        width=width, height=220
+    )
+
+
+def _mean_record(interval: Interval, factor: float, score: Score) -> dict[str, Any]:
+    values = {name: getattr(interval, name) for name in ("mean", "low", "high", "sd")}
+    return _labels(score) | {name: None if value is None else value * factor for name, value in values.items()}
+
+
+def _labels(score: Score) -> dict[str, Any]:
+    return {"place": score.place, "condition": score.condition}
 
 
 def _tooltip(table: pd.DataFrame) -> list[alt.Tooltip]:
-    words = {"n": "seeds", "low": "95% low", "high": "95% high"}
+    words = {"place": "language", "low": "95% low", "high": "95% high"}
     numbers = ("mean", "low", "high", "sd")
     return [
         alt.Tooltip(name, title=words.get(name, name), format=".2f" if name in numbers else alt.Undefined)
@@ -117,33 +167,15 @@ def _tooltip(table: pd.DataFrame) -> list[alt.Tooltip]:
     ]
 
 
-def _mean_record(score: Score, factor: float) -> dict[str, Any]:
-    return _labels(score) | _bounds(score.interval, factor) | {"n": len(score.by_seed)}
-
-
-def _labels(score: Score) -> dict[str, Any]:
-    return {"place": score.place, "condition": score.condition}
-
-
-def _bounds(interval: Any, factor: float) -> dict[str, float | None]:
-    values = {name: getattr(interval, name) for name in ("mean", "low", "high", "sd")}
-    return {name: None if value is None else value * factor for name, value in values.items()}
-
-
-def _places(scores: Iterable[Score]) -> alt.Y:
-    return alt.Y("place:N", title=None, sort=list(dict.fromkeys(score.place for score in scores)))
-
-
 def _colour(conditions: Sequence[str]) -> alt.Color:
     scheme = alt.Scale(domain=list(conditions), range=[PALETTE[i % len(PALETTE)] for i in range(len(conditions))])
-    legend = alt.Legend(title=None, orient="top", direction="vertical", labelLimit=600, symbolType="circle")
+    legend = alt.Legend(
+        title=None,
+        orient="top",
+        direction="vertical",
+        labelLimit=400,
+        symbolType="circle",
+        symbolOpacity=1,
+        symbolSize=60,
+    )
     return alt.Color("condition:N", scale=scheme, legend=legend)
-
-
-def _faded(chosen: alt.Parameter) -> Any:
-    return alt.condition(chosen, alt.value(1.0), alt.value(0.12))
-
-
-def _sized(chart: Chart, table: pd.DataFrame, lanes: int, width: Width) -> Chart:
-    height = table["place"].nunique() * max(20, lanes * LANE + 8)
-    return chart.properties(width=width, height=height)

@@ -49,14 +49,16 @@ def write_figure(report: Report, path: Path, *, width: int = 520) -> None:
 
     Raises InputError for another suffix, for rows without a score, or when the file cannot be written.
     """
-    from babelscope.report.figures import score_chart
+    from babelscope.report.figures import CONFIG, score_chart
 
     _check_suffix(path, FIGURE_SUFFIXES)
     section = report.sections[0] if report.sections else None
     if section is None:
         raise InputError(f"{report.title}: no test scores yet, so there is no figure; run the study first")
+    chart = score_chart(section, width)
+    chart.config = CONFIG | {"background": "white"}
     try:
-        score_chart(section, report.conditions, width).save(str(path), scale_factor=2 if path.suffix == ".png" else 1)
+        chart.save(str(path), scale_factor=2 if path.suffix == ".png" else 1)
     except OSError as error:
         raise unwritable(path, error) from None
 

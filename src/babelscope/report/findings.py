@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from babelscope.report.model import SCORES, Score, reference_of, scale
+from babelscope.report.model import SCORES, Score, points_of, reference_of, scale
 from babelscope.statistics import Interval, difference_interval
 
 
@@ -44,59 +44,56 @@ def differences(scores: Sequence[Score]) -> list[Difference]:
 
 def findings(scores: Sequence[Score]) -> list[str]:
     """Sentences that say what the scores of one task and measure show, and what they don't."""
-    conditions = dict.fromkeys(score.condition for score in scores if score.surgery is None)
-    by_condition = {name: [score for score in scores if score.condition == name] for name in conditions}
-    trained = {name: found for name, found in by_condition.items() if any(reference_of(s, scores) for s in found)}
-    sentences = [_source(name, found) for name, found in by_condition.items()]
-    sentences += [_order(name, found) for name, found in (trained or by_condition).items()]
-    sentences += [_against_untrained(name, differences(scores)) for name in trained]
+    compared = differences(scores)
+    intact = dict.fromkeys(score.condition for score in scores if score.surgery is None)
+    against = dict.fromkeys(one.score.condition for one in compared)
+    sources = dict.fromkeys(score.place for score in scores if score.is_source)
+    sentences = [_source(place, scores) for place in sources]
+    sentences += [_order(name, scores) for name in against or intact]
+    sentences += [_against_untrained(name, compared) for name in against]
     return [sentence for sentence in sentences if sentence]
 
 
-def in_words(interval: Interval, unit: str, *, sign: bool = False) -> str:
+def in_words(interval: Interval, unit: str) -> str:
     """`87.3% [86.1, 88.5]`; without the brackets where the interval is unknown."""
     factor, symbol = scale(unit)
-    form = "+.1f" if sign else ".1f"
-    if symbol != "%" or sign:
-        symbol = " points" if symbol == "%" else f" {symbol}".rstrip()
-    mean = f"{interval.mean * factor:{form}}{symbol}"
+    return _interval(interval, factor, symbol if symbol == "%" else f" {symbol}".rstrip())
+
+
+def _interval(interval: Interval, factor: float, symbol: str) -> str:
+    mean = f"{interval.mean * factor:.1f}{symbol}"
     if interval.low is None or interval.high is None:
-        return mean
-    return f"{mean} [{interval.low * factor:{form}}, {interval.high * factor:{form}}]"
+        return _minus(mean)
+    return _minus(f"{mean} [{interval.low * factor:.1f}, {interval.high * factor:.1f}]")
 
 
-def _source(condition: str, scores: list[Score]) -> str:
-    own = [f"{in_words(score.interval, score.unit)} on {score.place}" for score in scores if score.is_source]
-    if not own:
+def _source(place: str, scores: Sequence[Score]) -> str:
+    own = [score for score in scores if score.place == place and score.is_source]
+    values = [f"{score.condition} {in_words(score.interval, score.unit)}" for score in own]
+    return f"On {place}, the training language: {'; '.join(values)}."
+
+
+def _order(condition: str, scores: Sequence[Score]) -> str:
+    foreign = [score for score in scores if score.condition == condition and not score.is_source]
+    if len(foreign) < 2:
         return ""
-    return f"In the language it was trained on, {condition} has {_title(scores)} {_listed(own)}."
+    ranked = sorted(foreign, key=lambda score: -score.interval.mean)
+    places = [f"{score.place} {scale(score.unit)[0] * score.interval.mean:.1f}" for score in ranked]
+    return f"Zero-shot {SCORES[scores[0].measure].lower()} of {condition}, highest first: {'; '.join(places)}."
 
 
-def _order(condition: str, scores: list[Score]) -> str:
-    ranked = sorted((score for score in scores if not score.is_source), key=lambda score: -score.interval.mean)
-    if len(ranked) < 2:
-        return ""
-    places = [f"{score.place} {_short(score)}" for score in ranked]
-    return f"Zero-shot {_title(scores)} of {condition}, highest first: {', '.join(places)}."
-
-
-def _against_untrained(condition: str, found: list[Difference]) -> str:
-    own = [one for one in found if one.score.condition == condition]
-    above = [f"{one.score.place} {in_words(one.interval, one.score.unit, sign=True)}" for one in own if one.shows]
+def _against_untrained(condition: str, compared: Sequence[Difference]) -> str:
+    own = [one for one in compared if one.score.condition == condition]
+    above = sorted((one for one in own if one.shows), key=lambda one: -one.interval.mean)
+    factor, symbol = scale(own[0].score.unit)
+    values = [f"{one.score.place} {_interval(one.interval, factor, '')}" for one in above]
+    unit = f"in {points_of(symbol)}, " if symbol else ""
+    text = f"Pretraining shows on {len(above)} of {len(own)} languages: {condition} is above itself untrained, "
+    text += "intervals apart"
+    text += f" ({unit}with the interval of the difference): {'; '.join(values)}." if above else "."
     rest = [f"{one.score.place} ({one.verdict})" for one in own if not one.shows]
-    text = f"{condition} is above itself untrained, intervals apart, on {len(above)} of {len(own)} languages"
-    text += f": {', '.join(above)}." if above else "."
-    return text + (f" Not on {_listed(rest)}." if rest else "")
+    return text + (f" Not on {'; '.join(rest)}." if rest else "")
 
 
-def _short(score: Score) -> str:
-    factor, symbol = scale(score.unit)
-    return f"{score.interval.mean * factor:.1f}{symbol}"
-
-
-def _title(scores: Sequence[Score]) -> str:
-    return SCORES[scores[0].measure].lower()
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+def _minus(text: str) -> str:
+    return text.replace("-", "−")

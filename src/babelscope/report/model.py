@@ -15,6 +15,8 @@ from babelscope.statistics import Interval, student_t_interval
 SCORES = {"accuracy": "Accuracy"}
 """Measures of a test split that get findings, a figure and a table: name -> title. Others get a plain table."""
 
+TASK_TITLES = {"pos": "Part-of-speech tagging"}
+
 COMPANIONS = ("coverage", "unknown", "words")
 """Measures shown beside a score of the same run."""
 
@@ -144,6 +146,11 @@ def reference_of(score: Score, scores: Iterable[Score]) -> Score | None:
 def scale(unit: str) -> tuple[float, str]:
     """Factor and unit for people: shares are shown in percent."""
     return (100.0, "%") if unit == "share" else (1.0, unit)
+
+
+def points_of(unit: str) -> str:
+    """The unit of a difference: percent differ by points."""
+    return "points" if unit == "%" else unit
 
 
 def _spoken(column: str) -> str:

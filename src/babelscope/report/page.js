@@ -1,18 +1,12 @@
 "use strict";
 
-// Charts take their text colour from the page, so that dark mode and print need nothing more.
-const ink = { labelColor: "currentColor", titleColor: "currentColor" };
-const axis = { ...ink, domainColor: "currentColor", tickColor: "currentColor", gridColor: "currentColor", gridOpacity: 0.12,
-  domainOpacity: 0.5, tickOpacity: 0.5, labelLimit: 160, titleFontWeight: "normal" };
-const config = { background: "transparent", font: "system-ui, sans-serif", axis, legend: ink,
-  view: { stroke: null }, rule: { color: "currentColor" } };
 const actions = { export: true, source: false, compiled: false, editor: false };
 
 for (const holder of document.querySelectorAll(".chart")) {
   const chart = JSON.parse(holder.querySelector("script").textContent);
   const target = holder.appendChild(document.createElement("div"));
   // `ast` interprets expressions instead of compiling them, which the page's policy forbids.
-  vegaEmbed(target, chart, { ast: true, renderer: "svg", actions, config })
+  vegaEmbed(target, chart, { ast: true, renderer: "svg", actions })
     .catch((error) => { target.textContent = `This chart could not be drawn: ${error.message}`; console.error(error); });
 }
 

@@ -15,10 +15,10 @@ from typing import Any
 import altair as alt
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from babelscope.report.figures import Chart, curve_charts, difference_chart, score_chart
+from babelscope.report.figures import CONFIG, Chart, curve_charts, difference_chart, layer_charts, score_chart
 from babelscope.report.files import row_table, unwritable
 from babelscope.report.findings import differences, findings
-from babelscope.report.model import SCORES, Report, Score
+from babelscope.report.model import SCORES, TASK_TITLES, Report, Score
 from babelscope.report.tables import Table, difference_table, other_table, score_table
 
 
@@ -61,7 +61,8 @@ def render(report: Report) -> str:
     return environment.get_template("page.html.j2").render(
         report=report,
         sections=[_section(scores) for scores in report.sections],
-        curves=[Figure(name, "Mean over runs; every run faintly.", c) for name, c in curve_charts(report).items()],
+        curves=_figures(curve_charts(report), "Mean over runs; every run faintly."),
+        layers=_figures(layer_charts(report), "Layer 0 is the embeddings."),
         other=other_table(report),
         rows_link=_rows_link(report),
         style=_asset("page.css"),
@@ -71,20 +72,25 @@ def render(report: Report) -> str:
 
 
 def _section(scores: list[Score]) -> Section:
-    conditions = list(dict.fromkeys(score.condition for score in scores))
     found = differences(scores)
-    figures = [Figure("By language", _SCORE_CAPTION, score_chart(scores, conditions))]
+    figures = [Figure("By language", _SCORE_CAPTION, score_chart(scores))]
     tables = [score_table(scores)]
     if found:
         figures.append(Figure("Against the same encoder untrained", _DIFFERENCE_CAPTION, difference_chart(found)))
         tables.append(difference_table(found))
-    title = " · ".join(filter(None, [scores[0].task, SCORES[scores[0].measure]]))
+    title = ": ".join(
+        filter(None, [TASK_TITLES.get(scores[0].task, scores[0].task), SCORES[scores[0].measure].lower()])
+    )
     return Section(title, findings(scores), figures, tables)
 
 
+def _figures(charts: Mapping[str, Chart], caption: str) -> list[Figure]:
+    return [Figure(title, caption, chart) for title, chart in charts.items()]
+
+
 _SCORE_CAPTION = (
-    "Mean over seeds with its 95% interval (Student’s t); every seed faintly. "
-    "Click a name in the legend to single it out."
+    "Mean over seeds with its 95% interval (Student’s t); every seed a small ring; "
+    "what has no seed is a tick. Click a name in the legend to single it out."
 )
 _DIFFERENCE_CAPTION = (
     "Difference of the means with its 95% interval, paired by seed where both ran the same seeds (otherwise Welch’s). "
@@ -111,7 +117,7 @@ def _sha256(script: str) -> str:
 
 def _script_json(chart: Chart) -> str:
     """The chart as JSON that nothing inside can end the script element of."""
-    text = json.dumps(chart.to_dict(), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(chart.to_dict() | {"config": CONFIG}, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from babelscope.report.findings import Difference
-from babelscope.report.model import COMPANIONS, SCORES, Report, Score, is_companion, is_curve, is_score, scale
+from babelscope.report.model import (
+    COMPANIONS,
+    SCORES,
+    Report,
+    Score,
+    is_companion,
+    is_curve,
+    is_score,
+    points_of,
+    scale,
+)
 from babelscope.statistics import Interval, student_t_interval
 
 LONGEST = 1000
@@ -31,6 +41,11 @@ class Table:
     headers: Sequence[str]
     lines: Sequence[Sequence[Cell]]
     note: str = ""
+
+    @property
+    def numeric(self) -> set[int]:
+        """The columns whose cells carry numbers."""
+        return {column for line in self.lines for column, cell in enumerate(line) if cell.number is not None}
 
 
 def score_table(scores: Sequence[Score]) -> Table:
@@ -57,10 +72,8 @@ def difference_table(found: Sequence[Difference]) -> Table:
         ]
         for one in found
     ]
-    points = "points" if unit == "%" else unit or "difference"
-    return Table(
-        "Pretrained minus untrained", ["Language", "Condition", points.capitalize(), "95% interval", "Verdict"], lines
-    )
+    headers = ["Language", "Condition", points_of(unit).capitalize() or "Difference", "95% interval", "Verdict"]
+    return Table("Pretrained minus untrained", headers, lines)
 
 
 def other_table(report: Report) -> Table | None:
@@ -85,7 +98,7 @@ def _score_line(score: Score, factor: float, source: float | None, beside: Seque
         _number(interval.mean * factor, ".2f"),
         _bounds(interval, factor),
         _number(None if interval.sd is None else interval.sd * factor, ".2f"),
-        _number(score.seeds, "d"),
+        _number(score.seeds or None, "d"),
         Cell(f"{score.by_seed[best] * factor:.2f} (seed {best})", score.by_seed[best]) if score.seeds else Cell(""),
         _bounds(score.sentences, factor),
         _number(gap, ".1f"),
@@ -112,4 +125,4 @@ def _bounds(bounds: Interval | tuple[float, float] | None, factor: float) -> Cel
     low, high = (bounds.low, bounds.high) if isinstance(bounds, Interval) else bounds or (None, None)
     if low is None or high is None:
         return Cell("")
-    return Cell(f"{low * factor:.2f} – {high * factor:.2f}".replace("-", "−"), low * factor)
+    return Cell(f"[{low * factor:.2f}, {high * factor:.2f}]".replace("-", "−"), low * factor)
