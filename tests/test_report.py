@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 from babelscope.errors import InputError
 from babelscope.report import Report, markdown_table, write_figure, write_report, write_rows
+from babelscope.report.figures import curve_charts, difference_chart, layer_charts, score_chart
 from babelscope.report.findings import differences, findings, in_words
 from babelscope.report.model import is_score
 from babelscope.report.tables import score_table
@@ -24,6 +26,7 @@ LABELS = {
     "qaa": "source", "qab": "near", "qac": "near, other script", "qad": "middle", "qae": "far", "qaf": "isolate",
     "qag": "unseen close relative", "qah": "unseen, other script", "qai": "unseen isolate",
 }  # fmt: skip
+HOSTILE = ["</script><script>window.hacked = 1</script>", "<img src=x onerror='window.hacked=1'>"]
 LEVELS = {"natural": [97, 93, 88, 84, 79, 70, 85, 66, 52], "reinit": [91, 82, 45, 52, 47, 44, 71, 42, 40]}
 
 
@@ -108,8 +111,8 @@ def test_findings_name_what_shows_and_what_does_not(report):
     rows = [dataclasses.replace(row, value=0.5 + 0.1 * row.seed) if row.language == "qaf" and row.seed is not None
             and row.measure == "accuracy" else row for row in report.rows]  # fmt: skip
     text = "\n".join(findings(dataclasses.replace(report, rows=rows).scores))
-    assert "Pretraining shows on 8 of 9 languages: natural is above itself untrained" in text
-    assert "Not on isolate (does not show)." in text
+    assert "Against itself untrained, natural is higher, intervals apart, on 8 of 9 languages" in text
+    assert "On the others: isolate (does not show)." in text
     order = text.split("highest first: ")[1].splitlines()[0]
     assert order.index("near ") < order.index("middle ") < order.index("unseen isolate ")
     assert "source" not in order
@@ -212,9 +215,19 @@ def test_markdown_has_a_line_a_language(report):
     assert lines[3].endswith("| 25.0% | 60.0% |")
 
 
-@pytest.mark.parametrize(
-    "text", ["</script><script>window.hacked = 1</script>", "<img src=x onerror='window.hacked=1'>"]
-)
+def test_a_condition_keeps_its_colour_in_all_charts(report):
+    shuffled = dataclasses.replace(report, rows=list(reversed(report.rows)))
+    (scores,) = shuffled.sections
+    charts = [score_chart(shuffled, scores), difference_chart(shuffled, differences(scores))]
+    charts += [*curve_charts(shuffled).values(), *layer_charts(shuffled).values()]
+    scales = [json.dumps(chart.to_dict()["layer"]) for chart in charts]
+    found = [re.findall(r'"scale": \{"domain": (\[[^]]*\]), "range": (\[[^]]*\])\}', text) for text in scales]
+    pairs = {pair for chart in found for d, r in chart for pair in zip(json.loads(d), json.loads(r), strict=True)}
+    assert len(found) == 5 and all(found)
+    assert len(pairs) == len({condition for condition, _ in pairs}) == len({colour for _, colour in pairs}) == 4
+
+
+@pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_from_outside_is_markup(report, tmp_path, text):
     odd = hostile(report, text)
     write_report(odd, tmp_path / "page.html")
@@ -317,9 +330,7 @@ def test_the_page_fits_a_phone(visit, report):
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
 
 
-@pytest.mark.parametrize(
-    "text", ["</script><script>window.hacked = 1</script>", "<img src=x onerror='window.hacked=1'>"]
-)
+@pytest.mark.parametrize("text", HOSTILE)
 def test_injected_scripts_are_inert(visit, report, text):
     page = visit(hostile(report, text))
     assert page.evaluate("window.hacked") is None

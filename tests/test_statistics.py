@@ -54,6 +54,12 @@ def test_other_seeds_are_compared_by_welch(a, b):
         assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-6, abs=1e-9)
 
 
+def test_vanishing_variances_still_have_degrees_of_freedom():
+    tiny = {0: 0.0, 1: 1e-100}
+    assert difference_interval(tiny, {2: 0.0, 3: 0.0}).high == pytest.approx(0, abs=1e-90)
+    assert difference_interval({0: 0.5, 1: 0.5}, {2: 0.25, 3: 0.25}) == Interval(0.25, 0.25, 0.25, 0.0, 2)
+
+
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=8))
 def test_equal_seeds_are_compared_in_pairs(pairs):
     a, b = ({seed: pair[side] for seed, pair in enumerate(pairs)} for side in (0, 1))

@@ -66,7 +66,8 @@ def difference_interval(a: Mapping[int, float], b: Mapping[int, float], *, confi
     if left.sd is None or right.sd is None:
         return Interval(mean, None, None, None, n)
     u, v = left.sd**2 / left.n, right.sd**2 / right.n
-    freedom = (u + v) ** 2 / (u**2 / (left.n - 1) + v**2 / (right.n - 1)) if u + v else 1.0
+    share = u / (u + v) if u + v else 0.5  # Welch-Satterthwaite in shares, since squares of small variances vanish
+    freedom = 1 / (share**2 / (left.n - 1) + (1 - share) ** 2 / (right.n - 1))
     return _around(mean, math.hypot(left.sd, right.sd), math.sqrt(u + v), freedom, n, confidence)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,25 +36,27 @@ CONFIG = {
 """Text takes the colour of the page around it, so that dark mode and print need nothing more."""
 
 
-def score_chart(scores: Sequence[Score], width: Width = "container") -> Chart:
+def score_chart(report: Report, scores: Sequence[Score], width: Width = "container") -> Chart:
     """A band a place: every condition's mean over seeds, its 95% t interval and single seeds; baselines as ticks."""
     factor, unit = scale(scores[0].unit)
     measure = SCORES[scores[0].measure]
     means = pd.DataFrame([_mean_record(s.interval, factor, s) | {"seeds": s.seeds} for s in scores])
     seeds = pd.DataFrame([_labels(s) | {"seed": k, "mean": v * factor} for s in scores for k, v in s.by_seed.items()])
-    plot = _DotPlot.of(scores, f"{measure} ({unit})" if unit else measure)
+    plot = _DotPlot.of(report, scores, f"{measure} ({unit})" if unit else measure)
     seeded = means["seeds"] > 0
     layers = [plot.seeds(seeds[seeds["condition"].isin(plot.lanes)]), *plot.means(means[seeded])]
     layers += [plot.ticks(means[~seeded])] if not seeded.all() else []
     return plot.sized(layers, width)
 
 
-def difference_chart(found: Sequence[Difference], width: Width = "container") -> Chart:
+def difference_chart(report: Report, found: Sequence[Difference], width: Width = "container") -> Chart:
     """A band a place: every encoder minus itself untrained, with the 95% interval of the difference."""
     factor, unit = scale(found[0].score.unit)
     table = pd.DataFrame([_mean_record(d.interval, factor, d.score) | {"verdict": d.verdict} for d in found])
     unit = points_of(unit)
-    plot = _DotPlot.of([one.score for one in found], f"Pretrained minus untrained{f' ({unit})' if unit else ''}")
+    plot = _DotPlot.of(
+        report, [one.score for one in found], f"Pretrained minus untrained{f' ({unit})' if unit else ''}"
+    )
     zero = alt.Chart(pd.DataFrame({"mean": [0]})).mark_rule(strokeDash=[3, 3], opacity=0.6).encode(x="mean:Q")
     return plot.sized([zero, *plot.means(table)], width)
 
@@ -84,17 +87,17 @@ class _DotPlot:
     """What the layers of a plot with a band a place share. `lanes` are the conditions that have seeds."""
 
     places: list[str]
-    conditions: list[str]
     lanes: list[str]
+    colour: alt.Color
     title: str
     chosen: alt.Parameter
 
     @classmethod
-    def of(cls, scores: Sequence[Score], title: str) -> _DotPlot:
+    def of(cls, report: Report, scores: Sequence[Score], title: str) -> _DotPlot:
         lanes = list(dict.fromkeys(score.condition for score in scores if score.seeds))
-        conditions = list(dict.fromkeys([*lanes, *(score.condition for score in scores)]))
+        colour = _colour(report, {score.condition for score in scores})
         chosen = alt.selection_point(name="chosen", fields=["condition"], bind="legend")
-        return cls(list(dict.fromkeys(score.place for score in scores)), conditions, lanes, title, chosen)
+        return cls(list(dict.fromkeys(score.place for score in scores)), lanes, colour, title, chosen)
 
     def seeds(self, table: pd.DataFrame) -> alt.Chart:
         return self._lanes(alt.Chart(table).mark_point(size=22, strokeWidth=1), table, shown=0.5)
@@ -123,7 +126,7 @@ class _DotPlot:
         return chart.encode(
             x=alt.X("mean:Q", title=self.title, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=6)),
             y=alt.Y("place:N", title=None, sort=self.places, axis=axis),
-            color=_colour(self.conditions),
+            color=self.colour,
             opacity=alt.condition(self.chosen, alt.value(shown), alt.value(0.1)),
             tooltip=_tooltip(table),
         )
@@ -133,13 +136,13 @@ def _line_chart(report: Report, rows: Sequence[Row], along: str, width: Width) -
     """Mean over runs, and every run faintly, against the column `along`."""
     factor, unit = scale(rows[0].unit)
     table = pd.DataFrame(
-        {"condition": report.condition(row), "run": f"{row.treebank or row.language} {row.seed}",
+        {"condition": report.condition(row), "run": f"{row.key} {row.treebank or row.language} {row.seed}",
          along: getattr(row, along), "value": row.value * factor}
         for row in rows
     )  # fmt: skip
     ticks = sorted(set(table[along])) if along == "layer" else alt.Undefined
-    x = alt.X(f"{along}:Q", title=along.capitalize(), axis=alt.Axis(values=ticks, tickCount=6, grid=False))
-    base = alt.Chart(table).encode(x=x, color=_colour(list(dict.fromkeys(table["condition"]))))
+    x = alt.X(f"{along}:Q", title=along.capitalize(), axis=alt.Axis(values=ticks, tickCount=6, format="d", grid=False))
+    base = alt.Chart(table).encode(x=x, color=_colour(report, set(table["condition"])))
     y: dict[str, Any] = {"title": unit or None, "scale": alt.Scale(zero=False), "axis": alt.Axis(tickCount=6)}
     runs = base.mark_line(opacity=0.25, strokeWidth=1).encode(y=alt.Y("value:Q", **y), detail="run:N")
     tooltip = ["condition", along, alt.Tooltip("mean(value):Q", format=".3f", title="mean over runs")]
@@ -167,8 +170,10 @@ def _tooltip(table: pd.DataFrame) -> list[alt.Tooltip]:
     ]
 
 
-def _colour(conditions: Sequence[str]) -> alt.Color:
-    scheme = alt.Scale(domain=list(conditions), range=[PALETTE[i % len(PALETTE)] for i in range(len(conditions))])
+def _colour(report: Report, shown: AbstractSet[str]) -> alt.Color:
+    """Every condition keeps its colour in all charts of a report; the legend names those shown."""
+    colours = {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(report.conditions) if name in shown}
+    scheme = alt.Scale(domain=list(colours), range=list(colours.values()))
     legend = alt.Legend(
         title=None,
         orient="top",

@@ -55,7 +55,7 @@ def write_figure(report: Report, path: Path, *, width: int = 520) -> None:
     section = report.sections[0] if report.sections else None
     if section is None:
         raise InputError(f"{report.title}: no test scores yet, so there is no figure; run the study first")
-    chart = score_chart(section, width)
+    chart = score_chart(report, section, width)
     chart.config = CONFIG | {"background": "white"}
     try:
         chart.save(str(path), scale_factor=2 if path.suffix == ".png" else 1)

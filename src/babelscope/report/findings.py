@@ -88,11 +88,10 @@ def _against_untrained(condition: str, compared: Sequence[Difference]) -> str:
     factor, symbol = scale(own[0].score.unit)
     values = [f"{one.score.place} {_interval(one.interval, factor, '')}" for one in above]
     unit = f"in {points_of(symbol)}, " if symbol else ""
-    text = f"Pretraining shows on {len(above)} of {len(own)} languages: {condition} is above itself untrained, "
-    text += "intervals apart"
+    text = f"Against itself untrained, {condition} is higher, intervals apart, on {len(above)} of {len(own)} languages"
     text += f" ({unit}with the interval of the difference): {'; '.join(values)}." if above else "."
     rest = [f"{one.score.place} ({one.verdict})" for one in own if not one.shows]
-    return text + (f" Not on {'; '.join(rest)}." if rest else "")
+    return text + (f" On the others: {'; '.join(rest)}." if rest else "")
 
 
 def _minus(text: str) -> str:

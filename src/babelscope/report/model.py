@@ -52,9 +52,9 @@ class Report:
 
     @cached_property
     def conditions(self) -> list[str]:
-        """Every condition once, as rows give them; those without seeds (baselines) last."""
-        tested = [row for row in self.rows if is_score(row)]
-        return list(dict.fromkeys(self.condition(row) for row in sorted(tested, key=lambda row: row.seed is None)))
+        """Every condition once, in the order of the page: with seeds, baselines, then those without test scores."""
+        rows = sorted(self.rows, key=lambda row: (not is_score(row), row.seed is None, row.surgery is not None))
+        return list(dict.fromkeys(self.condition(row) for row in rows))
 
     def place(self, row: Row) -> str:
         """The language's label, with the treebank where the language is tested on several."""
@@ -168,7 +168,10 @@ def _scores(report: Report) -> list[Score]:
             beside[key].append(row)
     scores = [_score(report, rows, beside[key[1:]]) for key, rows in groups.items()]
     known = {code: position for position, code in enumerate(report.labels)}
-    return sorted(scores, key=lambda s: (s.task, s.measure, known.get(s.language, len(known)), s.place))
+    order = {condition: position for position, condition in enumerate(report.conditions)}
+    return sorted(
+        scores, key=lambda s: (s.task, s.measure, known.get(s.language, len(known)), s.place, order[s.condition])
+    )
 
 
 def _score(report: Report, rows: list[Row], companions: list[Row]) -> Score:

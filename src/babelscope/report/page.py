@@ -60,7 +60,7 @@ def render(report: Report) -> str:
     scripts = [_vega_bundle(), _asset("page.js")]
     return environment.get_template("page.html.j2").render(
         report=report,
-        sections=[_section(scores) for scores in report.sections],
+        sections=[_section(report, scores) for scores in report.sections],
         curves=_figures(curve_charts(report), "Mean over runs; every run faintly."),
         layers=_figures(layer_charts(report), "Layer 0 is the embeddings."),
         other=other_table(report),
@@ -71,12 +71,14 @@ def render(report: Report) -> str:
     )
 
 
-def _section(scores: list[Score]) -> Section:
+def _section(report: Report, scores: list[Score]) -> Section:
     found = differences(scores)
-    figures = [Figure("By language", _SCORE_CAPTION, score_chart(scores))]
+    figures = [Figure("By language", _SCORE_CAPTION, score_chart(report, scores))]
     tables = [score_table(scores)]
     if found:
-        figures.append(Figure("Against the same encoder untrained", _DIFFERENCE_CAPTION, difference_chart(found)))
+        figures.append(
+            Figure("Against the same encoder untrained", _DIFFERENCE_CAPTION, difference_chart(report, found))
+        )
         tables.append(difference_table(found))
     title = ": ".join(
         filter(None, [TASK_TITLES.get(scores[0].task, scores[0].task), SCORES[scores[0].measure].lower()])
