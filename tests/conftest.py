@@ -57,3 +57,19 @@ def encoder(tokenizer):
 
     shape = Shape(hidden=32, layers=2, heads=2, feed_forward=64, positions=24)
     return new_encoder(shape, tokenizer, seed=0, name="tiny")
+
+
+@pytest.fixture(scope="session")
+def encoder_folder(tmp_path_factory):
+    """The folder of an untrained BERT of 2 layers of 32 that knows the scripts of the world's languages."""
+    from babelscope.encoders.load import save_encoder
+    from babelscope.encoders.shape import Shape, new_encoder
+    from babelscope.encoders.tokenizer import train_wordpiece
+    from babelscope.world import FAMILY, World
+
+    world = World()
+    pieces = train_wordpiece((line for code in FAMILY for line in world.text(code, 20)), 400)
+    shape = Shape(hidden=32, layers=2, heads=2, feed_forward=64, positions=32)
+    folder = tmp_path_factory.mktemp("encoders") / "tiny"
+    save_encoder(new_encoder(shape, pieces, seed=0, name="tiny"), folder)
+    return folder

@@ -38,6 +38,8 @@ With = Annotated[
 ]
 OutputFile = Annotated[Path, typer.Option("-o", "--output", help="the file to write")]
 DEFAULT_STORE = Path("babelscope-store")
+INTERRUPTED = 130
+"""The exit status after Ctrl-C."""
 
 
 class Job(NamedTuple):
@@ -227,6 +229,7 @@ def main() -> None:
     except BabelscopeError as error:
         err.print(f"[bold red]error[/] {escape(str(error))}", highlight=False)
         sys.exit(error.exit_status)
-    except KeyboardInterrupt:
-        err.print("interrupted; run the same command again to go on")
-        sys.exit(130)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:  # what typer makes of Ctrl-C
+            err.print("interrupted; run the same command again to go on")
+        raise

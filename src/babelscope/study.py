@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from reprlib import Repr
+from typing import Annotated, Any, TypeVar, get_args
 
-from pydantic import Field, NonNegativeInt, PositiveInt, ValidationError
+from pydantic import Discriminator, Field, NonNegativeInt, PositiveInt, Tag, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.constructor import DuplicateKeyError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -16,9 +18,23 @@ from babelscope.errors import DataError, InputError, StudyError
 from babelscope.steps import BaselineName, Pretrain, Surgery, TaskName
 from babelscope.tuning.settings import Tuning
 
-LARGEST_FILE = 1_000_000
+LARGEST_FILE = 100_000
 
 D = TypeVar("D", bound=Declaration)
+
+_GIVEN = Repr()
+_GIVEN.maxlevel, _GIVEN.maxstring, _GIVEN.maxother = 2, 80, 80
+"""Shows values in messages, cut short: aliases can make a small file stand for a value without end."""
+
+
+def _kind_of_encoder(given: Any) -> str:
+    return "<pretrain>" if isinstance(given, dict | Pretrain) else "<name>"
+
+
+DeclaredEncoder = Annotated[
+    Annotated[str, Tag("<name>")] | Annotated[Pretrain, Tag("<pretrain>")], Discriminator(_kind_of_encoder)
+]
+"""A shipped name, a folder, a hub name, or a pre-training spelled out."""
 
 
 class Sizes(Declaration):
@@ -45,8 +61,7 @@ class Study(Declaration):
 
     name: str = Field(pattern=r"^[\w.-]+(@[\w.-]+)?$")
     question: str = ""
-    encoders: tuple[str | Pretrain, ...] = Field(min_length=1)
-    """Shipped names, folders, hub names, or a pre-training spelled out."""
+    encoders: tuple[DeclaredEncoder, ...] = Field(min_length=1)
     surgeries: tuple[Surgery | None, ...] = (None,)
     """None: the encoder as it is."""
     task: TaskName = "pos"
@@ -80,7 +95,9 @@ def validate(kind: type[D], declared: Any, origin: str) -> D:
     try:
         return kind.model_validate(declared)
     except ValidationError as error:
-        raise StudyError(origin, [_fault(kind, fault) for fault in error.errors()]) from None
+        # A list whose items are all at fault also counts as too short.
+        faults = [fault for fault in error.errors() if not (fault["type"] == "too_short" and fault["input"])]
+        raise StudyError(origin, [_fault(kind, fault) for fault in faults]) from None
 
 
 def parse_value(text: str) -> Any:
@@ -98,7 +115,7 @@ def dump_study(study: Study) -> str:
     stream = StringIO()
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style = None
-    yaml.sort_base_mapping_type_on_output = False
+    yaml.representer.sort_base_mapping_type_on_output = False
     yaml.width = 100
     yaml.dump(study.model_dump(mode="json"), stream)
     return stream.getvalue()
@@ -119,7 +136,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         raise DataError(path, _line(error), f"not YAML: {error.problem}") from None
     except ReaderError as error:
         raise DataError(path, None, f"not YAML: {error.reason} at character {error.position}") from None
-    except (YAMLError, ValueError, RecursionError) as error:
+    except (YAMLError, ValueError, TypeError, RecursionError) as error:  # TypeError: a list of lists as a key
         problem = (str(error) or type(error).__name__).splitlines()[0]
         raise DataError(path, None, f"not YAML: {problem}") from None
     if not isinstance(declared, dict):
@@ -142,25 +159,25 @@ def _set(declared: dict[str, Any], dotted: str, value: Any) -> None:
 
 def _fault(kind: type[Declaration], fault: Any) -> str:
     """One fault in words: path, what was given, what is allowed."""
-    where = ".".join(str(part) for part in fault["loc"]) or kind.__name__.lower()
+    path = [str(part) for part in fault["loc"] if not str(part).startswith("<")]  # tags of alternatives
+    where = ".".join(path) or kind.__name__.lower()
     if fault["type"] == "extra_forbidden":
-        allowed = _fields_at(kind, fault["loc"][:-1])
-        return f"{where}: unknown key" + (f"; allowed are {', '.join(allowed)}" if allowed else "")
+        return f"{where}: unknown key; allowed are {', '.join(_fields_at(kind, path[:-1]))}"
     if fault["type"] == "missing":
         return f"{where}: missing"
-    given = repr(fault["input"])
-    return f"{where}: {fault['msg']} (given: {given if len(given) < 80 else given[:80] + '...'})"
+    return f"{where}: {fault['msg']} (given: {_GIVEN.repr(fault['input'])})"
 
 
-def _fields_at(kind: type[Declaration], path: tuple[Any, ...]) -> list[str]:
-    """The keys allowed at a path of nested declarations; empty where the path leaves them."""
+def _fields_at(kind: type[Declaration], path: list[str]) -> list[str]:
+    """The keys allowed at a path of nested declarations, where places in a list do not count."""
     for part in path:
-        field = kind.model_fields.get(str(part))
-        if field is None:
-            return []
-        options = [field.annotation, *getattr(field.annotation, "__args__", ())]
-        nested = [option for option in options if isinstance(option, type) and issubclass(option, Declaration)]
-        if not nested:
-            return []
-        kind = nested[0]
+        if field := kind.model_fields.get(part):
+            kind = next(_declarations_in(field.annotation))
     return sorted(kind.model_fields)
+
+
+def _declarations_in(annotation: Any) -> Iterator[type[Declaration]]:
+    if isinstance(annotation, type) and issubclass(annotation, Declaration):
+        yield annotation
+    for option in get_args(annotation):
+        yield from _declarations_in(option)

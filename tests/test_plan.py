@@ -1,0 +1,159 @@
+"""Plans: each step once, named by what determines its result and by nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from babelscope.errors import StudyError
+from babelscope.plan import compile_study
+from babelscope.steps import Evaluate, Load, Operate, Tune
+from babelscope.study import Study
+from command_line import declaration
+
+
+@pytest.fixture(scope="session")
+def keys(encoder_folder):
+    """The set of keys of a tiny study with changes."""
+
+    def keys(**changes: Any) -> set[str]:
+        declared = declaration(changes.pop("encoder", encoder_folder)) | changes
+        return set(compile_study(Study.model_validate(declared)).steps)
+
+    return keys
+
+
+def test_every_step_comes_once_and_after_its_inputs(encoder_folder):
+    declared = declaration(encoder_folder, evaluate=["world:qab", "world:qab"], seeds=[0, 0, 1])
+    plan = compile_study(Study.model_validate(declared))
+    kinds = [type(step).__name__ for step in plan.steps.values()]
+    # Two surgeries by two seeds; without an operation the encoder is the same for both seeds.
+    assert {kind: kinds.count(kind) for kind in kinds} == {"Retrieve": 3, "Baseline": 1, "Tune": 4, "Evaluate": 4}
+    done: set[str] = set()
+    for key, step in plan.steps.items():
+        assert key == step.key and {needed.key for needed in step.inputs} <= done
+        done.add(key)
+
+
+def test_an_evaluation_hangs_on_its_own_tuning(encoder_folder):
+    plan = compile_study(Study.model_validate(declaration(encoder_folder)))
+    for step in plan.steps.values():
+        if isinstance(step, Evaluate):
+            assert step.inputs == (step.model,)
+            assert isinstance(plan.steps[step.model.key], Tune)
+        if isinstance(step, Tune):
+            encoder = step.encoder.encoder if isinstance(step.encoder, Operate) else step.encoder
+            assert isinstance(encoder, Load) and step.inputs == ()
+
+
+@pytest.mark.parametrize("hashing", ["0", "1", "random"])
+def test_keys_are_the_same_in_every_process(encoder_folder, keys, hashing):
+    code = (
+        "import json, sys; from babelscope.plan import compile_study; from babelscope.study import Study; "
+        "print(json.dumps(list(compile_study(Study.model_validate(json.loads(sys.argv[1]))).steps)))"
+    )
+    command = [sys.executable, "-c", code, json.dumps(declaration(encoder_folder))]
+    answer = subprocess.run(
+        command, env={**os.environ, "PYTHONHASHSEED": hashing}, capture_output=True, text=True, check=True
+    )
+    assert set(json.loads(answer.stdout)) == keys()
+
+
+def test_names_questions_and_places_are_not_in_the_keys(keys, encoder_folder, tmp_path):
+    elsewhere = tmp_path / encoder_folder.parent.name / encoder_folder.name
+    shutil.copytree(encoder_folder, elsewhere)
+    assert keys(encoder=elsewhere) == keys()
+    assert keys(name="other", question="Why?") == keys()
+    assert keys(evaluate=["world:qab", "world:qaa"], seeds=[1, 0], surgeries=["reinit", None]) == keys()
+
+
+def shared(one: set[str], other: set[str]) -> int:
+    return len(one & other)
+
+
+@pytest.mark.parametrize(
+    ("change", "kept"),
+    [
+        ({"tuning": {"learning_rate": 1e-3, "epochs": 2, "precision": "bfloat16"}}, 5),
+        ({"tuning": {"learning_rate": 1e-3, "epochs": 2, "threads": 2}}, 5),
+        ({"tuning": {"learning_rate": 1e-3, "epochs": 3}}, 5),
+        ({"tuning": {"learning_rate": 1e-3, "epochs": 2, "device": "cuda"}}, 5),
+        ({"task": "mlm"}, 5),
+        ({"sizes": {"train": 31, "dev": 10, "test": 10}}, 3),
+        ({"sizes": {"train": 30, "dev": 11, "test": 10}}, 5),
+        ({"sizes": {"train": 30, "dev": 10, "test": 11}}, 3 + 4),
+        ({"train": ["world:qab"]}, 3),
+        ({"seeds": [2, 3]}, 3),
+        ({"world_seed": 1}, 0),
+        ({"retrieval": {"source": "qaa", "targets": ["qab"], "sentences": 11}}, 2 + 4 + 8),
+    ],
+    ids=str,
+)
+def test_what_can_change_a_number_changes_the_key(keys, change, kept):
+    """Of 3 retrievals, 2 baselines, 4 tunings and 8 evaluations only those are kept that the change cannot touch."""
+    assert len(keys()) == 17
+    changed = keys(**change)
+    assert len(changed) == 17
+    assert shared(changed, keys()) == kept
+
+
+def test_other_weights_of_the_same_name_have_other_keys(keys, encoder_folder, tmp_path):
+    elsewhere = tmp_path / encoder_folder.parent.name / encoder_folder.name
+    shutil.copytree(encoder_folder, elsewhere)
+    weights = elsewhere / "model.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[-1] ^= 1
+    weights.write_bytes(content)
+    assert shared(keys(encoder=elsewhere), keys()) == 2, "only the baselines read no encoder"
+
+
+def test_other_data_of_the_same_name_has_other_keys(keys, tmp_path, monkeypatch):
+    monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
+    folder = tmp_path / "ud" / "UD_French-X"
+    folder.mkdir(parents=True)
+    for split in ("train", "dev", "test"):
+        (folder / f"fr_x-ud-{split}.conllu").write_text("1\tVa\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n", encoding="utf-8")
+    before = keys(train=["UD_French-X"])
+    (folder / "fr_x-ud-dev.conllu").write_text("1\tVont\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n", encoding="utf-8")
+    assert shared(keys(train=["UD_French-X"]), before) == 5, "only retrieval and baselines do not read the dev set"
+
+
+PARTS = st.fixed_dictionaries(
+    {
+        "seeds": st.sets(st.integers(0, 3), min_size=1),
+        "surgeries": st.sets(st.sampled_from([None, "reinit"]), min_size=1),
+        "evaluate": st.sets(st.sampled_from(["world:qaa", "world:qab", "world:qac"]), min_size=1),
+    }
+)
+
+
+@settings(deadline=None, max_examples=50)
+@given(PARTS, PARTS)
+def test_two_studies_share_exactly_the_steps_of_what_they_have_in_common(keys, one, other):
+    def of(parts: dict[str, set[Any]]) -> set[str]:
+        return keys(**{name: list(part) for name, part in parts.items()}, retrieval=None)
+
+    common = {name: one[name] & other[name] for name in one}
+    expected = len(common["evaluate"]) + (1 + len(common["evaluate"])) * len(common["seeds"]) * len(common["surgeries"])
+    assert shared(of(one), of(other)) == expected
+
+
+def test_all_that_is_missing_is_reported_at_once(encoder_folder):
+    declared = declaration(
+        encoder_folder, encoders=["./nowhere"], train=["world:qzz"], evaluate=["world:qaa", "world:english"],
+        retrieval={"source": "qaa", "targets": ["qyy"]},
+    )  # fmt: skip
+    with pytest.raises(StudyError) as caught:
+        compile_study(Study.model_validate(declared))
+    assert [fault.split(":")[0] for fault in caught.value.faults] == [
+        "encoders.0", "train.0", "evaluate.1", "retrieval",
+    ]  # fmt: skip
+    assert "the world has no language 'qzz'; there are qaa, " in str(caught.value)

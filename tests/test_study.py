@@ -1,0 +1,219 @@
+"""Studies: what a declaration may say, and what is said of one that is wrong."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from babelscope.errors import DataError, InputError, StudyError
+from babelscope.steps import Pretrain
+from babelscope.studies import STUDIES, find_study
+from babelscope.study import LARGEST_FILE, Study, dump_study, load_study, parse_value
+from command_line import declaration, write_study
+
+MINIMAL = "name: x\nencoders: [e]\ntrain: ['world:qaa']\nevaluate: ['world:qaa']\n"
+
+
+@pytest.fixture
+def load(tmp_path: Path):
+    """Loads a study from text, with changes."""
+
+    def load(text: str, **changes: Any) -> Study:
+        path = tmp_path / "study.yaml"
+        path.write_text(text, encoding="utf-8")
+        return load_study(path, changes)
+
+    return load
+
+
+def faults(load, text: str, **changes: Any) -> tuple[str, ...]:
+    with pytest.raises(StudyError) as caught:
+        load(text, **changes)
+    assert re.match(r"\S+study.yaml: \d+ fault", str(caught.value))
+    return caught.value.faults
+
+
+def test_defaults_are_filled_in(load):
+    study = load(MINIMAL)
+    assert (study.task, study.seeds, study.sizes.train, study.tuning.epochs) == ("pos", (0, 1, 2), 1500, 6)
+
+
+def test_all_faults_are_reported_at_once_each_with_its_path(load):
+    text = """\
+name: no spaces here
+encoders: []
+surgeries: [shave]
+task: dance
+evaluate: [world:qaa, 3]
+sizes: {train: 0, dev: many, test: 1.5}
+tuning: {learning_rate: -1, precision: float8, threads: 0, betas: [0.9], clip: .nan}
+seeds: [1, -1]
+baselines: [guess]
+retrieval: {source: qaa, targets: []}
+world_seed: x
+"""
+    found = faults(load, text)
+    assert {fault.split(":")[0] for fault in found} == {
+        "name", "encoders", "surgeries.0", "task", "train", "evaluate.1", "sizes.train", "sizes.dev", "sizes.test",
+        "tuning.learning_rate", "tuning.precision", "tuning.threads", "tuning.betas.1", "tuning.clip", "seeds.1",
+        "baselines.0", "retrieval.targets", "world_seed",
+    }  # fmt: skip
+    assert "train: missing" in found
+    assert "sizes.dev: Input should be a valid integer, unable to parse string as an integer (given: 'many')" in found
+
+
+FIELDS = set(Study.model_fields) - {"question"}
+
+
+@pytest.mark.parametrize("field", sorted(FIELDS))
+def test_no_field_takes_anything(load, tmp_path, field):
+    declared = declaration(tmp_path) | {field: {"unheard": 1}}
+    text = write_study(tmp_path / "declared.yaml", declared).read_text(encoding="utf-8")
+    assert all(fault.startswith(field) for fault in faults(load, text))
+
+
+def test_an_unknown_key_is_named_with_the_allowed_ones(load):
+    (fault,) = faults(load, MINIMAL + "sedes: [1]\n")
+    assert fault.startswith("sedes: unknown key; allowed are baselines, encoders, evaluate,")
+    (fault,) = faults(load, MINIMAL + "sizes: {trian: 3}\n")
+    assert fault == "sizes.trian: unknown key; allowed are dev, test, train"
+    (fault,) = faults(load, MINIMAL + "retrieval: {source: qaa, targets: [qab], sentence: 1}\n")
+    assert fault == "retrieval.sentence: unknown key; allowed are sentences, source, targets"
+
+
+def test_a_pretraining_spelled_out_has_one_line_a_fault(load):
+    text = MINIMAL.replace("[e]", "[{name: p, texts: [{language: qaa, sentences: 9}], tuning: {step: 3}}]")
+    (fault,) = faults(load, text)
+    assert fault.startswith("encoders.0.tuning.step: unknown key; allowed are betas, clip,")
+    (fault,) = faults(load, MINIMAL.replace("[e]", "[3]"))
+    assert fault.startswith("encoders.0: ") and "(given: 3)" in fault
+
+
+def test_a_pretraining_can_be_declared(load):
+    text = MINIMAL.replace("[e]", "[{name: p, texts: [{language: qaa, sentences: 9}], tuning: {steps: 3}}]")
+    (encoder,) = load(text).encoders
+    assert isinstance(encoder, Pretrain) and encoder.tuning.steps == 3
+
+
+def test_two_durations_are_one_too_many(load):
+    (fault,) = faults(load, MINIMAL + "tuning: {epochs: 1, steps: 2}\n")
+    assert fault.startswith("tuning: ") and "give one of them" in fault
+
+
+def test_a_key_given_twice_is_refused_with_its_line(load):
+    with pytest.raises(DataError, match=r'study.yaml:5: found duplicate key "name".*; give each key once'):
+        load(MINIMAL + "name: y\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        ("name: [x\n", 2, "not YAML"),
+        ("name: x\n\ttask: pos\n", 2, "not YAML"),
+        ("- a\n- b\n", None, "a study is a mapping of keys to values; this is list"),
+        ("", None, "a study is a mapping of keys to values; this is NoneType"),
+        ("name: *missing\n", 1, "not YAML"),
+        ("name: !!python/object:os.system x\n", 1, "not YAML"),
+        ("a: \x00\n", None, "not YAML"),
+        ("a: " + "[" * 50_000, None, "not YAML"),
+        ("a: " + "x" * LARGEST_FILE, None, "a study of more than 100,000 bytes"),
+    ],
+)
+def test_what_is_not_a_study_is_refused_with_file_and_line(load, text, line, problem):
+    with pytest.raises(DataError, match=re.escape(problem)) as caught:
+        load(text)
+    assert caught.value.line == line
+    assert len(str(caught.value)) < 500
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"absent.yaml: cannot be read: No such file"):
+        load_study(tmp_path / "absent.yaml")
+    (tmp_path / "latin.yaml").write_bytes("name: é".encode("latin-1"))
+    with pytest.raises(DataError, match="not UTF-8 at byte 6; save the file as UTF-8"):
+        load_study(tmp_path / "latin.yaml")
+
+
+def test_no_is_norwegian_and_1e_5_a_number(load):
+    study = load(MINIMAL.replace("['world:qaa']", "[no]") + "tuning: {learning_rate: 1e-5}\n")
+    assert study.train == ("no",)
+    assert study.tuning.learning_rate == 0.00001
+
+
+def test_changes_replace_and_add_entries(load):
+    study = load(MINIMAL, **{"seeds": [7], "tuning.steps": 9, "sizes.dev": 4})
+    assert (study.seeds, study.tuning.steps, study.sizes.dev, study.sizes.train) == ((7,), 9, 4, 1500)
+    with pytest.raises(InputError, match=r"--with name\.x: name is not a mapping"):
+        load(MINIMAL, **{"name.x": 1})
+    assert faults(load, MINIMAL, nope=1)[0].startswith("nope: unknown key; allowed are baselines")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("5", 5), ("1e-5", 1e-5), ("no", "no"), ("true", True), ("null", None), ("[0, 1]", [0, 1]),
+        ("world-natural", "world-natural"), ("/a folder/x", "/a folder/x"), ("{steps: 3}", {"steps": 3}), ("[", "["),
+        ("", None),
+    ],
+)  # fmt: skip
+def test_values_on_the_command_line_are_yaml(text, value):
+    assert parse_value(text) == value
+    assert type(parse_value(text)) is type(value)
+
+
+# Without NEL: ruamel.yaml writes it as it is, and reads it as the end of a line.
+TEXT = st.characters(exclude_categories=["Cs"], exclude_characters="\x85")
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    name=st.from_regex(r"[a-zA-Z0-9_.-]+(@[a-zA-Z0-9_.-]+)?", fullmatch=True),
+    question=st.text(TEXT),
+    train=st.lists(st.text(TEXT, min_size=1), min_size=1),
+    seeds=st.lists(st.integers(min_value=0), min_size=1),
+    rate=st.floats(min_value=0, exclude_min=True, allow_infinity=False),
+    surgeries=st.lists(st.sampled_from([None, "reinit"])),
+    duration=st.sampled_from([{"epochs": 2}, {"steps": 5}, {}]),
+)
+def test_a_dumped_study_loads_as_the_same(tmp_path_factory, name, question, train, seeds, rate, surgeries, duration):
+    study = Study.model_validate(
+        {
+            "name": name,
+            "question": question,
+            "encoders": ["e", {"name": "p", "texts": [{"language": "qaa", "sentences": 9}], "tuning": duration}],
+            "surgeries": surgeries,
+            "train": train,
+            "evaluate": train[::-1],
+            "tuning": {"learning_rate": rate, **duration},
+            "seeds": seeds,
+        }
+    )
+    path = tmp_path_factory.mktemp("law") / "study.yaml"
+    path.write_text(dump_study(study), encoding="utf-8")
+    assert load_study(path) == study
+
+
+@pytest.mark.parametrize("name", [f"{name}@{profile}" for name, study in STUDIES.items() for profile in study.PROFILES])
+def test_built_in_studies_are_declared_under_their_name(name):
+    assert find_study(name, {}).name == name
+
+
+def test_a_study_without_profile_is_of_the_world():
+    assert find_study("first-look", {}) == find_study("first-look@world", {})
+    small = find_study("first-look", {"scale": "small", "seeds": 5, "encoder": "mine"})
+    assert (small.encoders, small.seeds) == (("mine",), (0, 1))
+    assert find_study("first-look", {"seeds": 5}).seeds == (0, 1, 2, 3, 4)
+
+
+def test_names_and_parameters_that_do_not_exist_are_refused():
+    with pytest.raises(InputError, match="no study is named 'nope'; there are first-look, world-encoders"):
+        find_study("nope", {})
+    with pytest.raises(InputError, match="first-look has no profile 'moon'; there are world, real"):
+        find_study("first-look@moon", {})
+    with pytest.raises(StudyError, match="nope: unknown key; allowed are encoder, scale, seeds"):
+        find_study("first-look", {"nope": 1})
