@@ -123,8 +123,6 @@ def _training_step(shape: Shape, setting: Setting) -> Callable[[], float]:
     from transformers import BertConfig
 
     from babelscope.encoders.load import untrained_model
-    from babelscope.tuning.loop import adamw
-    from babelscope.tuning.settings import Tuning
 
     config = BertConfig(
         vocab_size=VOCABULARY,
@@ -136,7 +134,7 @@ def _training_step(shape: Shape, setting: Setting) -> Callable[[], float]:
     )
     model: torch.nn.Module = untrained_model(config)
     model.to(setting.device).train()
-    optimizer = adamw(model, Tuning())
+    optimizer = torch.optim.AdamW(model.parameters(), fused=True)
     pieces = torch.randint(VOCABULARY, (SENTENCES, LENGTH), device=setting.device)
 
     def step() -> float:
