@@ -16,7 +16,9 @@ CONSONANTS, VOWELS = "ptkbdgmnslrvfhzjw", "aeiou"
 OPEN_CLASSES = ("VERB", "ADJ", "NOUN")
 PAIRED_CLASSES = (*OPEN_CLASSES, "ADV", "PROPN")
 HOMOGRAPH_SHARE = 0.7
-"""The share of nouns, verbs and adjectives whose root also serves another part of speech."""
+"""The share of nouns whose root also serves another part of speech: a verb, an adjective, an adverb or a name.
+
+Of all nouns, verbs and adjectives of a language about half are ambiguous then; replaced roots lose some."""
 
 SCRIPTS = {
     "Latn": {},
@@ -94,7 +96,7 @@ def cognate_share(first: Lexicon, second: Lexicon) -> float:
 
 
 def _coin(chance: Chance, concepts: Sequence[Concept], taken: set[str], language: str) -> dict[Concept, Root]:
-    """New roots; of nouns, verbs and adjectives, `HOMOGRAPH_SHARE` have the root of another part of speech."""
+    """New roots; `HOMOGRAPH_SHARE` of the nouns have the root of another part of speech."""
     roots: dict[Concept, Root] = {}
     partners = _homographs(chance, concepts)
     for concept in concepts:
@@ -106,7 +108,7 @@ def _coin(chance: Chance, concepts: Sequence[Concept], taken: set[str], language
 
 
 def _homographs(chance: Chance, concepts: Sequence[Concept]) -> dict[Concept, Concept]:
-    """Pairs across parts of speech, both directions, until the share is reached or nobody is left to pair.
+    """Pairs of a noun and another part of speech, both directions, until nouns or partners run out.
 
     Partners are of similar frequency, so that neither reading of a form can be neglected.
     """

@@ -122,7 +122,7 @@ def _arguments(root: Node, clause: Clause, grammar: Grammar, path: str) -> None:
         for node in (thing, *obliques, subject):
             root.add(node)
         return
-    if grammar.order == "VSO" and clause.predicate.upos == "VERB":
+    if grammar.order == "VSO" and clause.predicate.upos == "VERB":  # a copula's subject comes first there too
         root.add(subject, after=True)
     else:
         root.add(subject)
