@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -26,6 +26,7 @@ def test_student_t_by_hand():
     assert (found.low, found.high) == (pytest.approx(0.85 - reach), pytest.approx(0.85 + reach))
 
 
+@settings(deadline=None)
 @given(shares, st.sampled_from([0.8, 0.95, 0.99]))
 def test_student_t_is_scipys(values, confidence):
     found = student_t_interval(values, confidence=confidence)
@@ -45,6 +46,7 @@ def test_no_value_is_refused():
         student_t_interval([])
 
 
+@settings(deadline=None)
 @given(shares, shares)
 def test_other_seeds_are_compared_by_welch(a, b):
     found = difference_interval(dict(enumerate(a)), {100 + i: value for i, value in enumerate(b)})
@@ -60,6 +62,7 @@ def test_vanishing_variances_still_have_degrees_of_freedom():
     assert difference_interval({0: 0.5, 1: 0.5}, {2: 0.25, 3: 0.25}) == Interval(0.25, 0.25, 0.25, 0.0, 2)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=8))
 def test_equal_seeds_are_compared_in_pairs(pairs):
     a, b = ({seed: pair[side] for seed, pair in enumerate(pairs)} for side in (0, 1))
