@@ -141,9 +141,7 @@ def _line_chart(report: Report, rows: Sequence[Row], along: str, width: Width) -
         for row in rows
     )  # fmt: skip
     ticks = sorted(set(table[along])) if along == "layer" else alt.Undefined
-    x = alt.X(
-        f"{along}:Q", title=along.capitalize(), axis=alt.Axis(values=ticks, tickMinStep=1, format="d", grid=False)
-    )
+    x = alt.X(f"{along}:Q", title=along.capitalize(), axis=alt.Axis(values=ticks, format="~s", grid=False))
     base = alt.Chart(table).encode(x=x, color=_colour(report, set(table["condition"])))
     y: dict[str, Any] = {"title": unit or None, "scale": alt.Scale(zero=False), "axis": alt.Axis(tickCount=6)}
     runs = base.mark_line(opacity=0.25, strokeWidth=1).encode(y=alt.Y("value:Q", **y), detail="run:N")

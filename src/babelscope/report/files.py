@@ -74,6 +74,14 @@ def markdown_table(report: Report) -> str:
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
 
 
+def write_markdown(report: Report, path: Path) -> None:
+    """Write `markdown_table` to a file."""
+    try:
+        path.write_text(markdown_table(report), encoding="utf-8")
+    except OSError as error:
+        raise unwritable(path, error) from None
+
+
 def unwritable(path: Path, error: OSError) -> InputError:
     """The error for a file that the system does not let us write."""
     return InputError(f"{path}: cannot be written ({error.strerror or error}); choose another place with -o")

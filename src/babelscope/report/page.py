@@ -41,7 +41,7 @@ class Section:
     tables: Sequence[Table]
 
 
-def write_report(report: Report, path: Path) -> None:
+def write_page(report: Report, path: Path) -> None:
     """Write the report as one self-contained HTML file of about 1 MB.
 
     Raises InputError when the file cannot be written.
