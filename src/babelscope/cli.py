@@ -153,7 +153,7 @@ def rows(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE
 
 @app.command()
 def report(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
-    """Write a study's report: one .html file that opens anywhere, without a network."""
+    """Write a study's report: one .html file that opens anywhere; or its figure as .svg or .png, its table as .md."""
     from babelscope.report import Report, write_report
 
     job = _job(name, with_, store)

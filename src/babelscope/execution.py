@@ -193,7 +193,9 @@ def _curve(points: Iterable[Point], labels: dict[str, Any]) -> list[Row]:
     rows = []
     for point in points:
         split, _, treebank = point.split.partition(" ")
-        rows.append(Row(point.measure, point.value, step=point.step, split=split, treebank=treebank or None, **labels))
+        unit = "share" if point.measure == "accuracy" else ""
+        place = {"split": split, "treebank": treebank or None, "step": point.step}
+        rows.append(Row(point.measure, point.value, unit, **place, **labels))
     return rows
 
 

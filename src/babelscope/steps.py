@@ -108,7 +108,7 @@ class Operate(EncoderStep):
 
     @property
     def labels(self) -> dict[str, Any]:
-        return self.encoder.labels | {"surgery": self.surgery}
+        return self.encoder.labels | {"surgery": self.surgery, "seed": self.seed}
 
 
 class Tune(Step):
