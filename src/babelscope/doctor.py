@@ -7,7 +7,7 @@ import platform
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import product
 from pathlib import Path
 from statistics import median
@@ -42,10 +42,10 @@ class Setting(NamedTuple):
     threads: int
 
 
-def examine(store: Store, seconds: float = 5.0) -> list[Table]:
-    """Title, header and lines of each table about this machine; measuring takes about `seconds` a size of encoder."""
+def examine(store: Store, shapes: Mapping[str, Shape] = SHAPES, seconds: float = 5.0) -> list[Table]:
+    """Title, header and lines of each table about this machine; measuring takes about `seconds` a shape."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch is loaded, as in the engine's workers
-    speeds = {name: measure(shape, settings(), seconds) for name, shape in SHAPES.items()}
+    speeds = {name: measure(shape, settings(), seconds) for name, shape in shapes.items()}
     return [
         ("machine", ("what", "found"), _machine()),
         ("data", ("what", "found"), _data(store.folder)),

@@ -1,0 +1,282 @@
+"""Every verb of the command line, its exit statuses, and a small study from end to end."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import babelscope as package
+from babelscope.catalogue import KINDS
+from babelscope.rows import COLUMNS
+from babelscope.store import Store
+from command_line import SOON, babelscope, declaration, start, write_study
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session")
+def study(tmp_path_factory, encoder_folder) -> Path:
+    return write_study(tmp_path_factory.mktemp("study") / "tiny.yaml", declaration(encoder_folder))
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory, study) -> Path:
+    """A store that holds the whole study, from a run that nothing interrupted."""
+    folder = tmp_path_factory.mktemp("calm") / "store"
+    answer = babelscope("run", study, "--store", folder, "--jobs", 1)
+    assert answer.status == 0, answer.errors
+    assert answer.output.startswith("tiny: 17 steps computed, 0 cached, 0 failed, 0 blocked")
+    assert len(re.findall(r"^\[\d+/17\] .*: [\d.]+ s$", answer.errors, re.MULTILINE)) == 17
+    return folder
+
+
+def test_a_second_run_computes_nothing(study, store):
+    answer = babelscope("run", study, "--store", store)
+    assert (answer.status, answer.errors) == (0, "")
+    assert answer.output.startswith("tiny: 0 steps computed, 17 cached, 0 failed, 0 blocked")
+
+
+def test_a_run_goes_on_after_ctrl_c_and_after_kill_9(study, store, tmp_path):
+    """Interrupted, then killed, each time with some steps done, and run again: the same bytes as in a calm run."""
+    restless, done = tmp_path / "store", []
+    for number, status in ((signal.SIGINT, 130), (signal.SIGKILL, -9)):
+        with start("run", study, "--store", restless, "--jobs", 1) as process:
+            assert process.stderr is not None
+            assert re.match(r"\[1/\d+\] ", process.stderr.readline())
+            os.killpg(process.pid, number)
+            _, errors = process.communicate(timeout=SOON)
+            assert process.returncode == status
+        done.append(sum(1 for _ in (restless / "results").glob("*/*")))
+        if number == signal.SIGINT:
+            assert errors.endswith("interrupted; run the same command again to go on\n")
+    assert 0 < done[0] < done[1] < 17
+    assert babelscope("run", study, "--store", restless).output.startswith(f"tiny: {17 - done[1]} steps computed")
+    files = [tmp_path / "calm.csv", tmp_path / "restless.csv"]
+    for file, folder in zip(files, (store, restless), strict=True):
+        assert babelscope("rows", study, "--store", folder, "-o", file).status == 0
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_rows_as_csv_and_parquet_are_the_same(study, store, tmp_path):
+    for name in ("rows.csv", "rows.parquet"):
+        answer = babelscope("rows", study, "--store", store, "-o", tmp_path / name)
+        assert re.fullmatch(r"\d+ rows in .*\n", answer.output)
+    csv, parquet = pd.read_csv(tmp_path / "rows.csv"), pd.read_parquet(tmp_path / "rows.parquet")
+    assert tuple(csv.columns) == tuple(parquet.columns) == COLUMNS
+    assert csv["value"].tolist() == parquet["value"].tolist()
+    tested = csv[(csv["measure"] == "accuracy") & (csv["split"] == "test")]
+    # Two surgeries by two seeds by two languages, and a baseline in each language.
+    assert len(tested) == 10 and tested["value"].between(0, 1).all()
+    assert set(csv["study"]) == {"tiny"} and csv["key"].nunique() == 17
+
+
+def test_a_report_says_what_was_declared(study, store, tmp_path):
+    answer = babelscope("report", study, "--store", store, "-o", tmp_path / "report.html")
+    assert answer.status == 0, answer.errors
+    assert str(tmp_path / "report.html") in answer.output
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Does anything carry over?" in page and "learning_rate: 0.001" in page
+
+
+def test_status_and_plan_tell_done_from_pending(study, store, tmp_path):
+    kinds = {"Retrieve": 3, "Baseline": 2, "Tune": 4, "Evaluate": 8}
+    status = babelscope("status", study, "--store", store).output.splitlines()
+    assert status[0].split() == ["step", "done", "running", "pending", "failed"]
+    assert [line.split() for line in status[1:]] == [[k, str(n), "0", "0", "0"] for k, n in kinds.items()]
+    watched = babelscope("status", study, "--store", store, "--watch").output
+    assert [line.split() for line in watched.splitlines()] == [line.split() for line in status]
+
+    here = babelscope("plan", study, "--store", store).output
+    assert [line.split() for line in here.splitlines()[1:5]] == [[k, str(n), "0", "0", "s"] for k, n in kinds.items()]
+    changed = babelscope("plan", study, "--store", store, "--with", "seeds=[0, 5]").output
+    assert re.search(r"^Tune +2 +2 +\d+ s\b", changed, re.MULTILINE)
+    elsewhere = babelscope("plan", study, "--store", tmp_path / "new")
+    assert elsewhere.output.endswith(f"17 steps, 0 cached, in {tmp_path / 'new'}\n")
+    assert not (tmp_path / "new").exists()
+
+
+def test_status_of_all_built_in_studies(tmp_path, monkeypatch):
+    monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
+    answer = babelscope("status", "--store", tmp_path / "store")
+    assert answer.status == 0
+    assert {line.split()[0] for line in answer.output.splitlines()} >= {"study", "first-look@world", "first-look@real"}
+
+
+def test_a_step_that_fails_makes_exit_status_1_and_the_others_run(encoder_folder, tmp_path):
+    broken = tmp_path / "broken"
+    shutil.copytree(encoder_folder, broken)
+    (broken / "model.safetensors").write_bytes(b"no weights")
+    path = write_study(tmp_path / "study.yaml", declaration(broken, seeds=[0], retrieval=None))
+    answer = babelscope("run", path, "--store", tmp_path / "store", "--jobs", 1)
+    assert answer.status == 1
+    assert answer.output.startswith("tiny: 2 steps computed, 0 cached, 2 failed, 4 blocked")
+    assert re.search(r"failed tune .*broken on qaa, pos, seed 0: cannot load the encoder", answer.errors)
+    assert "blocked evaluate on qab" in answer.errors and "Traceback" not in answer.errors
+    status = babelscope("status", path, "--store", tmp_path / "store").output
+    assert re.search(r"^Baseline +2 +0 +0 +0\b", status, re.MULTILINE)
+    rows = babelscope("rows", path, "--store", tmp_path / "store", "-o", tmp_path / "rows.csv")
+    assert rows.status == 0 and "2 of 8 steps are done" in rows.errors
+
+
+def test_export_copies_an_encoder_out_of_the_store(encoder_folder, tmp_path):
+    pretraining = {
+        "name": "fresh", "texts": [{"language": "qaa", "sentences": 20}], "vocabulary_size": 200,
+        "shape": {"layers": 1, "hidden": 16, "feed_forward": 16}, "tuning": {"steps": 2},
+    }  # fmt: skip
+    declared = declaration(encoder_folder, encoders=[pretraining], surgeries=[None], seeds=[0], baselines=[])
+    path, store = write_study(tmp_path / "study.yaml", declared), tmp_path / "store"
+    assert babelscope("run", path, "--store", store, "--jobs", 1).status == 0
+    keys = {name: key for key in _keys(store) for name in [Store(store).manifest(key)["step"]]}
+    answer = babelscope("export", keys["Pretrain"][:12], "-o", tmp_path / "fresh", "--store", store)
+    assert answer.status == 0
+    config = json.loads((tmp_path / "fresh" / "config.json").read_text(encoding="utf-8"))
+    assert (config["hidden_size"], config["num_hidden_layers"]) == (16, 1)
+    for key, problem in (
+        (keys["Pretrain"], "already there"),
+        (keys["Tune"], "holds no encoder"),
+        ("ff00", "no results"),
+    ):
+        refused = babelscope("export", key, "-o", tmp_path / "fresh", "--store", store)
+        assert refused.status == 2 and problem in refused.errors
+
+
+def _keys(store: Path) -> list[str]:
+    return [path.name for path in (store / "results").glob("*/*")]
+
+
+# Verbs that need no run
+
+
+@pytest.mark.parametrize("kind", [None, *KINDS])
+def test_lists(kind, monkeypatch):
+    monkeypatch.delenv("BABELSCOPE_DATA", raising=False)
+    answer = babelscope("list", *([kind] if kind else []))
+    assert answer.status == 0
+    expected = {
+        None: "first-look", "studies": "first-look", "tasks": "pos", "surgeries": "reinit", "measures": "perplexity",
+        "languages": "world:qaa", "encoders": "FOLDER", "treebanks": "UD_English-PUD",
+    }[kind]  # fmt: skip
+    assert expected in answer.output
+
+
+def test_version_and_help():
+    assert babelscope("--version").output == f"{package.__version__}\n"
+    text = babelscope("--help").output
+    assert all(verb in text for verb in ("list", "plan", "run", "status", "rows", "report", "export", "doctor"))
+
+
+def test_doctor_measures_and_advises(tmp_path):
+    from babelscope.doctor import Setting, examine, recommended, settings
+    from babelscope.encoders.shape import Shape
+
+    shapes = {"tiny": Shape(layers=1, hidden=16, feed_forward=16)}
+    tables = examine(Store(tmp_path / "store"), shapes, seconds=0.0)
+    titles, headers, lines = zip(*tables, strict=True)
+    assert titles == ("machine", "data", "training speed", "what to declare under tuning")
+    assert all(len(line) == len(header) for header, table in zip(headers, lines, strict=True) for line in table)
+    assert len(lines[2]) == len(settings()) and all(int(line[-1].replace(",", "")) > 0 for line in lines[2])
+    slow, alike, fast = (Setting("cpu", name, 1) for name in ("float32", "bfloat16", "float16"))
+    assert recommended({slow: 100.0, alike: 110.0}) == slow
+    assert recommended({slow: 100.0, alike: 110.0, fast: 130.0}) == fast
+
+
+# What is wrong
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["plan", "nope"], "no study is named 'nope'; there are first-look, world-encoders, or give a YAML file"),
+        (["plan", "nope.yaml"], "nope.yaml: cannot be read: No such file or directory"),
+        (["plan", "first-look@moon"], "first-look has no profile 'moon'"),
+        (["run", "first-look", "--with", "nope=1"], "nope: unknown key; allowed are encoder, scale, seeds"),
+        (["run", "first-look", "--with", "seeds=no"], "seeds: Input should be a valid integer"),
+        (["run", "first-look", "--with", "seeds"], "--with seeds: expected KEY=VALUE, such as --with seeds=5"),
+        (["run", "first-look", "--with", "=5"], "expected KEY=VALUE"),
+        (["plan", "first-look", "--with", "seeds=1", "--with", "seeds=2"], "--with seeds: given twice"),
+        (["plan", "first-look", "--with", "encoder=/no/such/folder"], "encoders.0: /no/such/folder: no such folder"),
+        (["list", "nope"], "nothing to list by the name of 'nope'; there are studies, tasks,"),
+        (["run", "first-look", "--jobs", "0"], "--jobs"),
+        (["nope"], "No such command 'nope'"),
+        (["plan"], "Missing argument 'STUDY'"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_wrong_input_is_exit_status_2_with_a_plain_message(arguments, problem):
+    answer = babelscope(*arguments)
+    assert answer.status == 2
+    assert problem in answer.errors and "Traceback" not in answer.errors
+
+
+def test_a_store_that_cannot_be_used_is_exit_status_2(study, tmp_path):
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "thesis.tex").touch()
+    for verb in ("run", "status", "plan"):
+        answer = babelscope(verb, study, "--store", tmp_path / "store")
+        assert answer.status == 2 and "neither empty nor a store" in answer.errors
+
+
+def test_rows_and_reports_need_a_result(study, tmp_path):
+    for verb in ("rows", "report"):
+        answer = babelscope(verb, study, "--store", tmp_path / "store", "-o", tmp_path / "x.html")
+        assert answer.status == 2 and "holds no result of tiny yet: run it first" in answer.errors
+    assert not (tmp_path / "x.html").exists()
+
+
+@pytest.mark.parametrize("name", ["rows.xlsx", "rows", "nowhere/rows.csv"])
+def test_a_file_that_rows_cannot_be_written_to_is_refused(study, store, tmp_path, name):
+    answer = babelscope("rows", study, "--store", store, "-o", tmp_path / name)
+    assert answer.status == 2 and name in answer.errors
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [], ["--help"], ["list"], ["list", "encoders"], ["status", "STUDY"], ["plan", "STUDY"], ["run", "STUDY"],
+        ["rows", "STUDY", "-o", "rows.csv"], ["report", "STUDY", "-o", "report.html"],
+    ],
+    ids=lambda arguments: arguments[0] if arguments else "import",
+)  # fmt: skip
+def test_no_torch_is_loaded_where_nothing_is_computed(study, store, tmp_path, arguments):
+    code = "import babelscope, sys\n"
+    if arguments:
+        code += (
+            "from babelscope.cli import main\ntry: main()\nexcept SystemExit as end: assert not end.code, end.code\n"
+        )
+    code += "assert 'torch' not in sys.modules and 'transformers' not in sys.modules"
+    given = [str(study) if argument == "STUDY" else argument for argument in arguments]
+    command = [sys.executable, "-c", code, *given, *(["--store", str(store)] if "STUDY" in arguments else [])]
+    answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=SOON)
+    assert answer.returncode == 0, answer.stderr
+
+
+# The README
+
+
+def shell_blocks() -> list[str]:
+    """The shell blocks of the README, but those of make."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8") if (ROOT / "README.md").exists() else ""
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return [block for block in blocks if not re.fullmatch(r"(make \w+[^\n]*\n)+", block)]
+
+
+def test_the_shell_blocks_of_the_readme_run(tmp_path):
+    blocks = shell_blocks()
+    if not blocks:
+        pytest.skip("README.md has no shell block")
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    for block in blocks:
+        answer = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", block],
+            cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=600,
+        )  # fmt: skip
+        assert answer.returncode == 0, f"{block}\n{answer.stdout}{answer.stderr}"
