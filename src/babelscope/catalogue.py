@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -16,7 +16,7 @@ from babelscope.store import Store
 from babelscope.studies import STUDIES, find_study
 from babelscope.world import FAMILY
 
-Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
+Table = tuple[tuple[str, ...], Sequence[tuple[str, ...]]]
 
 
 def catalogue(kind: str) -> Table:
@@ -73,7 +73,11 @@ def _encoders() -> Table:
         (name, f"{sum(f.stat().st_size for f in (SHIPPED / name).iterdir()) / 1e6:.1f} MB, shipped with the package")
         for name in shipped_encoders()
     ]
-    return ("encoder", ""), [*lines, ("FOLDER", "a Hugging Face folder"), ("OWNER/NAME", "an encoder on the Hugging Face hub")]
+    return ("encoder", ""), [
+        *lines,
+        ("FOLDER", "a Hugging Face folder"),
+        ("OWNER/NAME", "an encoder on the Hugging Face hub"),
+    ]
 
 
 KINDS: dict[str, Callable[[], Table]] = {
@@ -82,9 +86,9 @@ KINDS: dict[str, Callable[[], Table]] = {
 }  # fmt: skip
 
 
-def study_states(store: Store) -> list[tuple[str, ...]]:
+def study_states(store: Store) -> Sequence[tuple[str, ...]]:
     """Name, steps done and steps of every built-in study whose data and encoders are here."""
-    lines = []
+    lines: list[tuple[str, ...]] = []
     for name, module in STUDIES.items():
         for profile in module.PROFILES:
             try:

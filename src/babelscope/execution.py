@@ -194,8 +194,8 @@ def _curve(points: Iterable[Point], labels: dict[str, Any]) -> list[Row]:
     for point in points:
         split, _, treebank = point.split.partition(" ")
         unit = "share" if point.measure == "accuracy" else ""
-        place = {"split": split, "treebank": treebank or None, "step": point.step}
-        rows.append(Row(point.measure, point.value, unit, **place, **labels))
+        row = Row(point.measure, point.value, unit, split=split, treebank=treebank or None, step=point.step)
+        rows.append(row.labelled(**labels))
     return rows
 
 

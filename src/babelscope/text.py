@@ -39,10 +39,12 @@ class Sentence:
 
     @property
     def forms(self) -> list[str]:
+        """How the words are written."""
         return [word.form for word in self.words]
 
     @property
     def upos(self) -> list[str]:
+        """The part of speech of each word."""
         return [word.upos for word in self.words]
 
 

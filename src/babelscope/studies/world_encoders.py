@@ -36,7 +36,9 @@ def world(given: Parameters) -> Study:
 
 def scratch(given: Parameters) -> Study:
     """The same encoders pre-trained anew: about three quarters of an hour for both, a core each."""
-    return _study("world-encoders@scratch", tuple(_pretrain(name, share, given) for name, share in SWITCHED.items()), given)
+    return _study(
+        "world-encoders@scratch", tuple(_pretrain(name, share, given) for name, share in SWITCHED.items()), given
+    )
 
 
 def _study(name: str, encoders: tuple[str | Pretrain, ...], given: Parameters) -> Study:
