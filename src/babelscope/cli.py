@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
