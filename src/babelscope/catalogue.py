@@ -9,7 +9,7 @@ from typing import get_args
 
 from babelscope.corpora.sources import available_treebanks
 from babelscope.encoders.places import SHIPPED, shipped_encoders
-from babelscope.errors import BabelscopeError, InputError
+from babelscope.errors import InputError
 from babelscope.plan import compile_study
 from babelscope.steps import BaselineName, Surgery, TaskName
 from babelscope.store import Store
@@ -87,16 +87,11 @@ KINDS: dict[str, Callable[[], Table]] = {
 
 
 def study_states(store: Store) -> Sequence[tuple[str, ...]]:
-    """Name, steps done and steps of every built-in study whose data and encoders are here."""
+    """Name, steps done and steps of every built-in study, in the profile that needs no download."""
     lines: list[tuple[str, ...]] = []
-    for name, module in STUDIES.items():
-        for profile in module.PROFILES:
-            try:
-                plan = compile_study(find_study(f"{name}@{profile}", {}))
-            except BabelscopeError:
-                lines.append((f"{name}@{profile}", "", "not available here (see babelscope plan)"))
-                continue
-            lines.append((f"{name}@{profile}", str(sum(map(store.has, plan.steps))), str(len(plan.steps))))
+    for name in STUDIES:
+        plan = compile_study(find_study(name, {}))
+        lines.append((name, str(sum(map(store.has, plan.steps))), str(len(plan.steps))))
     return lines
 
 

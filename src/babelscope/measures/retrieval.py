@@ -18,4 +18,4 @@ def retrieval_accuracy(source: Tensor, target: Tensor) -> Tensor:
         [...], between 0 and 1. Of targets equally near, the first counts, so constant states score 1 / sentences.
     """
     similarity = normalize(source, dim=-1) @ normalize(target, dim=-1).transpose(-1, -2)
-    return (similarity.argmax(dim=-1) == torch.arange(similarity.shape[-1])).float().mean(dim=-1)
+    return (similarity.argmax(dim=-1) == torch.arange(similarity.shape[-1])).double().mean(dim=-1)
