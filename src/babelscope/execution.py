@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import PreTrainedModel
 
 from babelscope.corpora.treebanks import Treebank
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
@@ -67,11 +66,11 @@ def operate(step: Operate, workspace: Workspace) -> Encoder:
 
 def tune(step: Tune, workspace: Workspace) -> None:
     """Write the best and the last weights, and the learning curves."""
-    encoder, model = _untuned(step, workspace)
+    untuned = _untuned(step, workspace)
     train = [sentence for treebank in step.train for sentence in treebank.read()]
-    dev = {treebank.name: treebank.read() for treebank in step.dev}
-    task = TASKS[step.task].task(encoder, model, train, dev)
-    history = loop.tune(model, task, step.tuning, step.seed, workspace.folder, workspace.progress)
+    dev = {treebank.name: list(treebank.read()) for treebank in step.dev}
+    task = untuned.training(train, dev)
+    history = loop.tune(untuned.model, task, step.tuning, step.seed, workspace.folder, workspace.progress)
     summary = {"best_step": history.best_step, "last_step": history.last_step, "planned_steps": history.planned_steps}
     (workspace.folder / "history.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     workspace.write_rows(_curve(history.points, step.labels))
@@ -79,9 +78,8 @@ def tune(step: Tune, workspace: Workspace) -> None:
 
 def evaluate(step: Evaluate, workspace: Workspace) -> None:
     """Write the scores of a tuned model on one treebank."""
-    encoder, model = _tuned(step.model, workspace)
     torch.set_num_threads(step.model.tuning.threads)
-    rows = TASKS[step.model.task].rows(encoder, model, step.treebank.read())
+    rows = _tuned(step.model, workspace).rows(step.treebank.read())
     workspace.write_rows(row.labelled(**step.model.labels, **_of(step.treebank)) for row in rows)
 
 
@@ -97,12 +95,14 @@ def evaluate_baseline(step: Baseline, workspace: Workspace) -> None:
 
 def retrieve(step: Retrieve, workspace: Workspace) -> None:
     """Write the share of sentences whose translation is found, for every layer (0: the embeddings)."""
+    torch.set_num_threads(1)
     encoder = step.encoder.build(workspace)
     parallel = World(step.world_seed).parallel([step.source, step.target], step.sentences)
     source, target = (
         sentence_states(encoder, _lines(one.sentences[code] for one in parallel)) for code in (step.source, step.target)
     )
-    labels = step.encoder.labels | {"task": "retrieval", "train_languages": step.source, "language": step.target}
+    pair = f"world:{step.source}-{step.target}"
+    labels = step.encoder.labels | {"task": "retrieval", "language": step.target, "treebank": pair}
     workspace.write_rows(
         Row("retrieval", float(share), "share", layer=layer, **labels)
         for layer, share in enumerate(retrieval_accuracy(source, target))
@@ -112,67 +112,64 @@ def retrieve(step: Retrieve, workspace: Workspace) -> None:
 class PosTask:
     """Part-of-speech tagging with the universal tags."""
 
-    @staticmethod
-    def model(encoder: Encoder, tuning: Tuning) -> Tagger:
-        return Tagger(encoder, UPOS, tuning.dropout, tuning.max_length)
+    def __init__(self, encoder: Encoder, tuning: Tuning):
+        self.model = Tagger(encoder, UPOS, tuning.dropout, tuning.max_length)
 
-    @staticmethod
-    def task(encoder: Encoder, model: Tagger, train: list[Sentence], dev: dict[str, list[Sentence]]) -> Tagging:
-        return Tagging(model, _tagged(train), {name: _tagged(part) for name, part in dev.items()})
+    def training(self, train: list[Sentence], dev: dict[str, list[Sentence]]) -> Tagging:
+        """What the loop trains on."""
+        return Tagging(self.model, _tagged(train), {name: _tagged(part) for name, part in dev.items()})
 
-    @staticmethod
-    def rows(encoder: Encoder, model: Tagger, sentences: list[Sentence]) -> list[Row]:
-        return _accuracy_rows(evaluate_tagger(model, _tagged(sentences)))
+    def rows(self, sentences: Sequence[Sentence]) -> list[Row]:
+        """The model's scores."""
+        return _accuracy_rows(evaluate_tagger(self.model, _tagged(sentences)))
 
 
 class MlmTask:
     """Masked language modelling on the words of the treebanks."""
 
-    @staticmethod
-    def model(encoder: Encoder, tuning: Tuning) -> PreTrainedModel:
+    def __init__(self, encoder: Encoder, tuning: Tuning):
         if not encoder.has_mlm_head:
             raise EncoderError(f"{encoder.name} has no masked language model head, so task mlm cannot use it")
-        return encoder.model
+        self.model, self.tokenizer = encoder.model, encoder.tokenizer
+        self.max_length = min(encoder.max_length, tuning.max_length or encoder.max_length)
 
-    @staticmethod
-    def task(
-        encoder: Encoder, model: PreTrainedModel, train: list[Sentence], dev: dict[str, list[Sentence]]
-    ) -> MaskedLanguageModelling:
-        held_out = {name: MlmTask._held_out(encoder, part) for name, part in dev.items()}
-        return MaskedLanguageModelling(encoder.tokenizer, _lines(train), encoder.max_length, dev=held_out)
+    def training(self, train: list[Sentence], dev: dict[str, list[Sentence]]) -> MaskedLanguageModelling:
+        """What the loop trains on."""
+        held_out = {name: self._held_out(part) for name, part in dev.items()}
+        return MaskedLanguageModelling(self.tokenizer, _lines(train), self.max_length, dev=held_out)
 
-    @staticmethod
-    def rows(encoder: Encoder, model: PreTrainedModel, sentences: list[Sentence]) -> list[Row]:
-        return [Row("perplexity", MlmTask._held_out(encoder, sentences).perplexity(model))]
+    def rows(self, sentences: Sequence[Sentence]) -> list[Row]:
+        """The model's perplexity, with fixed masks."""
+        return [Row("perplexity", self._held_out(sentences).perplexity(self.model))]
 
-    @staticmethod
-    def _held_out(encoder: Encoder, sentences: list[Sentence]) -> HeldOut:
-        return HeldOut.of(encoder.tokenizer, _lines(sentences), encoder.max_length)
+    def _held_out(self, sentences: Iterable[Sentence]) -> HeldOut:
+        return HeldOut.of(self.tokenizer, _lines(sentences), self.max_length)
 
 
-TASKS: dict[str, Any] = {"pos": PosTask, "mlm": MlmTask}
-"""Task -> how its model is made from an encoder, what it is trained on, and which rows score it."""
+TASKS: dict[str, Callable[[Encoder, Tuning], PosTask | MlmTask]] = {"pos": PosTask, "mlm": MlmTask}
+"""Task -> the model that it makes of an encoder, what that is trained on, and which rows score it."""
 
-_latest: dict[str, tuple[Encoder, Any]] = {}
+_latest: dict[str, PosTask | MlmTask] = {}
 """The model evaluated last, by the key of its tuning: a worker evaluates it on one language after another."""
 
 
-def _untuned(step: Tune, workspace: Workspace) -> tuple[Encoder, Any]:
-    """The encoder and the model that the tuning starts from; its head is drawn from the step's seed."""
+def _untuned(step: Tune, workspace: Workspace) -> PosTask | MlmTask:
+    """The model that the tuning starts from; its head is drawn from the step's seed."""
     encoder = step.encoder.build(workspace)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive_seed(step.seed, "head"))
-        return encoder, TASKS[step.task].model(encoder, step.tuning)
+        return TASKS[step.task](encoder, step.tuning)
 
 
-def _tuned(step: Tune, workspace: Workspace) -> tuple[Encoder, Any]:
-    """The encoder and the best model of a tuning, on its device."""
+def _tuned(step: Tune, workspace: Workspace) -> PosTask | MlmTask:
+    """The best model of a tuning, on its device."""
     if step.key not in _latest:
         weights = read_weights(workspace.result(step) / "best.safetensors")
-        encoder, model = _untuned(step, workspace)
-        set_weights(model, weights)
+        tuned = _untuned(step, workspace)
+        set_weights(tuned.model, weights)
+        tuned.model.to(step.tuning.device).eval()
         _latest.clear()
-        _latest[step.key] = encoder, model.to(step.tuning.device).eval()
+        _latest[step.key] = tuned
     return _latest[step.key]
 
 
