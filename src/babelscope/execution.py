@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from babelscope.corpora.treebanks import Treebank
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
@@ -166,8 +167,9 @@ def _tuned(step: Tune, workspace: Workspace) -> PosTask | MlmTask:
     if step.key not in _latest:
         weights = read_weights(workspace.result(step) / "best.safetensors")
         tuned = _untuned(step, workspace)
-        set_weights(tuned.model, weights)
-        tuned.model.to(step.tuning.device).eval()
+        model: nn.Module = tuned.model
+        set_weights(model, weights)
+        model.to(step.tuning.device).eval()
         _latest.clear()
         _latest[step.key] = tuned
     return _latest[step.key]
