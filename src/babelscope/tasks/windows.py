@@ -92,16 +92,20 @@ def encode_words(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequenc
 
 
 def _pieces_of_words(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]]) -> list[list[list[int]]]:
-    """For each sentence, the piece ids of each word: at least one."""
+    """For each sentence, the piece ids of each word: at least one.
+
+    The words are encoded as running text, as the encoder read text in its pre-training: a byte-level tokenizer marks
+    a word by the space before it, which words alone do not have. That space belongs to the word after it.
+    """
     if not sentences:
         return []
-    encoded = tokenizer(
-        [list(words) for words in sentences], is_split_into_words=True, add_special_tokens=False, verbose=False
-    )
+    texts = [" ".join(words) for words in sentences]
+    encoded = tokenizer(texts, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
     result = []
-    for number, words in enumerate(sentences):
+    for words, ids, offsets in zip(sentences, encoded["input_ids"], encoded["offset_mapping"], strict=True):
+        ends = np.cumsum([len(word) + 1 for word in words]) - 1
         pieces: list[list[int]] = [[] for _ in words]
-        for piece, word in zip(encoded["input_ids"][number], encoded.word_ids(number), strict=True):
-            pieces[word].append(piece)
+        for piece, word in zip(ids, np.searchsorted(ends, [start for start, _ in offsets], side="right"), strict=True):
+            pieces[min(word, len(words) - 1)].append(piece)
         result.append([found or [tokenizer.unk_token_id] for found in pieces])
     return result
