@@ -120,6 +120,9 @@ def test_a_key_given_twice_is_refused_with_its_line(load):
         ("name: *missing\n", 1, "not YAML"),
         ("name: !!python/object:os.system x\n", 1, "not YAML"),
         ("a: \x00\n", None, "not YAML"),
+        ("a: !!bool maybe\n", None, "not YAML"),
+        ("a: !!int ''\n", None, "not YAML"),
+        (f"seeds: [{2**63}]\n", None, "not YAML: a whole number beyond 64 bits"),
         ("a: " + "[" * 50_000, None, "not YAML"),
         ("a: " + "x" * LARGEST_FILE, None, "a study of more than 100,000 bytes"),
     ],
@@ -158,7 +161,9 @@ def test_changes_replace_and_add_entries(load):
     [
         ("5", 5), ("1e-5", 1e-5), ("no", "no"), ("true", True), ("null", None), ("[0, 1]", [0, 1]),
         ("world-natural", "world-natural"), ("/a folder/x", "/a folder/x"), ("{steps: 3}", {"steps": 3}), ("[", "["),
-        ("", None),
+        ("", None), ("2024-13-45", "2024-13-45"), ("!!int x", "!!int x"), ("!!float ''", "!!float ''"),
+        ("!!bool x", "!!bool x"), ("[" * 5000, "[" * 5000), ("9" * 5000, "9" * 5000), (f"{2**63}", f"{2**63}"),
+        (f"{2**63 - 1}", 2**63 - 1),
     ],
 )  # fmt: skip
 def test_values_on_the_command_line_are_yaml(text, value):

@@ -141,5 +141,8 @@ class _Compiler:
 def _encoder(given: str | Pretrain) -> EncoderStep:
     if isinstance(given, Pretrain):
         return given
-    place = locate(given)
+    try:
+        place = locate(given)
+    except OSError as error:  # a folder that may not be read, a name longer than the system allows
+        raise InputError(f"{given[:200]}: cannot be read: {error.strerror}") from None
     return Load(name=place.name, content=place.content, place=place.path)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import Discriminator, Field, NonNegativeInt, PositiveInt, Tag, ValidationError
 from ruamel.yaml import YAML
-from ruamel.yaml.constructor import DuplicateKeyError
+from ruamel.yaml.constructor import DuplicateKeyError, SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.reader import ReaderError
 
@@ -101,10 +101,10 @@ def validate(kind: type[D], declared: Any, origin: str) -> D:
 
 
 def parse_value(text: str) -> Any:
-    """A value given on the command line, read as YAML (numbers, true, null, lists)."""
+    """A value given on the command line, read as YAML (numbers, true, null, lists); what is not YAML is text."""
     try:
-        return YAML(typ="safe", pure=True).load(text)
-    except YAMLError:
+        return _yaml().load(text)
+    except _NOT_YAML:
         return text
 
 
@@ -121,11 +121,33 @@ def dump_study(study: Study) -> str:
     return stream.getvalue()
 
 
+class _Constructor(SafeConstructor):
+    """Python prints, and files of rows hold, no whole number without bound."""
+
+    def construct_yaml_int(self, node: Any) -> int:
+        number: int = super().construct_yaml_int(node)
+        if number.bit_length() > 63:
+            raise ValueError("a whole number beyond 64 bits")
+        return number
+
+
+_Constructor.add_constructor("tag:yaml.org,2002:int", _Constructor.construct_yaml_int)
+
+_NOT_YAML = (YAMLError, ValueError, TypeError, LookupError, RecursionError)
+"""What the constructors of values raise: for the month 13, a list as a key, an empty `!!int`, brackets without end."""
+
+
+def _yaml() -> YAML:
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Constructor = _Constructor
+    return yaml
+
+
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise DataError(path, None, f"a study of more than {LARGEST_FILE:,} bytes; it should be a page of YAML")
-        declared = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
+        declared = _yaml().load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
@@ -136,7 +158,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         raise DataError(path, _line(error), f"not YAML: {error.problem}") from None
     except ReaderError as error:
         raise DataError(path, None, f"not YAML: {error.reason} at character {error.position}") from None
-    except (YAMLError, ValueError, TypeError, RecursionError) as error:  # TypeError: a list of lists as a key
+    except _NOT_YAML as error:
         problem = (str(error) or type(error).__name__).splitlines()[0]
         raise DataError(path, None, f"not YAML: {problem}") from None
     if not isinstance(declared, dict):

@@ -20,7 +20,7 @@ def find_study(name: str, changes: dict[str, Any]) -> Study:
         InputError: there is no such study or profile.
         DataError, StudyError: the file, the parameters or the declaration are at fault.
     """
-    if name.endswith((".yaml", ".yml")) or Path(name).is_file():
+    if name.endswith((".yaml", ".yml")) or _is_file(name):
         return load_study(Path(name), changes)
     base, _, profile = name.partition("@")
     if base not in STUDIES:
@@ -29,3 +29,10 @@ def find_study(name: str, changes: dict[str, Any]) -> Study:
     if (profile or "world") not in profiles:
         raise InputError(f"{base} has no profile {profile!r}; there are {', '.join(profiles)}")
     return profiles[profile or "world"](validate(STUDIES[base].Parameters, changes, f"{name} --with"))
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except OSError:  # longer than a name may be
+        return False
