@@ -1,13 +1,20 @@
 import json
+import os
+import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 import torch
-from transformers import AutoConfig, AutoModelForMaskedLM
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
 
 from babelscope.encoders.anatomy import ANATOMY, anatomy_of, max_positions
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
 from babelscope.encoders.pieces import Batch, Frame, Pieces, by_length, encode_sentences
+from babelscope.encoders.places import locate, verify
 from babelscope.encoders.tap import hidden_states, sentence_states
 from babelscope.errors import EncoderError
 from babelscope.tasks.mlm import MaskedBatch, hidden_logits
@@ -184,3 +191,121 @@ def test_sentence_longer_than_the_encoder_is_read_whole(encoder):
         total += encoder.backbone(input_ids=ids).last_hidden_state[0, 1:-1].sum(dim=0).detach()
     assert len(bare) > room
     torch.testing.assert_close(sentence_states(encoder, [text])[-1, 0], total / len(bare), atol=1e-5, rtol=1e-5)
+
+
+FORGIVEN = [
+    *[("dtype", value) for value in (0, None, {"a": 1})],
+    *[("pad_token_id", value) for value in (0, None)],
+    ("num_hidden_layers", 0),
+]
+"""Odd values that transformers reads as an encoder all the same."""
+WRONG_VALUES = st.sampled_from(["three", 0, None, [1], {"a": 1}])
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(key=st.sampled_from(sorted({*SIZES, "model_type", "hidden_act", "dtype", "use_cache"})), value=WRONG_VALUES)
+def test_a_wrong_value_in_the_configuration_is_an_encoder_error(tmp_path, encoder, key, value):
+    save_encoder(encoder, tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, key: value}))
+    try:
+        load_encoder(tmp_path)
+    except EncoderError:
+        return
+    assert (key, value) in FORGIVEN
+
+
+def test_a_wrong_type_is_named(tmp_path, encoder):
+    save_encoder(encoder, tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "num_hidden_layers": "three"}))
+    with pytest.raises(EncoderError, match=r"'num_hidden_layers' expected int, got str \(value: 'three'\)"):
+        load_encoder(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["[1]", '"x"', "{", "{}", '{"model": {"type": "BPE"}}'])
+def test_a_damaged_tokenizer_is_an_encoder_error(tmp_path, encoder, content):
+    save_encoder(encoder, tmp_path)
+    (tmp_path / "tokenizer.json").write_text(content)
+    with pytest.raises(EncoderError, match="cannot load the encoder"):
+        load_encoder(tmp_path)
+
+
+def test_a_package_that_a_tokenizer_needs_is_named(tmp_path, encoder, monkeypatch):
+    def lacking(*given, **options):
+        raise ImportError("TheTokenizer requires the SentencePiece library")
+
+    save_encoder(encoder, tmp_path)
+    monkeypatch.setattr(AutoTokenizer, "from_pretrained", lacking)
+    with pytest.raises(EncoderError, match="requires the SentencePiece library"):
+        load_encoder(tmp_path)
+
+
+class Trap:
+    """An object whose pickle makes a folder when it is read."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.folder),)
+
+
+def test_pickled_weights_are_refused_unread(tmp_path, encoder):
+    folder, sprung = tmp_path / "encoder", tmp_path / "sprung"
+    save_encoder(encoder, folder)
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Trap(sprung)))
+    for refuse in (load_encoder, lambda path: locate(str(path))):
+        with pytest.raises(EncoderError, match=r"no \*\.safetensors.*allow_pickle=True"):
+            refuse(folder)
+    assert not sprung.exists()
+
+
+def test_pickled_weights_are_converted_as_the_message_says(tmp_path, encoder):
+    old, new = tmp_path / "old", tmp_path / "new"
+    save_encoder(encoder, old)
+    (old / "model.safetensors").unlink()
+    torch.save(encoder.model.state_dict(), old / "pytorch_model.bin")
+    save_encoder(load_encoder(old, allow_pickle=True), new)
+    weights = load_encoder(new).model.state_dict()
+    assert all(torch.equal(weights[name], tensor) for name, tensor in encoder.model.state_dict().items())
+
+
+CONFIGURATIONS = {
+    "": "not JSON",
+    "{": "not JSON",
+    "\ufeff{}": "not JSON",
+    "[]": "type None are not known",
+    '{"model_type": "gpt2"}': r"type 'gpt2' are not known.*ANATOMY",
+    '{"model_type": ["bert"]}': r"type \['bert'\] are not known",
+    '{"model_type": "bert"}': "no \\*\\.safetensors file",
+}
+
+
+@pytest.mark.parametrize("content", CONFIGURATIONS)
+def test_what_cannot_be_an_encoder_is_refused_before_anything_is_computed(tmp_path, content):
+    (tmp_path / "config.json").write_text(content, encoding="utf-8")
+    with pytest.raises(EncoderError, match=CONFIGURATIONS[content]) as caught:
+        locate(str(tmp_path))
+    assert str(tmp_path) in str(caught.value)
+
+
+def test_locating_loads_no_torch(tmp_path, encoder):
+    save_encoder(encoder, tmp_path)
+    code = (
+        "import sys; from babelscope.encoders.places import locate; locate(sys.argv[1]);"
+        "print({'torch', 'transformers'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+def test_a_folder_that_changed_is_refused(tmp_path, encoder):
+    save_encoder(encoder, tmp_path)
+    place = locate(str(tmp_path))
+    verify(place.path, place.content)
+    with (tmp_path / "config.json").open("a") as file:
+        file.write("\n")
+    with pytest.raises(EncoderError, match="have changed since the run was planned"):
+        verify(place.path, place.content)

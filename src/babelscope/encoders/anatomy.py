@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-from transformers import PretrainedConfig
+from typing import TYPE_CHECKING
 
 from babelscope.errors import EncoderError
+
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig
 
 
 @dataclass(frozen=True)
@@ -47,18 +49,23 @@ ANATOMY = {
 
 
 def anatomy_of(config: PretrainedConfig) -> Anatomy:
-    """The anatomy of a configuration's family.
+    """The anatomy of a configuration's family; EncoderError if it is not in the table."""
+    check_family(config.model_type)
+    return ANATOMY[config.model_type]
+
+
+def check_family(model_type: object) -> None:
+    """Refuse a `model_type` of config.json that is not in the table.
 
     Raises:
-        EncoderError: the family is not in the table.
+        EncoderError: says what to add to the table.
     """
-    if config.model_type not in ANATOMY:
+    if not isinstance(model_type, str) or model_type not in ANATOMY:
         raise EncoderError(
-            f"encoders of type {config.model_type!r} are not known; known are {', '.join(ANATOMY)}. To use one, add a "
+            f"encoders of type {model_type!r} are not known; known are {', '.join(ANATOMY)}. To use one, add a "
             "line for it to ANATOMY in babelscope/encoders/anatomy.py: the paths of its backbone, word embeddings, "
             "layers and masked language model head"
         )
-    return ANATOMY[config.model_type]
 
 
 def max_positions(config: PretrainedConfig) -> int:

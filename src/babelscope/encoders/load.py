@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import torch
-from safetensors import SafetensorError
 from transformers import (
     AutoConfig,
     AutoModelForMaskedLM,
@@ -21,6 +20,7 @@ from transformers import (
 from transformers.utils import logging
 
 from babelscope.encoders.anatomy import anatomy_of, max_positions
+from babelscope.encoders.places import check_folder
 from babelscope.errors import EncoderError
 
 
@@ -101,13 +101,7 @@ def _checked_source(source: str | Path, allow_pickle: bool) -> str:
         if isinstance(source, Path) or str(source).startswith((".", "/", "~")) or str(source).count("/") > 1:
             raise EncoderError(f"{source}: no such folder. Give an encoder's folder, or its name on the hub")
         return str(source)
-    if not (folder / "config.json").is_file():
-        raise EncoderError(f"{folder}: not an encoder's folder, it has no config.json")
-    if not allow_pickle and not any(folder.glob("*.safetensors")):
-        raise EncoderError(
-            f"{folder}: no .safetensors file. Pickled weights can run code when they are read: allow them "
-            "(allow_pickle) only if you trust whoever made them, or convert them to safetensors"
-        )
+    check_folder(folder, allow_pickle)
     return str(folder)
 
 
@@ -123,15 +117,26 @@ def _assembled(source: str, model: PreTrainedModel, tokenizer: PreTrainedTokeniz
 
 @contextmanager
 def _explained(source: str) -> Iterator[None]:
-    """Turn the library's many ways to say that files are absent or unusable into one error."""
+    """Turn the library's many ways to say that files are absent or unusable into one error.
+
+    A wrong value in a file surfaces as whatever its first reader stumbles over (a TypeError, an IndexError, an
+    ImportError, tokenizers' bare Exception), so every exception counts as the files' fault.
+    """
     try:
         yield
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    except EncoderError:
+        raise
+    except Exception as error:
         raise EncoderError(
-            f"cannot load the encoder {source!r}: {first}\n"
+            f"cannot load the encoder {source!r}: {_first_line(error)}\n"
             "Give a folder with config.json, *.safetensors and a tokenizer, or a hub name and a network"
         ) from error
+
+
+def _first_line(error: Exception) -> str:
+    """What an error says first; a line that ends in a colon is nothing without the next."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    return " ".join(lines[: 2 if lines[0].endswith(":") else 1])
 
 
 @contextmanager

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import NamedTuple
 
+from babelscope.encoders.anatomy import check_family
 from babelscope.errors import EncoderError
 from babelscope.keys import folder_digest
 
@@ -33,19 +35,53 @@ def locate(source: str) -> Place:
     the network, or without one from the local cache.
 
     Raises:
-        EncoderError: there is no such encoder; says what there is.
+        EncoderError: there is no such encoder (says what there is), or it can be seen that the folder holds none.
     """
     if source in shipped_encoders():
         return Place(source, folder_digest(SHIPPED / source, FILES), str(SHIPPED / source))
     folder = Path(source).expanduser()
     if folder.is_dir():
-        if not (folder / "config.json").is_file():
-            raise EncoderError(f"{folder}: not an encoder's folder, it has no config.json")
+        check_folder(folder)
         folder = folder.resolve()
         return Place("/".join(folder.parts[-2:]), folder_digest(folder, FILES), str(folder))
     if source.startswith((".", "/", "~")) or source.count("/") > 1:
         raise EncoderError(f"{source}: no such folder", _advice())
     return Place(source, _hub_commit(source), source)
+
+
+def check_folder(folder: Path, allow_pickle: bool = False) -> None:
+    """Refuse what cannot be an encoder's folder, by the names of its files and by its config.json alone.
+
+    Raises:
+        EncoderError: no config.json, or not JSON; a family that is not known; no safetensors file.
+    """
+    path = folder / "config.json"
+    if not path.is_file():
+        raise EncoderError(f"{folder}: not an encoder's folder, it has no config.json")
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise EncoderError(f"{path}: not JSON ({error}). Download or save the encoder again") from None
+    try:
+        check_family(config.get("model_type") if isinstance(config, dict) else None)
+    except EncoderError as error:
+        raise EncoderError(f"{path}: {error}") from None
+    if not allow_pickle and not any(folder.glob("*.safetensors")):
+        raise EncoderError(
+            f"{folder}: no *.safetensors file. Pickled weights can run code when they are read; if you trust whoever "
+            "made these, convert them in Python, with load_encoder and save_encoder of babelscope.encoders.load: "
+            f"save_encoder(load_encoder({str(folder)!r}, allow_pickle=True), 'new-folder')"
+        )
+
+
+def verify(path: str, content: str) -> None:
+    """Check that a folder still holds what `locate` found in it.
+
+    Raises:
+        EncoderError: its files have another digest than `content`.
+    """
+    if folder_digest(Path(path), FILES) != content:
+        raise EncoderError(f"{path}: the encoder's files have changed since the run was planned. Run again")
 
 
 def _hub_commit(name: str) -> str:
