@@ -14,9 +14,10 @@ from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
 from babelscope.encoders.anatomy import ANATOMY, anatomy_of, max_positions
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
 from babelscope.encoders.pieces import Batch, Frame, Pieces, by_length, encode_sentences
-from babelscope.encoders.places import locate, verify
+from babelscope.encoders.places import locate
 from babelscope.encoders.tap import hidden_states, sentence_states
 from babelscope.errors import EncoderError
+from babelscope.steps import Load
 from babelscope.tasks.mlm import MaskedBatch, hidden_logits
 
 SIZES = {
@@ -304,8 +305,9 @@ def test_locating_loads_no_torch(tmp_path, encoder):
 def test_a_folder_that_changed_is_refused(tmp_path, encoder):
     save_encoder(encoder, tmp_path)
     place = locate(str(tmp_path))
-    verify(place.path, place.content)
+    step = Load(name=place.name, content=place.content, place=place.path)
+    assert step.build(workspace=None).name == tmp_path.name
     with (tmp_path / "config.json").open("a") as file:
         file.write("\n")
     with pytest.raises(EncoderError, match="have changed since the run was planned"):
-        verify(place.path, place.content)
+        step.build(workspace=None)

@@ -12,6 +12,7 @@ from torch import nn
 
 from babelscope.corpora.treebanks import Treebank
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
+from babelscope.encoders.places import verify
 from babelscope.encoders.tap import sentence_states
 from babelscope.encoders.tokenizer import train_wordpiece
 from babelscope.errors import EncoderError
@@ -38,9 +39,11 @@ BASELINES = {"most-frequent-tag": baselines.most_frequent_tag, "word-majority": 
 
 
 def load(step: Load) -> Encoder:
-    """The encoder at the step's place."""
-    is_hub_name = not Path(step.place).is_dir()
-    return load_encoder(step.place, revision=step.content if is_hub_name else None)
+    """The encoder at the step's place, which must still hold what the step was planned with."""
+    if not Path(step.place).is_dir():
+        return load_encoder(step.place, revision=step.content)
+    verify(step.place, step.content)
+    return load_encoder(step.place)
 
 
 def pretrain(step: Pretrain, workspace: Workspace) -> None:
