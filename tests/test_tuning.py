@@ -1,5 +1,6 @@
 import math
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -251,9 +252,70 @@ def test_another_runs_checkpoint_is_refused(encoder, tagged, tmp_path):
         run(QUICK, stop_at(2))
     with pytest.raises(InputError, match=r"checkpoint\.safetensors: a checkpoint of another training run"):
         run(QUICK.model_copy(update={"learning_rate": 1e-4}), stop_at(2))
-    (tmp_path / "checkpoint.safetensors").write_bytes(b"\x00" * 50)
-    with pytest.raises(InputError, match="damaged checkpoint"):
-        run(QUICK, stop_at(2))
+
+
+def spoil_header(content):
+    return b"\x00" * len(content)
+
+
+def cut_in_half(content):
+    return content[: len(content) // 2]
+
+
+def lose_state(content):
+    return content.replace(b'"state"', b'"stale"')
+
+
+@pytest.mark.parametrize("spoil", [spoil_header, cut_in_half, lose_state, lambda content: b""])
+def test_a_damaged_checkpoint_counts_as_none(encoder, tagged, tmp_path, spoil):
+    def run(folder, progress):
+        tagger = a_tagger(encoder)
+        history = tune(tagger, Tagging(tagger, tagged), QUICK, 0, folder, progress, checkpoint_seconds=0.0)
+        return weights_of(tagger), history
+
+    with pytest.raises(StoppedError):
+        run(tmp_path / "spoiled", stop_at(2))
+    checkpoint = tmp_path / "spoiled" / "checkpoint.safetensors"
+    checkpoint.write_bytes(spoil(checkpoint.read_bytes()))
+    steps = []
+    again = run(tmp_path / "spoiled", lambda done, total, **numbers: steps.append(done))
+    whole = run(tmp_path / "whole", lambda done, total, **numbers: None)
+    assert steps[0] == 1
+    assert same_weights(again[0], whole[0])
+    assert again[1] == whole[1]
+
+
+def test_a_kill_while_weights_are_written_leaves_nothing_in_the_end(encoder, tagged, tmp_path, monkeypatch):
+    def killed(tensors, path, metadata):
+        Path(path).write_bytes(b"half")
+        raise StoppedError
+
+    def run():
+        tagger = a_tagger(encoder)
+        tune(tagger, Tagging(tagger, tagged), QUICK, 0, tmp_path, checkpoint_seconds=math.inf)
+
+    for name in ("checkpoint", "best", "last"):  # what earlier kills have left
+        (tmp_path / f"{name}.draft").write_bytes(b"half")
+    with monkeypatch.context() as patch, pytest.raises(StoppedError):
+        patch.setattr("babelscope.tuning.checkpoint.save_file", killed)
+        run()
+    assert list(tmp_path.glob("*.draft"))
+    run()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["best.safetensors", "last.safetensors"]
+
+
+def test_the_checkpoint_goes_last(encoder, tagged, tmp_path, monkeypatch):
+    seen = []
+
+    def watch(path, missing_ok=False):
+        seen.append((path.name, sorted(other.name for other in tmp_path.iterdir())))
+        unlink(path, missing_ok=missing_ok)
+
+    unlink = Path.unlink
+    monkeypatch.setattr(Path, "unlink", watch)
+    tagger = a_tagger(encoder)
+    tune(tagger, Tagging(tagger, tagged), QUICK, 0, tmp_path, checkpoint_seconds=0.0)
+    assert seen[-1] == ("checkpoint.safetensors", ["best.safetensors", "checkpoint.safetensors", "last.safetensors"])
 
 
 def test_tied_weights_stay_tied_through_a_checkpoint(encoder, sentences, tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -46,9 +46,19 @@ class State:
 
 def write_weights(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str] | None = None) -> None:
     """Write tensors in one atomic move: a reader sees the whole file or none."""
-    draft = path.with_suffix(".draft")
+    draft = _draft(path)
     save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, draft, metadata)
     draft.replace(path)
+
+
+def remove_drafts(paths: Iterable[Path]) -> None:
+    """Remove what a kill inside `write_weights` to these paths has left behind."""
+    for path in paths:
+        _draft(path).unlink(missing_ok=True)
+
+
+def _draft(path: Path) -> Path:
+    return path.with_suffix(".draft")
 
 
 def weights_of(model: nn.Module) -> dict[str, Tensor]:
@@ -78,14 +88,14 @@ def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
 
 
 def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, run: str) -> State:
-    """Set the model and the optimizer as they were, and return the state; a new state if there is no checkpoint.
+    """Set the model and the optimizer as they were, and return the state; a new one without a sound checkpoint.
 
     Raises:
-        InputError: the checkpoint is of another run, or damaged.
+        InputError: the checkpoint is of another run.
     """
-    if not path.exists():
-        return State(run)
     state = _read_state(path)
+    if state is None:
+        return State(run)
     if state.run != run:
         raise InputError(f"{path}: a checkpoint of another training run. Delete it, or give another folder")
     tensors = read_weights(path)
@@ -97,10 +107,11 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
     return state
 
 
-def _read_state(path: Path) -> State:
+def _read_state(path: Path) -> State | None:
+    """None if the checkpoint is absent or damaged; opening it checks that all of its tensors are there."""
     try:
         with safe_open(path, framework="pt") as file:
             state = json.loads(file.metadata()["state"])
-    except (SafetensorError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: damaged checkpoint ({error}). Delete it to start the training anew") from error
-    return State(**{**state, "points": [Point(*point) for point in state["points"]]})
+        return State(**{**state, "points": [Point(*point) for point in state["points"]]})
+    except (FileNotFoundError, SafetensorError, KeyError, TypeError, ValueError):
+        return None

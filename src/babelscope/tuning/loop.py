@@ -23,6 +23,7 @@ from babelscope.tuning.checkpoint import (
     State,
     load_checkpoint,
     read_weights,
+    remove_drafts,
     save_checkpoint,
     set_weights,
     weights_of,
@@ -57,8 +58,8 @@ def tune(
     """Train `model` in place; it ends with the weights that were best on the dev sets (the last, without dev sets).
 
     The order of examples, masks and dropout follow from (seed, step) alone. A checkpoint is kept in `folder` while
-    the run goes on; the same call after a fault continues from it, and ends with the same bits. `folder` finally
-    holds `best.safetensors` and `last.safetensors`.
+    the run goes on; the same call after a fault continues from it, and ends with the same bits (a damaged checkpoint
+    counts as none). `folder` finally holds `best.safetensors` and `last.safetensors`.
 
     Raises:
         DivergedError: the loss became NaN or infinite.
@@ -111,7 +112,8 @@ def tune(
         write_weights(last, weights_of(model))
         set_weights(model, read_weights(best))
         model.eval()
-        checkpoint.unlink(missing_ok=True)
+    remove_drafts((checkpoint, best, last))
+    checkpoint.unlink(missing_ok=True)  # last of all: until here a killed run goes on from it
     return History(state.points, state.best_step, state.step, total)
 
 
