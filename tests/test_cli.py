@@ -206,7 +206,7 @@ def test_doctor_measures_and_advises(tmp_path):
         (["plan", "first-look", "--with", "encoder=/no/such/folder"], "encoders.0: /no/such/folder: no such folder"),
         (["plan", "first-look", "--with", "encoder=2024-13-45/x/y"], "encoders.0: 2024-13-45/x/y: no such folder"),
         (["plan", "first-look", "--with", "seeds=!!int x"], "seeds: Input should be a valid integer"),
-        (["plan", "first-look", "--with", f"scale={'[' * 5000}"], "scale: Input should be 'full' or 'small'"),
+        (["plan", "first-look", "--with", f"scale={'[' * 1500}"], "scale: Input should be 'full' or 'small'"),
         (["plan", "first-look", "--with", f"encoder=/{'x' * 300}"], "xxx: cannot be read: File name too long"),
         (["plan", "x" * 300], "no study is named 'xxx"),
         (["list", "nope"], "nothing to list by the name of 'nope'; there are studies, tasks,"),

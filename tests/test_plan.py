@@ -86,7 +86,6 @@ def shared(one: set[str], other: set[str]) -> int:
         ({"tuning": {"learning_rate": 1e-3, "epochs": 2, "threads": 2}}, 5),
         ({"tuning": {"learning_rate": 1e-3, "epochs": 3}}, 5),
         ({"tuning": {"learning_rate": 1e-3, "epochs": 2, "device": "cuda"}}, 5),
-        ({"task": "mlm"}, 5),
         ({"sizes": {"train": 31, "dev": 10, "test": 10}}, 3),
         ({"sizes": {"train": 30, "dev": 11, "test": 10}}, 5),
         ({"sizes": {"train": 30, "dev": 10, "test": 11}}, 3 + 4),
@@ -103,6 +102,10 @@ def test_what_can_change_a_number_changes_the_key(keys, change, kept):
     changed = keys(**change)
     assert len(changed) == 17
     assert shared(changed, keys()) == kept
+
+
+def test_another_task_shares_the_retrievals(keys):
+    assert shared(keys(task="mlm", baselines=[]), keys()) == 3
 
 
 def test_other_weights_of_the_same_name_have_other_keys(keys, encoder_folder, tmp_path):
@@ -157,3 +160,28 @@ def test_all_that_is_missing_is_reported_at_once(encoder_folder):
         "encoders.0", "train.0", "evaluate.1", "retrieval",
     ]  # fmt: skip
     assert "the world has no language 'qzz'; there are qaa, " in str(caught.value)
+
+
+def test_two_encoders_of_one_name_are_refused(encoder_folder, tmp_path):
+    other = tmp_path / encoder_folder.parent.name / encoder_folder.name
+    shutil.copytree(encoder_folder, other)
+    declared = declaration(encoder_folder, encoders=[str(encoder_folder), str(other)])
+    assert len(compile_study(Study.model_validate(declared)).steps) == 17, "the same content is the same encoder"
+    (other / "config.json").write_text((other / "config.json").read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    with pytest.raises(StudyError) as caught:
+        compile_study(Study.model_validate(declared))
+    (fault,) = caught.value.faults
+    assert fault.startswith("encoders.1: rows would name both ")
+    assert str(encoder_folder) in fault and str(other) in fault and "rename one" in fault
+
+
+def test_an_encoder_is_not_named_like_a_baseline_or_another_pretraining():
+    def pretraining(seed: int, name: str) -> dict[str, Any]:
+        return {"name": name, "texts": [{"language": "qaa", "sentences": 9}], "tuning": {"steps": 1}, "seed": seed}
+
+    encoders = [pretraining(0, "one"), pretraining(1, "one"), pretraining(2, "most-frequent-tag")]
+    with pytest.raises(StudyError) as caught:
+        compile_study(Study.model_validate(declaration("", encoders=encoders)))
+    assert [fault.split(":")[0] for fault in caught.value.faults] == ["encoders.1", "encoders.2"]
+    assert "the pre-training encoders.0" in caught.value.faults[0]
+    assert "the baseline most-frequent-tag" in caught.value.faults[1]

@@ -14,6 +14,7 @@ from babelscope.errors import DataError, InputError, StudyError
 from babelscope.steps import Pretrain
 from babelscope.studies import STUDIES, find_study
 from babelscope.study import LARGEST_FILE, Study, dump_study, load_study, parse_value
+from babelscope.world.world import VERSION
 from command_line import declaration, write_study
 
 MINIMAL = "name: x\nencoders: [e]\ntrain: ['world:qaa']\nevaluate: ['world:qaa']\n"
@@ -100,6 +101,37 @@ def test_a_pretraining_can_be_declared(load):
     assert isinstance(encoder, Pretrain) and encoder.tuning.steps == 3
 
 
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"texts": []}, "texts: "),
+        ({"texts": [{"language": "zzz", "sentences": 9}]}, "texts.0.language: the world has no language 'zzz'; there"),
+        (
+            {"texts": [{"language": "qaa", "sentences": 9, "world_version": 1}]},
+            f"texts.0.world_version: this Babelscope makes version {VERSION} of the world; leave the version out",
+        ),
+        ({"shape": {"hidden": 64, "heads": 3}}, "shape: hidden=64 cannot be divided among heads=3; give a multiple"),
+        ({"shape": {"dropout": 1}}, "shape.dropout: "),
+        ({"masking": 0}, "masking: "),
+        ({"masking": 1}, "masking: "),
+        ({"name": ""}, "name: "),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else None,
+)
+def test_a_pretraining_that_cannot_work_is_refused(load, tmp_path, change, fault):
+    pretraining = {"name": "p", "texts": [{"language": "qaa", "sentences": 9}], "tuning": {"steps": 3}} | change
+    text = write_study(tmp_path / "x.yaml", declaration(tmp_path, encoders=[pretraining])).read_text(encoding="utf-8")
+    (found,) = faults(load, text)
+    assert found.startswith(f"encoders.0.{fault}")
+
+
+def test_a_study_without_a_condition_or_with_baselines_of_another_task_is_refused(load):
+    (fault,) = faults(load, MINIMAL + "surgeries: []\n")
+    assert fault.startswith("surgeries: ")
+    (fault,) = faults(load, MINIMAL + "task: mlm\nbaselines: [word-majority]\n")
+    assert fault.startswith("baselines: baselines are taggers, and the task is mlm; leave them out")
+
+
 def test_two_durations_are_one_too_many(load):
     (fault,) = faults(load, MINIMAL + "tuning: {epochs: 1, steps: 2}\n")
     assert fault.startswith("tuning: ") and "give one of them" in fault
@@ -180,9 +212,9 @@ TEXT = st.characters(exclude_categories=["Cs"], exclude_characters="\x85")
     name=st.from_regex(r"[a-zA-Z0-9_.-]+(@[a-zA-Z0-9_.-]+)?", fullmatch=True),
     question=st.text(TEXT),
     train=st.lists(st.text(TEXT, min_size=1), min_size=1),
-    seeds=st.lists(st.integers(min_value=0), min_size=1),
+    seeds=st.lists(st.integers(0, 2**63 - 1), min_size=1),
     rate=st.floats(min_value=0, exclude_min=True, allow_infinity=False),
-    surgeries=st.lists(st.sampled_from([None, "reinit"])),
+    surgeries=st.lists(st.sampled_from([None, "reinit"]), min_size=1),
     duration=st.sampled_from([{"epochs": 2}, {"steps": 5}, {}]),
 )
 def test_a_dumped_study_loads_as_the_same(tmp_path_factory, name, question, train, seeds, rate, surgeries, duration):

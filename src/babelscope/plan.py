@@ -8,7 +8,8 @@ from itertools import product
 from typing import TypeVar
 
 from babelscope.corpora import treebanks
-from babelscope.corpora.treebanks import FileTreebank, Split, Treebank
+from babelscope.corpora.sources import Split
+from babelscope.corpora.treebanks import FileTreebank, Treebank
 from babelscope.encoders.places import locate
 from babelscope.errors import InputError, StudyError
 from babelscope.step import Step
@@ -84,6 +85,7 @@ class _Compiler:
         if study.retrieval:
             for code in (study.retrieval.source, *study.retrieval.targets):
                 self._resolve("retrieval", treebanks.find, treebanks.WORLD_PREFIX + code, "test", 1)
+        self._check_names(encoders)
         if self.faults:
             advice = "\n".join(dict.fromkeys(self.advice))
             raise StudyError(f"study {study.name}", list(dict.fromkeys(self.faults)), advice)
@@ -93,6 +95,19 @@ class _Compiler:
             *(Baseline(baseline=name, train=train, treebank=one) for name in study.baselines for one in test),
             *self._evaluations(encoders_found, train, dev, test),
         ]
+
+    def _check_names(self, encoders: list[EncoderStep | None]) -> None:
+        """Rows know an encoder by its name, so no other encoder and no baseline may have the same one."""
+        taken = {name: ("", f"the baseline {name}") for name in self.study.baselines}
+        for k, (encoder, given) in enumerate(zip(encoders, self.study.encoders, strict=True)):
+            if encoder is None:
+                continue
+            name = encoder.labels["encoder"]
+            described = given if isinstance(given, str) else f"the pre-training encoders.{k}"
+            key, other = taken.setdefault(name, (encoder.key, described))
+            if key != encoder.key:
+                problem = f"rows would name both {described} and {other} {name}, and mix them; rename one"
+                self.faults.append(f"encoders.{k}: {problem}")
 
     def _evaluations(
         self,

@@ -6,9 +6,9 @@ An encoder is described by `Load`, `Pretrain` or `Operate`; `Tune` trains it on 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import NonNegativeInt, PositiveInt, SerializeAsAny
+from pydantic import Field, NonNegativeInt, PositiveInt, SerializeAsAny
 
 from babelscope.corpora.treebanks import Treebank, WorldText
 from babelscope.encoders.shape import Shape
@@ -65,11 +65,13 @@ class Pretrain(EncoderStep):
     The tokenizer is trained on natural text, so encoders that differ only in code-switching share it.
     """
 
-    name: str
-    texts: tuple[WorldText, ...]
+    name: Annotated[str, Field(min_length=1)]
+    texts: Annotated[tuple[WorldText, ...], Field(min_length=1)]
     vocabulary_size: PositiveInt = 1500
+    """Pieces, special ones included."""
     shape: Shape = Shape()
-    masking: float = 0.3
+    masking: Annotated[float, Field(gt=0, lt=1)] = 0.3
+    """Share of the pieces that are hidden."""
     tuning: Tuning
     seed: NonNegativeInt = 0
 

@@ -7,7 +7,15 @@ from pathlib import Path
 from reprlib import Repr
 from typing import Annotated, Any, TypeVar, get_args
 
-from pydantic import Discriminator, Field, NonNegativeInt, PositiveInt, Tag, ValidationError
+from pydantic import (
+    Discriminator,
+    Field,
+    PositiveInt,
+    Tag,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from ruamel.yaml import YAML
 from ruamel.yaml.constructor import DuplicateKeyError, SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -37,6 +45,10 @@ DeclaredEncoder = Annotated[
 """A shipped name, a folder, a hub name, or a pre-training spelled out."""
 
 
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
+"""Files of rows hold numbers of 64 bits."""
+
+
 class Sizes(Declaration):
     """How many sentences of each split are read at most."""
 
@@ -62,7 +74,7 @@ class Study(Declaration):
     name: str = Field(pattern=r"^[\w.-]+(@[\w.-]+)?$")
     question: str = ""
     encoders: tuple[DeclaredEncoder, ...] = Field(min_length=1)
-    surgeries: tuple[Surgery | None, ...] = (None,)
+    surgeries: tuple[Surgery | None, ...] = Field(default=(None,), min_length=1)
     """None: the encoder as it is."""
     task: TaskName = "pos"
     train: tuple[str, ...] = Field(min_length=1)
@@ -71,10 +83,17 @@ class Study(Declaration):
     """Treebanks whose test splits are scored."""
     sizes: Sizes = Sizes()
     tuning: Tuning = Tuning()
-    seeds: tuple[NonNegativeInt, ...] = Field(default=(0, 1, 2), min_length=1)
+    seeds: tuple[Seed, ...] = Field(default=(0, 1, 2), min_length=1)
     baselines: tuple[BaselineName, ...] = ()
     retrieval: Retrieval | None = None
-    world_seed: NonNegativeInt = 0
+    world_seed: Seed = 0
+
+    @field_validator("baselines")
+    @classmethod
+    def _baselines_tag(cls, baselines: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        if baselines and info.data.get("task", "pos") != "pos":
+            raise ValueError(f"baselines are taggers, and the task is {info.data['task']}; leave them out")
+        return baselines
 
 
 def load_study(path: Path, changes: dict[str, Any] | None = None) -> Study:
@@ -187,7 +206,7 @@ def _fault(kind: type[Declaration], fault: Any) -> str:
         return f"{where}: unknown key; allowed are {', '.join(_fields_at(kind, path[:-1]))}"
     if fault["type"] == "missing":
         return f"{where}: missing"
-    return f"{where}: {fault['msg']} (given: {_GIVEN.repr(fault['input'])})"
+    return f"{where}: {fault['msg'].removeprefix('Value error, ')} (given: {_GIVEN.repr(fault['input'])})"
 
 
 def _fields_at(kind: type[Declaration], path: list[str]) -> list[str]:

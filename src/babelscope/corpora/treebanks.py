@@ -4,28 +4,44 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt
 
 from babelscope.corpora.lines import content_digest
-from babelscope.corpora.sources import read_split, split_file, treebank_language
+from babelscope.corpora.sources import Split, read_split, split_file, treebank_language
 from babelscope.declaration import Declaration
 from babelscope.errors import DataError
 from babelscope.text import Sentence
-from babelscope.world import World
+from babelscope.world import FAMILY, World
 from babelscope.world.world import VERSION
 
-Split = Literal["train", "dev", "test"]
 WORLD_PREFIX = "world:"
+
+
+def _in_the_world(code: str) -> str:
+    if code not in FAMILY:
+        raise ValueError(f"the world has no language {code!r}; there are {', '.join(FAMILY)}")
+    return code
+
+
+def _current(version: int) -> int:
+    if version != VERSION:
+        raise ValueError(f"this Babelscope makes version {VERSION} of the world; leave the version out, or give that")
+    return version
+
+
+WorldLanguage = Annotated[str, AfterValidator(_in_the_world)]
+WorldVersion = Annotated[int, AfterValidator(_current)]
+"""The data's version is in every key; data of another version cannot be made."""
 
 
 class WorldText(Declaration):
     """Non-parallel sentences of one language of the world; a share of the words may be another language's."""
 
-    language: str
+    language: WorldLanguage
     sentences: PositiveInt
     switched: Annotated[float, Field(ge=0, le=1)] = 0.0
     seed: NonNegativeInt = 0
-    world_version: int = VERSION
+    world_version: WorldVersion = VERSION
 
     def read(self) -> list[str]:
         """The sentences, words separated by spaces."""
@@ -40,11 +56,11 @@ class WorldTreebank(Declaration):
     """Annotated sentences of one language of the world."""
 
     kind: Literal["world"] = "world"
-    language: str
+    language: WorldLanguage
     split: Split
     sentences: PositiveInt
     seed: NonNegativeInt = 0
-    world_version: int = VERSION
+    world_version: WorldVersion = VERSION
 
     @property
     def name(self) -> str:

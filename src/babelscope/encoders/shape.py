@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import NonNegativeFloat, PositiveInt
+from pydantic import Field, PositiveInt, model_validator
 
 from babelscope.declaration import Declaration
 
@@ -22,7 +22,13 @@ class Shape(Declaration):
     heads: PositiveInt = 2
     feed_forward: PositiveInt = 256
     positions: PositiveInt = 64
-    dropout: NonNegativeFloat = 0.0
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
+
+    @model_validator(mode="after")
+    def _equal_heads(self) -> Shape:
+        if self.hidden % self.heads:
+            raise ValueError(f"hidden={self.hidden} cannot be divided among heads={self.heads}; give a multiple of it")
+        return self
 
 
 def new_encoder(shape: Shape, tokenizer: PreTrainedTokenizerBase, seed: int, name: str) -> Encoder:
