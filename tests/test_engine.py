@@ -9,13 +9,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from babelscope.engine import Blocked, Damaged, Event, Failed, Finished, Progressed, run_plan
+from babelscope.engine import Blocked, Damaged, Event, Failed, Finished, Progressed, local, run_plan
 from babelscope.errors import InputError, StoreError
 from babelscope.plan import Plan
 from babelscope.rows import Row
+from babelscope.steps import Load, Tune
 from babelscope.store import Store
+from babelscope.tuning.settings import Tuning
 from toy_steps import (
     SOON,
+    Environed,
     Faulty,
     Killed,
     Leaving,
@@ -155,6 +158,35 @@ def test_an_idle_worker_may_die(store: Store, outside: Path) -> None:
 
     outcome = run_plan(Plan.of([second]), store, jobs=1, observe=kill_the_idle)
     assert outcome.computed == (first.key, second.key) and not outcome.failed
+
+
+def test_workers_are_told_how_to_compute(store: Store, outside: Path) -> None:
+    step = Environed(name="environed", outside=str(outside))
+    run_plan(Plan.of([step]), store, jobs=1)
+    assert store.log(step.key).read_text() == ":4096:8 PASSIVE\n"
+
+
+def plan_with(tunings: list[Tuning]) -> Plan:
+    encoder = Load(name="one", content="0", place="one")
+    return Plan.of(Tune(encoder=encoder, task="pos", train=(), dev=(), tuning=tuning, seed=0) for tuning in tunings)
+
+
+@pytest.mark.parametrize(
+    ("tunings", "jobs"),
+    [
+        ([], 8),
+        ([Tuning()], 8),
+        ([Tuning(), Tuning(threads=3)], 2),
+        ([Tuning(threads=8)], 1),
+        ([Tuning(threads=20)], 1),
+        ([Tuning(), Tuning(device="cuda")], 1),
+    ],
+)
+def test_default_jobs_leave_each_step_its_threads(
+    monkeypatch: pytest.MonkeyPatch, tunings: list[Tuning], jobs: int
+) -> None:
+    monkeypatch.setattr(local, "usable_cores", lambda: 8)
+    assert local.default_jobs(plan_with(tunings)) == jobs
 
 
 @pytest.mark.parametrize("jobs", [0, -1])

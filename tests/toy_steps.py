@@ -62,6 +62,11 @@ class Talkative(Toy):
             workspace.progress(done, 1000, loss=1 / done)
 
 
+class Environed(Toy):
+    def act(self, workspace: Workspace) -> None:
+        print(os.environ.get("CUBLAS_WORKSPACE_CONFIG"), os.environ.get("OMP_WAIT_POLICY"))
+
+
 class Refused(Toy):
     def act(self, workspace: Workspace) -> None:
         raise InputError(f"{self.name}.conllu:3: nine columns instead of ten")

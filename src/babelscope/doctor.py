@@ -18,6 +18,7 @@ import psutil
 from babelscope.corpora.sources import available_treebanks
 from babelscope.encoders.places import shipped_encoders
 from babelscope.encoders.shape import Shape
+from babelscope.engine.local import usable_cores
 from babelscope.errors import InputError
 from babelscope.store import Store
 
@@ -65,11 +66,6 @@ def settings() -> list[Setting]:
     places = [("cpu", threads) for threads in dict.fromkeys((1, usable_cores()))]
     places += [("cuda", 1)] if torch.cuda.is_available() else []
     return [Setting(device, p, threads) for (device, threads), p in product(places, ("float32", "bfloat16"))]
-
-
-def usable_cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def measure(shape: Shape, settings: list[Setting], seconds: float) -> dict[Setting, float]:

@@ -17,6 +17,7 @@ from babelscope.engine.crew import Crew
 from babelscope.engine.events import Blocked, Damaged, Event, Failed, Finished, Found, Waiting
 from babelscope.errors import DamagedResult, InputError
 from babelscope.plan import Plan
+from babelscope.steps import Pretrain, Tune
 from babelscope.store import Store
 
 POLL_INTERVAL = 0.2
@@ -45,11 +46,19 @@ def run_plan(
     KeyboardInterrupt; running again goes on. Raises StoreError if the store cannot be written.
     """
     if jobs is not None and jobs < 1:
-        raise InputError(f"--jobs {jobs}: give at least 1, or leave it out for one a physical core")
-    return _Run(plan, store, observe).run(jobs or default_jobs())
+        raise InputError(f"--jobs {jobs}: give at least 1, or leave it out for as many as the cores have room for")
+    return _Run(plan, store, observe).run(jobs or default_jobs(plan))
 
 
-def default_jobs() -> int:
+def default_jobs(plan: Plan) -> int:
+    """As many steps as the usable cores have threads for; one at a time if a step needs the CUDA device."""
+    tunings = [step.tuning for step in plan.steps.values() if isinstance(step, Tune | Pretrain)]
+    if any(tuning.device == "cuda" for tuning in tunings):
+        return 1
+    return max(1, usable_cores() // max((tuning.threads for tuning in tunings), default=1))
+
+
+def usable_cores() -> int:
     """The number of physical cores that this process may use."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(psutil.cpu_count(logical=False) or usable, usable)
