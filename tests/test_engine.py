@@ -12,6 +12,7 @@ import pytest
 from babelscope.engine import Blocked, Damaged, Event, Failed, Finished, Progressed, local, run_plan
 from babelscope.errors import InputError, StoreError
 from babelscope.plan import Plan
+from babelscope.results import progress_by_kind
 from babelscope.rows import Row
 from babelscope.steps import Load, Tune
 from babelscope.store import Store
@@ -88,6 +89,12 @@ def test_a_failure_stops_only_what_needs_it(store: Store, outside: Path) -> None
     log = store.folder / "logs" / f"{faulty.key}.txt"
     assert outcome.failed[faulty.key] == f"ZeroDivisionError: seven by naught; the traceback is in {log}"
     assert "Traceback" in log.read_text() and "in act" in log.read_text()
+    assert progress_by_kind(plan, store) == {
+        **{kind: {"failed": 1} for kind in ("Refused", "Faulty", "Killed", "Leaving")},
+        "Toy": {"done": 7, "pending": 2},
+    }
+    for key in (refused.key, killed.key, leaving.key):
+        assert store.log(key).read_text().splitlines()[-1] == outcome.failed[key]
     assert "SIGKILL" in outcome.failed[killed.key] and "memory" in outcome.failed[killed.key]
     assert "exit status 7" in outcome.failed[leaving.key]
     assert outcome.blocked == {child.key: killed.key, grandchild.key: killed.key}

@@ -14,7 +14,9 @@ import psutil
 import pytest
 
 from babelscope.engine import Event, Waiting, run_plan
+from babelscope.engine.worker import Clock
 from babelscope.plan import Plan
+from babelscope.results import progress_by_kind
 from babelscope.store import Store
 from toy_steps import (
     SOON,
@@ -88,8 +90,9 @@ def assert_all_end(descriptors: list[int]) -> None:
 
 
 def finish_and_compare(store: Store, outside: Path, tmp_path: Path) -> None:
-    """Run what was interrupted; its rows are those of a run that nothing interrupted."""
+    """Nothing has failed. Run what was interrupted; its rows are those of a run that nothing interrupted."""
     plan = gated_plan(str(outside))
+    assert progress_by_kind(plan, store)["Gated"] == {"pending": 1}
     assert not all(store.has(key) for key in plan.steps)
     outcome = run_plan(plan, store, jobs=2)
     assert not outcome.failed and "gated resumed" in journal(outside)
@@ -159,3 +162,22 @@ def test_an_error_of_the_observer_stops_the_workers(store: Store, outside: Path,
     with pytest.raises(LookupError):
         run_plan(Plan.of([step]), store, jobs=1, observe=object_to)
     assert psutil.Process().children() == started
+
+
+def test_the_seconds_of_all_attempts_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that the test moves: 100 seconds, a kill unnoticed for half a second, then 20 seconds."""
+    now = 1000.0
+    monkeypatch.setattr("babelscope.engine.worker.time.monotonic", lambda: now)
+    first = Clock(tmp_path / "seconds.json")
+    now += 100
+    first.save()
+    now += 0.5
+    first.save()
+    second = Clock(tmp_path / "seconds.json")
+    now += 20
+    assert second.stop() == 120
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "seconds.json").write_text("")  # killed while it wrote
+    third = Clock(tmp_path / "seconds.json")
+    now += 3
+    assert third.stop() == 3

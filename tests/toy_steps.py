@@ -98,6 +98,7 @@ class Gated(Toy):
             note(self.outside, f"{self.name} resumed")
             return
         mark.touch()
+        print("a warning, say", flush=True)
         Path(self.outside, "started").write_text(f"{os.getpid()}\n")
         with Path(self.outside, "gate").open() as gate:
             gate.readline()

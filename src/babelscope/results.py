@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 from typing import Any
 
 from babelscope.languages import REAL_LANGUAGES
@@ -31,15 +32,22 @@ def language_labels(codes: Iterable[str | None]) -> dict[str, str]:
 
 
 def provenance(plan: Plan, store: Store) -> dict[str, Any]:
-    """Versions, machines and seconds, as the manifests of the plan's results record them."""
+    """Versions, machines and times, as the manifests of the plan's results record them.
+
+    Steps run side by side, on several days perhaps: their seconds together say what the study cost, the first start
+    and the last finish when it was made. A step that was interrupted counts as one stretch, up to its end.
+    """
     manifests = [store.manifest(key) for key in plan.steps if store.has(key)]
     versions = {f"{name} {version}" for manifest in manifests for name, version in manifest["versions"].items()}
+    ends = [datetime.fromisoformat(manifest["finished"]) for manifest in manifests]
+    starts = [end - timedelta(seconds=manifest["seconds"]) for end, manifest in zip(ends, manifests, strict=True)]
     return {
         "steps": ", ".join(f"{count} {name}" for name, count in Counter(map(_kind, plan.steps.values())).items()),
-        "seconds of computing": round(sum(manifest["seconds"] for manifest in manifests), 1),
+        "seconds of computing, all steps together": round(sum(manifest["seconds"] for manifest in manifests), 1),
         "versions": ", ".join(sorted(versions)),
         "machines": ", ".join(sorted({manifest["platform"] for manifest in manifests})),
-        "finished": max((manifest["finished"] for manifest in manifests), default="nothing yet"),
+        "first step started": min(starts).isoformat(timespec="seconds") if starts else "nothing yet",
+        "last step finished": max(ends).isoformat(timespec="seconds") if ends else "nothing yet",
     }
 
 
@@ -53,7 +61,7 @@ def expected_seconds(plan: Plan, store: Store) -> dict[str, float]:
 
 
 def progress_by_kind(plan: Plan, store: Store) -> dict[str, Counter[str]]:
-    """Kind of step -> how many are done, running, failed (a log was left) or pending."""
+    """Kind of step -> how many are done, running, failed (its log says why) or pending."""
     table: dict[str, Counter[str]] = {}
     for key, step in plan.steps.items():
         table.setdefault(_kind(step), Counter())[_state(key, store)] += 1

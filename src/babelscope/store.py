@@ -7,7 +7,8 @@ Layout of the folder:
     drafts/KEY/             the working folder of an unfinished step, kept after a fault
     claims/KEY.lock         a lock of the operating system while a step runs; it dies with its holder
     damaged/KEY-N/          results whose checksums no longer matched
-    logs/KEY.txt            what a step printed, and the traceback of one that failed
+    logs/KEY.txt            what a step printed, and why it failed if it did
+    logs/KEY.running        the same while it runs; what was interrupted leaves no other
 """
 
 from __future__ import annotations
@@ -162,9 +163,9 @@ class Store:
                 self._published(key).rename(target)
             return target
 
-    def log(self, key: str) -> Path:
-        """The file for what the step prints and for the traceback if it fails."""
-        return self.folder / "logs" / f"{key}.txt"
+    def log(self, key: str, running: bool = False) -> Path:
+        """What a step has printed, and why it failed if it did: under one name while it runs, another when it ended."""
+        return self.folder / "logs" / f"{key}.{'running' if running else 'txt'}"
 
     def _published(self, key: str) -> Path:
         return self.folder / "results" / key[:2] / key

@@ -102,11 +102,21 @@ class Crew:
             except (EOFError, OSError):
                 self._dismiss(worker)
                 if worker.key is not None:
-                    yield Failed(worker.key, _obituary(worker.process.returncode, self._store.log(worker.key)))
+                    yield Failed(worker.key, self._bury(worker.key, worker.process.returncode))
                 continue
             if not isinstance(event, Started | Progressed):
                 worker.key = None
             yield event
+
+    def _bury(self, key: str, status: int) -> str:
+        """Why the step failed, which its log says too."""
+        log = self._store.log(key)
+        with suppress(OSError):
+            self._store.log(key, running=True).replace(log)
+        message = _obituary(status, log)
+        with suppress(OSError), log.open("a", encoding="utf-8") as file:
+            file.write(f"{message}\n")
+        return message
 
     def _dismiss(self, worker: Worker) -> None:
         """Forget a worker whose pipe has closed."""

@@ -28,7 +28,7 @@ class Progressed(Event):
 
 @dataclass(frozen=True, slots=True)
 class Finished(Event):
-    """The step's result is published, `seconds` after it started."""
+    """The step's result is published; it took `seconds`, attempts that were cut short included."""
 
     seconds: float
 

@@ -27,6 +27,31 @@ from babelscope.store import Store
 
 PROGRESS_INTERVAL = 0.1
 """Seconds between two progress messages of a step."""
+SAVE_INTERVAL = 1.0
+"""Seconds between two notes of how long a step has taken."""
+
+
+class Clock:
+    """Seconds that a step has taken, attempts that were cut short included: what these took is kept in the draft."""
+
+    def __init__(self, path: Path):
+        self._path, self._began = path, time.monotonic()
+        self._earlier = 0.0
+        with suppress(FileNotFoundError, ValueError):  # no earlier attempt, or one that was killed while it wrote
+            self._earlier = float(path.read_text(encoding="ascii"))
+        self._saved = self._began
+
+    def save(self) -> None:
+        """Keep the seconds for another attempt, at most once a second."""
+        now = time.monotonic()
+        if now - self._saved >= SAVE_INTERVAL:
+            self._saved = now
+            self._path.write_text(repr(self._earlier + now - self._began), encoding="ascii")
+
+    def stop(self) -> float:
+        """The seconds of all attempts; the file that kept them is removed."""
+        self._path.unlink(missing_ok=True)
+        return self._earlier + time.monotonic() - self._began
 
 
 class DraftWorkspace:
@@ -34,6 +59,7 @@ class DraftWorkspace:
 
     def __init__(self, key: str, store: Store, connection: Connection):
         self.folder = store.draft(key)
+        self.clock = Clock(self.folder / "seconds.json")
         self.unreadable: str | None = None
         """The key of the input whose result could not be read."""
         self._key, self._store, self._connection = key, store, connection
@@ -58,6 +84,7 @@ class DraftWorkspace:
             self._last_message = now
             values = {name: float(value) for name, value in numbers.items()}
             self._connection.send(Progressed(self._key, int(done), int(total), values))
+            self.clock.save()
 
 
 def attempt(key: str, pickled: bytes, store: Store, connection: Connection) -> Event:
@@ -68,20 +95,21 @@ def attempt(key: str, pickled: bytes, store: Store, connection: Connection) -> E
         if store.has(key):
             return Found(key)
         connection.send(Started(key))
-        with _output_to(store.log(key)):
+        with _output_to(store.log(key, running=True), store.log(key)):
             return _execute(key, pickled, store, DraftWorkspace(key, store, connection))
 
 
 def _execute(key: str, pickled: bytes, store: Store, workspace: DraftWorkspace) -> Event:
-    began = time.monotonic()
     try:
         step: Step = ForkingPickler.loads(pickled)
         step.execute(workspace)
-        seconds = time.monotonic() - began
+        seconds = workspace.clock.stop()
         store.publish(key, {**describe(step), "seconds": round(seconds, 3)})
     except BabelscopeError as error:
         if workspace.unreadable:
             return Damaged(workspace.unreadable, str(error), reader=key)
+        with suppress(OSError):
+            print(error, file=sys.stderr)
         return Failed(key, str(error))
     except Exception as error:
         with suppress(OSError):  # the disk may be full, which may be the very error
@@ -104,10 +132,11 @@ def _field(step: Step, name: str) -> Any:
 
 
 @contextmanager
-def _output_to(path: Path) -> Iterator[None]:
-    """Send what this process prints, native libraries included, to a file; an empty one is removed."""
+def _output_to(running: Path, ended: Path) -> Iterator[None]:
+    """Send what this process prints, native libraries included, to a file, renamed in the end; an empty one goes."""
+    ended.unlink(missing_ok=True)
     saved = os.dup(1), os.dup(2)
-    with path.open("wb") as file:
+    with running.open("wb") as file:
         for stream in (1, 2):
             os.dup2(file.fileno(), stream)
     try:
@@ -119,8 +148,10 @@ def _output_to(path: Path) -> Iterator[None]:
         for stream, original in zip((1, 2), saved, strict=True):
             os.dup2(original, stream)
             os.close(original)
-        if not path.stat().st_size:
-            path.unlink()
+        if running.stat().st_size:
+            running.replace(ended)
+        else:
+            running.unlink()
 
 
 def _listen(connection: Connection, inbox: SimpleQueue[tuple[str, bytes]]) -> None:
