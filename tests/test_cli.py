@@ -87,6 +87,22 @@ def test_a_report_says_what_was_declared(study, store, tmp_path):
     assert "Does anything carry over?" in page and "learning_rate: 0.001" in page
 
 
+def test_a_report_says_when_it_was_computed(study, store):
+    from babelscope.plan import compile_study
+    from babelscope.results import provenance
+    from babelscope.study import load_study
+
+    plan = compile_study(load_study(study))
+    manifests = [Store(store).manifest(key) for key in plan.steps]
+    told = provenance(plan, Store(store))
+    assert told["last step finished"] == max(manifest["finished"] for manifest in manifests)
+    starts = [pd.Timestamp(manifest["finished"]) - pd.Timedelta(manifest["seconds"], "s") for manifest in manifests]
+    assert pd.Timestamp(told["first step started"]) == min(starts).floor("s")
+    assert told["seconds of computing, all steps together"] == round(sum(m["seconds"] for m in manifests), 1)
+    empty = provenance(plan, Store(store.parent / "none"))
+    assert empty["first step started"] == empty["last step finished"] == "nothing yet"
+
+
 def test_status_and_plan_tell_done_from_pending(study, store, tmp_path):
     kinds = {"Retrieve": 3, "Baseline": 2, "Tune": 4, "Evaluate": 8}
     status = babelscope("status", study, "--store", store).output.splitlines()
@@ -108,7 +124,7 @@ def test_status_of_all_built_in_studies(tmp_path, monkeypatch):
     monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
     answer = babelscope("status", "--store", tmp_path / "store")
     assert answer.status == 0
-    assert {line.split()[0] for line in answer.output.splitlines()} >= {"study", "first-look@world", "first-look@real"}
+    assert {line.split()[0] for line in answer.output.splitlines()} == {"study", "first-look", "world-encoders"}
 
 
 def test_a_step_that_fails_makes_exit_status_1_and_the_others_run(encoder_folder, tmp_path):
@@ -144,6 +160,10 @@ def test_export_copies_an_encoder_out_of_the_store(encoder_folder, tmp_path):
         (keys["Pretrain"], "already there"),
         (keys["Tune"], "holds no encoder"),
         ("ff00", "no results"),
+        ("*", "'*' is not the key of a result; expected 4 to 64 of the digits"),
+        (f"{keys['Pretrain'][:2]}/../*", "is not the key of a result"),
+        ("abc", "is not the key of a result"),
+        ("", "is not the key of a result"),
     ):
         refused = babelscope("export", key, "-o", tmp_path / "fresh", "--store", store)
         assert refused.status == 2 and problem in refused.errors

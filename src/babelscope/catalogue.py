@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -97,6 +98,8 @@ def study_states(store: Store) -> Sequence[tuple[str, ...]]:
 
 def export_encoder(store: Store, key: str, folder: Path) -> Path:
     """Copy the encoder of the result whose key begins with `key` to a new folder."""
+    if not re.fullmatch("[0-9a-f]{4,64}", key):
+        raise InputError(f"{key!r} is not the key of a result; expected 4 to 64 of the digits 0-9 and a-f")
     found = [path.name for path in (store.folder / "results").glob(f"{key[:2]}/{key}*")]
     if len(found) != 1:
         raise InputError(f"{key}: {len(found) or 'no'} results in {store.folder} begin with it; give one key")
