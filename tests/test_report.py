@@ -137,6 +137,49 @@ def test_the_reverse_shows_and_one_seed_says_nothing():
     assert [one.verdict for one in differences(single.scores)] == ["cannot be said: one seed"]
 
 
+def perplexities(*, train: str = "qaa") -> list[Row]:
+    """Two seeds of an encoder and of itself untrained, tuned by masked language modelling."""
+    levels = {None: {"qaa": 5.0, "qab": 9.0, "qac": 8.0}, "reinit": {"qaa": 40.0, "qab": 60.0, "qac": 8.0}}
+    return [
+        Row("perplexity", level + seed, encoder="natural", surgery=surgery, task="mlm", train_languages=train,
+            language=code, split="test", seed=seed)
+        for surgery, by_code in levels.items() for code, level in by_code.items() for seed in range(2)
+    ]  # fmt: skip
+
+
+def test_a_lower_perplexity_is_better(tmp_path):
+    report = Report("t", "q", perplexities(), labels={code: LABELS[code] for code in ("qaa", "qab", "qac")})
+    (scores,) = report.sections
+    assert [one.verdict for one in differences(scores)] == ["shows", "shows", "does not show"]
+    assert {score.best_seed for score in scores} == {0}
+    text = "\n".join(findings(scores))
+    assert "Zero-shot perplexity of natural, lowest first: near, other script 8.5; near 9.5." in text
+    assert "Against itself untrained, natural is lower, intervals apart, on 2 of 3 languages" in text
+    assert "near −51.0" in text and "On the others: near, other script (does not show)." in text
+    table = score_table(scores)
+    gaps = {(line[0].text, line[1].text): line[table.headers.index("Gap to source")].number for line in table.lines}
+    assert gaps["near", "natural"] == pytest.approx(9.0 - 5.0) and gaps["source", "natural"] is None
+    write_report(report, tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "<h2>Masked language modelling: perplexity</h2>" in page and "No test scores yet" not in page
+
+
+def test_the_gap_to_several_training_languages_is_to_their_mean():
+    scores = Report("t", "q", perplexities(train="qaa+qab")).scores
+    table = score_table(scores)
+    gaps = {(line[0].text, line[1].text): line[table.headers.index("Gap to source")].number for line in table.lines}
+    assert gaps["qac", "natural"] == pytest.approx(8.0 - (5.0 + 9.0) / 2)
+    assert gaps["qaa", "natural"] is None and "the mean over the training languages" in table.note
+    assert "On qab, a training language: natural 9.5" in "\n".join(findings(scores))
+
+
+def test_two_values_for_one_seed_are_an_error(report):
+    row = next(row for row in report.rows if is_score(row) and row.seed == 1)
+    twice = dataclasses.replace(report, rows=[*report.rows, dataclasses.replace(row, value=0.1, key="beef")])
+    with pytest.raises(ValueError, match="two values of accuracy for seed 1 of natural on source, from the results"):
+        _ = twice.scores
+
+
 def test_intervals_in_words():
     assert in_words(Interval(0.873, 0.861, 0.885, 0.01, 3), "share") == "87.3% [86.1, 88.5]"
     assert in_words(Interval(-0.1, None, None, None, 1), "share") == "−10.0%"

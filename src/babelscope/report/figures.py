@@ -39,7 +39,7 @@ CONFIG = {
 def score_chart(report: Report, scores: Sequence[Score], width: Width = "container") -> Chart:
     """A band a place: every condition's mean over seeds, its 95% t interval and single seeds; baselines as ticks."""
     factor, unit = scale(scores[0].unit)
-    measure = SCORES[scores[0].measure]
+    measure = SCORES[scores[0].measure].title
     means = pd.DataFrame([_mean_record(s.interval, factor, s) | {"seeds": s.seeds} for s in scores])
     seeds = pd.DataFrame([_labels(s) | {"seed": k, "mean": v * factor} for s in scores for k, v in s.by_seed.items()])
     plot = _DotPlot.of(report, scores, f"{measure} ({unit})" if unit else measure)
@@ -67,7 +67,7 @@ def curve_charts(report: Report, width: Width = "container") -> dict[str, Chart]
     several = len({row.task for row in rows}) > 1
     groups: dict[str, list[Row]] = {}
     for row in rows:
-        title = f"{SCORES.get(row.measure, row.measure.capitalize())} on {row.split}"
+        title = f"{row.measure.capitalize()} on {row.split}"
         groups.setdefault(f"{title}, {row.task}" if several else title, []).append(row)
     return {title: _line_chart(report, group, "step", width) for title, group in groups.items()}
 

@@ -19,8 +19,8 @@ class Difference:
 
     @property
     def shows(self) -> bool:
-        """Whether the encoder is above, the two intervals over seeds apart."""
-        return self.interval.mean > 0 and self.score.interval.apart(self.reference.interval)
+        """Whether the encoder is better, the two intervals over seeds apart."""
+        return self.score.sign * self.interval.mean > 0 and self.score.interval.apart(self.reference.interval)
 
     @property
     def verdict(self) -> str:
@@ -48,7 +48,8 @@ def findings(scores: Sequence[Score]) -> list[str]:
     intact = dict.fromkeys(score.condition for score in scores if score.surgery is None)
     against = dict.fromkeys(one.score.condition for one in compared)
     sources = dict.fromkeys(score.place for score in scores if score.is_source)
-    sentences = [_source(place, scores) for place in sources]
+    training_language = "the training language" if len(sources) == 1 else "a training language"
+    sentences = [_source(place, training_language, scores) for place in sources]
     sentences += [_order(name, scores) for name in against or intact]
     sentences += [_against_untrained(name, compared) for name in against]
     return [sentence for sentence in sentences if sentence]
@@ -67,29 +68,32 @@ def _interval(interval: Interval, factor: float, symbol: str) -> str:
     return _minus(f"{mean} [{interval.low * factor:.1f}, {interval.high * factor:.1f}]")
 
 
-def _source(place: str, scores: Sequence[Score]) -> str:
+def _source(place: str, training_language: str, scores: Sequence[Score]) -> str:
     own = [score for score in scores if score.place == place and score.is_source]
     values = [f"{score.condition} {in_words(score.interval, score.unit)}" for score in own]
-    return f"On {place}, the training language: {'; '.join(values)}."
+    return f"On {place}, {training_language}: {'; '.join(values)}."
 
 
 def _order(condition: str, scores: Sequence[Score]) -> str:
     foreign = [score for score in scores if score.condition == condition and not score.is_source]
     if len(foreign) < 2:
         return ""
-    ranked = sorted(foreign, key=lambda score: -score.interval.mean)
+    ranked = sorted(foreign, key=lambda score: -score.sign * score.interval.mean)
     places = [f"{score.place} {scale(score.unit)[0] * score.interval.mean:.1f}" for score in ranked]
-    return f"Zero-shot {SCORES[scores[0].measure].lower()} of {condition}, highest first: {'; '.join(places)}."
+    measure = SCORES[scores[0].measure]
+    first = "highest" if measure.better == "higher" else "lowest"
+    return f"Zero-shot {measure.title.lower()} of {condition}, {first} first: {'; '.join(places)}."
 
 
 def _against_untrained(condition: str, compared: Sequence[Difference]) -> str:
     own = [one for one in compared if one.score.condition == condition]
-    above = sorted((one for one in own if one.shows), key=lambda one: -one.interval.mean)
+    better = sorted((one for one in own if one.shows), key=lambda one: -abs(one.interval.mean))
     factor, symbol = scale(own[0].score.unit)
-    values = [f"{one.score.place} {_interval(one.interval, factor, '')}" for one in above]
+    values = [f"{one.score.place} {_interval(one.interval, factor, '')}" for one in better]
     unit = f"in {points_of(symbol)}, " if symbol else ""
-    text = f"Against itself untrained, {condition} is higher, intervals apart, on {len(above)} of {len(own)} languages"
-    text += f" ({unit}with the interval of the difference): {'; '.join(values)}." if above else "."
+    word = SCORES[own[0].score.measure].better
+    text = f"Against itself untrained, {condition} is {word}, intervals apart, on {len(better)} of {len(own)} languages"
+    text += f" ({unit}with the interval of the difference): {'; '.join(values)}." if better else "."
     rest = [f"{one.score.place} ({one.verdict})" for one in own if not one.shows]
     return text + (f" On the others: {'; '.join(rest)}." if rest else "")
 

@@ -7,15 +7,23 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from babelscope.rows import Row
 from babelscope.statistics import Interval, student_t_interval
 
-SCORES = {"accuracy": "Accuracy"}
-"""Measures of a test split that get findings, a figure and a table: name -> title. Others get a plain table."""
 
-TASK_TITLES = {"pos": "Part-of-speech tagging"}
+class ScoredMeasure(NamedTuple):
+    """The title of a measure, and which values of it are better."""
+
+    title: str
+    better: Literal["higher", "lower"] = "higher"
+
+
+SCORES = {"accuracy": ScoredMeasure("Accuracy"), "perplexity": ScoredMeasure("Perplexity", "lower")}
+"""Measures of a test split that get findings, a figure and a table. Others get a plain table."""
+
+TASK_TITLES = {"pos": "Part-of-speech tagging", "mlm": "Masked language modelling"}
 
 COMPANIONS = ("coverage", "unknown", "words")
 """Measures shown beside a score of the same run."""
@@ -111,9 +119,14 @@ class Score:
         return self.language in self.sources
 
     @property
+    def sign(self) -> int:
+        """1 where a higher value is better, -1 where a lower one is."""
+        return 1 if SCORES[self.measure].better == "higher" else -1
+
+    @property
     def best_seed(self) -> int:
-        """The seed of the highest value."""
-        return max(self.by_seed, key=lambda seed: self.by_seed[seed])
+        """The seed of the best value."""
+        return max(self.by_seed, key=lambda seed: self.sign * self.by_seed[seed])
 
 
 def is_score(row: Row) -> bool:
@@ -182,7 +195,7 @@ def _score(report: Report, rows: list[Row], companions: list[Row]) -> Score:
         return sum(values) / len(values) if values else None
 
     low, high = mean_of(f"{first.measure}.low"), mean_of(f"{first.measure}.high")
-    by_seed = {row.seed or 0: row.value for row in rows}
+    by_seed = _by_seed(report, rows)
     return Score(
         task=first.task or "", measure=first.measure, unit=first.unit,
         condition=report.condition(first), encoder=first.encoder or "", surgery=first.surgery,
@@ -193,3 +206,15 @@ def _score(report: Report, rows: list[Row], companions: list[Row]) -> Score:
         sentences=None if low is None or high is None else (low, high),
         companions={name: mean for name in COMPANIONS if (mean := mean_of(name)) is not None},
     )  # fmt: skip
+
+
+def _by_seed(report: Report, rows: list[Row]) -> dict[int, float]:
+    by_seed: dict[int, Row] = {}
+    for row in rows:
+        other = by_seed.setdefault(row.seed or 0, row)
+        if other is not row:
+            raise ValueError(
+                f"two values of {row.measure} for seed {row.seed} of {report.condition(row)} on {report.place(row)}, "
+                f"from the results {other.key} and {row.key}: no column of the rows tells the two apart"
+            )
+    return {seed: row.value for seed, row in by_seed.items()}

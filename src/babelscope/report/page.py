@@ -81,7 +81,7 @@ def _section(report: Report, scores: list[Score]) -> Section:
         )
         tables.append(difference_table(found))
     title = ": ".join(
-        filter(None, [TASK_TITLES.get(scores[0].task, scores[0].task), SCORES[scores[0].measure].lower()])
+        filter(None, [TASK_TITLES.get(scores[0].task, scores[0].task), SCORES[scores[0].measure].title.lower()])
     )
     return Section(title, findings(scores), figures, tables)
 

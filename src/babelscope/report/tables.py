@@ -52,11 +52,17 @@ def score_table(scores: Sequence[Score]) -> Table:
     """A line a place and condition, with every kind of uncertainty that the rows hold."""
     factor, unit = scale(scores[0].unit)
     beside = [name for name in COMPANIONS if any(name in score.companions for score in scores)]
-    source = {score.condition: score.interval.mean for score in scores if score.is_source}
+    on_source: dict[str, list[float]] = defaultdict(list)
+    for score in scores:
+        if score.is_source:
+            on_source[score.condition].append(score.interval.mean)
+    source = {condition: sum(means) / len(means) for condition, means in on_source.items()}
+    several = any(len(means) > 1 for means in on_source.values())
     headers = ["Language", "Condition", f"Mean{f' ({unit})' if unit else ''}", "95% over seeds", "SD", "Seeds",
                "Best seed", "95% over sentences", "Gap to source", *(name.capitalize() for name in beside)]  # fmt: skip
     lines = [_score_line(score, factor, source.get(score.condition), beside) for score in scores]
-    return Table(f"{SCORES[scores[0].measure]} by language", headers, lines)
+    note = "Gap to source: how much worse than the mean over the training languages." if several else ""
+    return Table(f"{SCORES[scores[0].measure].title} by language", headers, lines, note)
 
 
 def difference_table(found: Sequence[Difference]) -> Table:
@@ -91,7 +97,7 @@ def other_table(report: Report) -> Table | None:
 
 def _score_line(score: Score, factor: float, source: float | None, beside: Sequence[str]) -> list[Cell]:
     interval, best = score.interval, score.best_seed
-    gap = None if source is None or score.is_source else (source - interval.mean) * factor
+    gap = None if source is None or score.is_source else score.sign * (source - interval.mean) * factor
     return [
         Cell(score.place),
         Cell(score.condition),
