@@ -73,7 +73,7 @@ def setting(sentences: int, epochs: int) -> Setting:
 def run_babelscope(given: Setting, seed: int) -> tuple[float, float]:
     """Seconds of training, and the held-out loss."""
     torch.manual_seed(seed)
-    tagger = Tagger(given.encoder, UPOS, HEAD_DROPOUT)
+    tagger = Tagger(copy.deepcopy(given.encoder), UPOS, HEAD_DROPOUT)
     task = Tagging(tagger, given.train)
     _ = task.lengths  # encodes the sentences, as is done for the other side
     with tempfile.TemporaryDirectory() as folder:

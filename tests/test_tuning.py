@@ -1,3 +1,4 @@
+import copy
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -40,7 +41,7 @@ def stop_at(step):
 
 def a_tagger(encoder, dropout=0.1, encoder_dropout=0.1):
     torch.manual_seed(0)
-    tagger = Tagger(encoder, LABELS, dropout)
+    tagger = Tagger(copy.deepcopy(encoder), LABELS, dropout)
     for module in tagger.backbone.modules():
         if isinstance(module, nn.Dropout):
             module.p = encoder_dropout

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -57,10 +56,10 @@ class TagScores(NamedTuple):
 
 
 class Tagger(nn.Module):
-    """A copy of an encoder's backbone, with dropout and a linear layer over the last hidden states of first pieces.
+    """An encoder's backbone, with dropout and a linear layer over the last hidden states of first pieces.
 
-    The linear layer is drawn from torch's global generator. `max_length` (pieces) can only be less than what the
-    encoder has positions for.
+    The backbone is the encoder's own, not a copy: training the tagger changes the encoder. The linear layer is drawn
+    from torch's global generator. `max_length` (pieces) can only be less than what the encoder has positions for.
     """
 
     def __init__(self, encoder: Encoder, labels: Sequence[str], dropout: float = 0.1, max_length: int | None = None):
@@ -68,7 +67,7 @@ class Tagger(nn.Module):
         self.labels = tuple(labels)
         self.tokenizer = encoder.tokenizer
         self.max_length = min(encoder.max_length, max_length or encoder.max_length)
-        self.backbone = copy.deepcopy(encoder.backbone)
+        self.backbone = encoder.backbone
         self.dropout = nn.Dropout(dropout)
         self.classifier = nn.Linear(encoder.backbone.config.hidden_size, len(self.labels))
         nn.init.normal_(self.classifier.weight, std=0.02)
