@@ -40,7 +40,7 @@ _REAL = [
     Language("ug", "Uyghur", "Arab"),
     Language("vi", "Vietnamese", "Latn"),
     Language("wo", "Wolof", "Latn"),
-    Language("zh", "Chinese", "Hans"),
+    Language("zh", "Chinese", "Hant"),  # of PUD and GSD
 ]
 
 REAL_LANGUAGES = {language.code: language for language in _REAL}

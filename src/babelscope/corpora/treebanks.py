@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt
@@ -67,9 +68,9 @@ class WorldTreebank(Declaration):
         """As studies name it."""
         return WORLD_PREFIX + self.language
 
-    def read(self) -> list[Sentence]:
+    def read(self) -> tuple[Sentence, ...]:
         """The sentences."""
-        return World(self.seed).treebank(self.language, self.split, self.sentences)
+        return _made(self)
 
 
 class FileTreebank(Declaration):
@@ -85,12 +86,25 @@ class FileTreebank(Declaration):
     sentences: PositiveInt | None = None
     sha256: str
 
-    def read(self) -> list[Sentence]:
+    def read(self) -> tuple[Sentence, ...]:
         """The sentences; `DataError` if the file is no longer the one that the study was planned with."""
-        path = split_file(self.name, self.split)
-        if content_digest(path) != self.sha256:
-            raise DataError(path, None, "the file has changed since the study was planned; run the study again")
-        return read_split(self.name, self.split)[: self.sentences]
+        return _parsed(self)
+
+
+# Many steps of one process read the same treebank, so the latest are kept.
+
+
+@lru_cache(maxsize=32)
+def _made(treebank: WorldTreebank) -> tuple[Sentence, ...]:
+    return tuple(World(treebank.seed).treebank(treebank.language, treebank.split, treebank.sentences))
+
+
+@lru_cache(maxsize=32)
+def _parsed(treebank: FileTreebank) -> tuple[Sentence, ...]:
+    path = split_file(treebank.name, treebank.split)
+    if content_digest(path) != treebank.sha256:
+        raise DataError(path, None, "the file has changed since the study was planned; run the study again")
+    return tuple(read_split(treebank.name, treebank.split)[: treebank.sentences])
 
 
 Treebank = Annotated[WorldTreebank | FileTreebank, Field(discriminator="kind")]
