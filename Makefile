@@ -24,7 +24,7 @@ check: $(READY)  ## lint, types, import contracts
 bench: $(READY)  ## speed, against usual ways to do the same
 	$(BIN)/python benchmarks/bench.py
 
-encoders: $(READY)  ## pre-train the shipped encoders again (about half an hour on two cores)
+encoders: $(READY)  ## pre-train the shipped encoders again (about three quarters of an hour on two cores)
 	$(BIN)/python tools/ship_encoders.py --store $(STORE)
 
 clean:  ## remove what set-up and the tools made; results stay

@@ -235,16 +235,45 @@ def test_a_dumped_study_loads_as_the_same(tmp_path_factory, name, question, trai
     assert load_study(path) == study
 
 
-@pytest.mark.parametrize("name", [f"{name}@{profile}" for name, study in STUDIES.items() for profile in study.PROFILES])
+BUILT_IN = [f"{name}@{profile}" for name, study in STUDIES.items() for profile in study.PROFILES]
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_built_in_studies_are_declared_under_their_name(name):
     assert find_study(name, {}).name == name
 
 
 def test_a_study_without_profile_is_of_the_world():
     assert find_study("first-look", {}) == find_study("first-look@world", {})
-    small = find_study("first-look", {"scale": "small", "seeds": 5, "encoder": "mine"})
-    assert (small.encoders, small.seeds) == (("mine",), (0, 1))
-    assert find_study("first-look", {"seeds": 5}).seeds == (0, 1, 2, 3, 4)
+    assert find_study("first-look", {"encoder": "mine"}).encoders == ("mine",)
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_small_means_less_and_seeds_are_those_that_were_given(name):
+    full, small = (find_study(name, {"scale": scale}) for scale in ("full", "small"))
+    assert full == find_study(name, {})
+    assert (full.seeds, small.seeds) == ((0, 1, 2), (0, 1))
+    assert (
+        find_study(name, {"scale": "small", "seeds": 5}).seeds
+        == find_study(name, {"seeds": 5}).seeds
+        == tuple(range(5))
+    )
+    assert all(getattr(small.sizes, split) < getattr(full.sizes, split) for split in ("train", "dev", "test"))
+    assert small.tuning.epochs < full.tuning.epochs
+    for seeds in (0, 1001):
+        with pytest.raises(StudyError, match="seeds: Input should be "):
+            find_study(name, {"seeds": seeds})
+
+
+def test_a_small_pretraining_is_short_unless_its_length_is_given():
+    def steps(**changes: Any) -> set[tuple[int, int]]:
+        encoders = find_study("world-encoders@scratch", changes).encoders
+        return {(encoder.tuning.steps, encoder.texts[0].sentences) for encoder in encoders}
+
+    assert steps() == {(90_000, 20_000)}
+    assert steps(scale="small") == {(3_000, 4_000)}
+    assert steps(scale="small", steps=7) == {(7, 4_000)}
+    assert steps(sentences=9) == {(90_000, 9)}
 
 
 def test_names_and_parameters_that_do_not_exist_are_refused():

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import PositiveInt
+from pydantic import Field
 
 from babelscope.declaration import Declaration
 from babelscope.study import Sizes, Study
@@ -27,9 +27,15 @@ class Parameters(Declaration):
 
     encoder: str | None = None
     """Default: world-natural in the world, bert-base-multilingual-cased on real treebanks."""
-    seeds: PositiveInt = 3
+    seeds: Annotated[int, Field(ge=1, le=1000)] | None = None
+    """Default: 3, or 2 if small."""
     scale: Literal["full", "small"] = "full"
-    """small: less data and two seeds, for a first look and for tests."""
+    """small: less data and fewer seeds, for a first look and for tests."""
+
+    @property
+    def seeds_to_run(self) -> tuple[int, ...]:
+        """0, 1 and so on."""
+        return tuple(range(self.seeds or (2 if self.scale == "small" else 3)))
 
 
 def world(given: Parameters) -> Study:
@@ -44,7 +50,7 @@ def world(given: Parameters) -> Study:
         evaluate=tuple(f"world:{code}" for code in FAMILY),
         sizes=Sizes(train=300, dev=100, test=200) if small else Sizes(train=1500, dev=300, test=500),
         tuning=Tuning(learning_rate=5e-4, epochs=3 if small else 6),
-        seeds=tuple(range(min(given.seeds, 2) if small else given.seeds)),
+        seeds=given.seeds_to_run,
         baselines=("most-frequent-tag", "word-majority"),
     )
 
@@ -63,7 +69,7 @@ def real(given: Parameters) -> Study:
         tuning=Tuning(
             learning_rate=2e-4, epochs=1 if small else 2, tokens_per_batch=1024, warmup=0.1, max_length=128, threads=1
         ),
-        seeds=tuple(range(min(given.seeds, 2) if small else given.seeds)),
+        seeds=given.seeds_to_run,
         baselines=("most-frequent-tag", "word-majority"),
     )
 

@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
-from pydantic import NonNegativeInt, PositiveInt
+from typing import Annotated, Literal
+
+from pydantic import Field, NonNegativeInt, PositiveInt
 
 from babelscope.corpora.treebanks import WorldText
 from babelscope.declaration import Declaration
 from babelscope.steps import Pretrain
-from babelscope.study import Retrieval, Study
+from babelscope.study import Retrieval, Sizes, Study
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY
 
 QUESTION = (
     "Two encoders of the same shape are pre-trained on six languages of the world, one on natural text, one with a "
-    "fifth of the words in other languages. Where in the encoder are languages aligned, "
+    "fifth of the words that have a meaning in other languages (about a sixth of all words differ: punctuation, "
+    "digits and shared names stay as they are). Where in the encoder are languages aligned, "
     "and what does each carry over to languages it was not tuned on?"
 )
 SWITCHED = {"world-natural": 0.0, "world-switched": 0.2}
-"""Shipped encoder -> share of words replaced by another language's."""
+"""Shipped encoder -> share of words with a meaning that are replaced by another language's."""
 
 
 class Parameters(Declaration):
     """What `--with` can change; `steps`, `sentences` (of each language) and `seed` are those of the pre-training."""
 
-    steps: PositiveInt = 90_000
-    sentences: PositiveInt = 20_000
+    steps: PositiveInt | None = None
+    """Default: 90,000, or 3,000 if small."""
+    sentences: PositiveInt | None = None
+    """Default: 20,000, or 4,000 if small."""
     seed: NonNegativeInt = 0
-    seeds: PositiveInt = 3
+    seeds: Annotated[int, Field(ge=1, le=1000)] | None = None
+    """Default: 3, or 2 if small."""
+    scale: Literal["full", "small"] = "full"
+    """small: less data, fewer steps and seeds, for a first look and for tests."""
+
+    @property
+    def small(self) -> bool:
+        """Whether the scale is."""
+        return self.scale == "small"
 
 
 def world(given: Parameters) -> Study:
@@ -49,18 +62,24 @@ def _study(name: str, encoders: tuple[str | Pretrain, ...], given: Parameters) -
         surgeries=(None, "reinit"),
         train=("world:qaa",),
         evaluate=tuple(f"world:{code}" for code in FAMILY),
-        seeds=tuple(range(given.seeds)),
+        sizes=Sizes(train=300, dev=100, test=200) if given.small else Sizes(),
+        tuning=Tuning(epochs=3 if given.small else 6),
+        seeds=tuple(range(given.seeds or (2 if given.small else 3))),
         baselines=("most-frequent-tag", "word-majority"),
-        retrieval=Retrieval(source="qaa", targets=tuple(code for code in FAMILY if code != "qaa")),
+        retrieval=Retrieval(
+            source="qaa", targets=tuple(code for code in FAMILY if code != "qaa"), sentences=100 if given.small else 300
+        ),
     )
 
 
 def _pretrain(name: str, switched: float, given: Parameters) -> Pretrain:
     seen = [code for code, member in FAMILY.items() if member.seen]
+    sentences = given.sentences or (4_000 if given.small else 20_000)
+    steps = given.steps or (3_000 if given.small else 90_000)
     return Pretrain(
         name=name,
-        texts=tuple(WorldText(language=code, sentences=given.sentences, switched=switched) for code in seen),
-        tuning=Tuning(learning_rate=2e-3, steps=given.steps, betas=(0.9, 0.98), warmup=0.06),
+        texts=tuple(WorldText(language=code, sentences=sentences, switched=switched) for code in seen),
+        tuning=Tuning(learning_rate=2e-3, steps=steps, betas=(0.9, 0.98), warmup=0.06),
         seed=given.seed,
     )
 
