@@ -167,7 +167,8 @@ def test_an_idle_worker_may_die(store: Store, outside: Path) -> None:
     assert outcome.computed == (first.key, second.key) and not outcome.failed
 
 
-def test_workers_are_told_how_to_compute(store: Store, outside: Path) -> None:
+def test_workers_are_told_how_to_compute(store: Store, outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)  # a training in this process may have set it
     step = Environed(name="environed", outside=str(outside))
     run_plan(Plan.of([step]), store, jobs=1)
     assert store.log(step.key).read_text() == ":4096:8 PASSIVE\n"
