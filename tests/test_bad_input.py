@@ -5,13 +5,13 @@ from __future__ import annotations
 import gzip
 import random
 import re
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from babelscope.corpora.conllu import read_conllu
+from babelscope.study import load_study
 from command_line import Answer, babelscope, declaration, write_study
 from test_conllu import EXPECTED, MUTATIONS, SAMPLE, _cut
 
@@ -30,59 +30,85 @@ def one_line(change: Callable[[str, random.Random], str]) -> Mutation:
     return mutate
 
 
+def one_match(pattern: str, change: Callable[[str, random.Random], str]) -> Mutation:
+    """The mutation that changes a random match of a pattern."""
+
+    def mutate(text: str, chance: random.Random) -> str:
+        found = chance.choice(list(re.finditer(pattern, text, re.MULTILINE)))
+        return text[: found.start()] + change(found[0], chance) + text[found.end() :]
+
+    return mutate
+
+
 def append(*entries: str) -> Mutation:
     return lambda text, chance: f"{text}\n{chance.choice(entries)}\n"
 
 
 def cut(text: str, chance: random.Random) -> str:
-    return text[: chance.randrange(len(text))]
+    """Leave out the end, from a place before the last key that a study must have."""
+    return text[: chance.randrange(text.index("]", text.index("\ntrain: ")))]
 
 
 def other_encoding(text: str, chance: random.Random) -> bytes:
-    return ("question: né\n" + text).encode(chance.choice(["latin-1", "utf-16", "utf-16-le", "utf-32", "cp500"]))
+    encoding = chance.choice(["latin-1", "utf-16", "utf-16-le", "utf-32", "cp500"])
+    return text.replace("question: Does", "question: Né").encode(encoding)
 
 
 def binary(text: str, chance: random.Random) -> bytes:
     return chance.choice([b"", text.encode()[:50], b"\x1f\x8b"]) + chance.randbytes(chance.randrange(1, 300))
 
 
-def swap_lines(text: str, chance: random.Random) -> str:
-    lines = text.splitlines()
-    chance.shuffle(lines)
-    return "\n".join(lines)
+def shuffle(text: str, chance: random.Random) -> str:
+    """The keys of the top level, each with what it holds, in another order."""
+    entries = re.split(r"^(?=\w)", text, flags=re.MULTILINE)
+    chance.shuffle(entries)
+    return "".join(entries)
 
 
-def other_scalar(text: str, chance: random.Random) -> str:
-    """Put something unexpected in the place of a value."""
-    values = ["-1", "1e400", ".nan", "null", "[]", "{}", "''", "9" * 5000, '"\\ud800"', '"\\0"', "2001-01-01", "*a",
-              "!!python/name:os.system", "!!binary aGk=", "? x", "%", "`", "[[[[1]]]]", "no", "0o7"]  # fmt: skip
-    places = list(re.finditer(r"(?<=[:,\[-] )[^\[{,\]}\n]+", text))
-    place = chance.choice(places)
-    return text[: place.start()] + chance.choice(values) + text[place.end() :]
-
-
+KEY = r"\b\w+(?=:( |$))"
+VALUE = r"(?<=[:,] )(?!Does)[^\[{,\]}\n]+"
+"""Any value but the question, which may be any text, and but the first ones of lists."""
+WRONG_VALUES = [
+    "-1", "1e400", ".nan", "[]", "{}", "''", "9" * 5000, "0x" + "f" * 5000, '"\\ud800"', '"\\0"', "2001-01-01",
+    "2024-13-45", "*a", "!!python/name:os.system", "!!int x", "!!bool x", "? x", "%", "`", "[[[[1]]]]", "0o9",
+]  # fmt: skip
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
 )
-MUTATIONS_OF_A_STUDY: dict[str, Mutation] = {
+FAULTS: dict[str, Mutation] = {
     "cut": cut,
     "encoding": other_encoding,
     "binary": binary,
     "tab": one_line(lambda line, chance: "\t" + line),
     "indented": one_line(lambda line, chance: " " * chance.randrange(1, 4) + line),
-    "letter": one_line(lambda line, chance: line.replace(chance.choice(line or "x"), chance.choice("é:{}[]#&*!|>%@`"))),
+    "misspelt key": one_match(KEY, lambda key, chance: key.replace(chance.choice(key), chance.choice("éß_Q0"))),
     "no colon": one_line(lambda line, chance: line.replace(":", chance.choice(["", "=", ": :"]), 1)),
+    "value begun wrongly": one_match(
+        VALUE, lambda value, chance: chance.choice(["`", "@", "%", "]", "}", '"', "*"]) + value
+    ),
+    "value": one_match(VALUE, lambda value, chance: chance.choice(WRONG_VALUES)),
     "unknown key": append("sedes: [1]", "1: 2", "null: 3", "? [a, b]\n: 4", "? {a: b}\n: 4", "Name: x", '"": 1'),
     "key twice": append("name: other", "seeds: [1]", "tuning: {epochs: 1, epochs: 2}", "encoders: []"),
     "huge line": lambda text, chance: text + "\n# " + "x" * chance.randrange(100_000, 200_000),
     "huge word": lambda text, chance: text + f"\nquestion: {'x' * chance.randrange(50_000, 90_000)} : y\n",
     "deep": lambda text, chance: text + "\ndeep: " + chance.choice("[{") * chance.randrange(500, 3_000),
     "bomb": lambda text, chance: BOMB + text.replace("evaluate:", f"evaluate: *{chance.choice('ghi')}\nold:"),
-    "loop": append("deep: &a [*a]", "deep: &a {x: *a}", "sizes: &a {train: *a}", "<<: &a {<<: *a}"),
+    "loop": append("deep: &a [*a]", "deep: &a {x: *a}", "world_seed: &a {train: *a}"),
     "two documents": append("---\nname: x", "...\n---\n", "%YAML 9.9\n---"),
-    "order": swap_lines,
-    "scalar": other_scalar,
+}
+"""Each makes of a study, whatever the seed, what is not one."""
+
+HARMLESS: dict[str, Mutation] = {
+    "order": shuffle,
+    "comments": one_line(lambda line, chance: f"{line}  # {'[{' * chance.randrange(9)}"),
+    "empty lines": one_line(lambda line, chance: "\n" * chance.randrange(5) + line + " " * chance.randrange(5)),
+    "line ends": lambda text, chance: text.replace("\n", chance.choice(["\r\n", "\r"])),
+    "mark": lambda text, chance: chance.choice(["---\n", "\ufeff", "%YAML 1.2\n---\n"]) + text + "...\n",
+    "quotes": one_match(r"(?<=: )(\w+)$", lambda value, chance: f"'{value}'" if not value.isdigit() else f" {value}"),
+    "alias": lambda text, chance: text.replace("[world:qaa,", "[&a world:qaa,").replace("[world:qaa]", "[*a]"),
+    "loop": append("<<: &a {<<: *a}", "<<: &a {name: *a}"),
 }  # fmt: skip
+"""Each says the same in other words."""
 
 
 @pytest.fixture
@@ -100,17 +126,33 @@ def assert_explained(answer: Answer, path: Path) -> None:
     assert max(map(len, answer.errors.splitlines())) < 1_000
 
 
-@pytest.mark.parametrize("name", MUTATIONS_OF_A_STUDY)
-def test_a_damaged_study_is_refused_or_harmless(study: Path, name: str) -> None:
-    text, statuses = study.read_text(encoding="utf-8"), Counter[int]()
+def rewrite(study: Path, mutate: Mutation, seed: int) -> None:
+    """Replace a study by a mutation of what `study` held at first."""
+    text = study.read_text(encoding="utf-8")
+    changed = mutate(text, random.Random(seed))
+    study.write_bytes(changed if isinstance(changed, bytes) else changed.encode())
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_faulty_study_is_refused(study: Path, name: str) -> None:
+    original, store = study.read_bytes(), study.parent / "store"
     for seed in range(2 if name == "deep" else 20):
-        damaged = MUTATIONS_OF_A_STUDY[name](text, random.Random(seed))
-        study.write_bytes(damaged if isinstance(damaged, bytes) else damaged.encode("utf-8", "surrogatepass"))
-        answer = babelscope("plan", study, "--store", study.parent / "store")
-        statuses[answer.status] += 1
-        if answer.status != 0:
-            assert_explained(answer, study)
-    assert statuses[2] or name == "order"
+        study.write_bytes(original)
+        rewrite(study, FAULTS[name], seed)
+        assert_explained(babelscope("run" if seed % 5 == 0 else "plan", study, "--store", store), study)
+    assert not store.exists()
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_the_same_study_in_other_words_is_the_same_study(study: Path, name: str) -> None:
+    original, expected, texts = study.read_bytes(), load_study(study), set()
+    for seed in range(10):
+        study.write_bytes(original)
+        rewrite(study, HARMLESS[name], seed)
+        texts.add(study.read_bytes())
+        assert load_study(study) == expected
+    assert texts != {original}
+    assert babelscope("plan", study, "--store", study.parent / "store").status == 0
 
 
 # Treebanks
