@@ -166,6 +166,16 @@ def test_text_without_switching_is_all_of_one_language():
     assert all("а" <= letter <= "я" or letter.isascii() for text in WORLD.text("qac", 300) for letter in text)
 
 
+def test_a_sixth_of_all_words_differ_where_a_fifth_of_those_with_a_meaning_are_switched():
+    codes = [code for code, member in FAMILY.items() if member.seen]
+    pairs = [(WORLD.text(code, 500), WORLD.text(code, 500, 0.2)) for code in codes]
+    words = [pair for one, other in pairs for lines in zip(one, other, strict=True)
+             for pair in zip(*map(str.split, lines), strict=True)]  # fmt: skip
+    differing = sum(natural != switched for natural, switched in words) / len(words)
+    assert differing == pytest.approx(1 / 6, abs=0.02)
+    assert all(natural == switched for natural, switched in words if not natural[0].isalpha())
+
+
 @pytest.mark.parametrize("call", [lambda: WORLD.text("xyz", 1), lambda: WORLD.treebank("en", "test", 1)])
 def test_an_unknown_language_is_answered_with_those_there_are(call):
     with pytest.raises(InputError, match=r"no language .*qaa, qab.*qai"):

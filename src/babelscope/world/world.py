@@ -53,7 +53,9 @@ class World:
     def text(self, language: str, count: int, switched: float = 0.0) -> list[str]:
         """Non-parallel sentences for pre-training, words separated by spaces.
 
-        `switched` is the share of words replaced by another seen language's word for the same meaning.
+        `switched` is the share, of the words that have a meaning, replaced by another seen language's word for it.
+        Punctuation and digits are never replaced, and shared names look the same in every language: with 0.2 about a
+        sixth of all words differ.
         """
         chance = Chance("switch", self.seed, language)
         trees = islice(self._trees(language, "text", language), count)
