@@ -20,8 +20,6 @@ from babelscope.rows import COLUMNS
 from babelscope.store import Store
 from command_line import SOON, babelscope, declaration, start, write_study
 
-ROOT = Path(__file__).parent.parent
-
 
 @pytest.fixture(scope="session")
 def study(tmp_path_factory, encoder_folder) -> Path:
@@ -282,25 +280,3 @@ def test_no_torch_is_loaded_where_nothing_is_computed(study, store, tmp_path, ar
     command = [sys.executable, "-c", code, *given, *(["--store", str(store)] if "STUDY" in arguments else [])]
     answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=SOON)
     assert answer.returncode == 0, answer.stderr
-
-
-# The README
-
-
-def shell_blocks() -> list[str]:
-    """The shell blocks of the README, but those of make."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    return [block for block in blocks if not re.fullmatch(r"(make \w+[^\n]*\n)+", block)]
-
-
-def test_the_shell_blocks_of_the_readme_run(tmp_path):
-    blocks = shell_blocks()
-    assert blocks, "README.md shows no command"
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    for block in blocks:
-        answer = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", block],
-            cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=600,
-        )  # fmt: skip
-        assert answer.returncode == 0, f"{block}\n{answer.stdout}{answer.stderr}"
