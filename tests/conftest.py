@@ -11,7 +11,12 @@ os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ["HF_HUB_OFFLINE"] = "1"
 
+import hypothesis
 import pytest
+
+# Busy machines are no failure; in continuous integration the same commit draws the same cases.
+hypothesis.settings.register_profile("project", deadline=None, derandomize="CI" in os.environ)
+hypothesis.settings.load_profile("project")
 
 NOUNS = ["cat", "dog", "bird", "fish", "tree", "house", "кот"]
 VERBS = ["sees", "likes", "finds", "carries", "видит"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from reprlib import Repr
@@ -136,6 +137,7 @@ def dump_study(study: Study) -> str:
     yaml.default_flow_style = None
     yaml.representer.sort_base_mapping_type_on_output = False
     yaml.width = 100
+    yaml.representer.add_representer(str, _represent_text)
     yaml.dump(study.model_dump(mode="json"), stream)
     return stream.getvalue()
 
@@ -160,6 +162,12 @@ def _yaml() -> YAML:
     yaml = YAML(typ="safe", pure=True)
     yaml.Constructor = _Constructor
     return yaml
+
+
+def _represent_text(representer: Any, text: str) -> Any:
+    """Plain text as it is, all else in quotes: the library writes some marks (a leading `?`) that it reads otherwise."""
+    style = None if re.fullmatch(r"\w[\w @./:-]*", text, re.ASCII) else '"'
+    return representer.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
