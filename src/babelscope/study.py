@@ -165,7 +165,7 @@ def _yaml() -> YAML:
 
 
 def _represent_text(representer: Any, text: str) -> Any:
-    """Plain text as it is, all else in quotes: the library writes some marks (a leading `?`) that it reads otherwise."""
+    """Plain text as it is, all else in quotes: some marks (a leading `?`) the library writes, but reads otherwise."""
     style = None if re.fullmatch(r"\w[\w @./:-]*", text, re.ASCII) else '"'
     return representer.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
