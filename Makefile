@@ -4,7 +4,6 @@ BIN := .venv/bin
 READY := .venv/.ready
 STORE ?= babelscope-store
 export TOKENIZERS_PARALLELISM = false
-export OMP_WAIT_POLICY = PASSIVE
 
 .PHONY: demo test check bench encoders clean
 

@@ -43,9 +43,9 @@ from babelscope.tuning.settings import Tuning
 from babelscope.world import World
 
 ENCODER, LANGUAGE = "world-natural", "qaa"
-TOKENS_PER_BATCH, LEARNING_RATE = 1024, 3e-3
+TOKENS_PER_BATCH, LEARNING_RATE = 1024, 4e-3
 """Of Babelscope's loop."""
-TRAINER_LEARNING_RATES = {8: 5e-4, 54: 3e-3}
+TRAINER_LEARNING_RATES = {8: 5e-4, 54: 4e-3}
 """By sentences in a batch; 54 sentences of the world have about 1,024 pieces."""
 HEAD_DROPOUT = 0.1
 
