@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from babelscope.errors import DataError, InputError, StudyError
+from babelscope.plan import compile_study
 from babelscope.steps import Pretrain
 from babelscope.studies import STUDIES, find_study
 from babelscope.study import LARGEST_FILE, Study, dump_study, load_study, parse_value
@@ -212,7 +213,7 @@ TEXT = st.characters(exclude_categories=["Cs"])
     name=st.from_regex(r"[a-zA-Z0-9_.-]+(@[a-zA-Z0-9_.-]+)?", fullmatch=True),
     question=st.text(TEXT),
     train=st.lists(st.text(TEXT, min_size=1), min_size=1),
-    seeds=st.lists(st.integers(0, 2**63 - 1), min_size=1),
+    seeds=st.lists(st.integers(0, 2**63 - 1), min_size=1, unique=True),
     rate=st.floats(min_value=0, exclude_min=True, allow_infinity=False),
     surgeries=st.lists(st.sampled_from([None, "reinit"]), min_size=1),
     duration=st.sampled_from([{"epochs": 2}, {"steps": 5}, {}]),
@@ -283,3 +284,22 @@ def test_names_and_parameters_that_do_not_exist_are_refused():
         find_study("first-look@moon", {})
     with pytest.raises(StudyError, match="nope: unknown key; allowed are encoder, scale, seeds"):
         find_study("first-look", {"nope": 1})
+
+
+def test_a_seed_given_twice_is_refused(load):
+    assert "given twice" in faults(load, MINIMAL + "seeds: [0, 1, 0]\n")[0]
+
+
+def test_a_profile_left_empty_is_refused():
+    with pytest.raises(InputError, match="no profile ''; there are world, real"):
+        find_study("first-look@", {})
+
+
+@pytest.mark.parametrize(
+    ("key", "given", "advice"),
+    [("train", "qaa", "its treebank is named world:qaa"), ("encoders", "world-naturl", "did you mean world-natural")],
+)
+def test_near_misses_get_the_right_name(load, key, given, advice):
+    declared = {"name": "near", "encoders": ["world-natural"], "train": ["world:qaa"], "evaluate": ["world:qaa"]}
+    with pytest.raises(StudyError, match=advice):
+        compile_study(Study.model_validate(declared | {key: [given]}))

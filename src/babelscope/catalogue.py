@@ -64,9 +64,8 @@ def _languages() -> Table:
 
 
 def _treebanks() -> Table:
-    return ("treebank", "language", "splits", "from"), [
-        (found.name, found.language.name, ", ".join(found.splits), found.source) for found in available_treebanks()
-    ]
+    lines = [(one.name, one.language.name, ", ".join(one.splits), one.source) for one in available_treebanks()]
+    return ("treebank", "language", "splits", "from"), [*lines, ("UD_...", "any other", "", "the Hugging Face hub")]
 
 
 def _encoders() -> Table:

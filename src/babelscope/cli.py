@@ -29,12 +29,19 @@ app = typer.Typer(
 )  # fmt: skip
 out, err = Console(soft_wrap=True), Console(stderr=True, soft_wrap=True)
 
-StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="a built-in study, NAME[@PROFILE], or a YAML file")]
+StudyName = Annotated[
+    str, typer.Argument(metavar="STUDY", help="a built-in study, NAME or NAME@PROFILE, or a YAML file")
+]
 StoreFolder = Annotated[
     Path, typer.Option("--store", envvar="BABELSCOPE_STORE", help="the folder that keeps results", show_default=True)
 ]
 With = Annotated[
-    list[str] | None, typer.Option("--with", metavar="KEY=VALUE", help="change a parameter of the study; repeatable")
+    list[str] | None,
+    typer.Option(
+        "--with",
+        metavar="KEY=VALUE",
+        help="change a built-in study's parameter (seeds=5) or a YAML study's key (tuning.epochs=3); repeatable",
+    ),
 ]
 OutputFile = Annotated[Path, typer.Option("-o", "--output", help="the file to write")]
 DEFAULT_STORE = Path("babelscope-store")
@@ -48,6 +55,12 @@ class Job(NamedTuple):
     study: Study
     plan: Plan
     store: Store
+    changes: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """The study's name, and what was changed in it."""
+        return self.study.name + (f" with {', '.join(self.changes)}" if self.changes else "")
 
     @property
     def done(self) -> int:
@@ -61,7 +74,7 @@ class Job(NamedTuple):
 
 def _job(name: str, changes: list[str] | None, folder: Path) -> Job:
     study = find_study(name, _parse_changes(changes or []))
-    return Job(study, compile_study(study), Store(folder))
+    return Job(study, compile_study(study), Store(folder), tuple(changes or ()))
 
 
 def _parse_changes(changes: list[str]) -> dict[str, Any]:
@@ -100,7 +113,7 @@ def plan(name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None
 @app.command()
 def run(
     name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="steps at once; default: one a core")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="steps at once; default: as the cores allow")] = None,
 ) -> None:  # fmt: skip
     """Run a study. Interrupt it at any moment; running it again goes on."""
     from babelscope.display import RunDisplay
@@ -112,7 +125,7 @@ def run(
     with RunDisplay(job.plan, job.done, err) as display:
         outcome = run_plan(job.plan, job.store, jobs, display)
     out.print(
-        f"{job.study.name}: {len(outcome.computed)} steps computed, {len(outcome.cached)} cached, "
+        f"{job.title}: {len(outcome.computed)} steps computed, {len(outcome.cached)} cached, "
         f"{len(outcome.failed)} failed, {len(outcome.blocked)} blocked, {time.monotonic() - began:.1f} s",
         highlight=False,
     )
@@ -124,7 +137,7 @@ def run(
 def status(
     name: Annotated[str | None, typer.Argument(metavar="[STUDY]")] = None,
     store: StoreFolder = DEFAULT_STORE, with_: With = None,
-    watch: Annotated[bool, typer.Option("--watch", help="go on showing it until it is done")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="go on showing it while it runs")] = False,
 ) -> None:  # fmt: skip
     """How far a study is; without a study, every built-in one in its default profile."""
     if name is None:
@@ -135,9 +148,11 @@ def status(
         out.print(_status_table(job))
         return
     with Live(_status_table(job), console=out) as live:
-        while job.done < len(job.plan.steps):
+        while job.done < len(job.plan.steps) and results.is_running(job.plan, job.store):
             time.sleep(1)
             live.update(_status_table(job))
+    if job.done < len(job.plan.steps):
+        out.print(f"nothing is running; go on with babelscope run {name}", highlight=False)
 
 
 @app.command()
@@ -159,7 +174,7 @@ def report(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STO
     job = _job(name, with_, store)
     found = _found_rows(job)
     content = Report(
-        title=job.study.name,
+        title=job.title,
         question=job.study.question,
         rows=found,
         declaration=dump_study(job.study),

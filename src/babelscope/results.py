@@ -68,6 +68,11 @@ def progress_by_kind(plan: Plan, store: Store) -> dict[str, Counter[str]]:
     return table
 
 
+def is_running(plan: Plan, store: Store) -> bool:
+    """Whether some process computes a step of the plan now."""
+    return any(store.claimed(key) for key in plan.steps)
+
+
 def _state(key: str, store: Store) -> str:
     if store.has(key):
         return "done"

@@ -89,6 +89,13 @@ class Study(Declaration):
     retrieval: Retrieval | None = None
     world_seed: Seed = 0
 
+    @field_validator("seeds")
+    @classmethod
+    def _each_once(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
+        if len(set(seeds)) < len(seeds):
+            raise ValueError("a seed is given twice; a repeated seed repeats its numbers")
+        return seeds
+
     @field_validator("baselines")
     @classmethod
     def _baselines_tag(cls, baselines: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:

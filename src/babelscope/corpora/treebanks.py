@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt
 from babelscope.corpora.lines import content_digest
 from babelscope.corpora.sources import Split, read_split, split_file, treebank_language
 from babelscope.declaration import Declaration
-from babelscope.errors import DataError
+from babelscope.errors import DataError, InputError
 from babelscope.text import Sentence
 from babelscope.world import FAMILY, World
 from babelscope.world.world import VERSION
@@ -115,6 +115,8 @@ def find(name: str, split: Split, sentences: int, world_seed: int = 0) -> WorldT
     if name.startswith(WORLD_PREFIX):
         language = World().member(name.removeprefix(WORLD_PREFIX)).language.code
         return WorldTreebank(language=language, split=split, sentences=sentences, seed=world_seed)
+    if name in FAMILY:
+        raise InputError(f"{name!r} is a language of the world; its treebank is named {WORLD_PREFIX}{name}")
     language = treebank_language(name).code
     sha256 = content_digest(split_file(name, split))
     return FileTreebank(name=name, language=language, split=split, sentences=sentences, sha256=sha256)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,6 +47,8 @@ def locate(source: str) -> Place:
         return Place("/".join(folder.parts[-2:]), folder_digest(folder, FILES), str(folder))
     if source.startswith((".", "/", "~")) or source.count("/") > 1:
         raise EncoderError(f"{source}: no such folder", _advice())
+    if close := get_close_matches(source, shipped_encoders(), n=1):
+        raise EncoderError(f"{source}: neither a folder nor shipped; did you mean {close[0]}?", _advice())
     return Place(source, _hub_commit(source), source)
 
 

@@ -54,9 +54,7 @@ def difference_chart(report: Report, found: Sequence[Difference], width: Width =
     factor, unit = scale(found[0].score.unit)
     table = pd.DataFrame([_mean_record(d.interval, factor, d.score) | {"verdict": d.verdict} for d in found])
     unit = points_of(unit)
-    plot = _DotPlot.of(
-        report, [one.score for one in found], f"Pretrained minus untrained{f' ({unit})' if unit else ''}"
-    )
+    plot = _DotPlot.of(report, [one.score for one in found], f"Gain over untrained{f' ({unit})' if unit else ''}")
     zero = alt.Chart(pd.DataFrame({"mean": [0]})).mark_rule(strokeDash=[3, 3], opacity=0.6).encode(x="mean:Q")
     return plot.sized([zero, *plot.means(table)], width)
 
@@ -122,7 +120,7 @@ class _DotPlot:
         return self._places(chart, table, shown).encode(yOffset=alt.YOffset("condition:N", sort=self.lanes))
 
     def _places(self, chart: alt.Chart, table: pd.DataFrame, shown: float = 1.0) -> alt.Chart:
-        axis = alt.Axis(grid=True, tickBand="extent", labelLimit=150)
+        axis = alt.Axis(grid=True, tickBand="extent", labelLimit=240)
         return chart.encode(
             x=alt.X("mean:Q", title=self.title, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=6)),
             y=alt.Y("place:N", title=None, sort=self.places, axis=axis),

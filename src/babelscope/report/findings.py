@@ -76,7 +76,7 @@ def _source(place: str, training_language: str, scores: Sequence[Score]) -> str:
 
 def _order(condition: str, scores: Sequence[Score]) -> str:
     foreign = [score for score in scores if score.condition == condition and not score.is_source]
-    if len(foreign) < 2:
+    if not foreign:
         return ""
     ranked = sorted(foreign, key=lambda score: -score.sign * score.interval.mean)
     places = [f"{score.place} {scale(score.unit)[0] * score.interval.mean:.1f}" for score in ranked]

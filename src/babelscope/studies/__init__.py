@@ -22,13 +22,13 @@ def find_study(name: str, changes: dict[str, Any]) -> Study:
     """
     if name.endswith((".yaml", ".yml")) or _is_file(name):
         return load_study(Path(name), changes)
-    base, _, profile = name.partition("@")
+    base, at, profile = name.partition("@")
     if base not in STUDIES:
         raise InputError(f"no study is named {base!r}; there are {', '.join(STUDIES)}, or give a YAML file")
-    profiles = STUDIES[base].PROFILES
-    if (profile or "world") not in profiles:
+    profiles, profile = STUDIES[base].PROFILES, profile if at else "world"
+    if profile not in profiles:
         raise InputError(f"{base} has no profile {profile!r}; there are {', '.join(profiles)}")
-    return profiles[profile or "world"](validate(STUDIES[base].Parameters, changes, f"{name} --with"))
+    return profiles[profile](validate(STUDIES[base].Parameters, changes, f"{name} --with"))
 
 
 def _is_file(name: str) -> bool:
