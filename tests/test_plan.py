@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +18,7 @@ from babelscope.errors import StudyError
 from babelscope.plan import compile_study
 from babelscope.steps import Evaluate, Load, Operate, Tune
 from babelscope.study import Study
-from command_line import declaration
+from command_line import babelscope, declaration, write_study
 
 
 @pytest.fixture(scope="session")
@@ -185,3 +186,13 @@ def test_an_encoder_is_not_named_like_a_baseline_or_another_pretraining():
     assert [fault.split(":")[0] for fault in caught.value.faults] == ["encoders.1", "encoders.2"]
     assert "the pre-training encoders.0" in caught.value.faults[0]
     assert "the baseline most-frequent-tag" in caught.value.faults[1]
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a CUDA device")
+def test_a_device_that_is_not_there_is_refused_before_computing(encoder_folder, tmp_path):
+    declared = declaration(encoder_folder, tuning={"epochs": 1, "device": "cuda"})
+    path = write_study(tmp_path / "study.yaml", declared)
+    assert babelscope("plan", path, "--store", tmp_path / "store").status == 0
+    answer = babelscope("run", path, "--store", tmp_path / "store")
+    assert answer.status == 2 and "torch sees no CUDA device here" in answer.errors
+    assert not (tmp_path / "store").exists()

@@ -17,7 +17,8 @@ from rich.table import Table
 import babelscope
 from babelscope import catalogue, results
 from babelscope.errors import BabelscopeError, InputError
-from babelscope.plan import Plan, check_data, compile_study
+from babelscope.plan import Plan, check_data, check_device, compile_study
+from babelscope.step import Step
 from babelscope.store import Store
 from babelscope.studies import find_study
 from babelscope.study import Study, dump_study, parse_value
@@ -69,7 +70,12 @@ class Job(NamedTuple):
 
     def check_data(self) -> None:
         """Refuse malformed data before anything is computed from it; finished steps need none any more."""
-        check_data(step for key, step in self.plan.steps.items() if not self.store.has(key))
+        check_data(self.pending)
+
+    @property
+    def pending(self) -> list[Step]:
+        """The plan's steps that are not in the store."""
+        return [step for key, step in self.plan.steps.items() if not self.store.has(key)]
 
 
 def _job(name: str, changes: list[str] | None, folder: Path) -> Job:
@@ -121,6 +127,7 @@ def run(
 
     job = _job(name, with_, store)
     job.check_data()
+    check_device(job.pending)
     began = time.monotonic()
     with RunDisplay(job.plan, job.done, err) as display:
         outcome = run_plan(job.plan, job.store, jobs, display)

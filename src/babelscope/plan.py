@@ -69,6 +69,19 @@ def check_data(steps: Iterable[Step]) -> None:
         raise StudyError("malformed data", faults)
 
 
+def check_device(steps: Iterable[Step]) -> None:
+    """Refuse steps on a CUDA device where there is none; torch is loaded only if a step asks for one.
+
+    Raises:
+        InputError: `tuning.device` is cuda, and torch sees no such device.
+    """
+    if any(isinstance(step, Tune | Pretrain) and step.tuning.device == "cuda" for step in steps):
+        import torch
+
+        if not torch.cuda.is_available():
+            raise InputError("tuning.device is cuda, but torch sees no CUDA device here: declare device: cpu")
+
+
 class _Compiler:
     """Resolves the names in a study, gathering faults."""
 
