@@ -79,3 +79,18 @@ def encoder_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("encoders") / "tiny"
     save_encoder(new_encoder(shape, pieces, seed=0, name="tiny"), folder)
     return folder
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A store that nothing was written to yet."""
+    from babelscope.store import Store
+
+    return Store(tmp_path / "store")
+
+
+@pytest.fixture
+def outside(tmp_path):
+    """A folder beside the store, where toy steps leave traces of their runs."""
+    (tmp_path / "outside").mkdir()
+    return tmp_path / "outside"

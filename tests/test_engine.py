@@ -33,17 +33,6 @@ from toy_steps import (
 )
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "store")
-
-
-@pytest.fixture
-def outside(tmp_path: Path) -> Path:
-    (tmp_path / "outside").mkdir()
-    return tmp_path / "outside"
-
-
 def test_a_diamond_is_computed_once_and_then_found(store: Store, outside: Path) -> None:
     top = Toy(name="top", outside=str(outside))
     left, right = (Toy(name=name, outside=str(outside), left=top) for name in ("left", "rightmost"))

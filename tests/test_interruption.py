@@ -29,17 +29,6 @@ from toy_steps import (
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "store")
-
-
-@pytest.fixture
-def outside(tmp_path: Path) -> Path:
-    (tmp_path / "outside").mkdir()
-    return tmp_path / "outside"
-
-
-@pytest.fixture
 def gate(outside: Path) -> Iterator[Gate]:
     gate = Gate(outside)
     yield gate

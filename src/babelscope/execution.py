@@ -48,8 +48,11 @@ def load(step: Load) -> Encoder:
 
 def pretrain(step: Pretrain, workspace: Workspace) -> None:
     """Write the encoder's folder and the curve of its training loss."""
-    tokenizer = train_wordpiece((line for text in step.texts for line in text.natural().read()), step.vocabulary_size)
-    lines = [line for text in step.texts for line in text.read()]
+    natural = [text.natural() for text in step.texts]
+    lines = [line for text in natural for line in text.read()]
+    tokenizer = train_wordpiece(lines, step.vocabulary_size)
+    if natural != list(step.texts):
+        lines = [line for text in step.texts for line in text.read()]
     encoder, history = pretrain_encoder(
         lines, tokenizer, workspace.folder, shape=step.shape, tuning=step.tuning, masking=step.masking,
         seed=step.seed, name=step.name, progress=workspace.progress,

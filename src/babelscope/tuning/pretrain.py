@@ -14,17 +14,14 @@ from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
 from babelscope.tuning.loop import History, Progress, tune
 from babelscope.tuning.settings import Tuning
 
-PRETRAINING = Tuning(learning_rate=2e-3, steps=7000, betas=(0.9, 0.98), weight_decay=0.01, warmup=0.06)
-"""Settings that pre-train the default shape on the artificial world, with 30% of the pieces hidden."""
-
 
 def pretrain(
     sentences: Sequence[str],
     tokenizer: PreTrainedTokenizerBase,
     folder: Path,
     *,
+    tuning: Tuning,
     shape: Shape | None = None,
-    tuning: Tuning = PRETRAINING,
     masking: float = 0.3,
     dev: Mapping[str, Sequence[str]] | None = None,
     seed: int = 0,

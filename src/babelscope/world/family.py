@@ -97,8 +97,6 @@ _MEMBERS = (
 FAMILY: dict[str, Member] = {member.language.code: member for member in _MEMBERS}
 """Language code -> member, the source first, by distance from it, the unseen ones last."""
 
-WORLD_LANGUAGES: dict[str, Language] = {code: member.language for code, member in FAMILY.items()}
-
 
 def typological_distance(first: str, second: str) -> float:
     """Share of the grammar's word-order and category features (not suffixes) in which two languages differ."""
