@@ -37,7 +37,7 @@ def tagged_sentence(chance: random.Random) -> tuple[list[str], list[str]]:
 @pytest.fixture(scope="session")
 def tagged():
     """Sixty tagged sentences of 6 to 10 words."""
-    from babelscope.tasks.tag import Tagged
+    from babelscope.text import Tagged
 
     chance = random.Random(0)
     return [Tagged(*tagged_sentence(chance)) for _ in range(60)]

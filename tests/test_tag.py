@@ -14,8 +14,9 @@ from torch.nn.functional import cross_entropy
 from babelscope.encoders.shape import Shape, new_encoder
 from babelscope.errors import InputError
 from babelscope.tasks.baselines import most_frequent_tag, score_predictions, word_majority
-from babelscope.tasks.tag import Tagged, Tagger, Tagging, evaluate_tagger
+from babelscope.tasks.tag import Tagger, Tagging, evaluate_tagger
 from babelscope.tasks.windows import encode_words, spans
+from babelscope.text import Tagged
 
 LABELS = ("ADJ", "DET", "NOUN", "PUNCT", "VERB")
 

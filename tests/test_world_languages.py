@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from babelscope.tasks.baselines import score_predictions, word_majority
-from babelscope.tasks.tag import Tagged
+from babelscope.text import Tagged
 from babelscope.world import FAMILY, World
 from babelscope.world.chance import Chance
 from babelscope.world.concepts import NOUN_CLASSES, concepts_of, inventory

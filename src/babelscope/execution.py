@@ -25,8 +25,8 @@ from babelscope.steps import Baseline, Evaluate, Load, Operate, Pretrain, Retrie
 from babelscope.surgery.reinit import reinit
 from babelscope.tasks import baselines
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
-from babelscope.tasks.tag import Tagged, Tagger, Tagging, TagScores, evaluate_tagger
-from babelscope.text import UPOS, Sentence
+from babelscope.tasks.tag import Tagger, Tagging, TagScores, evaluate_tagger
+from babelscope.text import UPOS, Sentence, Tagged
 from babelscope.tuning import loop
 from babelscope.tuning.checkpoint import Point, read_weights, set_weights
 from babelscope.tuning.pretrain import pretrain as pretrain_encoder

@@ -1,7 +1,8 @@
-"""The shared values of language data: word, sentence, parallel sentences with their word alignment."""
+"""The shared values of language data: word, sentence, tagged words, sentence pair, parallel sentences."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -46,6 +47,21 @@ class Sentence:
     def upos(self) -> list[str]:
         """The part of speech of each word."""
         return [word.upos for word in self.words]
+
+
+class Tagged(NamedTuple):
+    """A sentence with the gold label of each word: its part of speech, or a BIO tag of named entities."""
+
+    words: Sequence[str]
+    labels: Sequence[str]
+
+
+class SentencePair(NamedTuple):
+    """A pair of sentences (or one, then `second` is None) with its gold label: a class, or a number to regress on."""
+
+    first: str
+    second: str | None
+    label: str | float
 
 
 @dataclass(frozen=True, slots=True)

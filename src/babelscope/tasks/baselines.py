@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from babelscope.errors import InputError
-from babelscope.tasks.tag import Tagged, TagScores
+from babelscope.tasks.tag import TagScores
+from babelscope.text import Tagged
 
 Predict = Callable[[Sequence[str]], list[str]]
 """From the words of a sentence to their labels."""

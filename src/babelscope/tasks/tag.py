@@ -18,13 +18,7 @@ from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import Batch, by_length
 from babelscope.errors import InputError
 from babelscope.tasks.windows import Windows, encode_words
-
-
-class Tagged(NamedTuple):
-    """A sentence with the gold label of each word."""
-
-    words: Sequence[str]
-    labels: Sequence[str]
+from babelscope.text import Tagged
 
 
 class TagBatch(NamedTuple):

@@ -1,13 +1,37 @@
-"""What every task offers to the training loop."""
+"""What every task offers: to the training loop, examples with a loss; to an evaluation, scores."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
+
+from babelscope.statistics import bca_interval
+
+
+class Score(NamedTuple):
+    """A number on a test set, with its BCa bootstrap interval over sentences where there is one."""
+
+    measure: str
+    value: float
+    unit: str = "share"
+    low: float | None = None
+    high: float | None = None
+
+
+def ratio_score(measure: str, numerators: ArrayLike, denominators: ArrayLike) -> Score:
+    """A score that is the ratio of two sums over sentences, such as accuracy, F1, UAS or LAS.
+
+    Args:
+        measure: its name.
+        numerators: [sentences], such as the words that were right.
+        denominators: [sentences], such as all words; at least as much.
+    """
+    found = bca_interval(numerators, denominators)
+    return Score(measure, found.mean, "share", found.low, found.high)
 
 
 class Task(Protocol):
