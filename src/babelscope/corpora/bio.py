@@ -1,0 +1,191 @@
+"""BIO files of named entities: a word and its tag in each line, an empty line between sentences.
+
+A tag is `O` (outside), `B-TYPE` (an entity begins) or `I-TYPE` (it goes on). The word is the first column and the tag
+the last, as in MasakhaNER (`word TAG`), WikiANN (tabs) and CoNLL-2003 (`word POS chunk TAG`): Tjong Kim Sang and De
+Meulder (2003), https://aclanthology.org/W03-0419.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from babelscope.corpora.lines import Line, numbered_lines
+from babelscope.errors import DataError, InputError
+from babelscope.text import Tagged
+
+OUTSIDE = "O"
+_DOCUMENT = "-DOCSTART-"
+_SPACES = re.compile(" +")
+_CONTROL = re.compile(
+    "[\x00-\x08\x0a-\x1f\x7f]"
+)  # not \x80 to \x9f, the usual trace of a wrong conversion in real text
+
+
+class _LineError(Exception):
+    """What is wrong, and in which line of the file; `read_bio` adds the path."""
+
+    def __init__(self, line: int, problem: str):
+        self.line, self.problem = line, problem if len(problem) < 400 else f"{problem[:400]} ..."
+
+
+def read_bio(
+    path: Path,
+    labels: Sequence[str] | None = None,
+    mapping: Mapping[str, str] | None = None,
+    prefix: str = "",
+) -> list[Tagged]:
+    """All sentences of a BIO file, plain or gzip-compressed (told apart by content, not by name).
+
+    Tags are repaired (`repaired`), so that CoNLL-2003's own scheme, where an entity begins with I-, reads as BIO.
+    Columns are separated by tabs, or by spaces where the line has no tab; all words have the same number of them.
+    `-DOCSTART-` lines end a sentence and are left out.
+
+    Args:
+        path: the file.
+        labels: the entity types allowed, such as `("LOC", "ORG", "PER")`; None: any.
+        mapping: entity type of the file -> what it counts as, `O` for no entity, such as `{"DATE": "O"}`.
+        prefix: what stands before every word of the file, such as `de:` in WikiANN, and is taken off. A file whose
+            first word lacks it is read as it is.
+
+    Raises:
+        DataError: any part of the file is not well-formed, or an entity type is not allowed after the mapping.
+        InputError: the mapping leads to a type that is not allowed.
+    """
+    mapping = mapping or {}
+    if labels is not None and (strange := sorted(set(mapping.values()) - {*labels, OUTSIDE})):
+        raise InputError(f"the mapping leads to entity type {strange[0]!r}; allowed are {', '.join(labels)}, or O")
+    try:
+        blocks = list(_blocks(path))
+        _take_off(prefix, blocks)
+        sentences = [_sentence(block, labels, mapping) for block in blocks]
+    except _LineError as fault:
+        raise DataError(path, fault.line, fault.problem) from None
+    if not sentences:
+        raise DataError(path, None, "holds no sentence; expected BIO, a word and its tag in each line")
+    return sentences
+
+
+def write_bio(path: Path, sentences: Iterable[Tagged]) -> None:
+    """Write sentences as plain BIO, word and tag separated by a tab.
+
+    Raises `InputError`, and writes nothing, for what could not be read back: a sentence without words, a tag that is
+    not BIO, a word that is empty, has a space at an end, holds a control character, or is `-DOCSTART-`.
+    """
+    text = "".join(f"{_block_of(number, *sentence)}\n" for number, sentence in enumerate(sentences, start=1))
+    # Reading takes a byte order mark off the file, so a first word that begins with that character needs one before.
+    path.write_text(text, encoding="utf-8-sig" if text.startswith("\ufeff") else "utf-8", newline="\n")
+
+
+def _block_of(number: int, words: Sequence[str], tags: Sequence[str]) -> str:
+    problem = "" if words else "it has no word"
+    if len(words) != len(tags):
+        problem = f"it has {len(words)} words, but {len(tags)} tags"
+    problem = problem or next(filter(None, [*map(_word_problem, words), *map(_tag_problem, tags)]), "")
+    if problem:
+        raise InputError(f"sentence {number} cannot be written as BIO: {problem}")
+    return "".join(f"{word}\t{tag}\n" for word, tag in zip(words, tags, strict=True))
+
+
+def split_tag(tag: str) -> tuple[str, str]:
+    """`B-PER` is `("B", "PER")`, `O` is `("O", "")`; `InputError` for what is no BIO tag."""
+    if problem := _tag_problem(tag):
+        raise InputError(problem)
+    position, _, entity_type = tag.partition("-")
+    return position, entity_type
+
+
+def repaired(tags: Sequence[str]) -> list[str]:
+    """The tags of a sentence with I- turned into B- where the tag before is neither B- nor I- of the same type."""
+    return [
+        f"B-{tag[2:]}" if tag.startswith("I-") and before[2:] != tag[2:] else tag
+        for before, tag in pairwise([OUTSIDE, *tags])
+    ]
+
+
+class _Word:
+    """A word's line: what stands in its first and its last column."""
+
+    def __init__(self, line: Line):
+        columns = _columns(line)
+        self.line, self.count = line.number, len(columns)
+        self.form, self.tag = columns[0], columns[-1]
+
+
+def _columns(line: Line) -> list[str]:
+    if found := _CONTROL.search(line.text):
+        hint = "; are lines ended by \\r alone?" if found[0] == "\r" else ""
+        problem = f"control character {found[0]!r} at position {found.start() + 1}{hint}; remove it, or convert"
+        raise _LineError(line.number, f"{problem} the file to UTF-8 text")
+    if "\t" in line.text:
+        return [column.strip(" ") for column in line.text.split("\t")]
+    return _SPACES.split(line.text.strip(" "))
+
+
+def _blocks(path: Path) -> Iterator[list[_Word]]:
+    """The words of each sentence, checked to have equally many columns."""
+    block: list[_Word] = []
+    first: _Word | None = None
+    for line in numbered_lines(path):
+        word = _Word(line) if line.text.strip(" \t") else None
+        if word and word.form != _DOCUMENT:
+            first = first or word
+            _check_columns(word, first)
+            block.append(word)
+        elif block:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _check_columns(word: _Word, first: _Word) -> None:
+    if word.count == 1:
+        raise _LineError(word.line, f"expected a word and its tag, found {word.form[:100]!r} alone; which is missing?")
+    if word.count != first.count:
+        problem = f"{word.count} columns, but line {first.line} has {first.count}; does a word contain a space?"
+        raise _LineError(word.line, f"{problem} Then separate the columns by tabs")
+
+
+def _take_off(prefix: str, blocks: list[list[_Word]]) -> None:
+    if not prefix or not blocks or not blocks[0][0].form.startswith(prefix):
+        return
+    for word in (word for block in blocks for word in block):
+        if not word.form.startswith(prefix):
+            raise _LineError(word.line, f"the word {word.form!r} lacks the {prefix!r} that the file's first word has")
+        word.form = word.form.removeprefix(prefix)
+
+
+def _sentence(block: list[_Word], labels: Sequence[str] | None, mapping: Mapping[str, str]) -> Tagged:
+    for word in block:
+        if problem := _word_problem(word.form) or _tag_problem(word.tag):
+            raise _LineError(word.line, problem)
+    tags = [_mapped(tag, mapping) for tag in repaired([word.tag for word in block])]
+    for word, tag in zip(block, tags, strict=True):
+        if labels is not None and tag != OUTSIDE and tag[2:] not in labels:
+            problem = f"entity type {tag[2:]!r} is not one of {', '.join(labels)}; map it to one of them, or to O"
+            raise _LineError(word.line, problem)
+    return Tagged([word.form for word in block], tags)
+
+
+def _mapped(tag: str, mapping: Mapping[str, str]) -> str:
+    entity_type = mapping.get(tag[2:], tag[2:])
+    return OUTSIDE if tag == OUTSIDE or entity_type == OUTSIDE else f"{tag[:2]}{entity_type}"
+
+
+def _word_problem(word: str) -> str:
+    if not word or word != word.strip(" "):
+        return f"the word {word!r} is empty, or has a space at an end"
+    if _CONTROL.search(word) or "\t" in word:
+        return f"the word {word!r} holds a control character"
+    return f"the word is {_DOCUMENT}, which marks a new document" if word == _DOCUMENT else ""
+
+
+def _tag_problem(tag: str) -> str:
+    """Empty if it is a BIO tag."""
+    if tag == OUTSIDE or (tag[:2] in ("B-", "I-") and tag[2:].strip() and not re.search(r"\s", tag[2:])):
+        return ""
+    hint = "; convert tags of BIOES or BILOU to BIO" if tag[:2] in ("S-", "E-", "L-", "U-") else ""
+    return f"{tag!r} is not a BIO tag; allowed are O, B-TYPE and I-TYPE, such as B-PER{hint}"
