@@ -1,4 +1,4 @@
-"""The shared values of language data: word, sentence, tagged words, sentence pair, parallel sentences."""
+"""The shared values of language data: word, sentence, tree, tagged words, sentence pair, parallel sentences."""
 
 from __future__ import annotations
 
@@ -11,6 +11,13 @@ UPOS = (
     "PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X",
 )  # fmt: skip
 """The universal part-of-speech tags of UD, in the order of the task head's classes."""
+
+DEPREL = (
+    "acl", "advcl", "advmod", "amod", "appos", "aux", "case", "cc", "ccomp", "clf", "compound", "conj", "cop",
+    "csubj", "dep", "det", "discourse", "dislocated", "expl", "fixed", "flat", "goeswith", "iobj", "list", "mark",
+    "nmod", "nsubj", "nummod", "obj", "obl", "orphan", "parataxis", "punct", "reparandum", "root", "vocative", "xcomp",
+)  # fmt: skip
+"""The universal dependency relations of UD, in the order of the parser's classes."""
 
 
 class Word(NamedTuple):
@@ -47,6 +54,13 @@ class Sentence:
     def upos(self) -> list[str]:
         """The part of speech of each word."""
         return [word.upos for word in self.words]
+
+
+class Tree(NamedTuple):
+    """A dependency tree: for each word its head (1-based; 0 is the root) and its relation to it."""
+
+    heads: Sequence[int]
+    deprels: Sequence[str]
 
 
 class Tagged(NamedTuple):
