@@ -83,8 +83,8 @@ def _draw_verbal(chance: Chance, verb: Concept, subject: Nominal | None, modest:
         verb,
         subject,
         object=_draw_argument(chance, verb.objects, verb.name, simple=modest) if verb.objects else None,
-        obliques=_draw_obliques(chance, verb, 0.3 if modest else 0.6),
-        adverb=_draw_adverb(chance, verb) if chance.happens(0.15 if modest else 0.3) else None,
+        obliques=draw_obliques(chance, verb, 0.3 if modest else 0.6),
+        adverb=draw_adverb(chance, verb) if chance.happens(0.15 if modest else 0.3) else None,
         negated=chance.happens(0.15),
         tense=chance.weighted(("present", "past", "future"), (0.5, 0.35, 0.15)),
         complement=draw_clause(chance, modest=True) if verb.clausal else None,
@@ -99,7 +99,7 @@ def _draw_copular(chance: Chance) -> Clause:
         predicate = inventory()["NOUN", hypernym]
     else:
         category = {"PER": "person", "LOC": "place", "ORG": "group", "": "person"}.get(category, category)
-        predicate = _draw_adjective(chance, category, subject.head.name)
+        predicate = draw_adjective(chance, category, subject.head.name)
     negated, tense = chance.happens(0.15), chance.weighted(("present", "past"), (0.7, 0.3))
     return Clause(predicate, subject, negated=negated, tense=tense)
 
@@ -125,7 +125,7 @@ def _draw_name(chance: Chance, category: str, role: str) -> Nominal:
 def _draw_noun(chance: Chance, nouns: Sequence[Concept], role: str, simple: bool) -> Nominal:
     noun = _prefer(chance, nouns, role)
     adjectives = tuple(
-        _draw_adjective(chance, noun.category, noun.name) for _ in range(chance.weighted((0, 1, 2), (0.42, 0.48, 0.1)))
+        draw_adjective(chance, noun.category, noun.name) for _ in range(chance.weighted((0, 1, 2), (0.42, 0.48, 0.1)))
     )
     plural, number = chance.happens(0.3), None
     if plural and chance.happens(0.3):
@@ -161,7 +161,8 @@ def _draw_conjunct(chance: Chance, noun: Concept, role: str) -> tuple[str, Nomin
     return chance.weighted(("and", "or"), (0.75, 0.25)), _draw_noun(chance, nouns, role, simple=True)
 
 
-def _draw_obliques(chance: Chance, verb: Concept, probability: float) -> tuple[tuple[str, Nominal], ...]:
+def draw_obliques(chance: Chance, verb: Concept, probability: float = 1.0) -> tuple[tuple[str, Nominal], ...]:
+    """What is said of place or company: an adposition with its nominal, or nothing."""
     if not chance.happens(probability):
         return ()
     categories = ("place", "artefact", "person", "plant")
@@ -170,11 +171,13 @@ def _draw_obliques(chance: Chance, verb: Concept, probability: float) -> tuple[t
     return ((adposition, _draw_argument(chance, frozenset({category}), f"{verb.name}/{adposition}", simple=True)),)
 
 
-def _draw_adverb(chance: Chance, verb: Concept) -> Concept:
+def draw_adverb(chance: Chance, verb: Concept) -> Concept:
+    """An adverb that goes with the verb."""
     return _prefer(chance, [adverb for adverb in ADVERBS if adverb.name != "very"], verb.name)
 
 
-def _draw_adjective(chance: Chance, category: str, noun: str) -> Concept:
+def draw_adjective(chance: Chance, category: str, noun: str) -> Concept:
+    """An adjective that goes with a noun of that class."""
     return _prefer(chance, [adjective for adjective in ADJECTIVES if category in adjective.subjects], noun)
 
 

@@ -8,13 +8,15 @@ from itertools import islice
 from typing import NamedTuple
 
 from babelscope.errors import InputError
-from babelscope.text import Parallel, Sentence
+from babelscope.text import Parallel, Sentence, SentencePair, Tagged
 from babelscope.world.chance import Chance
 from babelscope.world.concepts import Concept
 from babelscope.world.family import FAMILY, Grammar, Member, typological_distance
+from babelscope.world.judgements import DRAWS, Judgement
 from babelscope.world.lexicon import SCRIPTS, Lexicon, cognate_share, coin_lexicon, coin_names, inherit, shared_names
 from babelscope.world.meaning import Clause, draw_sentence
 from babelscope.world.realise import Node, form, realise, write
+from babelscope.world.violations import violate
 
 VERSION = 2
 """Raise it whenever the same call would give other data: it is part of every key that rests on the world."""
@@ -63,11 +65,26 @@ class World:
 
     def treebank(self, language: str, split: str, count: int) -> list[Sentence]:
         """Annotated sentences. The test split says the same things in every language, the others do not."""
-        if split not in SPLITS:
-            raise InputError(f"the world has no split {split!r}; there are {', '.join(SPLITS)}")
-        stream = "all" if split == "test" else language
-        trees = islice(self._trees(language, f"treebank-{split}", stream), count)
+        trees = islice(self._treebank(language, split), count)
         return [write(tree, self._inflect(language), f"{language}-{split}-{k}") for k, tree in enumerate(trees, 1)]
+
+    def entities(self, language: str, split: str, count: int) -> list[Tagged]:
+        """The sentences of the treebank with BIO tags: a name, of one word or two, is a PER, a LOC or an ORG."""
+        inflect = self._inflect(language)
+        nodes = (list(tree.surface()) for tree in islice(self._treebank(language, split), count))
+        return [Tagged([form(node, inflect) for node in each], [_entity(node) for node in each]) for each in nodes]
+
+    def examples(self, language: str, task: str, split: str, count: int) -> list[SentencePair]:
+        """Labelled sentences or pairs of the tasks inference, acceptability, sentiment, paraphrase and similarity.
+
+        Labels are balanced. The test split says the same things in every language, the others do not.
+        """
+        if task not in DRAWS:
+            raise InputError(f"the world has no task {task!r}; there are {', '.join(DRAWS)}")
+        self.member(language)
+        judgements = DRAWS[task](Chance("judgement", self.seed, task, split, _stream(language, split)))
+        faults = Chance("violation", self.seed, split, language)
+        return [self._example(judgement, language, task, faults) for judgement in islice(judgements, count)]
 
     def parallel(self, languages: Sequence[str], count: int) -> list[Parallel]:
         """The same new meanings in several languages, with word alignments."""
@@ -104,6 +121,16 @@ class World:
         while True:
             yield draw_sentence(chance)
 
+    def _treebank(self, language: str, split: str) -> Iterator[Node]:
+        return self._trees(language, f"treebank-{split}", _stream(language, split))
+
+    def _example(self, judgement: Judgement, language: str, task: str, faults: Chance) -> SentencePair:
+        grammar, inflect = self.member(language).grammar, self._inflect(language)
+        wrong = task == "acceptability" and judgement.label == "0"
+        first = violate(faults, judgement.first, grammar) if wrong else realise(judgement.first, grammar)
+        second = realise(judgement.second, grammar) if judgement.second else None
+        return SentencePair(_said(first, inflect), _said(second, inflect) if second else None, judgement.label)
+
     def _trees(self, language: str, *stream: str) -> Iterator[Node]:
         grammar = self.member(language).grammar
         return (realise(meaning, grammar) for meaning in self._meanings(*stream))
@@ -117,6 +144,24 @@ class World:
         for node in tree.surface():
             switch = share and node.concept and chance.happens(share)
             yield form(node, self._inflect(chance.pick(others) if switch else language))
+
+
+def _stream(language: str, split: str) -> str:
+    """The meanings of a split: the language's own, but for the test split, which all languages share."""
+    if split not in SPLITS:
+        raise InputError(f"the world has no split {split!r}; there are {', '.join(SPLITS)}")
+    return "all" if split == "test" else language
+
+
+def _said(tree: Node, inflect: Inflector) -> str:
+    return " ".join(form(node, inflect) for node in tree.surface())
+
+
+def _entity(node: Node) -> str:
+    """The BIO tag of a word."""
+    if node.upos != "PROPN" or node.concept is None:
+        return "O"
+    return f"{'I' if node.deprel == 'flat' else 'B'}-{node.concept.category}"
 
 
 class Inflector:
