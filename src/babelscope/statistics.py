@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -78,7 +79,8 @@ def bca_interval(
 
     `correct` and `total` count words, one entry a sentence; sentences are what is sampled, so they are what is
     drawn again. `mean` is the ratio over all words, `sd` the bootstrap's standard error, `n` the number of
-    sentences. Where resampling cannot change the ratio (one sentence, all words right, all words wrong) nothing
+    sentences. What is counted may also be entities, and then sentences without any are left out: they say nothing
+    of the ratio. Where resampling cannot change the ratio (one sentence, all words right, all words wrong) nothing
     is known of its uncertainty and `low`, `high` and `sd` are None. Raises ValueError for empty or odd counts.
     """
     right, words = _counts(correct, total)
@@ -98,6 +100,34 @@ def bca_interval(
     return Interval(ratio, low, high, float(found.standard_error), len(words))
 
 
+def paired_interval(
+    statistic: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]], a: NDArray[Any], b: NDArray[Any], *,
+    confidence: float = 0.95, resamples: int = 1000, seed: int = 0,
+) -> Interval:  # fmt: skip
+    """A statistic of pairs, such as a correlation of predicted with gold numbers, with its BCa bootstrap interval.
+
+    `statistic` takes two arrays of equal shape [..., pairs], reduces the last axis, and is finite for all resamples.
+    Where resampling does not change it, or there is one pair, `low`, `high` and `sd` are None. Raises ValueError
+    without pairs or for unequal numbers of them.
+    """
+    if len(a) != len(b) or not len(a):
+        raise ValueError(f"needs as many values on both sides, and some: {len(a)} and {len(b)}")
+    value = float(statistic(a, b))
+    if len(a) == 1:
+        return Interval(value, None, None, None, 1)
+    from scipy.stats import bootstrap
+
+    with np.errstate(invalid="ignore"), warnings.catch_warnings(action="ignore"):  # bounds that are NaN say it all
+        found = bootstrap(
+            (a, b), lambda x, y, axis=-1: statistic(x, y), paired=True, vectorized=True, n_resamples=resamples,
+            batch=BATCH, confidence_level=confidence, method="BCa", rng=np.random.default_rng(seed),
+        )  # fmt: skip
+    low, high = (float(bound) for bound in found.confidence_interval)
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return Interval(value, None, None, None, len(a))
+    return Interval(value, low, high, float(found.standard_error), len(a))
+
+
 def _around(mean: float, sd: float, error: float, freedom: float, n: int, confidence: float) -> Interval:
     """mean ± t · standard error."""
     from scipy.special import stdtrit  # far quicker to import than scipy.stats
@@ -107,9 +137,10 @@ def _around(mean: float, sd: float, error: float, freedom: float, n: int, confid
 
 
 def _counts(correct: ArrayLike, total: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The counts of the sentences that have something to count."""
     right, words = np.asarray(correct, dtype=np.int64), np.asarray(total, dtype=np.int64)
     if len(right) != len(words) or not len(words):
         raise ValueError(f"needs as many counts of right words as of words, and some: {len(right)} and {len(words)}")
-    if (words < 1).any() or (right < 0).any() or (right > words).any():
-        raise ValueError("every sentence needs at least one word, and between none and all of them right")
-    return right, words
+    if not words.any() or (right < 0).any() or (right > words).any():
+        raise ValueError("needs at least one word, and in every sentence between none and all of them right")
+    return right[words > 0], words[words > 0]

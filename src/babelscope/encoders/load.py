@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import torch
+from torch import nn
 from transformers import (
     AutoConfig,
     AutoModelForMaskedLM,
@@ -32,6 +33,8 @@ class Encoder:
     """With its masked language model head where it has one; else the backbone alone."""
     tokenizer: PreTrainedTokenizerBase
     name: str
+    pooler: nn.Module | None = None
+    """From the first hidden state to the sentence's, trained with the model; None where the checkpoint has none."""
 
     @property
     def backbone(self) -> PreTrainedModel:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
+Sequences = Sequence[Sequence[int] | NDArray[np.int64]]
+
 
 class Batch(NamedTuple):
     """Sequences of pieces, padded to the longest."""
@@ -21,10 +23,13 @@ class Batch(NamedTuple):
     """[sequences, pieces], int64."""
     real: Tensor
     """[sequences, pieces], bool: False where padded."""
+    types: Tensor | None = None
+    """[sequences, pieces], int64: which sentence of a pair each piece is of, 0 or 1; None for models without types."""
 
     def to(self, device: torch.device) -> Batch:
         """The same batch on a device."""
-        return Batch(self.ids.to(device), self.real.to(device))
+        types = None if self.types is None else self.types.to(device)
+        return Batch(self.ids.to(device), self.real.to(device), types)
 
     @property
     def attention_mask(self) -> Tensor | None:
@@ -41,14 +46,16 @@ class Pieces:
     starts: Tensor
     """[sequences + 1], int64: where each sequence begins in `ids`, and the end."""
     padding_id: int
+    types: Tensor | None = None
+    """[all pieces], int64: which sentence of a pair each piece is of, 0 or 1."""
 
     @classmethod
-    def of(cls, sequences: Sequence[Sequence[int] | NDArray[np.int64]], padding_id: int) -> Pieces:
-        """Join sequences of piece ids."""
+    def of(cls, sequences: Sequences, padding_id: int, types: Sequences | None = None) -> Pieces:
+        """Join sequences of piece ids, and of their types."""
         starts = np.zeros(len(sequences) + 1, dtype=np.int64)
         np.cumsum([len(sequence) for sequence in sequences], out=starts[1:])
-        flat = np.fromiter((piece for sequence in sequences for piece in sequence), np.int64, int(starts[-1]))
-        return cls(torch.from_numpy(flat), torch.from_numpy(starts), padding_id)
+        ids = _joined(sequences, int(starts[-1]))
+        return cls(ids, torch.from_numpy(starts), padding_id, None if types is None else _joined(types, len(ids)))
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -68,7 +75,12 @@ class Pieces:
         column = torch.arange(int(lengths.max()))
         real = column < lengths[:, None]
         where = (first[:, None] + column).clamp_(max=len(self.ids) - 1)
-        return Batch(self.ids[where].masked_fill_(~real, self.padding_id), real)
+        types = None if self.types is None else self.types[where].masked_fill_(~real, 0)
+        return Batch(self.ids[where].masked_fill_(~real, self.padding_id), real, types)
+
+
+def _joined(sequences: Sequences, length: int) -> Tensor:
+    return torch.from_numpy(np.fromiter((one for sequence in sequences for one in sequence), np.int64, length))
 
 
 def cut_by_tokens(

@@ -1,0 +1,290 @@
+"""Sentence tasks: a class, or a number, for a text: one sentence or a pair of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, mse_loss
+from transformers import PreTrainedTokenizerBase
+
+from babelscope.encoders.anatomy import anatomy_of
+from babelscope.encoders.load import Encoder
+from babelscope.encoders.pieces import Batch, Pieces, by_length
+from babelscope.errors import InputError
+from babelscope.tasks.metrics import measure_of, score
+from babelscope.tasks.task import Score
+from babelscope.text import SentencePair
+
+Text = str | tuple[str, str]
+"""A sentence, or a pair of sentences."""
+
+Head = Literal["first", "pooler"]
+
+
+class ClassBatch(NamedTuple):
+    """Texts and their gold values."""
+
+    batch: Batch
+    gold: Tensor
+    """[texts]: class of each, int64; or number, float32, as a share of the classifier's scale."""
+
+
+class Classifier(nn.Module):
+    """An encoder's backbone, with dropout and a linear layer over the state that stands for the whole text.
+
+    That state is the raw last hidden state of the first piece ([CLS]; head "first", the default), or what the model's
+    own pooler makes of it (head "pooler"). Without `labels` the layer has one output and the task is regression:
+    outputs 0 to 1 are spread over `scale`, the lowest and the highest number of the task (0 and 5 for STS-B).
+
+    The backbone is the encoder's own, not a copy: training the classifier changes the encoder. The linear layer, and
+    a pooler where the checkpoint has none, are drawn from torch's global generator. `max_length` (pieces) can only
+    be less than what the encoder has positions for.
+
+    Raises:
+        InputError: one label alone, a scale without width, an unknown head, or a family that has no pooler.
+    """
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        labels: Sequence[str],
+        dropout: float = 0.1,
+        max_length: int | None = None,
+        head: Head = "first",
+        scale: tuple[float, float] = (0.0, 1.0),
+    ):
+        super().__init__()
+        _check(labels, head, scale)
+        self.labels, self.scale = tuple(labels), scale
+        self.tokenizer = encoder.tokenizer
+        self.max_length = min(encoder.max_length, max_length or encoder.max_length)
+        self.backbone = encoder.backbone
+        self.pooler = pooler_of(encoder) if head == "pooler" else nn.Identity()
+        self.dropout = nn.Dropout(dropout)
+        self.classifier = nn.Linear(encoder.backbone.config.hidden_size, len(self.labels) or 1)
+        nn.init.normal_(self.classifier.weight, std=0.02)
+        nn.init.constant_(self.classifier.bias, 0.0 if labels else 0.5)  # regression starts in the middle of the scale
+
+    def forward(self, batch: Batch) -> Tensor:
+        """[texts, labels]: logits; for regression [texts]: numbers, as shares of the scale."""
+        types = {} if batch.types is None else {"token_type_ids": batch.types}
+        states = self.backbone(input_ids=batch.ids, attention_mask=batch.attention_mask, **types).last_hidden_state
+        outputs = self.classifier(self.dropout(self.pooler(self.text_states(states, batch))))
+        return outputs if self.labels else outputs.squeeze(1)
+
+    def text_states(self, states: Tensor, batch: Batch) -> Tensor:
+        """[texts, hidden]: of all hidden states [texts, pieces, hidden], those that stand for the whole texts.
+
+        They are the first; in a decoder, which reads from left to right, the last that is not padding.
+        """
+        if anatomy_of(self.backbone.config).head:
+            return states[:, 0]
+        return states[torch.arange(len(states), device=states.device), batch.real.sum(1) - 1]
+
+    def predict(self, texts: Sequence[Text], tokens_per_batch: int = 4096) -> list[str] | list[float]:
+        """A label, or a number, for each text. A text longer than the model is cut, of a pair the longer first."""
+        values = predict_values(self, self.encode(texts), tokens_per_batch).tolist()
+        return [self.labels[number] for number in values] if self.labels else values
+
+    def encode(self, texts: Sequence[Text]) -> Pieces:
+        """The texts as the classifier reads them."""
+        # Models of one type have no use for type ids; DistilBERT's family does not even take them.
+        types = getattr(self.backbone.config, "type_vocab_size", 0) > 1
+        return encode_texts(self.tokenizer, texts, self.max_length, types)
+
+
+def pooler_of(encoder: Encoder) -> nn.Module:
+    """The encoder's pooler, a linear layer and tanh; a new one where its checkpoint has none.
+
+    Raises:
+        InputError: encoders of this family have no pooler.
+    """
+    config = encoder.backbone.config
+    if not hasattr(encoder.backbone, "pooler"):  # None where the family has one
+        raise InputError(
+            f"head 'pooler': {encoder.name} is of type {config.model_type}, which has no pooler; use head 'first', or "
+            "an encoder that has one, of type bert, roberta or xlm-roberta"
+        )
+    if encoder.pooler is not None:
+        return encoder.pooler
+    dense = nn.Linear(config.hidden_size, config.hidden_size)
+    nn.init.normal_(dense.weight, std=config.initializer_range)
+    nn.init.zeros_(dense.bias)
+    return nn.Sequential(dense, nn.Tanh())
+
+
+def encode_texts(
+    tokenizer: PreTrainedTokenizerBase, texts: Sequence[Text], max_length: int, types: bool = False
+) -> Pieces:
+    """Encode sentences, or pairs as the tokenizer's own template joins them, such as `[CLS] a [SEP] b [SEP]`.
+
+    What is longer than `max_length` pieces is cut at the end, of a pair piece by piece from the longer sentence.
+
+    Args:
+        tokenizer: of the encoder.
+        texts: all single sentences, or all pairs.
+        max_length: in pieces, special ones included.
+        types: whether to number the sentences of a pair, 0 and 1, for models that tell them apart by that.
+
+    Raises:
+        InputError: single sentences and pairs are mixed, or `max_length` has no room for both sentences.
+    """
+    pairs = [text for text in texts if not isinstance(text, str)]
+    if pairs and len(pairs) != len(texts):
+        raise InputError(f"{len(pairs)} of {len(texts)} texts are pairs of sentences: give pairs only, or none")
+    special = tokenizer.num_special_tokens_to_add(pair=bool(pairs))
+    if max_length < special + 1 + bool(pairs):
+        raise InputError(f"max_length={max_length} leaves no room for text beside {special} special pieces")
+    if not texts:
+        return Pieces.of([], tokenizer.pad_token_id, [] if types else None)
+    parts = [list(part) for part in zip(*pairs, strict=True)] or [list(texts)]
+    encoded = tokenizer(
+        *parts, truncation="longest_first", max_length=max_length,
+        return_attention_mask=False, return_token_type_ids=types, verbose=False,
+    )  # fmt: skip
+    # A decoder's tokenizer makes nothing at all of an empty text; the model must read something.
+    sequences = [ids or [tokenizer.eos_token_id] for ids in encoded["input_ids"]]
+    return Pieces.of(sequences, tokenizer.pad_token_id, encoded["token_type_ids"] if types else None)
+
+
+@torch.no_grad()
+def predict_values(classifier: Classifier, pieces: Pieces, tokens_per_batch: int = 4096) -> NDArray[np.generic]:
+    """[texts]: the best class of each, int64; or the number of each, float64, in the classifier's scale."""
+    was_training, device = classifier.training, classifier.classifier.weight.device
+    classifier.eval()
+    values = np.zeros(len(pieces), dtype=np.int64 if classifier.labels else np.float64)
+    for indices in by_length(pieces.lengths, tokens_per_batch):
+        outputs = classifier(pieces.batch(indices).to(device))
+        values[indices] = (outputs.argmax(dim=1) if classifier.labels else outputs.double()).cpu().numpy()
+    classifier.train(was_training)
+    low, high = classifier.scale
+    return values if classifier.labels else low + (high - low) * values
+
+
+@dataclass(frozen=True)
+class LabelledTexts:
+    """Texts with gold values, encoded once."""
+
+    pieces: Pieces
+    gold: NDArray[np.generic]
+    """[texts]: class of each, int64; or number, float64, in the classifier's scale."""
+
+    @classmethod
+    def of(cls, classifier: Classifier, examples: Sequence[SentencePair]) -> LabelledTexts:
+        """Encode examples for a classifier.
+
+        Raises:
+            InputError: a gold label that the classifier does not have, or no finite number for regression.
+        """
+        gold = _classes(examples, classifier.labels) if classifier.labels else _numbers(examples)
+        return cls(classifier.encode([text_of(example) for example in examples]), gold)
+
+    def value(self, classifier: Classifier, measure: str) -> float:
+        """The measure of the classifier's predictions."""
+        compute = measure_of(measure, len(classifier.labels)).compute
+        return float(compute(predict_values(classifier, self.pieces), self.gold))
+
+    def scores(self, classifier: Classifier, measures: Sequence[str]) -> list[Score]:
+        """The measures of the classifier's predictions, with intervals."""
+        predicted = predict_values(classifier, self.pieces)
+        return [score(measure, predicted, self.gold) for measure in measures]
+
+
+def text_of(example: SentencePair) -> Text:
+    """What a classifier reads of an example."""
+    return example.first if example.second is None else (example.first, example.second)
+
+
+def evaluate_classifier(
+    classifier: Classifier, examples: Sequence[SentencePair], measures: Sequence[str]
+) -> list[Score]:
+    """Compare predictions with gold labels or numbers: one score a measure, with its interval over examples.
+
+    Raises:
+        InputError: there is no example, a measure does not fit the task, or a gold label is not the classifier's.
+    """
+    if not examples:
+        raise InputError("no text to classify: the evaluation data is empty")
+    for measure in measures:
+        measure_of(measure, len(classifier.labels))
+    return LabelledTexts.of(classifier, examples).scores(classifier, measures)
+
+
+@dataclass(frozen=True)
+class Classification:
+    """The task: labelled texts to train a classifier on, and dev sets by name. The loss of regression is squared."""
+
+    classifier: Classifier
+    texts: Sequence[SentencePair]
+    dev: Mapping[str, Sequence[SentencePair]] = field(default_factory=dict)
+    measure: str = "accuracy"
+    higher_is_better: bool = True
+
+    def __post_init__(self) -> None:
+        measure_of(self.measure, len(self.classifier.labels))
+
+    @cached_property
+    def examples(self) -> LabelledTexts:
+        """The training texts."""
+        return LabelledTexts.of(self.classifier, self.texts)
+
+    @cached_property
+    def held_out(self) -> dict[str, LabelledTexts]:
+        """The dev texts."""
+        return {name: LabelledTexts.of(self.classifier, texts) for name, texts in self.dev.items()}
+
+    @cached_property
+    def targets(self) -> Tensor:
+        """[texts]: what the outputs are compared with."""
+        gold = torch.from_numpy(self.examples.gold)
+        low, high = self.classifier.scale
+        return gold if self.classifier.labels else ((gold - low) / (high - low)).float()
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """[texts]: pieces of each, special pieces included."""
+        return self.examples.pieces.lengths
+
+    def batch(self, indices: NDArray[np.int64], generator: torch.Generator) -> ClassBatch:
+        """Training texts with their gold values."""
+        return ClassBatch(self.examples.pieces.batch(indices), self.targets[indices])
+
+    def loss(self, model: Classifier, batch: ClassBatch) -> Tensor:
+        """Mean cross-entropy over the texts, or mean squared error in shares of the scale."""
+        device = model.classifier.weight.device
+        outputs, gold = model(batch.batch.to(device)).float(), batch.gold.to(device)
+        return cross_entropy(outputs, gold) if model.labels else mse_loss(outputs, gold)
+
+    def evaluate(self, model: Classifier) -> dict[str, float]:
+        """The measure on each dev set."""
+        return {name: texts.value(model, self.measure) for name, texts in self.held_out.items()}
+
+
+def _check(labels: Sequence[str], head: str, scale: tuple[float, float]) -> None:
+    if len(labels) == 1:
+        raise InputError(f"one label, {labels[0]!r}, leaves nothing to tell apart: give two or more (none: regression)")
+    if head not in get_args(Head):
+        raise InputError(f"unknown head {head!r}; allowed are {', '.join(get_args(Head))}")
+    if not scale[0] < scale[1]:
+        raise InputError(f"scale {scale}: give the lowest and the highest number of the task, such as (0, 5)")
+
+
+def _classes(examples: Sequence[SentencePair], labels: Sequence[str]) -> NDArray[np.generic]:
+    classes = {label: number for number, label in enumerate(labels)}
+    if strange := {str(example.label) for example in examples} - set(classes):
+        raise InputError(f"label {min(strange)!r} in the data: the classifier has {', '.join(labels)}")
+    return np.asarray([classes[str(example.label)] for example in examples], dtype=np.int64)
+
+
+def _numbers(examples: Sequence[SentencePair]) -> NDArray[np.generic]:
+    for example in examples:
+        if isinstance(example.label, str) or not np.isfinite(example.label):
+            raise InputError(f"label {example.label!r} in the data: regression needs finite numbers")
+    return np.asarray([example.label for example in examples], dtype=np.float64)

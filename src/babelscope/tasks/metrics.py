@@ -1,0 +1,116 @@
+"""How predicted classes and numbers compare with the gold ones: GLUE's measures (Wang et al., 2019).
+
+Each measure takes predictions and gold values of equal shape [..., examples] and reduces the last axis, so that the
+same code scores a test set and all its bootstrap resamples. Every measure is a finite number for any input: what a
+constant prediction leaves undefined is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from babelscope.errors import InputError
+from babelscope.statistics import paired_interval
+from babelscope.tasks.task import Score, ratio_score
+
+Numbers = NDArray[Any]
+
+
+def accuracy(predicted: Numbers, gold: Numbers) -> Numbers:
+    """The share of examples with the gold class."""
+    return (predicted == gold).mean(-1)
+
+
+def f1(predicted: Numbers, gold: Numbers) -> Numbers:
+    """F1 of class 1: 2 · hits / (predicted + gold ones); 0 where class 1 is neither predicted nor gold."""
+    hits = ((predicted == 1) & (gold == 1)).sum(-1)
+    ones = (predicted == 1).sum(-1) + (gold == 1).sum(-1)
+    return 2 * hits / np.maximum(ones, 1)
+
+
+def matthews(predicted: Numbers, gold: Numbers) -> Numbers:
+    """Matthews correlation (1975) of two classes, -1 to 1; 0 where predicted or gold classes are all the same."""
+    yes, truth = predicted == 1, gold == 1
+    n = float(predicted.shape[-1])  # in floating point, as products of four counts leave the integers
+    hits, a, b = (np.asarray(x.sum(-1), dtype=np.float64) for x in (yes & truth, yes, truth))
+    square = a * (n - a) * b * (n - b)
+    return np.where(square > 0, (hits * n - a * b) / np.sqrt(np.where(square > 0, square, 1)), 0.0)
+
+
+def pearson(predicted: Numbers, gold: Numbers) -> Numbers:
+    """Pearson's correlation, -1 to 1; 0 where predictions or gold numbers are all the same."""
+    x, y = (np.asarray(one, dtype=np.float64) for one in (predicted, gold))
+    constant = (x == x[..., :1]).all(-1) | (y == y[..., :1]).all(-1)
+    x, y = (one - one.mean(-1, keepdims=True) for one in (x, y))
+    # Each is scaled by itself first: the product of two tiny variances would vanish.
+    x, y = (one / np.where(constant, 1, np.linalg.norm(one, axis=-1))[..., None] for one in (x, y))
+    return np.where(constant, 0.0, np.clip((x * y).sum(-1), -1, 1))
+
+
+def spearman(predicted: Numbers, gold: Numbers) -> Numbers:
+    """Spearman's correlation: Pearson's of the ranks, where equal numbers share the mean of their ranks."""
+    return pearson(_ranks(predicted), _ranks(gold))
+
+
+def accuracy_f1(predicted: Numbers, gold: Numbers) -> Numbers:
+    """GLUE's score of MRPC and QQP: the mean of accuracy and F1."""
+    return (accuracy(predicted, gold) + f1(predicted, gold)) / 2
+
+
+def pearson_spearman(predicted: Numbers, gold: Numbers) -> Numbers:
+    """GLUE's score of STS-B: the mean of Pearson's and Spearman's correlations."""
+    return (pearson(predicted, gold) + spearman(predicted, gold)) / 2
+
+
+class Measure(NamedTuple):
+    """A measure, what it is of, and its unit."""
+
+    compute: Callable[[Numbers, Numbers], Numbers]
+    of: str
+    unit: str = "share"
+
+
+MEASURES = {
+    "accuracy": Measure(accuracy, "classes"),
+    "f1": Measure(f1, "two classes"),
+    "accuracy_f1": Measure(accuracy_f1, "two classes"),
+    "matthews": Measure(matthews, "two classes", "correlation"),
+    "pearson": Measure(pearson, "numbers", "correlation"),
+    "spearman": Measure(spearman, "numbers", "correlation"),
+    "pearson_spearman": Measure(pearson_spearman, "numbers", "correlation"),
+}
+"""By name. More is better in all."""
+
+
+def measure_of(name: str, classes: int) -> Measure:
+    """The measure of that name, for a task of so many classes (0: numbers); InputError if it does not fit."""
+    kinds = {0: ("numbers",), 2: ("classes", "two classes")}.get(classes, ("classes",))
+    fitting = [name for name, measure in MEASURES.items() if measure.of in kinds]
+    if name not in fitting:
+        what = f"{classes} classes" if classes else "numbers"
+        raise InputError(f"measure {name!r} does not score {what}; these do: {', '.join(fitting)}")
+    return MEASURES[name]
+
+
+def score(name: str, predicted: ArrayLike, gold: ArrayLike) -> Score:
+    """A measure of predictions (class numbers, or numbers) with its BCa bootstrap interval over examples."""
+    x, y = np.asarray(predicted), np.asarray(gold)
+    if name == "accuracy":
+        return ratio_score(name, x == y, np.ones(len(x)))
+    found = paired_interval(MEASURES[name].compute, x, y)
+    return Score(name, found.mean, MEASURES[name].unit, found.low, found.high)
+
+
+def _ranks(numbers: Numbers) -> Numbers:
+    """[..., n]: ranks from 1 along the last axis; by counting, since sorting every resample would take long."""
+    values, codes = np.unique(numbers, return_inverse=True)
+    rows = codes.reshape(-1, numbers.shape[-1])
+    places = rows + len(values) * np.arange(len(rows))[:, None]
+    counts = np.bincount(places.ravel(), minlength=len(rows) * len(values)).reshape(len(rows), -1)
+    # Of `count` equal numbers that end at `last`, the mean rank is last - (count - 1) / 2.
+    means = counts.cumsum(axis=1) - (counts - 1) / 2
+    return np.take_along_axis(means, rows, axis=1).reshape(numbers.shape)
