@@ -6,14 +6,27 @@ import numpy as np
 import pytest
 import torch
 from torch.nn.functional import cross_entropy
-from transformers import AutoModelForMaskedLM, DistilBertConfig, RobertaConfig
+from transformers import (
+    AutoModelForMaskedLM,
+    BertConfig,
+    BertForPreTraining,
+    BertModel,
+    DistilBertConfig,
+    RobertaConfig,
+    XLMRobertaConfig,
+    XLMRobertaModel,
+)
 
-from babelscope.encoders.load import untrained_model
+from babelscope.encoders.load import load_encoder, save_encoder, untrained_model
 from babelscope.errors import InputError
 from babelscope.tasks.classify import Classification, Classifier, encode_texts, evaluate_classifier
 from babelscope.text import SentencePair
 
 LABELS = ("entailment", "neutral", "contradiction")
+SIZES = {
+    "vocab_size": 90, "hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 8,
+    "max_position_embeddings": 50, "pad_token_id": 0,
+}  # fmt: skip
 WORDS = ["cat", "dog", "кот", "carries", "bigoldtree", "the", "."]
 
 
@@ -172,13 +185,39 @@ def test_a_pooler_that_the_checkpoint_lacks_is_drawn_from_the_seed(encoder):
     for seed in (1, 1, 2):
         torch.manual_seed(seed)
         models.append(Classifier(encoder, LABELS, head="pooler").eval())
-    same, again, other = (model.pooler[0].weight for model in models)
+    same, again, other = (model.pooler.dense.weight for model in models)
     assert torch.equal(same, again)
     assert not torch.equal(same, other)
     batch = models[0].encode(["cat"]).batch(np.array([0]))
     state = models[0].backbone(input_ids=batch.ids).last_hidden_state[0, 0]
     pooled = torch.tanh(same @ state)
     torch.testing.assert_close(models[0](batch)[0], models[0].classifier(pooled))
+
+
+@pytest.mark.parametrize(
+    "checkpoint, config",
+    [
+        (BertForPreTraining, BertConfig(**SIZES, type_vocab_size=2)),
+        (BertModel, BertConfig(**SIZES)),
+        (XLMRobertaModel, XLMRobertaConfig(**SIZES, type_vocab_size=1)),
+    ],
+)
+def test_the_pooler_of_a_checkpoint_is_loaded_and_saved(encoder, tmp_path, checkpoint, config):
+    """The classifier then equals the library's own model of the checkpoint."""
+    torch.manual_seed(7)
+    model = checkpoint(config).eval()
+    torch.nn.init.normal_(model.base_model.pooler.dense.bias)
+    model.save_pretrained(tmp_path / "once")
+    encoder.tokenizer.save_pretrained(tmp_path / "once")
+    save_encoder(load_encoder(tmp_path / "once"), tmp_path / "twice")
+    for folder in ("once", "twice"):
+        loaded = load_encoder(tmp_path / folder)
+        assert "pooler" not in "".join(loaded.model.state_dict())
+        classifier = Classifier(loaded, LABELS, head="pooler").eval()
+        assert classifier.pooler is loaded.pooler
+        batch = classifier.encode(texts(pairs(1))).batch(np.array([0]))
+        pooled = model.base_model(input_ids=batch.ids, token_type_ids=batch.types).pooler_output
+        torch.testing.assert_close(classifier(batch), classifier.classifier(pooled))
 
 
 @pytest.mark.parametrize("head", ["pooler", "last"])
@@ -195,10 +234,7 @@ def test_a_head_that_there_is_not_is_refused(encoder, head):
     "config",
     [
         DistilBertConfig(vocab_size=90, dim=8, n_heads=2, n_layers=1, hidden_dim=8, max_position_embeddings=24),
-        RobertaConfig(
-            vocab_size=90, hidden_size=8, num_attention_heads=2, num_hidden_layers=1, intermediate_size=8,
-            max_position_embeddings=24, type_vocab_size=1, pad_token_id=0,
-        ),
+        RobertaConfig(**SIZES, type_vocab_size=1),
     ],
     ids=lambda config: config.model_type,
 )  # fmt: skip

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 import torch
-from torch import nn
 from transformers import (
     AutoConfig,
     AutoModelForMaskedLM,
@@ -22,6 +21,7 @@ from transformers.utils import logging
 
 from babelscope.encoders.anatomy import anatomy_of, max_positions
 from babelscope.encoders.places import check_folder
+from babelscope.encoders.pooler import Pooler, read_pooler
 from babelscope.errors import EncoderError
 
 
@@ -33,8 +33,8 @@ class Encoder:
     """With its masked language model head where it has one; else the backbone alone."""
     tokenizer: PreTrainedTokenizerBase
     name: str
-    pooler: nn.Module | None = None
-    """From the first hidden state to the sentence's, trained with the model; None where the checkpoint has none."""
+    pooler: Pooler | None = None
+    """As trained with the model; None where the checkpoint has none."""
 
     @property
     def backbone(self) -> PreTrainedModel:
@@ -63,26 +63,27 @@ def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickl
     """
     source = _checked_source(source, allow_pickle)
     options: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
+    weights = {"dtype": torch.float32, "use_safetensors": None if allow_pickle else True}
     with _quiet(), _explained(source):
         config = AutoConfig.from_pretrained(source, **options)
         anatomy_of(config)
         tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, **options)
         model, report = AutoModelForMaskedLM.from_pretrained(
             source,
-            dtype=torch.float32,
-            use_safetensors=None if allow_pickle else True,
             ignore_mismatched_sizes=True,  # refused below, with their names
             output_loading_info=True,
+            **weights,
             **options,
         )
+        pooler = read_pooler(source, report["unexpected_keys"], _backbone(model), **weights, **options)
     if misfits := sorted(name for name, *_ in report["mismatched_keys"]):
         raise EncoderError(f"{source}: {len(misfits)} weights do not fit the sizes in config.json, first {misfits[0]}")
-    return _assembled(source, model, tokenizer, set(report["missing_keys"]))
+    return replace(_assembled(source, model, tokenizer, set(report["missing_keys"])), pooler=pooler)
 
 
 def save_encoder(encoder: Encoder, folder: Path) -> None:
     """Write the encoder as a Hugging Face folder: config.json, model.safetensors and the tokenizer's files."""
-    with _quiet():
+    with _quiet(), _pooler_in_place(encoder):
         encoder.model.save_pretrained(folder)
         encoder.tokenizer.save_pretrained(folder)
 
@@ -95,6 +96,19 @@ def untrained_model(config: PretrainedConfig, *, mlm_head: bool = True) -> PreTr
 
 def _backbone(model: PreTrainedModel) -> PreTrainedModel:
     return cast(PreTrainedModel, model.base_model)
+
+
+@contextmanager
+def _pooler_in_place(encoder: Encoder) -> Iterator[None]:
+    """The pooler as a part of the backbone, so that it is saved with it."""
+    if encoder.pooler is None:
+        yield
+        return
+    encoder.backbone.pooler = encoder.pooler
+    try:
+        yield
+    finally:
+        encoder.backbone.register_module("pooler", None)
 
 
 def _checked_source(source: str | Path, allow_pickle: bool) -> str:

@@ -17,6 +17,7 @@ from transformers import PreTrainedTokenizerBase
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import Batch, Pieces, by_length
+from babelscope.encoders.pooler import Pooler, may_have_pooler
 from babelscope.errors import InputError
 from babelscope.tasks.metrics import measure_of, score
 from babelscope.tasks.task import Score
@@ -100,24 +101,18 @@ class Classifier(nn.Module):
         return encode_texts(self.tokenizer, texts, self.max_length, types)
 
 
-def pooler_of(encoder: Encoder) -> nn.Module:
-    """The encoder's pooler, a linear layer and tanh; a new one where its checkpoint has none.
+def pooler_of(encoder: Encoder) -> Pooler:
+    """The encoder's own pooler; a new one where its checkpoint has none.
 
     Raises:
         InputError: encoders of this family have no pooler.
     """
-    config = encoder.backbone.config
-    if not hasattr(encoder.backbone, "pooler"):  # None where the family has one
+    if not may_have_pooler(encoder.backbone):
         raise InputError(
-            f"head 'pooler': {encoder.name} is of type {config.model_type}, which has no pooler; use head 'first', or "
-            "an encoder that has one, of type bert, roberta or xlm-roberta"
+            f"head 'pooler': {encoder.name} is of type {encoder.backbone.config.model_type}, which has no pooler; use "
+            "head 'first', or an encoder that has one, of type bert, roberta or xlm-roberta"
         )
-    if encoder.pooler is not None:
-        return encoder.pooler
-    dense = nn.Linear(config.hidden_size, config.hidden_size)
-    nn.init.normal_(dense.weight, std=config.initializer_range)
-    nn.init.zeros_(dense.bias)
-    return nn.Sequential(dense, nn.Tanh())
+    return encoder.pooler or Pooler(encoder.backbone.config)
 
 
 def encode_texts(
