@@ -18,6 +18,10 @@ class Allowed(NamedTuple):
     next: Tensor
     """[labels, labels], bool: at (a, b), whether b may follow a."""
 
+    def to(self, device: torch.device) -> Allowed:
+        """The same on a device."""
+        return Allowed(self.first.to(device), self.next.to(device))
+
 
 def bio_allowed(labels: Sequence[str]) -> Allowed:
     """What BIO allows: I-X after B-X or I-X only."""
