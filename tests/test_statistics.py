@@ -124,6 +124,23 @@ def test_bca_with_a_single_error_is_finite():
     assert found.low < found.mean < found.high <= 1
 
 
+def test_sentences_without_anything_to_count_change_nothing():
+    correct, total = counts(40, 0.6)
+    with_empty = [[value for one in side for value in (0, one)] for side in (correct, total)]
+    assert bca_interval(*with_empty) == bca_interval(correct, total)
+    assert bca_interval([0, 3, 0], [0, 4, 0]) == Interval(0.75, None, None, None, 1)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.integers(0, 4).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=1))
+def test_bca_is_finite_or_says_nothing(pairs):
+    correct, total = zip(*pairs, strict=True)
+    if sum(total):
+        found = bca_interval(correct, total, resamples=200)
+        assert found.mean == sum(correct) / sum(total)
+        assert found.low is None or (0 <= found.low <= found.high <= 1 and math.isfinite(found.sd))
+
+
 @pytest.mark.parametrize("correct, total", [([], []), ([1], [1, 2]), ([3], [2]), ([0], [0]), ([-1], [2])])
 def test_bca_refuses_odd_counts(correct, total):
     with pytest.raises(ValueError, match="needs"):

@@ -13,6 +13,7 @@ from torch.nn.functional import cross_entropy
 
 from babelscope.encoders.shape import Shape, new_encoder
 from babelscope.errors import InputError
+from babelscope.statistics import bca_interval
 from babelscope.tasks.baselines import most_frequent_tag, score_predictions, word_majority
 from babelscope.tasks.tag import Tagger, Tagging, evaluate_tagger
 from babelscope.tasks.windows import encode_words, spans
@@ -122,9 +123,8 @@ def test_every_word_gets_a_label(tagger):
     assert {label for given in labels for label in given} <= set(LABELS)
     assert len(tagger.tokenizer(sentences[3][0])["input_ids"]) > tagger.max_length
     scores = evaluate_tagger(tagger, [Tagged(words, given) for words, given in zip(sentences, labels, strict=True)])
-    assert scores.coverage == scores.accuracy == 1.0
-    assert scores.total.tolist() == [3, 0, 1, 2, 1, 90]
-    assert scores.unknown == pytest.approx(3 / 97)
+    assert [score.measure for score in scores] == ["accuracy", "coverage", "unknown", "words"]
+    assert [score.value for score in scores] == [1.0, 1.0, pytest.approx(3 / 97), 97]
 
 
 def test_prediction_does_not_depend_on_the_company(tagger):
@@ -134,17 +134,18 @@ def test_prediction_does_not_depend_on_the_company(tagger):
 
 
 def test_scores_equal_counting(tagger, tagged):
-    scores = evaluate_tagger(tagger, tagged)
+    accuracy = evaluate_tagger(tagger, tagged)[0]
     predicted = tagger.predict([sentence.words for sentence in tagged])
     pairs = [list(zip(given, sentence.labels, strict=True)) for given, sentence in zip(predicted, tagged, strict=True)]
-    assert scores.correct.tolist() == [sum(given == gold for given, gold in sentence) for sentence in pairs]
-    right, words = sum(scores.correct.tolist()), sum(len(sentence.words) for sentence in tagged)
-    assert scores.accuracy == right / words
-    assert 0 < right < words
+    right = [sum(given == gold for given, gold in sentence) for sentence in pairs]
+    interval = bca_interval(right, [len(sentence) for sentence in pairs])
+    assert accuracy == ("accuracy", interval.mean, "share", interval.low, interval.high)
+    assert 0 < sum(right) == round(accuracy.value * sum(map(len, pairs))) < sum(map(len, pairs))
+    assert Tagging(tagger, [], {"dev": tagged}).evaluate(tagger) == {"dev": accuracy.value}
 
 
 def test_a_gold_label_that_the_tagger_lacks_is_never_right(tagger):
-    assert evaluate_tagger(tagger, [Tagged(["cat"], ["X"])]).correct.tolist() == [0]
+    assert evaluate_tagger(tagger, [Tagged(["cat"], ["X"])])[0].value == 0.0
 
 
 def test_training_on_a_strange_label_is_refused(tagger):
@@ -188,8 +189,7 @@ def test_word_majority_looks_words_up():
     train = [Tagged(["run", "run", "run", "dog", "a"], ["NOUN", "VERB", "VERB", "NOUN", "NOUN"])]
     assert word_majority(train)(["run", "dog", "new"]) == ["VERB", "NOUN", "NOUN"]
     scores = score_predictions(word_majority(train), [*train, Tagged(["dog"], ["VERB"])])
-    assert (scores.correct.tolist(), scores.total.tolist()) == ([4, 0], [5, 1])
-    assert scores.accuracy == 4 / 6
+    assert [score[:3] for score in scores] == [("accuracy", 4 / 6, "share"), ("words", 6, "words")]
 
 
 def test_baselines_need_data():

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from babelscope.errors import InputError
-from babelscope.tasks.tag import TagScores
+from babelscope.tasks.task import Score, ratio_score
 from babelscope.text import Tagged
 
 Predict = Callable[[Sequence[str]], list[str]]
@@ -32,12 +30,13 @@ def word_majority(sentences: Sequence[Tagged]) -> Predict:
     return lambda words: [best.get(word, fallback) for word in words]
 
 
-def score_predictions(predict: Predict, sentences: Sequence[Tagged]) -> TagScores:
-    """Compare predicted with gold labels."""
+def score_predictions(predict: Predict, sentences: Sequence[Tagged]) -> list[Score]:
+    """Compare predicted with gold labels: accuracy, and the number of words."""
     correct = [
         sum(given == gold for given, gold in zip(predict(words), labels, strict=True)) for words, labels in sentences
     ]
-    return TagScores(np.asarray(correct), np.asarray([len(words) for words, _ in sentences]), 1.0, 0.0)
+    total = [len(words) for words, _ in sentences]
+    return [ratio_score("accuracy", correct, total), Score("words", sum(total), "words")]
 
 
 def _commonest(counts: Counter[str]) -> str:

@@ -17,6 +17,7 @@ from torch.nn.functional import cross_entropy
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import Batch, by_length
 from babelscope.errors import InputError
+from babelscope.tasks.task import Score, ratio_score
 from babelscope.tasks.windows import Windows, encode_words
 from babelscope.text import Tagged
 
@@ -29,24 +30,6 @@ class TagBatch(NamedTuple):
     """[words]: positions of first pieces in the batch, read row by row."""
     labels: Tensor
     """[words]: class of each."""
-
-
-class TagScores(NamedTuple):
-    """How well sentences were tagged."""
-
-    correct: NDArray[np.int64]
-    """[sentences]: words with the gold label."""
-    total: NDArray[np.int64]
-    """[sentences]: words."""
-    coverage: float
-    """Share of the words that were given a label."""
-    unknown: float
-    """Share of the words of which the tokenizer does not know some part."""
-
-    @property
-    def accuracy(self) -> float:
-        """Share of all words with the gold label."""
-        return float(self.correct.sum() / self.total.sum())
 
 
 class Tagger(nn.Module):
@@ -76,10 +59,7 @@ class Tagger(nn.Module):
     def predict(self, sentences: Sequence[Sequence[str]], tokens_per_batch: int = 4096) -> list[list[str]]:
         """One label for each word of each sentence."""
         windows = encode_words(self.tokenizer, sentences, self.max_length)
-        classes = predict_classes(self, windows, tokens_per_batch)
-        labels = [self.labels[number] for number in classes.tolist()]
-        starts = windows.sentence_starts.tolist()
-        return [labels[start:end] for start, end in pairwise(starts)]
+        return label_sentences(self, windows, predict_classes(self, windows, tokens_per_batch))
 
 
 @torch.no_grad()
@@ -95,6 +75,12 @@ def predict_classes(tagger: Tagger, windows: Windows, tokens_per_batch: int = 40
         classes[owned] = tagger(batch, firsts).argmax(dim=1).cpu().numpy()
     tagger.train(was_training)
     return classes
+
+
+def label_sentences(tagger: Tagger, windows: Windows, classes: NDArray[np.int64]) -> list[list[str]]:
+    """The labels of each sentence's words, from the class of each word."""
+    labels = [tagger.labels[number] for number in classes.tolist()]
+    return [labels[start:end] for start, end in pairwise(windows.sentence_starts.tolist())]
 
 
 def first_pieces(windows: Windows, indices: NDArray[np.int64], width: int) -> Tensor:
@@ -117,28 +103,42 @@ class TaggedWindows:
         windows = encode_words(tagger.tokenizer, [sentence.words for sentence in sentences], tagger.max_length)
         return cls(windows, np.asarray(gold, dtype=np.int64))
 
-    def scores(self, tagger: Tagger) -> TagScores:
-        """Compare the tagger's labels with the gold ones."""
-        classes = predict_classes(tagger, self.windows)
-        starts = self.windows.sentence_starts
-        right = np.concatenate([[0], np.cumsum((classes == self.gold) & (classes >= 0))])
-        return TagScores(
-            correct=np.diff(right[starts]),
-            total=np.diff(starts),
-            coverage=float((classes >= 0).mean()),
-            unknown=float(self.windows.unknown.mean()),
-        )
+    def right(self, classes: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """[words]: whether the class of each, -1 for none, is the gold one."""
+        return (classes == self.gold) & (classes >= 0)
+
+    def reading_scores(self, classes: NDArray[np.int64]) -> list[Score]:
+        """How the words were read: share that was given a label, share with an unknown piece, and their number."""
+        return [
+            Score("coverage", float((classes >= 0).mean())),
+            Score("unknown", float(self.windows.unknown.mean())),
+            Score("words", len(classes), "words"),
+        ]
 
 
-def evaluate_tagger(tagger: Tagger, sentences: Sequence[Tagged]) -> TagScores:
+def evaluate_tagger(tagger: Tagger, sentences: Sequence[Tagged]) -> list[Score]:
     """Tag sentences and compare with their gold labels.
+
+    Returns:
+        accuracy: share of all words with the gold label, with its interval over sentences.
+        coverage: share of the words that were given a label.
+        unknown: share of the words of which the tokenizer does not know some part.
+        words: their number.
 
     Raises:
         InputError: there is no word.
     """
+    check_words(sentences)
+    windows = TaggedWindows.of(tagger, sentences)
+    classes, starts = predict_classes(tagger, windows.windows), windows.windows.sentence_starts
+    right = np.concatenate([[0], np.cumsum(windows.right(classes))])
+    return [ratio_score("accuracy", np.diff(right[starts]), np.diff(starts)), *windows.reading_scores(classes)]
+
+
+def check_words(sentences: Sequence[Tagged]) -> None:
+    """Raise `InputError` if there is no word to evaluate on."""
     if not any(sentence.words for sentence in sentences):
         raise InputError("no word to tag: the evaluation data is empty")
-    return TaggedWindows.of(tagger, sentences).scores(tagger)
 
 
 @dataclass(frozen=True)
@@ -187,4 +187,7 @@ class Tagging:
 
     def evaluate(self, model: Tagger) -> dict[str, float]:
         """Accuracy on each dev set."""
-        return {name: windows.scores(model).accuracy for name, windows in self.held_out.items()}
+        return {
+            name: float(held_out.right(predict_classes(model, held_out.windows)).mean())
+            for name, held_out in self.held_out.items()
+        }
