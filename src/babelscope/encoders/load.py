@@ -11,6 +11,7 @@ from typing import Any, cast
 import torch
 from transformers import (
     AutoConfig,
+    AutoModel,
     AutoModelForMaskedLM,
     AutoTokenizer,
     PretrainedConfig,
@@ -56,7 +57,9 @@ def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickl
     """Load an encoder in float32 from a local folder, or by its name on the Hugging Face hub.
 
     Weights are read from safetensors files; pickled weights, which can run code, only with `allow_pickle`. Code that
-    comes with a model is never run. The masked language model head is kept if the checkpoint has its weights.
+    comes with a model is never run. The masked language model head is kept if the checkpoint has its weights. Of a
+    decoder (GPT-2, Llama) the backbone is loaded; it reads from left to right as ever, and where its tokenizer has no
+    padding piece the end-of-text piece pads, which the attention mask hides.
 
     Raises:
         EncoderError: nothing is found there, its files cannot be used, or its family is not in the anatomy table.
@@ -66,10 +69,12 @@ def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickl
     weights = {"dtype": torch.float32, "use_safetensors": None if allow_pickle else True}
     with _quiet(), _explained(source):
         config = AutoConfig.from_pretrained(source, **options)
-        anatomy_of(config)
+        if not anatomy_of(config).head:
+            config.use_cache = False  # earlier states are kept for generating text, which no task does
         tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, **options)
-        model, report = AutoModelForMaskedLM.from_pretrained(
+        model, report = _auto_model(config).from_pretrained(
             source,
+            config=config,
             ignore_mismatched_sizes=True,  # refused below, with their names
             output_loading_info=True,
             **weights,
@@ -90,8 +95,13 @@ def save_encoder(encoder: Encoder, folder: Path) -> None:
 
 def untrained_model(config: PretrainedConfig, *, mlm_head: bool = True) -> PreTrainedModel:
     """A model with weights drawn by its own initialiser from torch's global generator."""
-    model = AutoModelForMaskedLM.from_config(config, dtype=torch.float32)
+    model = _auto_model(config).from_config(config, dtype=torch.float32)
     return (model if mlm_head else _backbone(model)).eval()
+
+
+def _auto_model(config: PretrainedConfig) -> type[AutoModel | AutoModelForMaskedLM]:
+    """The library's way to make a family's model, with a masked language model head if the family has one."""
+    return AutoModelForMaskedLM if anatomy_of(config).head else AutoModel
 
 
 def _backbone(model: PreTrainedModel) -> PreTrainedModel:
@@ -125,11 +135,23 @@ def _checked_source(source: str | Path, allow_pickle: bool) -> str:
 def _assembled(source: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, missing: set[str]) -> Encoder:
     if not tokenizer.is_fast:
         raise EncoderError(f"{source}: its tokenizer has no fast version (tokenizer.json), which is needed")
-    backbone = f"{anatomy_of(model.config).backbone}."
+    backbone = "" if model.base_model is model else f"{anatomy_of(model.config).backbone}."
     lost = sorted(key for key in missing if key.startswith(backbone))
     if lost:
         raise EncoderError(f"{source}: {len(lost)} weights are missing from its files, first {lost[0]}")
+    _ensure_padding(source, model, tokenizer)
     return Encoder(model=(_backbone(model) if missing else model).eval(), tokenizer=tokenizer, name=Path(source).name)
+
+
+def _ensure_padding(source: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Let the end-of-text piece pad where there is no padding piece, as in most decoders."""
+    if tokenizer.pad_token is None:
+        if tokenizer.eos_token is None:
+            raise EncoderError(
+                f"{source}: its tokenizer has neither a padding nor an end-of-text piece. Set one (pad_token) in "
+                "tokenizer_config.json"
+            )
+        tokenizer.pad_token = tokenizer.eos_token
 
 
 @contextmanager

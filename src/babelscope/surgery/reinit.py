@@ -1,22 +1,38 @@
-"""Forget everything: the same architecture with fresh weights."""
+"""Forget: weights drawn anew by the model's own initialiser."""
 
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
+from collections.abc import Sequence
 
 import torch
+from transformers import PretrainedConfig
 
 from babelscope.encoders.load import Encoder, untrained_model
+from babelscope.encoders.pooler import Pooler
+from babelscope.encoders.state import POOLER, Weights
 from babelscope.seeds import derive_seed
+from babelscope.surgery.parts import change
 
 
-def reinit(encoder: Encoder, seed: int) -> Encoder:
-    """The encoder with all its weights drawn anew by the model's own initialiser; configuration and tokenizer stay.
+def reinit(encoder: Encoder, seed: int, part: str = "all", layers: Sequence[int] | None = None) -> Encoder:
+    """The encoder with a part of its weights drawn anew; all else stays.
 
-    A pure function of the configuration and `seed`; the given encoder is not touched.
+    What a tensor becomes depends on the configuration and `seed` alone, not on which others are drawn with it.
     """
+    fresh = fresh_weights(encoder, seed)
+    return change(encoder, part, layers, lambda name, _: fresh[name])
+
+
+def fresh_weights(encoder: Encoder, seed: int, config: PretrainedConfig | None = None) -> Weights:
+    """All weights of such an encoder (or with another configuration), drawn by the model's own initialiser.
+
+    Tied weights are there by each of their names.
+    """
+    config = copy.deepcopy(config or encoder.model.config)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive_seed(seed, "reinit"))
-        model = untrained_model(copy.deepcopy(encoder.model.config), mlm_head=encoder.has_mlm_head)
-    return replace(encoder, model=model)
+        model = untrained_model(config, mlm_head=encoder.has_mlm_head)
+        pooler = Pooler(config).named_parameters() if encoder.pooler else ()
+    weights = [*model.named_parameters(remove_duplicate=False), *((POOLER + name, weight) for name, weight in pooler)]
+    return {name: weight.detach() for name, weight in weights}

@@ -1,0 +1,95 @@
+"""The weights of an encoder as named tensors, and encoders made of them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+
+from babelscope.encoders.anatomy import anatomy_of
+from babelscope.encoders.load import Encoder, untrained_model
+
+Weights = dict[str, Tensor]
+"""Weights by name. They are the model's own tensors: whoever has them must not change them in place."""
+
+
+POOLER = "pooler."
+"""What the names of the pooler's weights begin with."""
+
+
+def weights_of(encoder: Encoder) -> Weights:
+    """Every weight of an encoder; tied weights once, by their first name (of the embeddings, not of the decoder)."""
+    pooler = encoder.pooler.named_parameters() if encoder.pooler else ()
+    weights = [*encoder.model.named_parameters(), *((POOLER + name, weight) for name, weight in pooler)]
+    return {name: weight.detach() for name, weight in weights}
+
+
+def with_weights(
+    encoder: Encoder,
+    weights: Mapping[str, Tensor],
+    config: PretrainedConfig | None = None,
+    tokenizer: PreTrainedTokenizerBase | None = None,
+) -> Encoder:
+    """A new encoder with the given weights; what is tied in `encoder` is tied in it.
+
+    Tensors of `encoder` are copied, so that training one does not change the other; all else is taken over as it is.
+    The model is made without memory for weights of its own, so nothing is drawn only to be thrown away.
+
+    Args:
+        encoder: says what is not given: head, buffers, ties, name.
+        weights: named as `weights_of` does. Names that the new model does not have are left out.
+        config: of the new model, where its shape differs.
+        tokenizer: of the new model, where it differs.
+    """
+    with torch.device("meta"):
+        model = untrained_model(copy.deepcopy(config or encoder.model.config), mlm_head=encoder.has_mlm_head)
+    _fill(model, encoder.model, weights)
+    pooler = copy.deepcopy(encoder.pooler)
+    if pooler:
+        pooler.load_state_dict({name: weights[POOLER + name] for name in pooler.state_dict()})
+    return replace(encoder, model=model, tokenizer=tokenizer or encoder.tokenizer, pooler=pooler)
+
+
+def backbone_prefix(encoder: Encoder) -> str:
+    """What the names of the backbone's weights begin with; the others are the head's."""
+    return f"{anatomy_of(encoder.model.config).backbone}." if encoder.has_mlm_head else ""
+
+
+def word_embeddings_name(encoder: Encoder) -> str:
+    """The name of the word embeddings, [pieces, width]."""
+    return f"{backbone_prefix(encoder)}{anatomy_of(encoder.model.config).word_embeddings}.weight"
+
+
+def layers_prefix(encoder: Encoder) -> str:
+    """What the names of the layers' weights begin with, up to the number of the layer."""
+    return f"{backbone_prefix(encoder)}{anatomy_of(encoder.model.config).layers}."
+
+
+def _fill(model: PreTrainedModel, source: PreTrainedModel, weights: Mapping[str, Tensor]) -> None:
+    borrowed = {weight.data_ptr() for weight in source.parameters()}
+    first_names = _first_names(source)
+    made: dict[str, nn.Parameter] = {}
+    for name in [name for name, _ in model.named_parameters(remove_duplicate=False)]:
+        first = first_names.get(name, name)
+        if first not in made:
+            weight = weights[first]
+            made[first] = nn.Parameter(weight.clone() if weight.data_ptr() in borrowed else weight)
+        _set(model, name, made[first])
+    for name, buffer in source.named_buffers():
+        _set(model, name, buffer.clone())
+
+
+def _first_names(model: PreTrainedModel) -> dict[str, str]:
+    """The first name of the weight that each name stands for."""
+    firsts: dict[int, str] = {}
+    everything = model.named_parameters(remove_duplicate=False)
+    return {name: firsts.setdefault(id(weight), name) for name, weight in everything}
+
+
+def _set(model: PreTrainedModel, name: str, value: Tensor) -> None:
+    parent, _, leaf = name.rpartition(".")
+    setattr(model.get_submodule(parent), leaf, value)

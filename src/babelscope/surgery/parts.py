@@ -1,0 +1,99 @@
+"""Which weights an operation is about, by the names of an encoder's parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from babelscope.encoders.anatomy import anatomy_of
+from babelscope.encoders.load import Encoder
+from babelscope.encoders.state import (
+    POOLER,
+    backbone_prefix,
+    layers_prefix,
+    weights_of,
+    with_weights,
+    word_embeddings_name,
+)
+from babelscope.errors import InputError
+from babelscope.seeds import derive_seed
+from babelscope.surgery.declare import IN_LAYERS
+
+
+class Place(NamedTuple):
+    """Where a weight is: its part (`other` if it is of none, as token types), and its layer, None outside of them."""
+
+    part: str
+    layer: int | None
+
+
+def place_of(encoder: Encoder, name: str) -> Place:
+    """Where the weight of that name is."""
+    anatomy, backbone, layers = anatomy_of(encoder.model.config), backbone_prefix(encoder), layers_prefix(encoder)
+    if name.startswith(POOLER) or not name.startswith(backbone):
+        return Place("head", None)
+    if name == word_embeddings_name(encoder):
+        return Place("word-embeddings", None)
+    if name.startswith(layers):
+        number, _, inside = name.removeprefix(layers).partition(".")
+        layer = anatomy.layer
+        prefixes = {"attention": layer.attention, "feed-forward": layer.feed_forward, "norms": layer.norms}
+        return Place(_part(inside, prefixes), int(number))
+    return Place(_part(name.removeprefix(backbone), {"positions": anatomy.positions, "norms": anatomy.norms}), None)
+
+
+def chosen(encoder: Encoder, part: str = "all", layers: Sequence[int] | None = None) -> list[str]:
+    """The names of a part's weights, in the model's order.
+
+    `layers` (from 0) leaves only what is in these layers. `head` is the masked language model head, without what is
+    tied to the word embeddings, and the pooler; `norms` are all norms but the head's.
+
+    Raises:
+        InputError: the encoder has no such layer, or no weights of that part.
+    """
+    if layers is not None:
+        check_layers(encoder, layers)
+        if part not in IN_LAYERS:
+            raise InputError(f"part {part!r} is outside the layers: with layers, give {', '.join(IN_LAYERS)}")
+    names = [name for name in weights_of(encoder) if _is_chosen(place_of(encoder, name), part, layers)]
+    if not names:
+        raise InputError(f"{encoder.name} ({encoder.model.config.model_type}) has no weights of part {part!r}")
+    return names
+
+
+def check_layers(encoder: Encoder, layers: Sequence[int]) -> None:
+    """Refuse layers that the encoder does not have."""
+    count = encoder.model.config.num_hidden_layers
+    if wrong := [layer for layer in layers if not 0 <= layer < count]:
+        raise InputError(f"layer {wrong[0]}: {encoder.name} has {count} layers, 0 to {count - 1}")
+
+
+def change(
+    encoder: Encoder, part: str, layers: Sequence[int] | None, changed: Callable[[str, Tensor], Tensor]
+) -> Encoder:
+    """The encoder with `changed(name, weight)` in place of each chosen weight; all else stays."""
+    weights = weights_of(encoder)
+    new = {name: changed(name, weights[name]) for name in chosen(encoder, part, layers)}
+    return with_weights(encoder, weights | new)
+
+
+def stream(seed: int, *purpose: str) -> torch.Generator:
+    """A random stream of its own for a purpose, such as ("noise", the weight's name)."""
+    return torch.Generator().manual_seed(derive_seed(seed, *purpose))
+
+
+def _is_chosen(place: Place, part: str, layers: Sequence[int] | None) -> bool:
+    if layers is not None and place.layer not in layers:
+        return False
+    return part == "all" or place.part == part or (part == "layers" and place.layer is not None)
+
+
+def _part(name: str, prefixes: dict[str, tuple[str, ...]]) -> str:
+    """The part with the longest prefix that the name begins with."""
+    found = [
+        (len(prefix), part) for part, all_ in prefixes.items() for prefix in all_ if f"{name}.".startswith(f"{prefix}.")
+    ]
+    return max(found)[1] if found else "other"
