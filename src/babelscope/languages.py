@@ -25,8 +25,10 @@ _REAL = [
     Language("de", "German", "Latn"),
     Language("en", "English", "Latn"),
     Language("es", "Spanish", "Latn"),
+    Language("eu", "Basque", "Latn"),
     Language("fr", "French", "Latn"),
     Language("gsw", "Swiss German", "Latn"),
+    Language("ha", "Hausa", "Latn"),
     Language("hi", "Hindi", "Deva"),
     Language("it", "Italian", "Latn"),
     Language("mt", "Maltese", "Latn"),
@@ -36,10 +38,12 @@ _REAL = [
     Language("pt", "Portuguese", "Latn"),
     Language("ru", "Russian", "Cyrl"),
     Language("sv", "Swedish", "Latn"),
+    Language("sw", "Swahili", "Latn"),
     Language("tr", "Turkish", "Latn"),
     Language("ug", "Uyghur", "Arab"),
     Language("vi", "Vietnamese", "Latn"),
     Language("wo", "Wolof", "Latn"),
+    Language("yo", "Yoruba", "Latn"),
     Language("zh", "Chinese", "Hant"),  # of PUD and GSD
 ]
 

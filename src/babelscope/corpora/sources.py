@@ -10,13 +10,12 @@ import csv
 import functools
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
-from textwrap import shorten
 from typing import Any, Literal, NamedTuple, get_args
 
+from babelscope.corpora.cache import publish, reason, user_cache
 from babelscope.corpora.conllu import read_conllu, write_conllu
 from babelscope.errors import InputError
 from babelscope.languages import REAL_LANGUAGES, Language
@@ -74,7 +73,7 @@ def github_folder(name: str, cache: Path | None = None, downloader: Any = None) 
     import pooch
 
     wanted = [file for file in _public_files() if file.treebank == name]
-    folder = (cache or _user_cache()) / "ud" / name
+    folder = (cache or user_cache()) / "ud" / name
     pooch.get_logger().setLevel("WARNING")
     for file in wanted:
         url = f"{GITHUB}/{name}/{file.commit}/{file.file}"
@@ -93,12 +92,12 @@ def hub_folder(
     `load` gives the splits of a configuration such as `en_ewt`. Raises `InputError` if that fails.
     """
     prefix = f"{treebank_language(name).code}_{name.rsplit('-', 1)[1].lower()}"
-    folder = (cache or _user_cache()) / f"ud-{HUB_RELEASE}" / name
+    folder = (cache or user_cache()) / f"ud-{HUB_RELEASE}" / name
     if folder.is_dir():
         return folder
     try:
         splits = (load or _load_from_hub)(prefix)
-        _write_splits({f"{prefix}-ud-{split}.conllu": rows for split, rows in splits.items()}, folder)
+        publish(folder, lambda draft: _write_splits(draft, prefix, splits))
     except Exception as error:  # whatever the network libraries raise (they share no base class), or rows of new form
         raise _not_fetched(name, f"{HUB_DATASET}, {prefix}, on the Hugging Face hub", error) from error
     return folder
@@ -191,12 +190,6 @@ def _public_files() -> tuple[_PublicFile, ...]:
     return tuple(_PublicFile(**row) for row in csv.DictReader(table.splitlines()))
 
 
-def _user_cache() -> Path:
-    import pooch
-
-    return Path(pooch.os_cache("babelscope"))
-
-
 def _file(folder: Path, split: Split) -> Path | None:
     found = sorted(file for suffix in ("", ".gz") for file in folder.glob(f"*-ud-{split}.conllu{suffix}"))
     return found[0] if found else None
@@ -229,27 +222,13 @@ def _hub_sentences(rows: Any) -> Iterator[Sentence]:
         yield Sentence(row["sent_id"], words, tuple(Multiword(first, last, form) for (first, last), form in ranges))
 
 
-def _write_splits(files: Mapping[str, Any], folder: Path) -> None:
-    """Write all files, then show them as `folder` in one move; if another process was faster, its files stay."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
-        draft = Path(temporary) / folder.name
-        draft.mkdir()
-        for file, rows in files.items():
-            write_conllu(draft / file, _hub_sentences(rows))
-        try:
-            draft.rename(folder)
-        except OSError:
-            if not folder.is_dir():
-                raise
+def _write_splits(folder: Path, prefix: str, splits: Mapping[str, Any]) -> None:
+    for split, rows in splits.items():
+        write_conllu(folder / f"{prefix}-ud-{split}.conllu", _hub_sentences(rows))
 
 
 def _not_fetched(name: str, what: str, error: Exception) -> InputError:
-    root: BaseException = error
-    while cause := root.__cause__ or root.__context__:  # the first of a chain says it most plainly
-        root = cause
-    reason = f"{type(root).__name__}: {shorten(str(root), 300)}"
-    return InputError(f"{name} could not be fetched from {what}: {reason}", _advice())
+    return InputError(f"{name} could not be fetched from {what}: {reason(error)}", _advice())
 
 
 def _advice() -> str:

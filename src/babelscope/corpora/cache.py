@@ -1,0 +1,36 @@
+"""The user's cache folder, and how folders of fetched files get into it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import shorten
+
+
+def user_cache() -> Path:
+    """Where fetched files are kept."""
+    import pooch
+
+    return Path(pooch.os_cache("babelscope"))
+
+
+def publish(folder: Path, fill: Callable[[Path], None]) -> None:
+    """Let `fill` write into a draft, then show it as `folder` in one move; if another process was faster, its stays."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
+        draft = Path(temporary) / folder.name
+        draft.mkdir()
+        fill(draft)
+        try:
+            draft.rename(folder)
+        except OSError:
+            if not folder.is_dir():
+                raise
+
+
+def reason(error: BaseException) -> str:
+    """Why something could not be fetched: the first of a chain of exceptions says it most plainly."""
+    while cause := error.__cause__ or error.__context__:
+        error = cause
+    return f"{type(error).__name__}: {shorten(str(error), 300)}"
