@@ -6,9 +6,10 @@ import pytest
 import torch
 from torch import nn
 
+from babelscope.corpora.bio import entity_types
 from babelscope.encoders.shape import Shape, new_encoder
 from babelscope.errors import InputError
-from babelscope.tasks.ner import EntityTagging, bio_labels, entity_types, evaluate_ner
+from babelscope.tasks.ner import EntityTagging, bio_labels, evaluate_ner
 from babelscope.tasks.spans import count_spans, span_scores
 from babelscope.tasks.tag import Tagger, evaluate_tagger
 from babelscope.text import Tagged

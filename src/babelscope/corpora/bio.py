@@ -97,6 +97,12 @@ def split_tag(tag: str) -> tuple[str, str]:
     return position, entity_type
 
 
+def entity_types(sentences: Iterable[Tagged]) -> tuple[str, ...]:
+    """The types of the entities in sentences, in alphabetical order."""
+    labels = {label for sentence in sentences for label in sentence.labels} - {OUTSIDE}
+    return tuple(sorted({split_tag(label)[1] for label in labels}))
+
+
 def repaired(tags: Sequence[str]) -> list[str]:
     """The tags of a sentence with I- turned into B- where the tag before is neither B- nor I- of the same type."""
     return [

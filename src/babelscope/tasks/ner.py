@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from babelscope.corpora.bio import OUTSIDE, split_tag
+from babelscope.corpora.bio import OUTSIDE
 from babelscope.tasks.spans import count_spans, span_scores
 from babelscope.tasks.tag import TaggedWindows, Tagger, Tagging, check_words, label_sentences, predict_classes
 from babelscope.tasks.task import Score
 from babelscope.text import Tagged
-
-
-def entity_types(sentences: Iterable[Tagged]) -> tuple[str, ...]:
-    """The types of the entities in sentences, in alphabetical order."""
-    labels = {label for sentence in sentences for label in sentence.labels} - {OUTSIDE}
-    return tuple(sorted({split_tag(label)[1] for label in labels}))
 
 
 def bio_labels(types: Iterable[str]) -> tuple[str, ...]:
