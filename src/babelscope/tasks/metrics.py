@@ -43,12 +43,12 @@ def matthews(predicted: Numbers, gold: Numbers) -> Numbers:
 
 def pearson(predicted: Numbers, gold: Numbers) -> Numbers:
     """Pearson's correlation, -1 to 1; 0 where predictions or gold numbers are all the same."""
-    x, y = (np.asarray(one, dtype=np.float64) for one in (predicted, gold))
-    constant = (x == x[..., :1]).all(-1) | (y == y[..., :1]).all(-1)
-    x, y = (one - one.mean(-1, keepdims=True) for one in (x, y))
-    # Each is scaled by itself first: the product of two tiny variances would vanish.
-    x, y = (one / np.where(constant, 1, np.linalg.norm(one, axis=-1))[..., None] for one in (x, y))
-    return np.where(constant, 0.0, np.clip((x * y).sum(-1), -1, 1))
+    constant = _constant(predicted) | _constant(gold)
+    x, y = (one - one.mean(-1, dtype=np.float64, keepdims=True) for one in (predicted, gold))
+    xy, xx, yy = (np.einsum("...i,...i->...", *two) for two in ((x, y), (x, x), (y, y)))
+    spread = np.sqrt(xx) * np.sqrt(yy)
+    constant |= spread == 0  # squares of the tiniest differences vanish
+    return np.where(constant, 0.0, np.clip(xy / np.where(constant, 1, spread), -1, 1))
 
 
 def spearman(predicted: Numbers, gold: Numbers) -> Numbers:
@@ -101,16 +101,30 @@ def score(name: str, predicted: ArrayLike, gold: ArrayLike) -> Score:
     x, y = np.asarray(predicted), np.asarray(gold)
     if name == "accuracy":
         return ratio_score(name, x == y, np.ones(len(x)))
+    if name == "spearman":  # order is all that counts, and whole numbers need no sorting in each resample
+        x, y = _codes(x), _codes(y)
     found = paired_interval(MEASURES[name].compute, x, y)
     return Score(name, found.mean, MEASURES[name].unit, found.low, found.high)
 
 
+def _constant(numbers: Numbers) -> Numbers:
+    """[...]: whether all numbers are the same; compared, as their variance need not come out as 0."""
+    return numbers.max(-1) == numbers.min(-1)
+
+
 def _ranks(numbers: Numbers) -> Numbers:
-    """[..., n]: ranks from 1 along the last axis; by counting, since sorting every resample would take long."""
-    values, codes = np.unique(numbers, return_inverse=True)
-    rows = codes.reshape(-1, numbers.shape[-1])
-    places = rows + len(values) * np.arange(len(rows))[:, None]
-    counts = np.bincount(places.ravel(), minlength=len(rows) * len(values)).reshape(len(rows), -1)
+    """[..., n]: ranks from 1 along the last axis, equal numbers sharing the mean of theirs; by counting."""
+    coded = numbers.dtype.kind == "i" and numbers.min() >= 0 and numbers.max() < numbers.shape[-1]
+    codes = numbers if coded else _codes(numbers)
+    rows = codes.reshape(-1, codes.shape[-1])
+    width = int(rows.max()) + 1
+    places = rows + width * np.arange(len(rows))[:, None]
+    counts = np.bincount(places.ravel(), minlength=len(rows) * width).reshape(len(rows), width)
     # Of `count` equal numbers that end at `last`, the mean rank is last - (count - 1) / 2.
     means = counts.cumsum(axis=1) - (counts - 1) / 2
-    return np.take_along_axis(means, rows, axis=1).reshape(numbers.shape)
+    return means.ravel()[places].reshape(numbers.shape)
+
+
+def _codes(numbers: Numbers) -> Numbers:
+    """The same order in whole numbers from 0."""
+    return np.unique(numbers, return_inverse=True)[1].reshape(numbers.shape)
