@@ -73,13 +73,20 @@ def declaration(encoder: Path, **changes: Any) -> dict[str, Any]:
         "question": "Does anything carry over?",
         "encoders": [str(encoder)],
         "surgeries": [None, "reinit"],
+        "tasks": {"pos": transfer()},
+        "seeds": [0, 1],
+        "retrieval": {"source": "qaa", "targets": ["qab"], "sentences": 10},
+    } | changes
+
+
+def transfer(**changes: Any) -> dict[str, Any]:
+    """What its task is trained on, and where it is scored."""
+    return {
         "train": ["world:qaa"],
         "evaluate": ["world:qaa", "world:qab"],
         "sizes": {"train": 30, "dev": 10, "test": 10},
         "tuning": {"learning_rate": 1e-3, "epochs": 2},
-        "seeds": [0, 1],
         "baselines": ["most-frequent-tag"],
-        "retrieval": {"source": "qaa", "targets": ["qab"], "sentences": 10},
     } | changes
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from babelscope.corpora.conllu import read_conllu
 from babelscope.study import load_study
-from command_line import Answer, babelscope, declaration, write_study
+from command_line import Answer, babelscope, declaration, transfer, write_study
 from test_conllu import EXPECTED, MUTATIONS, SAMPLE, _cut
 
 Mutation = Callable[[str, random.Random], str | bytes]
@@ -46,7 +46,7 @@ def append(*entries: str) -> Mutation:
 
 def cut(text: str, chance: random.Random) -> str:
     """Leave out the end, from a place before the last key that a study must have."""
-    return text[: chance.randrange(text.index("]", text.index("\ntrain: ")))]
+    return text[: chance.randrange(text.index("]", text.index(" train: ")))]
 
 
 def other_encoding(text: str, chance: random.Random) -> bytes:
@@ -80,7 +80,7 @@ FAULTS: dict[str, Mutation] = {
     "encoding": other_encoding,
     "binary": binary,
     "tab": one_line(lambda line, chance: "\t" + line),
-    "indented": one_line(lambda line, chance: " " * chance.randrange(1, 4) + line),
+    "indented": one_match(r"^\w", lambda letter, chance: " " * chance.randrange(1, 4) + letter),
     "misspelt key": one_match(KEY, lambda key, chance: key.replace(chance.choice(key), chance.choice("éß_Q0"))),
     "no colon": one_line(lambda line, chance: line.replace(":", chance.choice(["", "=", ": :"]), 1)),
     "value begun wrongly": one_match(
@@ -92,7 +92,7 @@ FAULTS: dict[str, Mutation] = {
     "huge line": lambda text, chance: text + "\n# " + "x" * chance.randrange(100_000, 200_000),
     "huge word": lambda text, chance: text + f"\nquestion: {'x' * chance.randrange(50_000, 90_000)} : y\n",
     "deep": lambda text, chance: text + "\ndeep: " + chance.choice("[{") * chance.randrange(500, 3_000),
-    "bomb": lambda text, chance: BOMB + text.replace("evaluate:", f"evaluate: *{chance.choice('ghi')}\nold:"),
+    "bomb": lambda text, chance: BOMB + text.replace("surgeries:", f"surgeries: *{chance.choice('ghi')}\nold:"),
     "loop": append("deep: &a [*a]", "deep: &a {x: *a}", "world_seed: &a {train: *a}"),
     "two documents": append("---\nname: x", "...\n---\n", "%YAML 9.9\n---"),
 }
@@ -172,7 +172,9 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def real_study(tmp_path: Path, encoder_folder: Path, data: Path) -> Path:
     treebank = ["UD_French-Harbour"]
-    declared = declaration(encoder_folder, train=treebank, evaluate=treebank, retrieval=None, seeds=[0])
+    declared = declaration(
+        encoder_folder, tasks={"pos": transfer(train=treebank, evaluate=treebank)}, retrieval=None, seeds=[0]
+    )
     return write_study(tmp_path / "real.yaml", declared)
 
 
@@ -216,12 +218,15 @@ def test_a_treebank_and_its_gzip_make_the_same_plan(real_study: Path, data: Path
 def test_without_data_and_network_there_is_one_line_a_fault(encoder_folder, tmp_path, monkeypatch) -> None:
     monkeypatch.delenv("BABELSCOPE_DATA", raising=False)
     names = ["Nowhere", "UD_Klingon-X", "world:qzz", "UD_Martian-Y"]
-    path = write_study(tmp_path / "study.yaml", declaration(encoder_folder, train=names, encoders=["/no", "/nope"]))
+    path = write_study(
+        tmp_path / "study.yaml",
+        declaration(encoder_folder, tasks={"pos": transfer(train=names)}, encoders=["/no", "/nope"]),
+    )
     answer = babelscope("run", path, "--store", tmp_path / "store")
     lines = answer.errors.splitlines()
     assert answer.status == 2 and lines[0] == "error study tiny: 6 faults"
     assert [line.split(":")[0] for line in lines[1:7]] == [
-        "  - encoders.0", "  - encoders.1", "  - train.0", "  - train.1", "  - train.2", "  - train.3",
+        "  - encoders.0", "  - encoders.1", *(f"  - tasks.pos.train.{k}" for k in range(4)),
     ]  # fmt: skip
     advice = [line.split()[0] for line in lines[7:]]
     assert advice == ["Give", "BABELSCOPE_DATA", "Connect"]

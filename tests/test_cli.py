@@ -18,7 +18,7 @@ import babelscope as package
 from babelscope.catalogue import KINDS
 from babelscope.rows import COLUMNS
 from babelscope.store import Store
-from command_line import SOON, babelscope, declaration, start, write_study
+from command_line import SOON, babelscope, declaration, start, transfer, write_study
 
 
 @pytest.fixture(scope="session")
@@ -146,7 +146,9 @@ def test_export_copies_an_encoder_out_of_the_store(encoder_folder, tmp_path):
         "name": "fresh", "texts": [{"language": "qaa", "sentences": 20}], "vocabulary_size": 200,
         "shape": {"layers": 1, "hidden": 16, "feed_forward": 16}, "tuning": {"steps": 2},
     }  # fmt: skip
-    declared = declaration(encoder_folder, encoders=[pretraining], surgeries=[None], seeds=[0], baselines=[])
+    declared = declaration(
+        encoder_folder, encoders=[pretraining], surgeries=[None], seeds=[0], tasks={"pos": transfer(baselines=[])}
+    )
     path, store = write_study(tmp_path / "study.yaml", declared), tmp_path / "store"
     assert babelscope("run", path, "--store", store, "--jobs", 1).status == 0
     keys = {name: key for key in _keys(store) for name in [Store(store).manifest(key)["step"]]}

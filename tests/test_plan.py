@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from babelscope.errors import StudyError
 from babelscope.plan import compile_study
 from babelscope.steps import Evaluate, Load, Operate, Tune
-from babelscope.study import Study
-from command_line import babelscope, declaration, write_study
+from babelscope.study import Study, Transfer
+from command_line import babelscope, declaration, transfer, write_study
 
 
 @pytest.fixture(scope="session")
@@ -26,14 +26,16 @@ def keys(encoder_folder):
     """The set of keys of a tiny study with changes."""
 
     def keys(**changes: Any) -> set[str]:
-        declared = declaration(changes.pop("encoder", encoder_folder)) | changes
+        of_transfer = {key: changes.pop(key) for key in list(changes) if key in Transfer.model_fields}
+        tasks = {"pos": transfer(**of_transfer)}
+        declared = declaration(changes.pop("encoder", encoder_folder), tasks=tasks) | changes
         return set(compile_study(Study.model_validate(declared)).steps)
 
     return keys
 
 
 def test_every_step_comes_once_and_after_its_inputs(encoder_folder):
-    declared = declaration(encoder_folder, evaluate=["world:qab", "world:qab"], seeds=[0, 1])
+    declared = declaration(encoder_folder, tasks={"pos": transfer(evaluate=["world:qab", "world:qab"])})
     plan = compile_study(Study.model_validate(declared))
     kinds = [type(step).__name__ for step in plan.steps.values()]
     # Two surgeries by two seeds; without an operation the encoder is the same for both seeds.
@@ -106,7 +108,7 @@ def test_what_can_change_a_number_changes_the_key(keys, change, kept):
 
 
 def test_another_task_shares_the_retrievals(keys):
-    assert shared(keys(task="mlm", baselines=[]), keys()) == 3
+    assert shared(keys(tasks={"mlm": transfer(baselines=[])}), keys()) == 3
 
 
 def test_other_weights_of_the_same_name_have_other_keys(keys, encoder_folder, tmp_path):
@@ -152,13 +154,13 @@ def test_two_studies_share_exactly_the_steps_of_what_they_have_in_common(keys, o
 
 def test_all_that_is_missing_is_reported_at_once(encoder_folder):
     declared = declaration(
-        encoder_folder, encoders=["./nowhere"], train=["world:qzz"], evaluate=["world:qaa", "world:english"],
-        retrieval={"source": "qaa", "targets": ["qyy"]},
+        encoder_folder, encoders=["./nowhere"], retrieval={"source": "qaa", "targets": ["qyy"]},
+        tasks={"pos": transfer(train=["world:qzz"], evaluate=["world:qaa", "world:english"])},
     )  # fmt: skip
     with pytest.raises(StudyError) as caught:
         compile_study(Study.model_validate(declared))
     assert [fault.split(":")[0] for fault in caught.value.faults] == [
-        "encoders.0", "train.0", "evaluate.1", "retrieval",
+        "encoders.0", "tasks.pos.train.0", "tasks.pos.evaluate.1", "retrieval",
     ]  # fmt: skip
     assert "the world has no language 'qzz'; there are qaa, " in str(caught.value)
 
@@ -190,7 +192,7 @@ def test_an_encoder_is_not_named_like_a_baseline_or_another_pretraining():
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a CUDA device")
 def test_a_device_that_is_not_there_is_refused_before_computing(encoder_folder, tmp_path):
-    declared = declaration(encoder_folder, tuning={"epochs": 1, "device": "cuda"})
+    declared = declaration(encoder_folder, tasks={"pos": transfer(tuning={"epochs": 1, "device": "cuda"})})
     path = write_study(tmp_path / "study.yaml", declared)
     assert babelscope("plan", path, "--store", tmp_path / "store").status == 0
     answer = babelscope("run", path, "--store", tmp_path / "store")

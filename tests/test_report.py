@@ -40,7 +40,7 @@ def synthetic_rows() -> list[Row]:
         for seed in range(3):
             for code, level in zip(LABELS, LEVELS[surgery or "natural"], strict=True):
                 value = level / 100 + draw.normal(0, 0.008)
-                test = run | {"language": code, "treebank": f"world:{code}", "split": "test", "seed": seed}
+                test = run | {"language": code, "dataset": f"world:{code}", "split": "test", "seed": seed}
                 numbers = {
                     "accuracy": value,
                     "accuracy.low": value - 0.01,
@@ -51,7 +51,7 @@ def synthetic_rows() -> list[Row]:
                 rows.append(Row("words", 4321, "words", **test))
             for step in range(50, 301, 50):
                 curve = run | {"seed": seed, "step": step}
-                rows.append(Row("accuracy", 0.95 - 10 / step, "share", split="dev", treebank="world:qaa", **curve))
+                rows.append(Row("accuracy", 0.95 - 10 / step, "share", split="dev", dataset="world:qaa", **curve))
                 rows.append(Row("loss", 20 / step + draw.uniform(0, 0.05), split="train", **curve))
     for name, level in (("most-frequent-tag", 0.25), ("word-majority", 0.6)):
         for code in LABELS:
@@ -186,9 +186,9 @@ def test_intervals_in_words():
     assert in_words(Interval(1.24, 1.0, 1.5, 0.1, 3), "bits") == "1.2 bits [1.0, 1.5]"
 
 
-def test_a_language_with_two_treebanks_is_two_places():
+def test_a_language_with_two_data_sets_is_two_places():
     labels = {"encoder": "e", "task": "pos", "language": "en", "train_languages": "en", "split": "test", "seed": 0}
-    rows = [Row("accuracy", 0.9, "share", treebank=name, **labels) for name in ("UD_English-EWT", "UD_English-PUD")]
+    rows = [Row("accuracy", 0.9, "share", dataset=name, **labels) for name in ("UD_English-EWT", "UD_English-PUD")]
     assert [s.place for s in Report("t", "q", rows, labels={"en": "English"}).scores] == [
         "English · UD_English-EWT",
         "English · UD_English-PUD",

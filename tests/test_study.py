@@ -15,10 +15,16 @@ from babelscope.plan import compile_study
 from babelscope.steps import Pretrain
 from babelscope.studies import STUDIES, find_study
 from babelscope.study import LARGEST_FILE, Study, dump_study, load_study, parse_value
+from babelscope.task_table import TASKS
 from babelscope.world.world import VERSION
 from command_line import declaration, write_study
 
-MINIMAL = "name: x\nencoders: [e]\ntrain: ['world:qaa']\nevaluate: ['world:qaa']\n"
+MINIMAL = "name: x\nencoders: [e]\ntasks: {pos: {train: ['world:qaa'], evaluate: ['world:qaa']}}\n"
+
+
+def minimal(more: str) -> str:
+    """The smallest study, with more said of its task."""
+    return MINIMAL.replace("}}", f", {more}}}}}")
 
 
 @pytest.fixture
@@ -42,7 +48,8 @@ def faults(load, text: str, **changes: Any) -> tuple[str, ...]:
 
 def test_defaults_are_filled_in(load):
     study = load(MINIMAL)
-    assert (study.task, study.seeds, study.sizes.train, study.tuning.epochs) == ("pos", (0, 1, 2), 1500, 6)
+    pos = study.tasks["pos"]
+    assert (study.seeds, pos.sizes.train, pos.tuning.epochs) == ((0, 1, 2), 1500, 6)
 
 
 def test_all_faults_are_reported_at_once_each_with_its_path(load):
@@ -50,23 +57,27 @@ def test_all_faults_are_reported_at_once_each_with_its_path(load):
 name: no spaces here
 encoders: []
 surgeries: [shave]
-task: dance
-evaluate: [world:qaa, 3]
-sizes: {train: 0, dev: many, test: 1.5}
-tuning: {learning_rate: -1, precision: float8, threads: 0, betas: [0.9], clip: .nan}
+tasks:
+  dance: {train: [x], evaluate: [x]}
+  pos:
+    evaluate: [world:qaa, 3]
+    sizes: {train: 0, dev: many, test: 1.5}
+    tuning: {learning_rate: -1, precision: float8, threads: 0, betas: [0.9], clip: .nan}
+    baselines: [guess]
 seeds: [1, -1]
-baselines: [guess]
 retrieval: {source: qaa, targets: []}
 world_seed: x
 """
     found = faults(load, text)
     assert {fault.split(":")[0] for fault in found} == {
-        "name", "encoders", "surgeries.0", "task", "train", "evaluate.1", "sizes.train", "sizes.dev", "sizes.test",
-        "tuning.learning_rate", "tuning.precision", "tuning.threads", "tuning.betas.1", "tuning.clip", "seeds.1",
-        "baselines.0", "retrieval.targets", "world_seed",
+        "name", "encoders", "surgeries.0", "tasks.dance", "tasks.pos.train", "tasks.pos.evaluate.1",
+        "tasks.pos.sizes.train", "tasks.pos.sizes.dev", "tasks.pos.sizes.test", "tasks.pos.tuning.learning_rate",
+        "tasks.pos.tuning.precision", "tasks.pos.tuning.threads", "tasks.pos.tuning.betas.1", "tasks.pos.tuning.clip",
+        "tasks.pos.baselines.0", "seeds.1", "retrieval.targets", "world_seed",
     }  # fmt: skip
-    assert "train: missing" in found
-    assert "sizes.dev: Input should be a valid integer, unable to parse string as an integer (given: 'many')" in found
+    assert "tasks.pos.train: missing" in found
+    number = "Input should be a valid integer, unable to parse string as an integer (given: 'many')"
+    assert f"tasks.pos.sizes.dev: {number}" in found
 
 
 FIELDS = set(Study.model_fields) - {"question"}
@@ -81,9 +92,9 @@ def test_no_field_takes_anything(load, tmp_path, field):
 
 def test_an_unknown_key_is_named_with_the_allowed_ones(load):
     (fault,) = faults(load, MINIMAL + "sedes: [1]\n")
-    assert fault.startswith("sedes: unknown key; allowed are baselines, encoders, evaluate,")
-    (fault,) = faults(load, MINIMAL + "sizes: {trian: 3}\n")
-    assert fault == "sizes.trian: unknown key; allowed are dev, test, train"
+    assert fault.startswith("sedes: unknown key; allowed are encoders, name, question, retrieval,")
+    (fault,) = faults(load, minimal("sizes: {trian: 3}"))
+    assert fault == "tasks.pos.sizes.trian: unknown key; allowed are dev, test, train"
     (fault,) = faults(load, MINIMAL + "retrieval: {source: qaa, targets: [qab], sentence: 1}\n")
     assert fault == "retrieval.sentence: unknown key; allowed are sentences, source, targets"
 
@@ -91,7 +102,7 @@ def test_an_unknown_key_is_named_with_the_allowed_ones(load):
 def test_a_pretraining_spelled_out_has_one_line_a_fault(load):
     text = MINIMAL.replace("[e]", "[{name: p, texts: [{language: qaa, sentences: 9}], tuning: {step: 3}}]")
     (fault,) = faults(load, text)
-    assert fault.startswith("encoders.0.tuning.step: unknown key; allowed are betas, clip,")
+    assert fault.startswith("encoders.0.tuning.step: unknown key; allowed are batches, betas, clip,")
     (fault,) = faults(load, MINIMAL.replace("[e]", "[3]"))
     assert fault.startswith("encoders.0: ") and "(given: 3)" in fault
 
@@ -129,17 +140,23 @@ def test_a_pretraining_that_cannot_work_is_refused(load, tmp_path, change, fault
 def test_a_study_without_a_condition_or_with_baselines_of_another_task_is_refused(load):
     (fault,) = faults(load, MINIMAL + "surgeries: []\n")
     assert fault.startswith("surgeries: ")
-    (fault,) = faults(load, MINIMAL + "task: mlm\nbaselines: [word-majority]\n")
-    assert fault.startswith("baselines: baselines are taggers, and the task is mlm; leave them out")
+    (fault,) = faults(load, minimal("baselines: [word-majority]").replace("pos", "mlm"))
+    assert fault.startswith("tasks: mlm: the baseline 'word-majority' does not suit it; allowed: none, leave it out")
+    (fault,) = faults(load, minimal("head: pooler"))
+    assert fault.startswith("tasks: pos: the head 'pooler' does not suit it; allowed: none, leave it out")
+    (fault,) = faults(load, minimal("head: big").replace("pos", "parsing"))
+    assert "'big' does not suit it; allowed: small, underspecified, align-then-predict" in fault
+    (fault,) = faults(load, minimal("entity_types: {DATE: O}"))
+    assert fault.startswith("tasks: pos: entity_types are for ner; leave them out")
 
 
 def test_two_durations_are_one_too_many(load):
-    (fault,) = faults(load, MINIMAL + "tuning: {epochs: 1, steps: 2}\n")
-    assert fault.startswith("tuning: ") and "give one of them" in fault
+    (fault,) = faults(load, minimal("tuning: {epochs: 1, steps: 2}"))
+    assert fault.startswith("tasks.pos.tuning: ") and "give one of them" in fault
 
 
 def test_a_key_given_twice_is_refused_with_its_line(load):
-    with pytest.raises(DataError, match=r'study.yaml:5: found duplicate key "name".*; give each key once'):
+    with pytest.raises(DataError, match=r'study.yaml:4: found duplicate key "name".*; give each key once'):
         load(MINIMAL + "name: y\n")
 
 
@@ -176,17 +193,18 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path):
 
 
 def test_no_is_norwegian_and_1e_5_a_number(load):
-    study = load(MINIMAL.replace("['world:qaa']", "[no]") + "tuning: {learning_rate: 1e-5}\n")
-    assert study.train == ("no",)
-    assert study.tuning.learning_rate == 0.00001
+    study = load(minimal("tuning: {learning_rate: 1e-5}").replace("['world:qaa']", "[no]"))
+    assert study.tasks["pos"].train == ("no",)
+    assert study.tasks["pos"].tuning.learning_rate == 0.00001
 
 
 def test_changes_replace_and_add_entries(load):
-    study = load(MINIMAL, **{"seeds": [7], "tuning.steps": 9, "sizes.dev": 4})
-    assert (study.seeds, study.tuning.steps, study.sizes.dev, study.sizes.train) == ((7,), 9, 4, 1500)
+    study = load(MINIMAL, **{"seeds": [7], "tasks.pos.tuning.steps": 9, "tasks.pos.sizes.dev": 4})
+    pos = study.tasks["pos"]
+    assert (study.seeds, pos.tuning.steps, pos.sizes.dev, pos.sizes.train) == ((7,), 9, 4, 1500)
     with pytest.raises(InputError, match=r"--with name\.x: name is not a mapping"):
         load(MINIMAL, **{"name.x": 1})
-    assert faults(load, MINIMAL, nope=1)[0].startswith("nope: unknown key; allowed are baselines")
+    assert faults(load, MINIMAL, nope=1)[0].startswith("nope: unknown key; allowed are encoders")
 
 
 @pytest.mark.parametrize(
@@ -208,7 +226,7 @@ TEXT = st.characters(exclude_categories=["Cs"])
 
 
 @settings(deadline=None, max_examples=50)
-@example("a", "?", ["?0", "\x85", ":0", "a: b", "- x", "#", "null", "1e3"], [0], 1.0, [None], {})
+@example("a", "?", ["?0", "\x85", ":0", "a: b", "- x", "#", "null", "1e3"], [0], 1.0, [None], {}, "pos")
 @given(
     name=st.from_regex(r"[a-zA-Z0-9_.-]+(@[a-zA-Z0-9_.-]+)?", fullmatch=True),
     question=st.text(TEXT),
@@ -217,17 +235,18 @@ TEXT = st.characters(exclude_categories=["Cs"])
     rate=st.floats(min_value=0, exclude_min=True, allow_infinity=False),
     surgeries=st.lists(st.sampled_from([None, "reinit"]), min_size=1),
     duration=st.sampled_from([{"epochs": 2}, {"steps": 5}, {}]),
+    task=st.sampled_from(sorted(TASKS)),
 )
-def test_a_dumped_study_loads_as_the_same(tmp_path_factory, name, question, train, seeds, rate, surgeries, duration):
+def test_a_dumped_study_loads_as_the_same(
+    tmp_path_factory, name, question, train, seeds, rate, surgeries, duration, task
+):  # fmt: skip
     study = Study.model_validate(
         {
             "name": name,
             "question": question,
             "encoders": ["e", {"name": "p", "texts": [{"language": "qaa", "sentences": 9}], "tuning": duration}],
             "surgeries": surgeries,
-            "train": train,
-            "evaluate": train[::-1],
-            "tuning": {"learning_rate": rate, **duration},
+            "tasks": {task: {"train": train, "evaluate": train[::-1], "tuning": {"learning_rate": rate, **duration}}},
             "seeds": seeds,
         }
     )
@@ -259,6 +278,7 @@ def test_small_means_less_and_seeds_are_those_that_were_given(name):
         == find_study(name, {"seeds": 5}).seeds
         == tuple(range(5))
     )
+    small, full = small.tasks["pos"], full.tasks["pos"]
     assert all(getattr(small.sizes, split) < getattr(full.sizes, split) for split in ("train", "dev", "test"))
     assert small.tuning.epochs < full.tuning.epochs
     for seeds in (0, 1001):
@@ -297,9 +317,10 @@ def test_a_profile_left_empty_is_refused():
 
 @pytest.mark.parametrize(
     ("key", "given", "advice"),
-    [("train", "qaa", "its treebank is named world:qaa"), ("encoders", "world-naturl", "did you mean world-natural")],
+    [("train", "qaa", "its data are named world:qaa"), ("encoders", "world-naturl", "did you mean world-natural")],
 )
 def test_near_misses_get_the_right_name(load, key, given, advice):
-    declared = {"name": "near", "encoders": ["world-natural"], "train": ["world:qaa"], "evaluate": ["world:qaa"]}
+    names = {"train": ["world:qaa"], "encoders": ["world-natural"], key: [given]}
+    tasks = {"pos": {"train": names["train"], "evaluate": ["world:qaa"]}}
     with pytest.raises(StudyError, match=advice):
-        compile_study(Study.model_validate(declared | {key: [given]}))
+        compile_study(Study.model_validate({"name": "near", "encoders": names["encoders"], "tasks": tasks}))

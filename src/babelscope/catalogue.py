@@ -12,9 +12,10 @@ from babelscope.corpora.sources import available_treebanks
 from babelscope.encoders.places import SHIPPED, shipped_encoders
 from babelscope.errors import InputError
 from babelscope.plan import compile_study
-from babelscope.steps import BaselineName, Surgery, TaskName
+from babelscope.steps import Surgery
 from babelscope.store import Store
 from babelscope.studies import STUDIES, find_study
+from babelscope.task_table import BASELINES, HEADS, TASKS
 from babelscope.world import FAMILY
 
 Table = tuple[tuple[str, ...], Sequence[tuple[str, ...]]]
@@ -36,9 +37,17 @@ def _studies() -> Table:
 
 
 def _tasks() -> Table:
-    spoken = {"pos": "part-of-speech tagging, accuracy over words", "mlm": "masked language modelling, perplexity"}
-    baselines = f"baselines: {', '.join(get_args(BaselineName))}"
-    return ("task", "what is scored", ""), [(t, spoken[t], baselines if t == "pos" else "") for t in get_args(TaskName)]
+    lines = [
+        (
+            name,
+            info.title,
+            ", ".join(info.measures),
+            ", ".join(BASELINES[info.kind]),
+            ", ".join(HEADS.get(info.kind, ())),
+        )
+        for name, info in TASKS.items()
+    ]
+    return ("task", "what it is", "scored by", "baselines", "heads"), lines
 
 
 def _surgeries() -> Table:

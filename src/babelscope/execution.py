@@ -3,39 +3,40 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
 
-from babelscope.corpora.treebanks import Treebank
+from babelscope.corpora.datasets import Dataset
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
 from babelscope.encoders.places import verify
 from babelscope.encoders.tap import sentence_states
 from babelscope.encoders.tokenizer import train_wordpiece
-from babelscope.errors import EncoderError
 from babelscope.measures.retrieval import retrieval_accuracy
 from babelscope.rows import Row
 from babelscope.seeds import derive_seed
-from babelscope.statistics import bca_interval
 from babelscope.step import Workspace
 from babelscope.steps import Baseline, Evaluate, Load, Operate, Pretrain, Retrieve, Tune
 from babelscope.surgery.reinit import reinit
+from babelscope.task_table import TASKS
 from babelscope.tasks import baselines
-from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
-from babelscope.tasks.tag import Tagger, Tagging, TagScores, evaluate_tagger
-from babelscope.text import UPOS, Sentence, Tagged
+from babelscope.tasks.models import Design, TaskModel, lines, tagged, task_model, training_task
+from babelscope.tasks.task import Score
 from babelscope.tuning import loop
 from babelscope.tuning.checkpoint import Point, read_weights, set_weights
 from babelscope.tuning.pretrain import pretrain as pretrain_encoder
-from babelscope.tuning.settings import Tuning
 from babelscope.world import World
 
 ENCODER_FOLDER = "encoder"
 SURGERIES = {"reinit": reinit}
 BASELINES = {"most-frequent-tag": baselines.most_frequent_tag, "word-majority": baselines.word_majority}
+
+
+def baseline_scores(name: str, task: str, train: list[Any], test: Any) -> list[Score]:
+    scores = baselines.score_predictions(BASELINES[name](tagged(train)), tagged(test))
+    return scores
 
 
 def load(step: Load) -> Encoder:
@@ -74,30 +75,28 @@ def operate(step: Operate, workspace: Workspace) -> Encoder:
 def tune(step: Tune, workspace: Workspace) -> None:
     """Write the best and the last weights, and the learning curves."""
     untuned = _untuned(step, workspace)
-    train = [sentence for treebank in step.train for sentence in treebank.read()]
-    dev = {treebank.name: list(treebank.read()) for treebank in step.dev}
-    task = untuned.training(train, dev)
-    history = loop.tune(untuned.model, task, step.tuning, step.seed, workspace.folder, workspace.progress)
+    dev = {data.name: data.read() for data in step.dev}
+    task = training_task(untuned, _training_parts(step), dev)
+    history = loop.tune(untuned.module, task, step.tuning, step.seed, workspace.folder, workspace.progress)
     summary = {"best_step": history.best_step, "last_step": history.last_step, "planned_steps": history.planned_steps}
     (workspace.folder / "history.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     workspace.write_rows(_curve(history.points, step.labels))
 
 
 def evaluate(step: Evaluate, workspace: Workspace) -> None:
-    """Write the scores of a tuned model on one treebank."""
+    """Write the scores of a tuned model on one data set."""
     torch.set_num_threads(step.model.tuning.threads)
-    rows = _tuned(step.model, workspace).rows(step.treebank.read())
-    workspace.write_rows(row.labelled(**step.model.labels, **_of(step.treebank)) for row in rows)
+    scores = _tuned(step.model, workspace).scores(step.data.read())
+    workspace.write_rows(_score_rows(scores, step.model.labels, step.data))
 
 
 def evaluate_baseline(step: Baseline, workspace: Workspace) -> None:
-    """Write the scores of a baseline on one treebank."""
-    train = _tagged(sentence for treebank in step.train for sentence in treebank.read())
-    test = _tagged(step.treebank.read())
-    scores = baselines.score_predictions(BASELINES[step.baseline](train), test)
-    languages = "+".join(dict.fromkeys(treebank.language for treebank in step.train))
-    labels = {"encoder": step.baseline, "task": "pos", "train_languages": languages}
-    workspace.write_rows(row.labelled(**labels, **_of(step.treebank)) for row in _accuracy_rows(scores))
+    """Write the scores of a baseline on one data set."""
+    train = [example for data in step.train for example in data.read()]
+    scores = baseline_scores(step.baseline, step.task, train, step.data.read())
+    languages = "+".join(dict.fromkeys(data.language for data in step.train))
+    labels = {"encoder": step.baseline, "task": step.task, "train_languages": languages}
+    workspace.write_rows(_score_rows(scores, labels, step.data))
 
 
 def retrieve(step: Retrieve, workspace: Workspace) -> None:
@@ -106,112 +105,67 @@ def retrieve(step: Retrieve, workspace: Workspace) -> None:
     encoder = step.encoder.build(workspace)
     parallel = World(step.world_seed).parallel([step.source, step.target], step.sentences)
     source, target = (
-        sentence_states(encoder, _lines(one.sentences[code] for one in parallel)) for code in (step.source, step.target)
+        sentence_states(encoder, lines(one.sentences[code] for one in parallel)) for code in (step.source, step.target)
     )
     pair = f"world:{step.source}-{step.target}"
-    labels = step.encoder.labels | {"task": "retrieval", "language": step.target, "treebank": pair}
+    labels = step.encoder.labels | {"task": "retrieval", "language": step.target, "dataset": pair}
     workspace.write_rows(
         Row("retrieval", float(share), "share", layer=layer, **labels)
         for layer, share in enumerate(retrieval_accuracy(source, target))
     )
 
 
-class PosTask:
-    """Part-of-speech tagging with the universal tags."""
-
-    def __init__(self, encoder: Encoder, tuning: Tuning):
-        self.model = Tagger(encoder, UPOS, tuning.dropout, tuning.max_length)
-
-    def training(self, train: list[Sentence], dev: dict[str, list[Sentence]]) -> Tagging:
-        """What the loop trains on."""
-        return Tagging(self.model, _tagged(train), {name: _tagged(part) for name, part in dev.items()})
-
-    def rows(self, sentences: Sequence[Sentence]) -> list[Row]:
-        """The model's scores."""
-        return _accuracy_rows(evaluate_tagger(self.model, _tagged(sentences)))
-
-
-class MlmTask:
-    """Masked language modelling on the words of the treebanks."""
-
-    def __init__(self, encoder: Encoder, tuning: Tuning):
-        if not encoder.has_mlm_head:
-            raise EncoderError(f"{encoder.name} has no masked language model head, so task mlm cannot use it")
-        self.model, self.tokenizer = encoder.model, encoder.tokenizer
-        self.max_length = min(encoder.max_length, tuning.max_length or encoder.max_length)
-
-    def training(self, train: list[Sentence], dev: dict[str, list[Sentence]]) -> MaskedLanguageModelling:
-        """What the loop trains on."""
-        held_out = {name: self._held_out(part) for name, part in dev.items()}
-        return MaskedLanguageModelling(self.tokenizer, _lines(train), self.max_length, dev=held_out)
-
-    def rows(self, sentences: Sequence[Sentence]) -> list[Row]:
-        """The model's perplexity, with fixed masks."""
-        return [Row("perplexity", self._held_out(sentences).perplexity(self.model))]
-
-    def _held_out(self, sentences: Iterable[Sentence]) -> HeldOut:
-        return HeldOut.of(self.tokenizer, _lines(sentences), self.max_length)
-
-
-TASKS: dict[str, Callable[[Encoder, Tuning], PosTask | MlmTask]] = {"pos": PosTask, "mlm": MlmTask}
-"""Task -> the model that it makes of an encoder, what that is trained on, and which rows score it."""
-
-_latest: dict[str, PosTask | MlmTask] = {}
+_latest: dict[str, TaskModel] = {}
 """The model evaluated last, by the key of its tuning: a worker evaluates it on one language after another."""
 
 
-def _untuned(step: Tune, workspace: Workspace) -> PosTask | MlmTask:
+def _untuned(step: Tune, workspace: Workspace) -> TaskModel:
     """The model that the tuning starts from; its head is drawn from the step's seed."""
+    design = Design(step.task, step.head, step.entity_types, step.tuning.dropout, step.tuning.max_length)
     encoder = step.encoder.build(workspace)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive_seed(step.seed, "head"))
-        return TASKS[step.task](encoder, step.tuning)
+        return task_model(encoder, design)
 
 
-def _tuned(step: Tune, workspace: Workspace) -> PosTask | MlmTask:
+def _training_parts(step: Tune) -> list[list[Any]]:
+    """The training examples: by language where batches are to be of one language, else all together."""
+    parts: dict[str, list[Any]] = {}
+    for data in step.train:
+        parts.setdefault(data.language if step.tuning.batches == "one-language" else "", []).extend(data.read())
+    return list(parts.values())
+
+
+def _tuned(step: Tune, workspace: Workspace) -> TaskModel:
     """The best model of a tuning, on its device."""
     if step.key not in _latest:
         weights = read_weights(workspace.result(step) / "best.safetensors")
         tuned = _untuned(step, workspace)
-        model: nn.Module = tuned.model
-        set_weights(model, weights)
-        model.to(step.tuning.device).eval()
+        set_weights(tuned.module, weights)
+        tuned.module.to(step.tuning.device).eval()
         _latest.clear()
         _latest[step.key] = tuned
     return _latest[step.key]
 
 
-def _tagged(sentences: Iterable[Sentence]) -> list[Tagged]:
-    return [Tagged(sentence.forms, sentence.upos) for sentence in sentences]
-
-
-def _lines(sentences: Iterable[Sentence]) -> list[str]:
-    return [" ".join(sentence.forms) for sentence in sentences]
-
-
-def _of(treebank: Treebank) -> dict[str, str]:
-    return {"language": treebank.language, "treebank": treebank.name, "split": treebank.split}
-
-
 def _curve(points: Iterable[Point], labels: dict[str, Any]) -> list[Row]:
-    """Learning curves as rows; a dev point's split is "dev" and its treebank the dev set."""
+    """Learning curves as rows; a dev point's split is "dev" and its data set the dev set."""
+    shares = {measure for info in TASKS.values() for measure in info.measures} - {"perplexity"}
     rows = []
     for point in points:
-        split, _, treebank = point.split.partition(" ")
-        unit = "share" if point.measure == "accuracy" else ""
-        row = Row(point.measure, point.value, unit, split=split, treebank=treebank or None, step=point.step)
+        split, _, dataset = point.split.partition(" ")
+        unit = "share" if point.measure in shares else ""
+        row = Row(point.measure, point.value, unit, split=split, dataset=dataset or None, step=point.step)
         rows.append(row.labelled(**labels))
     return rows
 
 
-def _accuracy_rows(scores: TagScores) -> list[Row]:
-    interval = bca_interval(scores.correct, scores.total)
-    rows = [Row("accuracy", scores.accuracy, "share")]
-    rows += [Row("accuracy.low", interval.low, "share")] if interval.low is not None else []
-    rows += [Row("accuracy.high", interval.high, "share")] if interval.high is not None else []
-    return [
-        *rows,
-        Row("coverage", scores.coverage, "share"),
-        Row("unknown", scores.unknown, "share"),
-        Row("words", int(scores.total.sum()), "words"),
-    ]
+def _score_rows(scores: Iterable[Score], labels: dict[str, Any], data: Dataset) -> list[Row]:
+    """Scores as rows, the bounds of their intervals beside them."""
+    labels = labels | {"language": data.language, "dataset": data.name, "split": data.split}
+    rows = []
+    for score in scores:
+        bounds = {"": score.value, ".low": score.low, ".high": score.high}
+        numbers = {score.measure + end: value for end, value in bounds.items() if value is not None}
+        rows += [Row(measure, value, score.unit).labelled(**labels) for measure, value in numbers.items()]
+    return rows

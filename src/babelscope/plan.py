@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import TypeVar
 
-from babelscope.corpora import treebanks
+from babelscope.corpora import datasets
+from babelscope.corpora.datasets import Dataset, FileData
 from babelscope.corpora.sources import Split
-from babelscope.corpora.treebanks import FileTreebank, Treebank
 from babelscope.encoders.places import locate
 from babelscope.errors import InputError, StudyError
 from babelscope.step import Step
-from babelscope.steps import Baseline, EncoderStep, Evaluate, Load, Operate, Pretrain, Retrieve, Tune
-from babelscope.study import Study
+from babelscope.steps import Baseline, EncoderStep, Evaluate, Load, Operate, Pretrain, Recurrent, Retrieve, Tune
+from babelscope.study import Study, Transfer
+from babelscope.task_table import TASKS, TaskName
+from babelscope.tuning.settings import RECURRENT
 from babelscope.world.world import VERSION
 
 T = TypeVar("T")
@@ -46,13 +49,13 @@ def compile_study(study: Study) -> Plan:
     """The steps of a study. Everything it names is looked up first, and all that is missing reported at once.
 
     Raises:
-        StudyError: an encoder, a treebank or a language that does not exist, each with the path of its key.
+        StudyError: an encoder, a data set or a language that does not exist, each with the path of its key.
     """
     return Plan.of(_Compiler(study).targets())
 
 
 def check_data(steps: Iterable[Step]) -> None:
-    """Read every treebank file that the steps read, so that a malformed one is refused before anything is computed.
+    """Read every file of data that the steps read, so that a malformed one is refused before anything is computed.
 
     Raises:
         StudyError: the files at fault, each with its first fault's line.
@@ -60,11 +63,11 @@ def check_data(steps: Iterable[Step]) -> None:
     fields = [value for step in steps for value in dict(step).values()]
     values = [value for field in fields for value in (field if isinstance(field, tuple) else (field,))]
     faults = []
-    for treebank in {value.sha256: value for value in values if isinstance(value, FileTreebank)}.values():
+    for data in dict.fromkeys(value for value in values if isinstance(value, FileData)):
         try:
-            treebank.read()
+            data.read()
         except InputError as error:
-            faults.append(f"{treebank.name}, {treebank.split}: {error}")
+            faults.append(f"{data.name}, {data.split}: {error}")
     if faults:
         raise StudyError("malformed data", faults)
 
@@ -93,11 +96,10 @@ class _Compiler:
     def targets(self) -> list[Step]:
         study = self.study
         encoders = [self._resolve(f"encoders.{k}", _encoder, given) for k, given in enumerate(study.encoders)]
-        train, dev = self._treebanks("train", "train"), self._treebanks("train", "dev")
-        test = self._treebanks("evaluate", "test")
+        transfers = [self._transfer(task, transfer) for task, transfer in study.tasks.items()]
         if study.retrieval:
             for code in (study.retrieval.source, *study.retrieval.targets):
-                self._resolve("retrieval", treebanks.find, treebanks.WORLD_PREFIX + code, "test", 1)
+                self._resolve("retrieval", datasets.check_world_language, code)
         self._check_names(encoders)
         if self.faults:
             advice = "\n".join(dict.fromkeys(self.advice))
@@ -105,13 +107,14 @@ class _Compiler:
         encoders_found = [encoder for encoder in encoders if encoder is not None]
         return [
             *self._retrievals(encoders_found),
-            *(Baseline(baseline=name, train=train, treebank=one) for name in study.baselines for one in test),
-            *self._evaluations(encoders_found, train, dev, test),
+            *(step for transfer in transfers for step in transfer.baselines()),
+            *(step for transfer in transfers for step in self._evaluations(encoders_found, transfer)),
         ]
 
     def _check_names(self, encoders: list[EncoderStep | None]) -> None:
         """Rows know an encoder by its name, so no other encoder and no baseline may have the same one."""
-        taken = {name: ("", f"the baseline {name}") for name in self.study.baselines}
+        baselines = [name for transfer in self.study.tasks.values() for name in transfer.baselines]
+        taken = {name: ("", f"the baseline {name}") for name in baselines}
         for k, (encoder, given) in enumerate(zip(encoders, self.study.encoders, strict=True)):
             if encoder is None:
                 continue
@@ -122,19 +125,10 @@ class _Compiler:
                 problem = f"rows would name both {described} and {other} {name}, and mix them; rename one"
                 self.faults.append(f"encoders.{k}: {problem}")
 
-    def _evaluations(
-        self,
-        encoders: list[EncoderStep],
-        train: tuple[Treebank, ...],
-        dev: tuple[Treebank, ...],
-        test: tuple[Treebank, ...],
-    ) -> Iterator[Step]:
+    def _evaluations(self, encoders: list[EncoderStep], transfer: _Resolved) -> Iterator[Step]:
         for encoder, surgery, seed in product(encoders, self.study.surgeries, self.study.seeds):
             operated = Operate(encoder=encoder, surgery=surgery, seed=seed) if surgery else encoder
-            model = Tune(
-                encoder=operated, task=self.study.task, train=train, dev=dev, tuning=self.study.tuning, seed=seed
-            )
-            yield from (Evaluate(model=model, treebank=one) for one in test)
+            yield from transfer.evaluations(operated, seed)
 
     def _retrievals(self, encoders: list[EncoderStep]) -> Iterator[Step]:
         """Without tuning, seeds differ only where an operation draws from them."""
@@ -149,13 +143,20 @@ class _Compiler:
                     world_seed=self.study.world_seed, world_version=VERSION,
                 )  # fmt: skip
 
-    def _treebanks(self, key: str, split: Split) -> tuple[Treebank, ...]:
-        size = getattr(self.study.sizes, split)
+    def _transfer(self, task: TaskName, transfer: Transfer) -> _Resolved:
+        train, dev = self._data(task, transfer, "train", "train"), self._data(task, transfer, "train", "dev")
+        return _Resolved(task, transfer, self.study.seeds, train, dev, self._data(task, transfer, "evaluate", "test"))
+
+    def _data(self, task: TaskName, transfer: Transfer, key: str, split: Split) -> tuple[Dataset, ...]:
+        size = getattr(transfer.sizes, split)
         found = (
-            self._resolve(f"{key}.{k}", treebanks.find, name, split, size, self.study.world_seed)
-            for k, name in enumerate(getattr(self.study, key))
-        )
-        return tuple(treebank for treebank in found if treebank is not None)
+            self._resolve(
+                f"tasks.{task}.{key}.{k}", datasets.find, task, name, split, size, self.study.world_seed,
+                transfer.entity_types,
+            )
+            for k, name in enumerate(getattr(transfer, key))
+        )  # fmt: skip
+        return tuple(data for data in found if data is not None)
 
     def _resolve(self, path: str, find: Callable[..., T], *given: object) -> T | None:
         try:
@@ -164,6 +165,39 @@ class _Compiler:
             self.faults.append(f"{path}: {error.args[0]}")
             self.advice += [error.advice] if error.advice else []
             return None
+
+
+@dataclass(frozen=True)
+class _Resolved:
+    """A task's data, found, and the steps that they make."""
+
+    task: TaskName
+    transfer: Transfer
+    seeds: tuple[int, ...]
+    train: tuple[Dataset, ...]
+    dev: tuple[Dataset, ...]
+    test: tuple[Dataset, ...]
+
+    def baselines(self) -> Iterator[Step]:
+        for name in self.transfer.baselines:
+            if name == "bilstm":
+                for seed in self.seeds:
+                    yield from self.evaluations(Recurrent(), seed)
+            else:
+                yield from (Baseline(baseline=name, task=self.task, train=self.train, data=one) for one in self.test)
+
+    def evaluations(self, encoder: EncoderStep, seed: int) -> Iterator[Step]:
+        tuning = RECURRENT if isinstance(encoder, Recurrent) else self.transfer.tuning
+        model = Tune(
+            encoder=encoder, task=self.task, head=self.transfer.head, entity_types=self.entity_types,
+            train=self.train, dev=self.dev, tuning=tuning, seed=seed,
+        )  # fmt: skip
+        yield from (Evaluate(model=model, data=one) for one in self.test)
+
+    @cached_property
+    def entity_types(self) -> tuple[str, ...]:
+        """What the training data call an entity."""
+        return datasets.entity_types(self.train) if TASKS[self.task].kind == "entities" else ()
 
 
 def _encoder(given: str | Pretrain) -> EncoderStep:

@@ -25,7 +25,7 @@ class Row:
     task: str | None = None
     train_languages: str | None = None
     language: str | None = None
-    treebank: str | None = None
+    dataset: str | None = None
     split: str | None = None
     seed: int | None = None
     step: int | None = None
@@ -39,7 +39,7 @@ class Row:
 
 
 COLUMNS = (
-    "study", "key", "encoder", "surgery", "schedule", "task", "train_languages", "language", "treebank", "split",
+    "study", "key", "encoder", "surgery", "schedule", "task", "train_languages", "language", "dataset", "split",
     "seed", "step", "layer", "alpha1", "alpha2", "measure", "value", "unit",
 )  # fmt: skip
 """The order of columns in every file."""

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt, SerializeAsAny
 
-from babelscope.corpora.treebanks import Treebank, WorldText
+from babelscope.corpora.datasets import Dataset
+from babelscope.corpora.treebanks import WorldText
 from babelscope.encoders.shape import Shape
 from babelscope.step import Step, Workspace
+from babelscope.task_table import BaselineName, TaskName
 from babelscope.tuning.settings import Tuning
 
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
 
 Surgery = Literal["reinit"]
-TaskName = Literal["pos", "mlm"]
-BaselineName = Literal["most-frequent-tag", "word-majority"]
 
 
 class EncoderStep(Step):
@@ -113,20 +113,34 @@ class Operate(EncoderStep):
         return self.encoder.labels | {"surgery": self.surgery, "seed": self.seed}
 
 
+class Recurrent(EncoderStep):
+    """No encoder: a BiLSTM over embeddings of words and characters, all learned from the task's own training data."""
+
+    stored: ClassVar[bool] = False
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        return {"encoder": "bilstm"}
+
+
 class Tune(Step):
     """Train an encoder on a task in one or several languages; the dev sets select the best step."""
 
     encoder: SerializeAsAny[EncoderStep]
     task: TaskName
-    train: tuple[Treebank, ...]
-    dev: tuple[Treebank, ...]
+    head: str | None = None
+    """One of `HEADS`; None: the task's first."""
+    entity_types: tuple[str, ...] = ()
+    """Of named entities: what the model can call one."""
+    train: tuple[Dataset, ...]
+    dev: tuple[Dataset, ...]
     tuning: Tuning
     seed: NonNegativeInt
 
     @property
     def labels(self) -> dict[str, Any]:
         """The encoder's columns, the task, the languages of the training data and the seed."""
-        languages = "+".join(dict.fromkeys(treebank.language for treebank in self.train))
+        languages = "+".join(dict.fromkeys(data.language for data in self.train))
         return self.encoder.labels | {"task": self.task, "train_languages": languages, "seed": self.seed}
 
     @property
@@ -142,14 +156,14 @@ class Tune(Step):
 
 
 class Evaluate(Step):
-    """Score a tuned model on one treebank, zero-shot where its language is not a training language."""
+    """Score a tuned model on one data set, zero-shot where its language is not a training language."""
 
     model: Tune
-    treebank: Treebank
+    data: Dataset
 
     @property
     def title(self) -> str:
-        return f"evaluate on {self.treebank.language}: {self.model.title.removeprefix('tune ')}"
+        return f"evaluate on {self.data.language}: {self.model.title.removeprefix('tune ')}"
 
     def execute(self, workspace: Workspace) -> None:
         from babelscope.execution import evaluate
@@ -158,15 +172,16 @@ class Evaluate(Step):
 
 
 class Baseline(Step):
-    """Score a tagger that needs no encoder."""
+    """Score a rule or a linear model that needs no encoder."""
 
     baseline: BaselineName
-    train: tuple[Treebank, ...]
-    treebank: Treebank
+    task: TaskName
+    train: tuple[Dataset, ...]
+    data: Dataset
 
     @property
     def title(self) -> str:
-        return f"baseline {self.baseline} on {self.treebank.language}"
+        return f"baseline {self.baseline} on {self.data.language}, {self.task}"
 
     def execute(self, workspace: Workspace) -> None:
         from babelscope.execution import evaluate_baseline

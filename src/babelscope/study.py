@@ -14,17 +14,18 @@ from pydantic import (
     PositiveInt,
     Tag,
     ValidationError,
-    ValidationInfo,
     field_validator,
 )
 from ruamel.yaml import YAML
 from ruamel.yaml.constructor import DuplicateKeyError, SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.reader import ReaderError
+from ruamel.yaml.representer import SafeRepresenter
 
 from babelscope.declaration import Declaration
 from babelscope.errors import DataError, InputError, StudyError
-from babelscope.steps import BaselineName, Pretrain, Surgery, TaskName
+from babelscope.steps import Pretrain, Surgery
+from babelscope.task_table import BASELINES, HEADS, TASKS, BaselineName, TaskName
 from babelscope.tuning.settings import Tuning
 
 LARGEST_FILE = 100_000
@@ -51,7 +52,7 @@ Seed = Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class Sizes(Declaration):
-    """How many sentences of each split are read at most."""
+    """How many examples (sentences, pairs) of each split are read at most."""
 
     train: PositiveInt = 1500
     dev: PositiveInt = 300
@@ -66,26 +67,36 @@ class Retrieval(Declaration):
     sentences: PositiveInt = 300
 
 
-class Study(Declaration):
-    """Every encoder under every surgery is tuned with every seed, and every tuned model scored on every treebank.
+class Transfer(Declaration):
+    """What a task is trained on, and where it is scored.
 
-    Treebanks are named `world:CODE` (the artificial world) or `UD_LANGUAGE-NAME` (Universal Dependencies).
+    Data sets are named `world:CODE` (the artificial world; every task has them), `UD_LANGUAGE-NAME` (treebanks),
+    `masakhaner2:CODE` or `wikiann:CODE` (entities), `glue:NAME` or `xnli:NAME` (sentence tasks).
     """
+
+    train: tuple[str, ...] = Field(min_length=1)
+    """Training sets, taken together; their dev splits select the best step, by the mean over them."""
+    evaluate: tuple[str, ...] = Field(min_length=1)
+    """Data sets whose test splits are scored."""
+    sizes: Sizes = Sizes()
+    tuning: Tuning = Tuning()
+    head: str | None = None
+    """Of parsing: small, underspecified or align-then-predict. Of sentence tasks: first (the first state) or pooler."""
+    entity_types: dict[str, str] = Field(default={})
+    """Of named entities: types in the data and what they count as, O for no entity (`DATE: O`)."""
+    baselines: tuple[BaselineName, ...] = ()
+
+
+class Study(Declaration):
+    """Every encoder under every surgery is tuned on every task with every seed, and scored on the task's data sets."""
 
     name: str = Field(pattern=r"^[\w.-]+(@[\w.-]+)?$")
     question: str = ""
     encoders: tuple[DeclaredEncoder, ...] = Field(min_length=1)
     surgeries: tuple[Surgery | None, ...] = Field(default=(None,), min_length=1)
     """None: the encoder as it is."""
-    task: TaskName = "pos"
-    train: tuple[str, ...] = Field(min_length=1)
-    """Training treebanks, taken together; their dev splits select the best step."""
-    evaluate: tuple[str, ...] = Field(min_length=1)
-    """Treebanks whose test splits are scored."""
-    sizes: Sizes = Sizes()
-    tuning: Tuning = Tuning()
+    tasks: dict[TaskName, Transfer] = Field(min_length=1)
     seeds: tuple[Seed, ...] = Field(default=(0, 1, 2), min_length=1)
-    baselines: tuple[BaselineName, ...] = ()
     retrieval: Retrieval | None = None
     world_seed: Seed = 0
 
@@ -96,12 +107,23 @@ class Study(Declaration):
             raise ValueError("a seed is given twice; a repeated seed repeats its numbers")
         return seeds
 
-    @field_validator("baselines")
+    @field_validator("tasks")
     @classmethod
-    def _baselines_tag(cls, baselines: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        if baselines and info.data.get("task", "pos") != "pos":
-            raise ValueError(f"baselines are taggers, and the task is {info.data['task']}; leave them out")
-        return baselines
+    def _suited(cls, tasks: dict[TaskName, Transfer]) -> dict[TaskName, Transfer]:
+        for task, transfer in tasks.items():
+            kind = TASKS[task].kind
+            for baseline in transfer.baselines:
+                _check_choice(f"{task}: the baseline", baseline, BASELINES[kind])
+            if transfer.head is not None:
+                _check_choice(f"{task}: the head", transfer.head, HEADS.get(kind, ()))
+            if transfer.entity_types and kind != "entities":
+                raise ValueError(f"{task}: entity_types are for ner; leave them out")
+        return tasks
+
+
+def _check_choice(what: str, given: str, allowed: tuple[str, ...]) -> None:
+    if given not in allowed:
+        raise ValueError(f"{what} {given!r} does not suit it; allowed: {', '.join(allowed) or 'none, leave it out'}")
 
 
 def load_study(path: Path, changes: dict[str, Any] | None = None) -> Study:
@@ -141,10 +163,10 @@ def dump_study(study: Study) -> str:
 
     stream = StringIO()
     yaml = YAML(typ="safe", pure=True)
+    yaml.Representer = _Representer
     yaml.default_flow_style = None
     yaml.representer.sort_base_mapping_type_on_output = False
     yaml.width = 100
-    yaml.representer.add_representer(str, _represent_text)
     yaml.dump(study.model_dump(mode="json"), stream)
     return stream.getvalue()
 
@@ -171,10 +193,15 @@ def _yaml() -> YAML:
     return yaml
 
 
-def _represent_text(representer: Any, text: str) -> Any:
+class _Representer(SafeRepresenter):
     """Plain text as it is, all else in quotes: some marks (a leading `?`) the library writes, but reads otherwise."""
-    style = None if re.fullmatch(r"\w[\w @./:-]*", text, re.ASCII) else '"'
-    return representer.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+    def represent_str(self, text: str) -> Any:
+        style = None if re.fullmatch(r"\w[\w @./:-]*", text, re.ASCII) else '"'
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Representer.add_representer(str, _Representer.represent_str)
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
@@ -215,7 +242,7 @@ def _set(declared: dict[str, Any], dotted: str, value: Any) -> None:
 
 def _fault(kind: type[Declaration], fault: Any) -> str:
     """One fault in words: path, what was given, what is allowed."""
-    path = [str(part) for part in fault["loc"] if not str(part).startswith("<")]  # tags of alternatives
+    path = [str(part) for part in fault["loc"] if not str(part).startswith(("<", "["))]  # alternatives; "the key"
     where = ".".join(path) or kind.__name__.lower()
     if fault["type"] == "extra_forbidden":
         return f"{where}: unknown key; allowed are {', '.join(_fields_at(kind, path[:-1]))}"

@@ -19,7 +19,34 @@ class TaskInfo(NamedTuple):
     """The classes of a task of kind "classes", in the order of the head's logits."""
     pair: bool = False
     """Whether the texts are pairs of sentences."""
+    scale: tuple[float, float] = (0.0, 1.0)
+    """The lowest and the highest number of a task of kind "degrees"."""
 
+
+TaskName = Literal[
+    "mlm", "pos", "ner", "parsing", "inference", "acceptability", "sentiment", "paraphrase", "similarity",
+    "xnli", "cola", "sst2", "mrpc", "qqp", "stsb", "mnli", "qnli", "rte", "wnli",
+]  # fmt: skip
+
+BaselineName = Literal["most-frequent-tag", "word-majority", "majority", "bag-of-words", "bilstm"]
+"""What needs no encoder; a BiLSTM is trained from scratch, with a CRF over entities."""
+
+BASELINES: dict[Kind, tuple[BaselineName, ...]] = {
+    "language model": (),
+    "tags": ("most-frequent-tag", "word-majority", "bilstm"),
+    "entities": ("word-majority", "bilstm"),
+    "trees": ("bilstm",),
+    "classes": ("majority", "bag-of-words"),
+    "degrees": ("majority", "bag-of-words"),
+}
+"""Kind of task -> the baselines it can be held against."""
+
+HEADS: dict[Kind, tuple[str, ...]] = {
+    "trees": ("small", "underspecified", "align-then-predict"),
+    "classes": ("first", "pooler"),
+    "degrees": ("first", "pooler"),
+}
+"""Kind of task -> the heads there are to choose from; the first is the default."""
 
 NLI = ("entailment", "neutral", "contradiction")
 ENTAILED = ("entailment", "not_entailment")
@@ -30,7 +57,7 @@ def _classes(title: str, labels: tuple[str, ...], *measures: str, pair: bool = T
     return TaskInfo(title, "classes", measures or ("accuracy",), labels, pair)
 
 
-TASKS = {
+TASKS: dict[TaskName, TaskInfo] = {
     "mlm": TaskInfo("Masked language modelling", "language model", ("perplexity",)),
     "pos": TaskInfo("Part-of-speech tagging", "tags", ("accuracy",)),
     "ner": TaskInfo("Named-entity recognition", "entities", ("f1",)),
@@ -39,13 +66,13 @@ TASKS = {
     "acceptability": _classes("Acceptability in the world", BINARY, "matthews", "accuracy", pair=False),
     "sentiment": _classes("Sentiment in the world", BINARY, pair=False),
     "paraphrase": _classes("Paraphrase in the world", BINARY, "f1", "accuracy"),
-    "similarity": TaskInfo("Similarity in the world", "degrees", ("pearson", "spearman"), pair=True),
+    "similarity": TaskInfo("Similarity in the world", "degrees", ("pearson", "spearman"), pair=True, scale=(0, 5)),
     "xnli": _classes("XNLI", NLI),
     "cola": _classes("CoLA", BINARY, "matthews", "accuracy", pair=False),
     "sst2": _classes("SST-2", BINARY, pair=False),
     "mrpc": _classes("MRPC", BINARY, "f1", "accuracy"),
     "qqp": _classes("QQP", BINARY, "f1", "accuracy"),
-    "stsb": TaskInfo("STS-B", "degrees", ("pearson", "spearman"), pair=True),
+    "stsb": TaskInfo("STS-B", "degrees", ("pearson", "spearman"), pair=True, scale=(0, 5)),
     "mnli": _classes("MNLI", NLI),
     "qnli": _classes("QNLI", ENTAILED),
     "rte": _classes("RTE", ENTAILED),

@@ -134,7 +134,7 @@ def _line_chart(report: Report, rows: Sequence[Row], along: str, width: Width) -
     """Mean over runs, and every run faintly, against the column `along`."""
     factor, unit = scale(rows[0].unit)
     table = pd.DataFrame(
-        {"condition": report.condition(row), "run": f"{row.key} {row.treebank or row.language} {row.seed}",
+        {"condition": report.condition(row), "run": f"{row.key} {row.dataset or row.language} {row.seed}",
          along: getattr(row, along), "value": row.value * factor}
         for row in rows
     )  # fmt: skip

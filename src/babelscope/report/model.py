@@ -65,10 +65,10 @@ class Report:
         return list(dict.fromkeys(self.condition(row) for row in rows))
 
     def place(self, row: Row) -> str:
-        """The language's label, with the treebank where the language is tested on several."""
+        """The language's label, with the data set where the language is tested on several."""
         label = self.labels.get(row.language or "", row.language or "")
-        several = len(self._treebanks[row.language]) > 1 and row.treebank
-        return f"{label} · {row.treebank}" if several else label
+        several = len(self._datasets[row.language]) > 1 and row.dataset
+        return f"{label} · {row.dataset}" if several else label
 
     def condition(self, row: Row) -> str:
         """The encoder, what was done to it, and whatever else varies in this report."""
@@ -77,11 +77,11 @@ class Report:
         return ", ".join(part for part in parts if part) or "all"
 
     @cached_property
-    def _treebanks(self) -> Mapping[str | None, set[str]]:
+    def _datasets(self) -> Mapping[str | None, set[str]]:
         found: dict[str | None, set[str]] = defaultdict(set)
         for row in filter(is_score, self.rows):
-            if row.treebank:
-                found[row.language].add(row.treebank)
+            if row.dataset:
+                found[row.language].add(row.dataset)
         return found
 
     @cached_property

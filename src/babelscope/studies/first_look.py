@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from babelscope.declaration import Declaration
-from babelscope.study import Sizes, Study
+from babelscope.study import Sizes, Study, Transfer
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY
 
@@ -46,12 +46,16 @@ def world(given: Parameters) -> Study:
         question=QUESTION,
         encoders=(given.encoder or "world-natural",),
         surgeries=(None, "reinit"),
-        train=("world:qaa",),
-        evaluate=tuple(f"world:{code}" for code in FAMILY),
-        sizes=Sizes(train=300, dev=100, test=200) if small else Sizes(train=1500, dev=300, test=500),
-        tuning=Tuning(learning_rate=5e-4, epochs=3 if small else 6),
+        tasks={
+            "pos": Transfer(
+                train=("world:qaa",),
+                evaluate=tuple(f"world:{code}" for code in FAMILY),
+                sizes=Sizes(train=300, dev=100, test=200) if small else Sizes(train=1500, dev=300, test=500),
+                tuning=Tuning(learning_rate=5e-4, epochs=3 if small else 6),
+                baselines=("most-frequent-tag", "word-majority"),
+            )
+        },
         seeds=given.seeds_to_run,
-        baselines=("most-frequent-tag", "word-majority"),
     )
 
 
@@ -63,14 +67,18 @@ def real(given: Parameters) -> Study:
         question=QUESTION,
         encoders=(given.encoder or "bert-base-multilingual-cased",),
         surgeries=(None, "reinit"),
-        train=("UD_English-EWT",),
-        evaluate=tuple(f"UD_{language}-PUD" for language in PUD),
-        sizes=Sizes(train=500, dev=200, test=200) if small else Sizes(train=3000, dev=500, test=500),
-        tuning=Tuning(
-            learning_rate=2e-4, epochs=1 if small else 2, tokens_per_batch=1024, warmup=0.1, max_length=128, threads=1
-        ),
+        tasks={
+            "pos": Transfer(
+                train=("UD_English-EWT",),
+                evaluate=tuple(f"UD_{language}-PUD" for language in PUD),
+                sizes=Sizes(train=500, dev=200, test=200) if small else Sizes(train=3000, dev=500, test=500),
+                tuning=Tuning(
+                    learning_rate=2e-4, epochs=1 if small else 2, tokens_per_batch=1024, warmup=0.1, max_length=128
+                ),
+                baselines=("most-frequent-tag", "word-majority"),
+            )
+        },
         seeds=given.seeds_to_run,
-        baselines=("most-frequent-tag", "word-majority"),
     )
 
 

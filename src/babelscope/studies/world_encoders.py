@@ -9,7 +9,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 from babelscope.corpora.treebanks import WorldText
 from babelscope.declaration import Declaration
 from babelscope.steps import Pretrain
-from babelscope.study import Retrieval, Sizes, Study
+from babelscope.study import Retrieval, Sizes, Study, Transfer
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY
 
@@ -60,12 +60,16 @@ def _study(name: str, encoders: tuple[str | Pretrain, ...], given: Parameters) -
         question=QUESTION,
         encoders=encoders,
         surgeries=(None, "reinit"),
-        train=("world:qaa",),
-        evaluate=tuple(f"world:{code}" for code in FAMILY),
-        sizes=Sizes(train=300, dev=100, test=200) if given.small else Sizes(),
-        tuning=Tuning(epochs=3 if given.small else 6),
+        tasks={
+            "pos": Transfer(
+                train=("world:qaa",),
+                evaluate=tuple(f"world:{code}" for code in FAMILY),
+                sizes=Sizes(train=300, dev=100, test=200) if given.small else Sizes(),
+                tuning=Tuning(epochs=3 if given.small else 6),
+                baselines=("most-frequent-tag", "word-majority"),
+            )
+        },
         seeds=tuple(range(given.seeds or (2 if given.small else 3))),
-        baselines=("most-frequent-tag", "word-majority"),
         retrieval=Retrieval(
             source="qaa", targets=tuple(code for code in FAMILY if code != "qaa"), sentences=100 if given.small else 300
         ),

@@ -16,27 +16,38 @@ BATCHES_PER_POOL = 50
 """Examples are sorted by length within random pools of about so many batches: little padding, much chance."""
 
 
-def epoch_batches(lengths: NDArray[np.int64], tokens_per_batch: int, seed: int, epoch: int) -> list[NDArray[np.int64]]:
+def epoch_batches(
+    lengths: NDArray[np.int64], tokens_per_batch: int, seed: int, epoch: int, groups: NDArray[np.int64] | None = None
+) -> list[NDArray[np.int64]]:
     """The batches of one epoch, as indices of examples.
 
     Args:
         lengths: [examples], pieces of each.
         tokens_per_batch: pieces of a batch at most, padding included; a longer example is a batch of its own.
+        seed: of the order, together with `epoch`.
+        epoch: counted from 0.
+        groups: [examples], ascending; a batch is of one group. All batches of an epoch come in one random order, so
+            a group is met as often as its share of the batches.
     """
     generator = np.random.default_rng(derive_seed(seed, "order", epoch))
     shuffled = generator.permutation(len(lengths))
     # The pool of an example is where the running number of tokens in shuffled order falls.
     pools = np.cumsum(lengths[shuffled]) // (tokens_per_batch * BATCHES_PER_POOL)
-    ordered = shuffled[np.lexsort((lengths[shuffled], pools))]
-    batches = cut_by_tokens(ordered, lengths, tokens_per_batch)
+    if groups is None:
+        groups = np.zeros(len(lengths), dtype=np.int64)
+    ordered = shuffled[np.lexsort((lengths[shuffled], pools, groups[shuffled]))]
+    parts = np.split(ordered, np.flatnonzero(np.diff(groups[ordered])) + 1)
+    batches = [batch for part in parts for batch in cut_by_tokens(part, lengths, tokens_per_batch)]
     return [batches[place] for place in generator.permutation(len(batches))]
 
 
-def all_batches(lengths: NDArray[np.int64], tuning: Tuning, seed: int) -> Iterator[tuple[NDArray[np.int64], bool]]:
+def all_batches(
+    lengths: NDArray[np.int64], tuning: Tuning, seed: int, groups: NDArray[np.int64] | None = None
+) -> Iterator[tuple[NDArray[np.int64], bool]]:
     """The batches of a whole run, each with whether it ends an epoch."""
     made = 0
     for epoch in count() if tuning.epochs is None else range(tuning.epochs):
-        batches = epoch_batches(lengths, tuning.tokens_per_batch, seed, epoch)
+        batches = epoch_batches(lengths, tuning.tokens_per_batch, seed, epoch, groups)
         for place, batch in enumerate(batches, start=1):
             yield batch, place == len(batches)
             made += 1
@@ -44,8 +55,8 @@ def all_batches(lengths: NDArray[np.int64], tuning: Tuning, seed: int) -> Iterat
                 return
 
 
-def count_steps(lengths: NDArray[np.int64], tuning: Tuning, seed: int) -> int:
+def count_steps(lengths: NDArray[np.int64], tuning: Tuning, seed: int, groups: NDArray[np.int64] | None = None) -> int:
     """How many steps the run has."""
     if tuning.steps is not None:
         return tuning.steps
-    return sum(1 for _ in all_batches(lengths, tuning, seed))
+    return sum(1 for _ in all_batches(lengths, tuning, seed, groups))

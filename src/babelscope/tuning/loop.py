@@ -16,6 +16,7 @@ from torch import nn
 from babelscope.errors import DivergedError, InputError
 from babelscope.keys import digest
 from babelscope.seeds import derive_seed
+from babelscope.tasks.apart import Apart
 from babelscope.tasks.task import Task
 from babelscope.tuning.batches import all_batches, count_steps
 from babelscope.tuning.checkpoint import (
@@ -72,11 +73,12 @@ def tune(
     with _numerics(tuning), flattened(decayed_or_not(model.to(tuning.device))) as parameters:
         model.train()
         optimizer = adamw(parameters, tuning)
-        total = count_steps(task.lengths, tuning, seed)
+        groups = task.groups if isinstance(task, Apart) else None
+        total = count_steps(task.lengths, tuning, seed, groups)
         state = load_checkpoint(checkpoint, model, optimizer, _run_digest(task, tuning, seed))
         saved_at = time.monotonic()
 
-        for step, (indices, epoch_ends) in enumerate(all_batches(task.lengths, tuning, seed), start=1):
+        for step, (indices, epoch_ends) in enumerate(all_batches(task.lengths, tuning, seed, groups), 1):
             if step <= state.step:
                 continue
             for group in optimizer.param_groups:

@@ -26,6 +26,8 @@ class Tuning(Declaration):
     """Optimizer steps."""
     tokens_per_batch: PositiveInt = 512
     """Pieces in a batch at most, padding included."""
+    batches: Literal["mixed", "one-language"] = "mixed"
+    """What a batch holds of several training languages: any of them, or one, as often as its share of the data."""
     warmup: Share = 0.06
     """Share of the steps in which the learning rate rises linearly from 0; then it falls linearly to 0."""
     weight_decay: NonNegativeFloat = 0.01
@@ -57,3 +59,7 @@ class Tuning(Declaration):
             if given.get("epochs") is None and given.get("steps") is None:
                 return {**given, "epochs": 6}
         return given
+
+
+RECURRENT = Tuning(learning_rate=2e-3, epochs=20, tokens_per_batch=800, dropout=0.33)
+"""What a BiLSTM trained from scratch needs, whatever the encoders beside it are tuned with."""

@@ -1,0 +1,140 @@
+"""Declared data sets: values that steps carry and read when they run, counted by content in their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import Field, NonNegativeInt, PositiveInt
+
+from babelscope.corpora import sources
+from babelscope.corpora.lines import content_digest
+from babelscope.corpora.sources import Split
+from babelscope.corpora.treebanks import WORLD_PREFIX, WorldLanguage, WorldVersion
+from babelscope.declaration import Declaration
+from babelscope.errors import DataError, InputError
+from babelscope.task_table import TASKS, Kind, TaskName
+from babelscope.world import FAMILY, World
+from babelscope.world.world import VERSION
+
+Examples = tuple[Any, ...]
+"""What a task reads: `Sentence` for a treebank, `Tagged` for entities, `SentencePair` for the sentence tasks."""
+
+
+class WorldData(Declaration):
+    """A task's examples in one language of the world."""
+
+    kind: Literal["world"] = "world"
+    task: TaskName
+    language: WorldLanguage
+    split: Split
+    examples: PositiveInt
+    seed: NonNegativeInt = 0
+    world_version: WorldVersion = VERSION
+
+    @property
+    def name(self) -> str:
+        """As studies name it."""
+        return WORLD_PREFIX + self.language
+
+    def read(self) -> Examples:
+        """The examples."""
+        return _made(self)
+
+
+class FileData(Declaration):
+    """The first examples of one split of a treebank, an entity corpus or a benchmark.
+
+    `sha256` is that of the file's content: a file and its gzip are the same data.
+    """
+
+    kind: Literal["file"] = "file"
+    task: TaskName
+    name: str
+    language: str
+    split: Split
+    examples: PositiveInt | None = None
+    entity_types: tuple[tuple[str, str], ...] = ()
+    """Pairs of an entity type in the file and what it counts as."""
+    sha256: str
+
+    def read(self) -> Examples:
+        """The examples; `DataError` if the file is no longer the one that the study was planned with."""
+        return _parsed(self)
+
+
+Dataset = Annotated[WorldData | FileData, Field(discriminator="kind")]
+
+
+class _Family(NamedTuple):
+    """How the files of a kind of data are found and read."""
+
+    file: Callable[[TaskName, str, Split], Path]
+    language: Callable[[str], str]
+    """From a data set's name to its language's code."""
+    read: Callable[[FileData], Sequence[Any]]
+
+
+_TREEBANKS = _Family(
+    lambda task, name, split: sources.split_file(name, split),
+    lambda name: sources.treebank_language(name).code,
+    lambda data: sources.read_split(data.name, data.split),
+)
+_FAMILIES: dict[Kind, _Family] = {
+    "language model": _TREEBANKS,
+    "tags": _TREEBANKS,
+    "trees": _TREEBANKS,
+}
+
+
+# Many steps of one process read the same data, so the latest are kept.
+
+
+@lru_cache(maxsize=32)
+def _made(data: WorldData) -> Examples:
+    world, kind = World(data.seed), TASKS[data.task].kind
+    if kind == "entities":
+        return tuple(world.entities(data.language, data.split, data.examples))
+    if kind in ("classes", "degrees"):
+        return tuple(world.examples(data.language, data.task, data.split, data.examples))
+    return tuple(world.treebank(data.language, data.split, data.examples))
+
+
+@lru_cache(maxsize=32)
+def _parsed(data: FileData) -> Examples:
+    family = _FAMILIES[TASKS[data.task].kind]
+    path = family.file(data.task, data.name, data.split)
+    if content_digest(path) != data.sha256:
+        raise DataError(path, None, "the file has changed since the study was planned; run the study again")
+    return tuple(family.read(data)[: data.examples])
+
+
+def find(
+    task: TaskName, name: str, split: Split, examples: int, world_seed: int, entity_types: Mapping[str, str]
+) -> WorldData | FileData:
+    """A task's data set of that name (`world:qaa`, `UD_English-EWT`), or an `InputError` that says what there is."""
+    if name.startswith(WORLD_PREFIX):
+        language = World().member(name.removeprefix(WORLD_PREFIX)).language.code
+        return WorldData(task=task, language=language, split=split, examples=examples, seed=world_seed)
+    if name in FAMILY:
+        raise InputError(f"{name!r} is a language of the world; its data are named {WORLD_PREFIX}{name}")
+    family = _FAMILIES[TASKS[task].kind]
+    language = family.language(name)
+    sha256 = content_digest(family.file(task, name, split))
+    mapping = tuple(sorted(entity_types.items()))
+    return FileData(
+        task=task, name=name, language=language, split=split, examples=examples, entity_types=mapping, sha256=sha256
+    )
+
+
+def check_world_language(code: str) -> None:
+    """Refuse a code that is no language of the world."""
+    World().member(code)
+
+
+def entity_types(train: Sequence[WorldData | FileData]) -> tuple[str, ...]:
+    """The types of named entities in training data, in alphabetical order; what a model can call an entity."""
+    labels = {label for data in train for sentence in data.read() for label in sentence.labels}
+    return tuple(sorted({label[2:] for label in labels if label != "O"}))

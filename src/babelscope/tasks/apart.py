@@ -1,0 +1,55 @@
+"""Several training languages whose examples never meet in one batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from babelscope.tasks.task import Task
+
+
+@dataclass(frozen=True)
+class Apart:
+    """One task made of several, a training language each; the first holds the dev sets of all."""
+
+    parts: Sequence[Task]
+
+    @property
+    def measure(self) -> str:
+        """That of the parts."""
+        return self.parts[0].measure
+
+    @property
+    def higher_is_better(self) -> bool:
+        """As for the parts."""
+        return self.parts[0].higher_is_better
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """[examples]: pieces of each, part after part."""
+        return np.concatenate([part.lengths for part in self.parts])
+
+    @cached_property
+    def groups(self) -> NDArray[np.int64]:
+        """[examples]: the part that each belongs to."""
+        return np.repeat(np.arange(len(self.parts)), [len(part.lengths) for part in self.parts])
+
+    def batch(self, indices: NDArray[np.int64], generator: torch.Generator) -> Any:
+        """A batch of the part that the examples belong to; all of them belong to one."""
+        part = self.groups[indices[0]]
+        return self.parts[part].batch(indices - np.searchsorted(self.groups, part), generator)
+
+    def loss(self, model: Any, batch: Any) -> Tensor:
+        """The mean loss of a batch."""
+        return self.parts[0].loss(model, batch)
+
+    def evaluate(self, model: Any) -> dict[str, float]:
+        """The measure on each dev set."""
+        return self.parts[0].evaluate(model)

@@ -1,0 +1,135 @@
+"""What each kind of task makes of an encoder: a model, what it is trained on, and what scores it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from torch import nn
+
+from babelscope.encoders.load import Encoder
+from babelscope.errors import EncoderError
+from babelscope.task_table import TASKS, Kind, TaskName
+from babelscope.tasks.apart import Apart
+from babelscope.tasks.classify import Classification, Classifier, evaluate_classifier
+from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
+from babelscope.tasks.ner import EntityTagging, bio_labels, evaluate_ner
+from babelscope.tasks.tag import Tagger, Tagging, evaluate_tagger
+from babelscope.tasks.task import Score, Task
+from babelscope.text import UPOS, Sentence, SentencePair, Tagged
+
+
+@dataclass(frozen=True)
+class Design:
+    """What a task model is made for: the task and the choices that are left open by it."""
+
+    task: TaskName
+    head: str | None = None
+    """One of `HEADS`; None: the task's first."""
+    entity_types: tuple[str, ...] = ()
+    dropout: float = 0.1
+    max_length: int | None = None
+
+
+class TaskModel(Protocol):
+    """A model of one task. Examples are what the task's data sets hold: `Sentence`, `Tagged` or `SentencePair`."""
+
+    @property
+    def module(self) -> nn.Module:
+        """What is trained and saved."""
+
+    def training(self, train: Sequence[Any], dev: Mapping[str, Sequence[Any]]) -> Task:
+        """What the loop trains on."""
+
+    def scores(self, examples: Sequence[Any]) -> list[Score]:
+        """How good the model is on examples, the main measure first."""
+
+
+def task_model(encoder: Encoder, design: Design) -> TaskModel:
+    """The model of a task; its head is drawn from torch's global generator. It trains the encoder's own weights."""
+    return _MODELS[TASKS[design.task].kind](encoder, design)
+
+
+def training_task(model: TaskModel, train: Sequence[Sequence[Any]], dev: Mapping[str, Sequence[Any]]) -> Task:
+    """Training data by language, whose examples never meet in one batch."""
+    return Apart([model.training(part, {} if k else dev) for k, part in enumerate(train)])
+
+
+class _PartOfSpeechModel:
+    def __init__(self, encoder: Encoder, design: Design):
+        self.module = Tagger(encoder, UPOS, design.dropout, design.max_length)
+
+    def training(self, train: Sequence[Sentence], dev: Mapping[str, Sequence[Sentence]]) -> Task:
+        return Tagging(self.module, tagged(train), {name: tagged(part) for name, part in dev.items()})
+
+    def scores(self, examples: Sequence[Sentence]) -> list[Score]:
+        return evaluate_tagger(self.module, tagged(examples))
+
+
+class _EntityModel:
+    def __init__(self, encoder: Encoder, design: Design):
+        self.module = Tagger(encoder, bio_labels(design.entity_types), design.dropout, design.max_length)
+
+    def training(self, train: Sequence[Tagged], dev: Mapping[str, Sequence[Tagged]]) -> Task:
+        return EntityTagging(self.module, train, dev)
+
+    def scores(self, examples: Sequence[Tagged]) -> list[Score]:
+        return evaluate_ner(self.module, examples)
+
+
+class _TextModel:
+    def __init__(self, encoder: Encoder, design: Design):
+        info = TASKS[design.task]
+        self.measures = info.measures
+        self.module = Classifier(
+            encoder,
+            info.labels,
+            design.dropout,
+            design.max_length,
+            head="pooler" if design.head == "pooler" else "first",
+            scale=info.scale,
+        )
+
+    def training(self, train: Sequence[SentencePair], dev: Mapping[str, Sequence[SentencePair]]) -> Task:
+        return Classification(self.module, train, dev, self.measures[0])
+
+    def scores(self, examples: Sequence[SentencePair]) -> list[Score]:
+        return [*evaluate_classifier(self.module, examples, self.measures), Score("examples", len(examples), "texts")]
+
+
+class _LanguageModel:
+    def __init__(self, encoder: Encoder, design: Design):
+        if not encoder.has_mlm_head:
+            raise EncoderError(f"{encoder.name} has no masked language model head, so task mlm cannot use it")
+        self.module, self.tokenizer = encoder.model, encoder.tokenizer
+        self.max_length = min(encoder.max_length, design.max_length or encoder.max_length)
+
+    def training(self, train: Sequence[Sentence], dev: Mapping[str, Sequence[Sentence]]) -> Task:
+        held_out = {name: self._held_out(part) for name, part in dev.items()}
+        return MaskedLanguageModelling(self.tokenizer, lines(train), self.max_length, dev=held_out)
+
+    def scores(self, examples: Sequence[Sentence]) -> list[Score]:
+        return [Score("perplexity", self._held_out(examples).perplexity(self.module), "")]
+
+    def _held_out(self, sentences: Iterable[Sentence]) -> HeldOut:
+        return HeldOut.of(self.tokenizer, lines(sentences), self.max_length)
+
+
+def tagged(sentences: Iterable[Sentence]) -> list[Tagged]:
+    """Words with their parts of speech."""
+    return [Tagged(sentence.forms, sentence.upos) for sentence in sentences]
+
+
+def lines(sentences: Iterable[Sentence]) -> list[str]:
+    """Words separated by spaces."""
+    return [" ".join(sentence.forms) for sentence in sentences]
+
+
+_MODELS: dict[Kind, Callable[[Encoder, Design], TaskModel]] = {
+    "language model": _LanguageModel,
+    "tags": _PartOfSpeechModel,
+    "entities": _EntityModel,
+    "classes": _TextModel,
+    "degrees": _TextModel,
+}
