@@ -1,0 +1,117 @@
+"""TSV files of labelled sentences and sentence pairs: those of GLUE, of the STS benchmark, of XNLI.
+
+Cells are separated by tabs and nothing is quoted: a quotation mark is text. A file is read whole and right, or
+refused with the line at fault.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from babelscope.corpora.lines import Line, numbered_lines
+from babelscope.errors import DataError
+from babelscope.text import SentencePair
+
+Column = str | int
+"""By its name in the header, or in a file without one by its place, from 0."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where a file has what. All columns are given by name, or all by place; then the file has no header."""
+
+    first: Column
+    second: Column | None
+    label: Column
+    labels: Mapping[str, str] | None = None
+    """The file's labels and what they are called here; None: the label is a number."""
+    scale: tuple[float, float] = (-math.inf, math.inf)
+    """The lowest and the highest number."""
+    language: Column | None = None
+    """Of files with all languages: the code of a line's language."""
+    cells: int | None = None
+    """Of files without header: how many cells a line has; None: as many as needed, or more."""
+
+    @property
+    def columns(self) -> dict[str, Column]:
+        """The columns that are read."""
+        given = {"first": self.first, "second": self.second, "label": self.label, "language": self.language}
+        return {part: column for part, column in given.items() if column is not None}
+
+
+def read_pairs(path: Path, layout: Layout, language: str | None = None) -> list[SentencePair]:
+    """All examples of a file, plain or gzip-compressed (told apart by content, not by name).
+
+    Args:
+        path: the file.
+        layout: where it has what.
+        language: of a file with all languages, the one to read.
+
+    Raises:
+        DataError: a column is not in the header, or with its line: too few or too many cells, an unknown label, a
+            score that is no number or off the scale, a text without any letter; or there is no example at all.
+    """
+    lines = numbered_lines(path)
+    places, width = _places(path, layout, lines)
+    examples, languages = [], set()
+    for line in lines:
+        cells = line.text.split("\t")
+        _check_width(path, line, len(cells), width, layout)
+        if layout.language is not None:
+            languages.add(cells[places["language"]])
+            if cells[places["language"]] != language:
+                continue
+        examples.append(_example(path, line, {part: cells[place] for part, place in places.items()}, layout))
+    if not examples:
+        there = f"; its languages are {', '.join(sorted(languages))}" if languages else ""
+        raise DataError(path, None, f"holds no example{f' of language {language!r}' if languages else ''}{there}")
+    return examples
+
+
+def written_layout(pair: bool, labels: Sequence[str]) -> Layout:
+    """The layout of files that `corpora.write.write_pairs` wrote; without labels they are numbers."""
+    return Layout("first", "second" if pair else None, "label", dict(zip(labels, labels, strict=True)) or None)
+
+
+def _places(path: Path, layout: Layout, lines: Iterator[Line]) -> tuple[dict[str, int], int | None]:
+    """Where the columns are, and how many cells a line has; reads the header if there is one."""
+    if isinstance(layout.first, int):
+        return {part: int(column) for part, column in layout.columns.items()}, layout.cells
+    header = next(lines, Line(1, "")).text.split("\t")
+    if missing := [str(column) for column in layout.columns.values() if column not in header]:
+        found = ", ".join(header) if any(header) else "nothing"
+        raise DataError(path, 1, f"no column {missing[0]!r} in the header, which has {found} (separated by tabs)")
+    return {part: header.index(str(column)) for part, column in layout.columns.items()}, len(header)
+
+
+def _check_width(path: Path, line: Line, cells: int, width: int | None, layout: Layout) -> None:
+    least = 1 + max(column for column in layout.columns.values() if isinstance(column, int)) if width is None else 0
+    if cells != width and (width is not None or cells < least):
+        expected = f"{width}" if width is not None else f"at least {least}"
+        raise DataError(path, line.number, f"{cells} cells separated by tabs; expected {expected}")
+
+
+def _example(path: Path, line: Line, cells: dict[str, str], layout: Layout) -> SentencePair:
+    for part in ("first", "second"):
+        if part in cells and not cells[part].strip():
+            raise DataError(path, line.number, f"no text in column {layout.columns[part]!r}")
+    second = cells["second"].strip() if "second" in cells else None
+    return SentencePair(cells["first"].strip(), second, _label(path, line, cells["label"].strip(), layout))
+
+
+def _label(path: Path, line: Line, text: str, layout: Layout) -> str | float:
+    if layout.labels is not None:
+        if text not in layout.labels:
+            raise DataError(path, line.number, f"unknown label {text!r}; expected {', '.join(layout.labels)}")
+        return layout.labels[text]
+    low, high = layout.scale
+    try:
+        number = float(text)
+    except ValueError:
+        raise DataError(path, line.number, f"the score {text!r} is no number") from None
+    if not (low <= number <= high and math.isfinite(number)):
+        raise DataError(path, line.number, f"the score {text} is not between {low:g} and {high:g}")
+    return number
