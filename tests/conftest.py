@@ -57,6 +57,14 @@ def tokenizer(sentences):
 
 
 @pytest.fixture(scope="session")
+def other_tokenizer(sentences):
+    """A vocabulary that shares characters and some words with `tokenizer`."""
+    from babelscope.encoders.tokenizer import train_wordpiece
+
+    return train_wordpiece([sentence.replace("s", "z").upper() + " the cat" for sentence in sentences], 80)
+
+
+@pytest.fixture(scope="session")
 def encoder(tokenizer):
     """An untrained BERT of 2 layers of 32 with 24 positions. Shared: tests must not change it."""
     from babelscope.encoders.shape import Shape, new_encoder

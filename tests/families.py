@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import torch
-from transformers import AutoConfig, PreTrainedModel
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import AutoConfig, PreTrainedModel, PreTrainedTokenizerFast
 
 from babelscope.encoders.anatomy import ANATOMY
 from babelscope.encoders.load import untrained_model
@@ -42,3 +45,19 @@ def family_model(model_type: str, *, layers: int = 2, vocabulary: int = 90, **ch
         for weight in model.parameters():
             weight.add_(0.1 * torch.randn(weight.shape, generator=generator))
     return model
+
+
+def byte_level_tokenizer(sentences: Iterable[str], vocabulary: int) -> PreTrainedTokenizerFast:
+    """A tokenizer as decoders have: byte pairs, one special piece, none around a text."""
+    pipeline = Tokenizer(models.BPE())
+    pipeline.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    pipeline.decoder = decoders.ByteLevel()
+    end = "<|endoftext|>"
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    pipeline.train_from_iterator(
+        sentences,
+        trainers.BpeTrainer(
+            vocab_size=vocabulary, special_tokens=[end], initial_alphabet=alphabet, show_progress=False
+        ),
+    )
+    return PreTrainedTokenizerFast(tokenizer_object=pipeline, eos_token=end, pad_token=end)

@@ -22,10 +22,10 @@ POOLER = "pooler."
 
 
 def weights_of(encoder: Encoder) -> Weights:
-    """Every weight of an encoder; tied weights once, by their first name (of the embeddings, not of the decoder)."""
+    """Every weight of an encoder, the backbone's first; tied weights once, by their name in the backbone."""
     pooler = encoder.pooler.named_parameters() if encoder.pooler else ()
-    weights = [*encoder.model.named_parameters(), *((POOLER + name, weight) for name, weight in pooler)]
-    return {name: weight.detach() for name, weight in weights}
+    weights = {name: encoder.model.get_parameter(name) for name in dict.fromkeys(_first_names(encoder).values())}
+    return {name: weight.detach() for name, weight in (weights | {POOLER + name: one for name, one in pooler}).items()}
 
 
 def with_weights(
@@ -47,7 +47,7 @@ def with_weights(
     """
     with torch.device("meta"):
         model = untrained_model(copy.deepcopy(config or encoder.model.config), mlm_head=encoder.has_mlm_head)
-    _fill(model, encoder.model, weights)
+    _fill(model, encoder, weights)
     pooler = copy.deepcopy(encoder.pooler)
     if pooler:
         pooler.load_state_dict({name: weights[POOLER + name] for name in pooler.state_dict()})
@@ -69,9 +69,9 @@ def layers_prefix(encoder: Encoder) -> str:
     return f"{backbone_prefix(encoder)}{anatomy_of(encoder.model.config).layers}."
 
 
-def _fill(model: PreTrainedModel, source: PreTrainedModel, weights: Mapping[str, Tensor]) -> None:
-    borrowed = {weight.data_ptr() for weight in source.parameters()}
-    first_names = _first_names(source)
+def _fill(model: PreTrainedModel, encoder: Encoder, weights: Mapping[str, Tensor]) -> None:
+    borrowed = {weight.data_ptr() for weight in encoder.model.parameters()}
+    first_names = _first_names(encoder)
     made: dict[str, nn.Parameter] = {}
     for name in [name for name, _ in model.named_parameters(remove_duplicate=False)]:
         first = first_names.get(name, name)
@@ -79,15 +79,16 @@ def _fill(model: PreTrainedModel, source: PreTrainedModel, weights: Mapping[str,
             weight = weights[first]
             made[first] = nn.Parameter(weight.clone() if weight.data_ptr() in borrowed else weight)
         _set(model, name, made[first])
-    for name, buffer in source.named_buffers():
+    for name, buffer in encoder.model.named_buffers():
         _set(model, name, buffer.clone())
 
 
-def _first_names(model: PreTrainedModel) -> dict[str, str]:
-    """The first name of the weight that each name stands for."""
+def _first_names(encoder: Encoder) -> dict[str, str]:
+    """For each name the first one of the same weight: of tied weights, the name in the backbone."""
+    named = dict(encoder.model.named_parameters(remove_duplicate=False))
     firsts: dict[int, str] = {}
-    everything = model.named_parameters(remove_duplicate=False)
-    return {name: firsts.setdefault(id(weight), name) for name, weight in everything}
+    backbone_first = sorted(named, key=lambda name: not name.startswith(backbone_prefix(encoder)))
+    return {name: firsts.setdefault(id(named[name]), name) for name in backbone_first}
 
 
 def _set(model: PreTrainedModel, name: str, value: Tensor) -> None:

@@ -46,7 +46,7 @@ def place_of(encoder: Encoder, name: str) -> Place:
 
 
 def chosen(encoder: Encoder, part: str = "all", layers: Sequence[int] | None = None) -> list[str]:
-    """The names of a part's weights, in the model's order.
+    """The names of a part's weights.
 
     `layers` (from 0) leaves only what is in these layers. `head` is the masked language model head, without what is
     tied to the word embeddings, and the pooler; `norms` are all norms but the head's.
