@@ -18,11 +18,11 @@ from babelscope.measures.retrieval import retrieval_accuracy
 from babelscope.rows import Row
 from babelscope.seeds import derive_seed
 from babelscope.step import Workspace
-from babelscope.steps import Baseline, Evaluate, Load, Operate, Pretrain, Retrieve, Tune
+from babelscope.steps import Baseline, Evaluate, Load, Operate, Pretrain, Recurrent, Retrieve, Tune
 from babelscope.surgery.reinit import reinit
 from babelscope.task_table import TASKS
 from babelscope.tasks import baselines
-from babelscope.tasks.models import Design, TaskModel, lines, tagged, task_model, training_task
+from babelscope.tasks.models import Design, TaskModel, lines, recurrent_model, tagged, task_model, training_task
 from babelscope.tasks.task import Score
 from babelscope.tuning import loop
 from babelscope.tuning.checkpoint import Point, read_weights, set_weights
@@ -122,9 +122,11 @@ _latest: dict[str, TaskModel] = {}
 def _untuned(step: Tune, workspace: Workspace) -> TaskModel:
     """The model that the tuning starts from; its head is drawn from the step's seed."""
     design = Design(step.task, step.head, step.entity_types, step.tuning.dropout, step.tuning.max_length)
-    encoder = step.encoder.build(workspace)
+    encoder = None if isinstance(step.encoder, Recurrent) else step.encoder.build(workspace)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive_seed(step.seed, "head"))
+        if encoder is None:
+            return recurrent_model(design, [example for data in step.train for example in data.read()])
         return task_model(encoder, design)
 
 

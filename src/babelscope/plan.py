@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from typing import TypeVar
 
@@ -145,7 +144,12 @@ class _Compiler:
 
     def _transfer(self, task: TaskName, transfer: Transfer) -> _Resolved:
         train, dev = self._data(task, transfer, "train", "train"), self._data(task, transfer, "train", "dev")
-        return _Resolved(task, transfer, self.study.seeds, train, dev, self._data(task, transfer, "evaluate", "test"))
+        test = self._data(task, transfer, "evaluate", "test")
+        types: tuple[str, ...] = ()
+        if TASKS[task].kind == "entities":
+            types = self._resolve(f"tasks.{task}.train", datasets.entity_types, train) or ()
+            dev, test = (tuple(datasets.limited(data, types) for data in part) for part in (dev, test))
+        return _Resolved(task, transfer, self.study.seeds, train, dev, test, types)
 
     def _data(self, task: TaskName, transfer: Transfer, key: str, split: Split) -> tuple[Dataset, ...]:
         size = getattr(transfer.sizes, split)
@@ -177,6 +181,8 @@ class _Resolved:
     train: tuple[Dataset, ...]
     dev: tuple[Dataset, ...]
     test: tuple[Dataset, ...]
+    entity_types: tuple[str, ...]
+    """What the training data call an entity."""
 
     def baselines(self) -> Iterator[Step]:
         for name in self.transfer.baselines:
@@ -193,11 +199,6 @@ class _Resolved:
             train=self.train, dev=self.dev, tuning=tuning, seed=seed,
         )  # fmt: skip
         yield from (Evaluate(model=model, data=one) for one in self.test)
-
-    @cached_property
-    def entity_types(self) -> tuple[str, ...]:
-        """What the training data call an entity."""
-        return datasets.entity_types(self.train) if TASKS[self.task].kind == "entities" else ()
 
 
 def _encoder(given: str | Pretrain) -> EncoderStep:

@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from babelscope.corpora import sources
+from babelscope.corpora import bio, sources
+from babelscope.corpora.entity_sources import entity_file, entity_language, read_entities
 from babelscope.corpora.lines import content_digest
 from babelscope.corpora.sources import Split
 from babelscope.corpora.treebanks import WORLD_PREFIX, WorldLanguage, WorldVersion
@@ -17,6 +18,7 @@ from babelscope.declaration import Declaration
 from babelscope.errors import DataError, InputError
 from babelscope.task_table import TASKS, Kind, TaskName
 from babelscope.world import FAMILY, World
+from babelscope.world.meaning import NAME_CLASS
 from babelscope.world.world import VERSION
 
 Examples = tuple[Any, ...]
@@ -58,6 +60,8 @@ class FileData(Declaration):
     examples: PositiveInt | None = None
     entity_types: tuple[tuple[str, str], ...] = ()
     """Pairs of an entity type in the file and what it counts as."""
+    allowed: tuple[str, ...] = ()
+    """The entity types that may be left then; empty: any."""
     sha256: str
 
     def read(self) -> Examples:
@@ -82,10 +86,16 @@ _TREEBANKS = _Family(
     lambda name: sources.treebank_language(name).code,
     lambda data: sources.read_split(data.name, data.split),
 )
+_ENTITIES = _Family(
+    lambda task, name, split: entity_file(name, split),
+    lambda name: entity_language(name).code,
+    lambda data: read_entities(data.name, data.split, data.allowed or None, dict(data.entity_types)),
+)
 _FAMILIES: dict[Kind, _Family] = {
     "language model": _TREEBANKS,
     "tags": _TREEBANKS,
     "trees": _TREEBANKS,
+    "entities": _ENTITIES,
 }
 
 
@@ -135,6 +145,12 @@ def check_world_language(code: str) -> None:
 
 
 def entity_types(train: Sequence[WorldData | FileData]) -> tuple[str, ...]:
-    """The types of named entities in training data, in alphabetical order; what a model can call an entity."""
-    labels = {label for data in train for sentence in data.read() for label in sentence.labels}
-    return tuple(sorted({label[2:] for label in labels if label != "O"}))
+    """The types of named entities in training data, in alphabetical order; the world always has three."""
+    if all(isinstance(data, WorldData) for data in train):
+        return tuple(sorted(set(NAME_CLASS.values())))
+    return bio.entity_types(sentence for data in train for sentence in data.read())
+
+
+def limited(data: WorldData | FileData, types: tuple[str, ...]) -> WorldData | FileData:
+    """The same data, where an entity of another type is an error."""
+    return data.model_copy(update={"allowed": types}) if isinstance(data, FileData) else data

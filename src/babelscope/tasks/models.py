@@ -12,11 +12,16 @@ from babelscope.encoders.load import Encoder
 from babelscope.errors import EncoderError
 from babelscope.task_table import TASKS, Kind, TaskName
 from babelscope.tasks.apart import Apart
+from babelscope.tasks.bilstm import BiLstmBackbone
+from babelscope.tasks.bilstm_parse import BiLstmParser, BiLstmParsing, evaluate_bilstm_parser
+from babelscope.tasks.bilstm_tag import BiLstmTagger, BiLstmTagging, evaluate_bilstm_ner, evaluate_bilstm_tagger
 from babelscope.tasks.classify import Classification, Classifier, evaluate_classifier
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
 from babelscope.tasks.ner import EntityTagging, bio_labels, evaluate_ner
+from babelscope.tasks.parse import Parser, Parsing, evaluate_parser
 from babelscope.tasks.tag import Tagger, Tagging, evaluate_tagger
 from babelscope.tasks.task import Score, Task
+from babelscope.tasks.words import Vocabulary
 from babelscope.text import UPOS, Sentence, SentencePair, Tagged
 
 
@@ -51,6 +56,14 @@ def task_model(encoder: Encoder, design: Design) -> TaskModel:
     return _MODELS[TASKS[design.task].kind](encoder, design)
 
 
+def recurrent_model(design: Design, train: Sequence[Any]) -> TaskModel:
+    """A BiLSTM for the task, that knows the words of the training examples and is drawn like `task_model`'s head."""
+    kind = TASKS[design.task].kind
+    words = [example.words if isinstance(example, Tagged) else example.forms for example in train]
+    backbone = BiLstmBackbone(Vocabulary.of(words), dropout=design.dropout)
+    return _RecurrentParsingModel(backbone) if kind == "trees" else _RecurrentTaggingModel(backbone, design)
+
+
 def training_task(model: TaskModel, train: Sequence[Sequence[Any]], dev: Mapping[str, Sequence[Any]]) -> Task:
     """Training data by language, whose examples never meet in one batch."""
     return Apart([model.training(part, {} if k else dev) for k, part in enumerate(train)])
@@ -76,6 +89,17 @@ class _EntityModel:
 
     def scores(self, examples: Sequence[Tagged]) -> list[Score]:
         return evaluate_ner(self.module, examples)
+
+
+class _ParsingModel:
+    def __init__(self, encoder: Encoder, design: Design):
+        self.module = Parser(encoder, design.head, design.dropout, design.max_length)
+
+    def training(self, train: Sequence[Sentence], dev: Mapping[str, Sequence[Sentence]]) -> Task:
+        return Parsing(self.module, train, dev)
+
+    def scores(self, examples: Sequence[Sentence]) -> list[Score]:
+        return evaluate_parser(self.module, examples)
 
 
 class _TextModel:
@@ -116,6 +140,37 @@ class _LanguageModel:
         return HeldOut.of(self.tokenizer, lines(sentences), self.max_length)
 
 
+class _RecurrentTaggingModel:
+    """Of parts of speech, or of entities with a CRF."""
+
+    def __init__(self, backbone: BiLstmBackbone, design: Design):
+        self.entities = TASKS[design.task].kind == "entities"
+        labels = bio_labels(design.entity_types) if self.entities else UPOS
+        self.module = BiLstmTagger(backbone, labels, "crf" if self.entities else "softmax")
+
+    def training(self, train: Sequence[Any], dev: Mapping[str, Sequence[Any]]) -> Task:
+        held_out = {name: self._tagged(part) for name, part in dev.items()}
+        return BiLstmTagging(self.module, self._tagged(train), held_out, "f1" if self.entities else "accuracy")
+
+    def scores(self, examples: Sequence[Any]) -> list[Score]:
+        evaluate = evaluate_bilstm_ner if self.entities else evaluate_bilstm_tagger
+        return evaluate(self.module, self._tagged(examples))
+
+    def _tagged(self, examples: Sequence[Any]) -> Sequence[Tagged]:
+        return examples if self.entities else tagged(examples)
+
+
+class _RecurrentParsingModel:
+    def __init__(self, backbone: BiLstmBackbone):
+        self.module = BiLstmParser(backbone)
+
+    def training(self, train: Sequence[Sentence], dev: Mapping[str, Sequence[Sentence]]) -> Task:
+        return BiLstmParsing(self.module, train, dev)
+
+    def scores(self, examples: Sequence[Sentence]) -> list[Score]:
+        return evaluate_bilstm_parser(self.module, examples)
+
+
 def tagged(sentences: Iterable[Sentence]) -> list[Tagged]:
     """Words with their parts of speech."""
     return [Tagged(sentence.forms, sentence.upos) for sentence in sentences]
@@ -130,6 +185,7 @@ _MODELS: dict[Kind, Callable[[Encoder, Design], TaskModel]] = {
     "language model": _LanguageModel,
     "tags": _PartOfSpeechModel,
     "entities": _EntityModel,
+    "trees": _ParsingModel,
     "classes": _TextModel,
     "degrees": _TextModel,
 }
