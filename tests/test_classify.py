@@ -253,7 +253,7 @@ def test_a_strange_label_is_refused_by_name(classifier, encoder):
         lambda: evaluate_classifier(classifier, strange, ["accuracy"]),
     ):
         with pytest.raises(
-            InputError, match="label 'maybe' in the data: the classifier has entailment, neutral, contradiction"
+            InputError, match="label 'maybe' in the data: the task has entailment, neutral, contradiction"
         ):
             attempt()
     for label in ("3", float("nan")):

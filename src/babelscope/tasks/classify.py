@@ -178,7 +178,7 @@ class LabelledTexts:
         Raises:
             InputError: a gold label that the classifier does not have, or no finite number for regression.
         """
-        gold = _classes(examples, classifier.labels) if classifier.labels else _numbers(examples)
+        gold = gold_values(examples, classifier.labels)
         return cls(classifier.encode([text_of(example) for example in examples]), gold)
 
     def value(self, classifier: Classifier, measure: str) -> float:
@@ -195,6 +195,23 @@ class LabelledTexts:
 def text_of(example: SentencePair) -> Text:
     """What a classifier reads of an example."""
     return example.first if example.second is None else (example.first, example.second)
+
+
+def gold_values(examples: Sequence[SentencePair], labels: Sequence[str]) -> NDArray[np.generic]:
+    """[examples]: the place of each gold label among `labels`, int64; or without labels the number, float64.
+
+    Raises:
+        InputError: a label is not one of `labels`, or is no finite number.
+    """
+    if not labels:
+        for example in examples:
+            if isinstance(example.label, str) or not np.isfinite(example.label):
+                raise InputError(f"label {example.label!r} in the data: regression needs finite numbers")
+        return np.asarray([example.label for example in examples], dtype=np.float64)
+    places = {label: number for number, label in enumerate(labels)}
+    if strange := {str(example.label) for example in examples} - set(places):
+        raise InputError(f"label {min(strange)!r} in the data: the task has {', '.join(labels)}")
+    return np.asarray([places[str(example.label)] for example in examples], dtype=np.int64)
 
 
 def evaluate_classifier(
@@ -269,17 +286,3 @@ def _check(labels: Sequence[str], head: str, scale: tuple[float, float]) -> None
         raise InputError(f"unknown head {head!r}; allowed are {', '.join(get_args(Head))}")
     if not scale[0] < scale[1]:
         raise InputError(f"scale {scale}: give the lowest and the highest number of the task, such as (0, 5)")
-
-
-def _classes(examples: Sequence[SentencePair], labels: Sequence[str]) -> NDArray[np.generic]:
-    classes = {label: number for number, label in enumerate(labels)}
-    if strange := {str(example.label) for example in examples} - set(classes):
-        raise InputError(f"label {min(strange)!r} in the data: the classifier has {', '.join(labels)}")
-    return np.asarray([classes[str(example.label)] for example in examples], dtype=np.int64)
-
-
-def _numbers(examples: Sequence[SentencePair]) -> NDArray[np.generic]:
-    for example in examples:
-        if isinstance(example.label, str) or not np.isfinite(example.label):
-            raise InputError(f"label {example.label!r} in the data: regression needs finite numbers")
-    return np.asarray([example.label for example in examples], dtype=np.float64)
