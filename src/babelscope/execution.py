@@ -21,8 +21,15 @@ from babelscope.step import Workspace
 from babelscope.steps import Baseline, Evaluate, Load, Operate, Pretrain, Recurrent, Retrieve, Tune
 from babelscope.surgery.reinit import reinit
 from babelscope.task_table import TASKS
-from babelscope.tasks import baselines
-from babelscope.tasks.models import Design, TaskModel, lines, recurrent_model, tagged, task_model, training_task
+from babelscope.tasks.models import (
+    Design,
+    TaskModel,
+    baseline_scores,
+    lines,
+    recurrent_model,
+    task_model,
+    training_task,
+)
 from babelscope.tasks.task import Score
 from babelscope.tuning import loop
 from babelscope.tuning.checkpoint import Point, read_weights, set_weights
@@ -31,12 +38,6 @@ from babelscope.world import World
 
 ENCODER_FOLDER = "encoder"
 SURGERIES = {"reinit": reinit}
-BASELINES = {"most-frequent-tag": baselines.most_frequent_tag, "word-majority": baselines.word_majority}
-
-
-def baseline_scores(name: str, task: str, train: list[Any], test: Any) -> list[Score]:
-    scores = baselines.score_predictions(BASELINES[name](tagged(train)), tagged(test))
-    return scores
 
 
 def load(step: Load) -> Encoder:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from babelscope.corpora import bio, sources
+from babelscope.corpora import benchmarks, bio, sources
 from babelscope.corpora.entity_sources import entity_file, entity_language, read_entities
 from babelscope.corpora.lines import content_digest
 from babelscope.corpora.sources import Split
@@ -91,11 +91,18 @@ _ENTITIES = _Family(
     lambda name: entity_language(name).code,
     lambda data: read_entities(data.name, data.split, data.allowed or None, dict(data.entity_types)),
 )
+_TEXTS = _Family(
+    lambda task, name, split: benchmarks.find_examples(task, name, split),
+    benchmarks.examples_language,
+    lambda data: benchmarks.read_examples(data.task, data.name, data.split),
+)
 _FAMILIES: dict[Kind, _Family] = {
     "language model": _TREEBANKS,
     "tags": _TREEBANKS,
     "trees": _TREEBANKS,
     "entities": _ENTITIES,
+    "classes": _TEXTS,
+    "degrees": _TEXTS,
 }
 
 

@@ -12,6 +12,8 @@ from babelscope.encoders.load import Encoder
 from babelscope.errors import EncoderError
 from babelscope.task_table import TASKS, Kind, TaskName
 from babelscope.tasks.apart import Apart
+from babelscope.tasks.bag_of_words import bag_of_words, majority, score_texts
+from babelscope.tasks.baselines import most_frequent_tag, score_predictions, word_majority
 from babelscope.tasks.bilstm import BiLstmBackbone
 from babelscope.tasks.bilstm_parse import BiLstmParser, BiLstmParsing, evaluate_bilstm_parser
 from babelscope.tasks.bilstm_tag import BiLstmTagger, BiLstmTagging, evaluate_bilstm_ner, evaluate_bilstm_tagger
@@ -19,6 +21,7 @@ from babelscope.tasks.classify import Classification, Classifier, evaluate_class
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
 from babelscope.tasks.ner import EntityTagging, bio_labels, evaluate_ner
 from babelscope.tasks.parse import Parser, Parsing, evaluate_parser
+from babelscope.tasks.spans import span_scores
 from babelscope.tasks.tag import Tagger, Tagging, evaluate_tagger
 from babelscope.tasks.task import Score, Task
 from babelscope.tasks.words import Vocabulary
@@ -62,6 +65,19 @@ def recurrent_model(design: Design, train: Sequence[Any]) -> TaskModel:
     words = [example.words if isinstance(example, Tagged) else example.forms for example in train]
     backbone = BiLstmBackbone(Vocabulary.of(words), dropout=design.dropout)
     return _RecurrentParsingModel(backbone) if kind == "trees" else _RecurrentTaggingModel(backbone, design)
+
+
+def baseline_scores(baseline: str, task: TaskName, train: Sequence[Any], test: Sequence[Any]) -> list[Score]:
+    """How good a baseline is on examples, when it has learned what it can from the training examples."""
+    info = TASKS[task]
+    if info.kind in ("classes", "degrees"):
+        return score_texts(_TEXT_BASELINES[baseline](train), test, info.labels, info.measures)
+    if info.kind == "tags":
+        train, test = tagged(train), tagged(test)
+    predict = _TAG_BASELINES[baseline](train)
+    if info.kind == "tags":
+        return score_predictions(predict, test)
+    return span_scores([predict(words) for words, _ in test], [labels for _, labels in test])
 
 
 def training_task(model: TaskModel, train: Sequence[Sequence[Any]], dev: Mapping[str, Sequence[Any]]) -> Task:
@@ -181,6 +197,8 @@ def lines(sentences: Iterable[Sentence]) -> list[str]:
     return [" ".join(sentence.forms) for sentence in sentences]
 
 
+_TAG_BASELINES = {"most-frequent-tag": most_frequent_tag, "word-majority": word_majority}
+_TEXT_BASELINES = {"majority": majority, "bag-of-words": bag_of_words}
 _MODELS: dict[Kind, Callable[[Encoder, Design], TaskModel]] = {
     "language model": _LanguageModel,
     "tags": _PartOfSpeechModel,
