@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from tokenizers.processors import TemplateProcessing
 from torch.nn.functional import cross_entropy
 from transformers import (
     AutoModelForMaskedLM,
@@ -12,6 +13,7 @@ from transformers import (
     BertForPreTraining,
     BertModel,
     DistilBertConfig,
+    GPT2Config,
     RobertaConfig,
     XLMRobertaConfig,
     XLMRobertaModel,
@@ -241,6 +243,25 @@ def test_a_head_that_there_is_not_is_refused(encoder, head):
 def test_other_families_classify_pairs(encoder, config):
     model = Classifier(replace(encoder, model=AutoModelForMaskedLM.from_config(config)), LABELS)
     assert set(model.predict(texts(pairs()))) <= set(LABELS)
+
+
+def test_a_decoder_classifies_by_its_last_piece(encoder):
+    """Which alone has read the whole text; padding changes nothing, and an empty text is not nothing."""
+    config = GPT2Config(vocab_size=90, n_embd=8, n_head=2, n_layer=1, n_positions=24)
+    tokenizer = copy.deepcopy(encoder.tokenizer)
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single="$A", pair="$A $B", special_tokens=[])
+    tokenizer.eos_token = "[SEP]"  # noqa: S105
+    torch.manual_seed(0)
+    decoder = replace(encoder, model=untrained_model(config), tokenizer=tokenizer)
+    model = spread(Classifier(decoder, LABELS).eval())
+    given = ["", "cat", "the dog carries ."]
+    batch = model.encode(given).batch(np.arange(3))
+    for text, logits in zip(given, model(batch), strict=True):
+        ids = torch.tensor([tokenizer(text)["input_ids"] or [tokenizer.eos_token_id]])
+        last = model.backbone(input_ids=ids).last_hidden_state[0, -1]
+        torch.testing.assert_close(logits, model.classifier(last), atol=1e-5, rtol=1e-5)
+    with pytest.raises(InputError, match="gpt2, which has no pooler"):
+        Classifier(decoder, LABELS, head="pooler")
 
 
 # Refusals
