@@ -203,6 +203,22 @@ def export(
 
 
 @app.command()
+def operate(
+    encoder: Annotated[str, typer.Argument(help="a shipped encoder, a folder, or a name on the Hugging Face hub")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="the folder to write")],
+    op: Annotated[
+        list[str],
+        typer.Option(metavar="OPERATION", help="such as reverse or drop:last=6; repeatable, done in this order"),
+    ],
+    seed: Annotated[int, typer.Option(min=0, help="of what is drawn")] = 0,
+) -> None:
+    """Operate on an encoder's weights and write the result as a Hugging Face folder."""
+    from babelscope.operate import write_operated
+
+    out.print(write_operated(encoder, op, output, seed), highlight=False)
+
+
+@app.command()
 def doctor(store: StoreFolder = DEFAULT_STORE) -> None:
     """What this machine has and lacks, and which precision and threads pay on it."""
     from babelscope.doctor import examine
