@@ -36,21 +36,28 @@ WorldVersion = Annotated[int, AfterValidator(_current)]
 
 
 class WorldText(Declaration):
-    """Non-parallel sentences of one language of the world; a share of the words may be another language's."""
+    """Non-parallel sentences of one language of the world; a share of the words may be another language's.
+
+    Pairs of related sentences can come on top, each pair a line with `[SEP]` between its sentences.
+    """
 
     language: WorldLanguage
     sentences: PositiveInt
+    pairs: Annotated[NonNegativeInt, Field(exclude_if=lambda pairs: not pairs)] = 0
+    """Lines of pairs besides the sentences. Text without pairs keeps the keys it had before there were any."""
     switched: Annotated[float, Field(ge=0, le=1)] = 0.0
     seed: NonNegativeInt = 0
     world_version: WorldVersion = VERSION
 
     def read(self) -> list[str]:
-        """The sentences, words separated by spaces."""
-        return World(self.seed).text(self.language, self.sentences, self.switched)
+        """The sentences, then the pairs; words separated by spaces."""
+        world = World(self.seed)
+        sentences = world.text(self.language, self.sentences, self.switched)
+        return sentences + world.text_pairs(self.language, self.pairs, self.switched)
 
     def natural(self) -> WorldText:
-        """The same text without code-switching."""
-        return self.model_copy(update={"switched": 0.0})
+        """The same sentences without code-switching and without pairs."""
+        return self.model_copy(update={"switched": 0.0, "pairs": 0})
 
 
 class WorldTreebank(Declaration):

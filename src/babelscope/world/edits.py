@@ -122,6 +122,13 @@ def exchange(chance: Chance, clause: Clause) -> Clause | None:
     return with_nominal(clause, where, replace(nominal, head=chance.pick(others))) if others else None
 
 
+def turn(chance: Chance, clause: Clause) -> Clause | None:
+    """Subject and object change places, if both are nouns or names."""
+    if not clause.object or "PRON" in (clause.subject.head.upos, clause.object.head.upos):
+        return None
+    return replace(clause, subject=clause.object, object=clause.subject)
+
+
 def edited(chance: Chance, clause: Clause, edits: Sequence[Edit]) -> Clause:
     """The clause after one of the edits that apply to it; unchanged if the one drawn does not."""
     return chance.pick(edits)(chance, clause) or clause

@@ -25,9 +25,11 @@ from babelscope.world.edits import (
     nominals,
     oppose,
     specialise,
+    turn,
     with_nominal,
 )
-from babelscope.world.meaning import Clause, Nominal
+from babelscope.world.meaning import Clause
+from babelscope.world.rewordings import draw_rewordings
 
 
 class Judgement(NamedTuple):
@@ -70,17 +72,24 @@ def draw_inferences(chance: Chance) -> Iterator[Judgement]:
     for label, premise_negated, hypothesis_negated, length in cycle([kind for row in kinds for kind in row]):
         while True:
             premise, hypothesis = _related(chance)
-            premise, hypothesis = replace(premise, negated=premise_negated), replace(hypothesis, negated=hypothesis_negated)
-            if inference(premise, hypothesis) == label and _longer(hypothesis, premise) == length and premise != hypothesis:
+            premise, hypothesis = (
+                replace(premise, negated=premise_negated),
+                replace(hypothesis, negated=hypothesis_negated),
+            )
+            if (
+                inference(premise, hypothesis) == label
+                and _longer(hypothesis, premise) == length
+                and premise != hypothesis
+            ):
                 yield Judgement(premise, hypothesis, label)
                 break
 
 
 def _related(chance: Chance) -> tuple[Clause, Clause]:
-    """A clause and what one to three edits make of it, in either order."""
+    """A clause and what one edit or two make of it, in either order."""
     edits = (drop, add, generalise, specialise, oppose, exchange)
     first = second = draw_plain(chance)
-    for _ in range(1 + chance.below(3)):
+    for _ in range(chance.weighted((1, 2), (0.6, 0.4))):
         second = edited(chance, second, edits)
     return (first, second) if chance.happens(0.5) else (second, first)
 
@@ -179,114 +188,9 @@ def _resembling(chance: Chance) -> tuple[Clause, Clause]:
 
 def draw_paraphrases(chance: Chance) -> Iterator[Judgement]:
     """Two meanings with nearly the same words, and whether they are the same ("1")."""
-    while True:
-        for label, base, change in _PARAPHRASES:
-            while True:
-                first = base(chance)
-                second = change(chance, first) if first else None
-                if first and second and second != first:
-                    yield Judgement(first, second, label)
-                    break
+    for first, second, relation in draw_rewordings(chance):
+        yield Judgement(first, second, "1" if relation == "entailment" else "0")
 
-
-def turn(chance: Chance, clause: Clause) -> Clause | None:
-    """Subject and object change places, if both are nouns or names."""
-    if not clause.object or "PRON" in (clause.subject.head.upos, clause.object.head.upos):
-        return None
-    return replace(clause, subject=clause.object, object=clause.subject)
-
-
-def _reordered_conjuncts(chance: Chance, clause: Clause) -> Clause | None:
-    word, other = clause.subject.conjunct
-    return replace(clause, subject=replace(other, conjunct=(word, replace(clause.subject, conjunct=None))))
-
-
-def _turned_conjunct(chance: Chance, clause: Clause) -> Clause | None:
-    """The second of the conjuncts changes places with the object."""
-    word, other = clause.subject.conjunct
-    return replace(clause, subject=replace(clause.subject, conjunct=(word, clause.object)), object=other) if clause.object else None
-
-
-def _reordered_clauses(chance: Chance, clause: Clause) -> Clause | None:
-    word, other = clause.coordinate
-    return replace(other, coordinate=(word, replace(clause, coordinate=None)))
-
-
-def _turned_clauses(chance: Chance, clause: Clause) -> Clause | None:
-    """The clauses exchange their subjects."""
-    word, other = clause.coordinate
-    return replace(clause, subject=other.subject, coordinate=(word, replace(other, subject=clause.subject)))
-
-
-def _with_conjunct(chance: Chance) -> Clause | None:
-    clause, other = draw_plain(chance, chance.happens(0.2)), draw_plain(chance)
-    if not clause.object or "PRON" in (clause.subject.head.upos, other.subject.head.upos, clause.object.head.upos):
-        return None
-    return replace(clause, subject=replace(clause.subject, conjunct=("and", other.subject)))
-
-
-def _two_clauses(chance: Chance) -> Clause | None:
-    first, second = (_bare(draw_plain(chance, chance.happens(0.2))) for _ in range(2))
-    if first.object or second.object:
-        return None
-    return replace(first, coordinate=(chance.pick(("and", "or")), second))
-
-
-def _bare(clause: Clause) -> Clause:
-    return replace(clause, obliques=(), adverb=None)
-
-
-DIGITS = {"two": "2", "three": "3", "four": "4", "ten": "10"}
-DIGITS |= {digits: word for word, digits in DIGITS.items()}
-
-
-def _numbered(chance: Chance) -> Clause | None:
-    clause = draw_plain(chance, chance.happens(0.2))
-    sites = [site for site, nominal in nominals(clause).items() if nominal.head.upos == "NOUN"]
-    if not sites:
-        return None
-    site = chance.pick(sites)
-    nominal = replace(nominals(clause)[site], plural=True, determiner="the", number=chance.pick(list(DIGITS)))
-    return with_nominal(clause, site, nominal)
-
-
-def _renumbered(clause: Clause, number: Callable[[str], str]) -> Clause:
-    site, nominal = next((site, nominal) for site, nominal in nominals(clause).items() if nominal.number)
-    return with_nominal(clause, site, replace(nominal, number=number(nominal.number)))
-
-
-def _same_number(chance: Chance, clause: Clause) -> Clause | None:
-    return _renumbered(clause, DIGITS.__getitem__)
-
-
-def _other_number(chance: Chance, clause: Clause) -> Clause | None:
-    return _renumbered(clause, lambda number: chance.pick([n for n in DIGITS if n not in (number, DIGITS[number])]))
-
-
-def _with_antonym(chance: Chance) -> Clause | None:
-    clause = draw_plain(chance, chance.happens(0.5))
-    return clause if antonym(clause.predicate) else None
-
-
-def _litotes(chance: Chance, clause: Clause) -> Clause | None:
-    return replace(clause, predicate=antonym(clause.predicate), negated=not clause.negated)
-
-
-def _denied(chance: Chance, clause: Clause) -> Clause | None:
-    return replace(clause, negated=not clause.negated)
-
-
-def _opposed(chance: Chance, clause: Clause) -> Clause | None:
-    return replace(clause, predicate=antonym(clause.predicate))
-
-
-_PARAPHRASES = [
-    ("1", _with_conjunct, _reordered_conjuncts), ("0", _with_conjunct, _turned_conjunct),
-    ("1", _two_clauses, _reordered_clauses), ("0", _two_clauses, _turned_clauses),
-    ("1", _numbered, _same_number), ("0", _numbered, _other_number),
-    ("1", _with_antonym, _litotes), ("0", _with_antonym, _denied),
-    ("1", _with_antonym, _litotes), ("0", _with_antonym, _opposed),
-]  # fmt: skip
 
 DRAWS: dict[str, Callable[[Chance], Iterator[Judgement]]] = {
     "inference": draw_inferences,

@@ -13,7 +13,17 @@ from babelscope.world.family import Grammar
 from babelscope.world.meaning import Clause
 from babelscope.world.realise import Node, realise
 
-LETTERS = {"DET": "d", "ADJ": "a", "NOUN": "n", "PROPN": "m", "PRON": "m", "VERB": "v", "PART": "t", "ADV": "r", "ADP": "p"}
+LETTERS = {
+    "DET": "d",
+    "ADJ": "a",
+    "NOUN": "n",
+    "PROPN": "m",
+    "PRON": "m",
+    "VERB": "v",
+    "PART": "t",
+    "ADV": "r",
+    "ADP": "p",
+}
 """UPOS -> the letter that stands for it in a pattern; the auxiliaries are `b` (be) and `w` (will)."""
 
 ORDERS = {
@@ -38,7 +48,9 @@ def violate(chance: Chance, clause: Clause, grammar: Grammar) -> Node:
     tree = realise(clause, grammar)
     agreeing = [node for node in tree.surface() if _agrees(node, grammar)]
     node = chance.pick(agreeing)
-    node.features = tuple(f for f in node.features if f != "plural") if "plural" in node.features else ("plural", *node.features)
+    node.features = (
+        tuple(f for f in node.features if f != "plural") if "plural" in node.features else ("plural", *node.features)
+    )
     return tree
 
 

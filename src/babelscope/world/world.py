@@ -15,6 +15,7 @@ from babelscope.world.family import FAMILY, Grammar, Member, typological_distanc
 from babelscope.world.judgements import DRAWS, Judgement
 from babelscope.world.lexicon import SCRIPTS, Lexicon, cognate_share, coin_lexicon, coin_names, inherit, shared_names
 from babelscope.world.meaning import Clause, draw_sentence
+from babelscope.world.pairs import draw_pairs
 from babelscope.world.realise import Node, form, realise, write
 from babelscope.world.violations import violate
 
@@ -62,6 +63,22 @@ class World:
         chance = Chance("switch", self.seed, language)
         trees = islice(self._trees(language, "text", language), count)
         return [" ".join(self._switched(tree, language, switched, chance)) for tree in trees]
+
+    def text_pairs(self, language: str, count: int, switched: float = 0.0) -> list[str]:
+        """Pairs of related sentences for pre-training, with the special piece `[SEP]` between them.
+
+        The second sentence leaves something out, adds, denies or exchanges it, or says the same otherwise. Half of
+        the pairs begin with a conjunction that says how they hang together: `if` where the second follows from the
+        first, `but` where it contradicts it, `and` where neither. `switched` is as for `text`.
+        """
+        chance, inflect = Chance("switch pairs", self.seed, language), self._inflect(language)
+        grammar = self.member(language).grammar
+        lines = []
+        for first, second, conjunction in islice(draw_pairs(Chance("pairs", self.seed, language)), count):
+            trees = (realise(meaning, grammar) for meaning in (first, second))
+            said = " [SEP] ".join(" ".join(self._switched(tree, language, switched, chance)) for tree in trees)
+            lines.append(f"{inflect(conjunction, ())} {said}" if conjunction else said)
+        return lines
 
     def treebank(self, language: str, split: str, count: int) -> list[Sentence]:
         """Annotated sentences. The test split says the same things in every language, the others do not."""
