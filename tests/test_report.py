@@ -161,7 +161,7 @@ def test_a_lower_perplexity_is_better(tmp_path):
     assert gaps["near", "natural"] == pytest.approx(9.0 - 5.0) and gaps["source", "natural"] is None
     write_report(report, tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
-    assert "<h2>Masked language modelling: perplexity</h2>" in page and "No test scores yet" not in page
+    assert "<h2>Masked language modelling: Perplexity</h2>" in page and "No test scores yet" not in page
 
 
 def test_the_gap_to_several_training_languages_is_to_their_mean():

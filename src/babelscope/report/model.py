@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from babelscope.rows import Row
 from babelscope.statistics import Interval, student_t_interval
+from babelscope.task_table import TASKS
 
 
 class ScoredMeasure(NamedTuple):
@@ -20,12 +21,20 @@ class ScoredMeasure(NamedTuple):
     better: Literal["higher", "lower"] = "higher"
 
 
-SCORES = {"accuracy": ScoredMeasure("Accuracy"), "perplexity": ScoredMeasure("Perplexity", "lower")}
-"""Measures of a test split that get findings, a figure and a table. Others get a plain table."""
+SCORES = {
+    "accuracy": ScoredMeasure("Accuracy"),
+    "f1": ScoredMeasure("F1"),
+    "las": ScoredMeasure("LAS"),
+    "matthews": ScoredMeasure("Matthews correlation"),
+    "pearson": ScoredMeasure("Pearson correlation"),
+    "perplexity": ScoredMeasure("Perplexity", "lower"),
+}
+"""Measures of a test split that get findings, a figure and a table, where they are the main one of their task."""
 
-TASK_TITLES = {"pos": "Part-of-speech tagging", "mlm": "Masked language modelling"}
-
-COMPANIONS = ("coverage", "unknown", "words")
+COMPANIONS = (
+    "uas", "las.nopunct", "uas.nopunct", "precision", "recall", "accuracy", "spearman", "coverage", "unknown", "words",
+    "examples",
+)  # fmt: skip
 """Measures shown beside a score of the same run."""
 
 SURGERY_WORDS = {"reinit": "untrained"}
@@ -131,14 +140,17 @@ class Score:
 
 def is_score(row: Row) -> bool:
     """Whether the row is a run's result on a test split."""
-    return row.split == "test" and row.measure in SCORES and row.language is not None and row.step is None
+    main = TASKS[row.task].measures[0] if row.task in TASKS else row.measure
+    return (
+        row.split == "test" and row.measure == main and main in SCORES and row.language is not None and row.step is None
+    )
 
 
 def is_companion(row: Row) -> bool:
     """Whether the row stands beside a score: its interval over sentences, its coverage, its number of words."""
     base, _, end = row.measure.rpartition(".")
-    bound = end in ("low", "high") and base in SCORES
-    return row.split == "test" and row.step is None and (bound or row.measure in COMPANIONS)
+    bound = end in ("low", "high") and base in (*SCORES, *COMPANIONS)
+    return row.split == "test" and row.step is None and (bound or row.measure in COMPANIONS) and not is_score(row)
 
 
 def is_curve(row: Row) -> bool:
@@ -157,13 +169,13 @@ def reference_of(score: Score, scores: Iterable[Score]) -> Score | None:
 
 
 def scale(unit: str) -> tuple[float, str]:
-    """Factor and unit for people: shares are shown in percent."""
-    return (100.0, "%") if unit == "share" else (1.0, unit)
+    """Factor and unit for people: shares are shown in percent, correlations likewise, as is usual for GLUE."""
+    return {"share": (100.0, "%"), "correlation": (100.0, "× 100")}.get(unit, (1.0, unit))
 
 
 def points_of(unit: str) -> str:
     """The unit of a difference: percent differ by points."""
-    return "points" if unit == "%" else unit
+    return "points" if unit in ("%", "× 100") else unit
 
 
 def _spoken(column: str) -> str:
@@ -182,8 +194,17 @@ def _scores(report: Report) -> list[Score]:
     scores = [_score(report, rows, beside[key[1:]]) for key, rows in groups.items()]
     known = {code: position for position, code in enumerate(report.labels)}
     order = {condition: position for position, condition in enumerate(report.conditions)}
+    tasks: dict[str, int] = {task: position for position, task in enumerate(TASKS)}
     return sorted(
-        scores, key=lambda s: (s.task, s.measure, known.get(s.language, len(known)), s.place, order[s.condition])
+        scores,
+        key=lambda s: (
+            tasks.get(s.task, len(tasks)),
+            s.task,
+            s.measure,
+            known.get(s.language, len(known)),
+            s.place,
+            order[s.condition],
+        ),
     )
 
 

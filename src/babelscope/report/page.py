@@ -18,8 +18,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from babelscope.report.figures import CONFIG, Chart, curve_charts, difference_chart, layer_charts, score_chart
 from babelscope.report.files import row_table, unwritable
 from babelscope.report.findings import differences, findings
-from babelscope.report.model import SCORES, TASK_TITLES, Report, Score
+from babelscope.report.model import SCORES, Report, Score
 from babelscope.report.tables import Table, difference_table, other_table, score_table
+from babelscope.task_table import TASKS
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,8 @@ def _section(report: Report, scores: list[Score]) -> Section:
             Figure("Against the same encoder untrained", _DIFFERENCE_CAPTION, difference_chart(report, found))
         )
         tables.append(difference_table(found))
-    title = ": ".join(
-        filter(None, [TASK_TITLES.get(scores[0].task, scores[0].task), SCORES[scores[0].measure].title.lower()])
-    )
+    task, measure = scores[0].task, SCORES[scores[0].measure].title
+    title = ": ".join(filter(None, [TASKS[task].title if task in TASKS else task, measure]))
     return Section(title, findings(scores), figures, tables)
 
 

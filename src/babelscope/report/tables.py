@@ -114,7 +114,7 @@ def _score_line(score: Score, factor: float, source: float | None, beside: Seque
 
 def _companion(name: str, companions: Mapping[str, float]) -> Cell:
     value = companions.get(name)
-    return _number(value, ",.0f") if name == "words" else _number(value, ".1%")
+    return _number(value, ",.0f") if name in ("words", "examples") else _number(value, ".1%")
 
 
 def _other_line(key: tuple[Any, ...], values: Sequence[float]) -> list[Cell]:
