@@ -80,7 +80,14 @@ def _fill(model: PreTrainedModel, encoder: Encoder, weights: Mapping[str, Tensor
             made[first] = nn.Parameter(weight.clone() if weight.data_ptr() in borrowed else weight)
         _set(model, name, made[first])
     for name, buffer in encoder.model.named_buffers():
-        _set(model, name, buffer.clone())
+        shape = model.get_buffer(name).shape
+        _set(model, name, buffer.clone() if buffer.shape == shape else _of_length(buffer, shape[1]))
+
+
+def _of_length(buffer: Tensor, positions: int) -> Tensor:
+    """[1, positions]: what a model keeps for each position (its number, or the type 0), for another number of them."""
+    first, second = buffer[0, :2]
+    return (first + (second - first) * torch.arange(positions, device=buffer.device))[None]
 
 
 def _first_names(encoder: Encoder) -> dict[str, str]:

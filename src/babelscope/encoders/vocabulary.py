@@ -31,7 +31,7 @@ def _speller(pipeline: dict[str, Any]) -> Callable[[str], str]:
     """How a pipeline's pieces are to be spelled: found in what it says of itself."""
     around = json.dumps([pipeline[key] for key in ("normalizer", "pre_tokenizer", "decoder")], ensure_ascii=False)
     if '"ByteLevel"' in around:
-        return lambda piece: _unmarked(_characters(piece), " ")
+        return _spell_bytes
     if "▁" in around:
         return lambda piece: _unmarked(piece, "▁")
     prefix = pipeline["model"].get("continuing_subword_prefix") or "##"
@@ -44,7 +44,7 @@ def _unmarked(piece: str, mark: str) -> str:
     return f"##{bare}" if goes_on else bare or piece
 
 
-def _characters(piece: str) -> str:
-    """What the bytes of a byte-level piece are; the piece itself where they are only a part of a character."""
+def _spell_bytes(piece: str) -> str:
+    """What the bytes of a byte-level piece are; the piece as it is where they are only a part of a character."""
     text = decoders.ByteLevel().decode([piece])
-    return piece if "\N{REPLACEMENT CHARACTER}" in text else text
+    return piece if "\N{REPLACEMENT CHARACTER}" in text else _unmarked(text, " ")
