@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -19,14 +19,13 @@ from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import Batch, Pieces, by_length
 from babelscope.encoders.pooler import Pooler, may_have_pooler
 from babelscope.errors import InputError
+from babelscope.task_table import HEADS
 from babelscope.tasks.metrics import measure_of, score
 from babelscope.tasks.task import Score
 from babelscope.text import SentencePair
 
 Text = str | tuple[str, str]
 """A sentence, or a pair of sentences."""
-
-Head = Literal["first", "pooler"]
 
 
 class ClassBatch(NamedTuple):
@@ -58,7 +57,7 @@ class Classifier(nn.Module):
         labels: Sequence[str],
         dropout: float = 0.1,
         max_length: int | None = None,
-        head: Head = "first",
+        head: str = "first",
         scale: tuple[float, float] = (0.0, 1.0),
     ):
         super().__init__()
@@ -282,7 +281,7 @@ class Classification:
 def _check(labels: Sequence[str], head: str, scale: tuple[float, float]) -> None:
     if len(labels) == 1:
         raise InputError(f"one label, {labels[0]!r}, leaves nothing to tell apart: give two or more (none: regression)")
-    if head not in get_args(Head):
-        raise InputError(f"unknown head {head!r}; allowed are {', '.join(get_args(Head))}")
+    if head not in HEADS["classes"]:
+        raise InputError(f"unknown head {head!r}; allowed are {', '.join(HEADS['classes'])}")
     if not scale[0] < scale[1]:
         raise InputError(f"scale {scale}: give the lowest and the highest number of the task, such as (0, 5)")
