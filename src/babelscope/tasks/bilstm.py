@@ -73,7 +73,7 @@ def _take(states: Tensor, places: Tensor) -> Tensor:
 class BiLstmBackbone(nn.Module):
     """From words to their states. It is drawn from torch's global generator."""
 
-    def __init__(self, vocabulary: Vocabulary, shape: BiLstmShape | None = None, dropout: float = 0.4):
+    def __init__(self, vocabulary: Vocabulary, shape: BiLstmShape | None = None, dropout: float = 0.33):
         super().__init__()
         shape = shape or BiLstmShape()
         self.vocabulary, self.shape, self.hidden_size = vocabulary, shape, 2 * shape.hidden
