@@ -1,0 +1,129 @@
+import re
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+from babelscope.encoders.load import Encoder
+from babelscope.encoders.state import weights_of
+from babelscope.encoders.tokenizer import train_wordpiece
+from babelscope.errors import InputError
+from babelscope.surgery.declare import (
+    IN_LAYERS,
+    OPERATIONS,
+    PARTS,
+    AnyOperation,
+    Drop,
+    Noise,
+    Permute,
+    Quantise,
+    Reinit,
+    Repeat,
+    Rescale,
+    Shuffle,
+    Transplant,
+    describe,
+    donors_of,
+    parse_operation,
+)
+from babelscope.surgery.permute import permute
+from families import family_model
+
+LAYERS = st.none() | st.lists(st.integers(0, 30), min_size=1, max_size=5, unique=True).map(tuple)
+PLACES = st.one_of(
+    st.builds(lambda part: {"part": part}, st.sampled_from(PARTS)),
+    st.builds(lambda part, layers: {"part": part, "layers": layers}, st.sampled_from(IN_LAYERS), LAYERS),
+)
+DECLARED = st.one_of(
+    PLACES.map(lambda place: Reinit(**place)),
+    st.builds(lambda place, match: Rescale(**place, match=match), PLACES, st.sampled_from(["magnitude", "variance"])),
+    st.builds(lambda place, share: Noise(**place, share=share), PLACES, st.floats(1e-6, 1e6)),
+    st.builds(lambda place, bits: Quantise(**place, bits=bits), PLACES, st.integers(2, 16)),
+    st.lists(st.sampled_from(["(##)?[A-Za-z]+", "[0-9]{1,2}", "a=b", "##.*"]), max_size=3).map(
+        lambda patterns: Shuffle(classes=tuple(patterns))
+    ),
+    st.builds(Drop, last=st.integers(1, 99)),
+    st.builds(Drop, every=st.integers(2, 9)),
+    st.builds(Repeat, layers=LAYERS, times=st.integers(2, 5)),
+    st.builds(Permute, order=LAYERS),
+    st.builds(
+        Transplant, donor=st.sampled_from(["a/b", "./x=y", "C:here"]), rows=st.sampled_from(["donor", "overlap"])
+    ),
+)
+
+
+@given(DECLARED)
+def test_text_and_fields_say_the_same(operation):
+    assert parse_operation(str(operation)) == operation
+    field = TypeAdapter(AnyOperation)
+    assert field.validate_python(operation.model_dump(mode="json")) == operation
+    assert field.validate_python(str(operation)) == operation
+
+
+def test_text_is_as_short_as_can_be():
+    given_ = ["reinit", "drop:last=6", "reinit:part=attention,layers=0+1", "noise:share=0.5", "shuffle", "reverse"]
+    assert [str(parse_operation(text)) for text in given_] == given_
+    assert str(parse_operation("reinit:part=all")) == "reinit"
+    assert describe(map(parse_operation, given_[:2])) == "reinit; drop:last=6"
+    assert donors_of([parse_operation(text) for text in ("graft:donor=b", "transplant:donor=a", "graft:donor=b")]) == [
+        "b", "a",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no such operation\nOperations are reinit, .*quantise"),
+        ("revers", "no such operation\nOperations are reinit, .*quantise"),
+        ("reverse:now=1", "no argument 'now'\nArguments of reverse: none"),
+        ("drop", "give one of last, every and layers"),
+        ("drop:last=1,every=2", "give one of last, every and layers"),
+        ("drop:last=0", "last: should be greater than 0\nArguments of drop: last, every, layers"),
+        ("drop:last=x", "last: should be a valid integer"),
+        ("drop:last", "'last' is not an argument; expected NAME=VALUE"),
+        ("drop:last=1,last=2", "last is given twice"),
+        ("drop:layers=1+1", "a layer is given twice"),
+        ("drop:layers=-1", "should be greater than or equal to 0"),
+        ("drop:layers=", "should have at least 1 item"),
+        ("noise:share=inf", "share: should be a finite number"),
+        ("quantise:bits=1", "bits: should be greater than or equal to 2"),
+        ("reinit:part=brain", "part: should be 'all', 'word-embeddings'"),
+        ("reinit:part=head,layers=0", "head are outside the layers"),
+        ("transplant", "donor is missing\nArguments of transplant: donor, rows=donor, bridge"),
+        ("transplant:donor=x,rows=overlap,bridge=random", "nothing to bridge"),
+        ("shuffle:classes=(", "not a regular expression"),
+    ],
+)
+def test_faults_say_what_is_allowed(text, message):
+    with pytest.raises(InputError, match=f"(?s)^{re.escape(f'operation {text!r}: ')}.*{message}"):
+        parse_operation(text)
+
+
+def test_a_field_takes_every_operation():
+    needed = {"drop": {"last": 1}, "graft": {"donor": "x"}, "transplant": {"donor": "x"}}
+    for name, kind in OPERATIONS.items():
+        assert type(TypeAdapter(AnyOperation).validate_python({"operation": name, **needed.get(name, {})})) is kind
+
+
+def test_declaring_loads_no_torch():
+    code = "import sys, babelscope.surgery.declare; print({'torch', 'transformers'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+PIECES = train_wordpiece(["a few words"], 40)
+FIVE = Encoder(family_model("distilbert", layers=5, vocabulary=len(PIECES)), PIECES, "five")
+
+
+@given(st.permutations(range(5)), st.permutations(range(5)))
+def test_orders_compose_as_permutations_do(first, second):
+    composed = [first[layer] for layer in second]
+    step_by_step = weights_of(permute(permute(FIVE, 0, first), 0, second))
+    at_once = weights_of(permute(FIVE, 0, composed))
+    assert all((at_once[name] == weight).all() for name, weight in step_by_step.items())
+    inverse = sorted(range(5), key=lambda layer: first[layer])
+    back = weights_of(permute(permute(FIVE, 0, first), 0, inverse))
+    assert all((back[name] == weight).all() for name, weight in weights_of(FIVE).items())
