@@ -37,8 +37,8 @@ def _plain(nominal: Nominal) -> Nominal:
 
 def nominals(clause: Clause) -> dict[str, Nominal]:
     """Subject, object and oblique, by these names, as far as the clause has them."""
-    found = {"subject": clause.subject, "object": clause.object}
-    found |= {"oblique": nominal for _, nominal in clause.obliques}
+    oblique = clause.obliques[0][1] if clause.obliques else None
+    found = {"subject": clause.subject, "object": clause.object, "oblique": oblique}
     return {site: nominal for site, nominal in found.items() if nominal}
 
 
@@ -101,11 +101,9 @@ def negate(chance: Chance, clause: Clause) -> Clause | None:
 
 def oppose(chance: Chance, clause: Clause) -> Clause | None:
     """The predicate or the adverb becomes its antonym."""
-    sites = [site for site in ("predicate", "adverb") if antonym(getattr(clause, site))]
-    if not sites:
-        return None
-    site = chance.pick(sites)
-    return _with(clause, site, antonym(getattr(clause, site)))
+    antonyms = {site: antonym(getattr(clause, site)) for site in ("predicate", "adverb")}
+    options = [_with(clause, site, opposite) for site, opposite in antonyms.items() if opposite]
+    return chance.pick(options) if options else None
 
 
 def exchange(chance: Chance, clause: Clause) -> Clause | None:
@@ -124,9 +122,8 @@ def exchange(chance: Chance, clause: Clause) -> Clause | None:
 
 def turn(chance: Chance, clause: Clause) -> Clause | None:
     """Subject and object change places, if both are nouns or names."""
-    if not clause.object or "PRON" in (clause.subject.head.upos, clause.object.head.upos):
-        return None
-    return replace(clause, subject=clause.object, object=clause.subject)
+    pronouns = [nominal.head.upos == "PRON" for nominal in (clause.subject, clause.object) if nominal]
+    return replace(clause, subject=clause.object, object=clause.subject) if pronouns == [False, False] else None
 
 
 def edited(chance: Chance, clause: Clause, edits: Sequence[Edit]) -> Clause:
@@ -160,9 +157,9 @@ def excludes(first: Clause, second: Clause) -> bool:
     Negation is not looked at.
     """
     for site in ("predicate", "adverb"):
-        other = getattr(second, site)
-        if other is not None and antonym(getattr(first, site)) is other:
-            alike = _with(first, site, other)
+        opposite = antonym(getattr(first, site))
+        if opposite and getattr(second, site) is opposite:
+            alike = _with(first, site, opposite)
             return implies(alike, second) or implies(second, alike)
     return False
 
@@ -198,11 +195,8 @@ def _without(concepts: tuple[Concept, ...], concept: Concept) -> tuple[Concept, 
     return tuple(other for other in concepts if other is not concept)
 
 
-def _with(clause: Clause, site: str, concept: Concept | None) -> Clause:
-    if site == "adverb":
-        return replace(clause, adverb=concept)
-    assert concept is not None
-    return replace(clause, predicate=concept)
+def _with(clause: Clause, site: str, concept: Concept) -> Clause:
+    return replace(clause, adverb=concept) if site == "adverb" else replace(clause, predicate=concept)
 
 
 def _draw_adjunct(chance: Chance, verb: Concept) -> tuple[tuple[str, Nominal], ...]:

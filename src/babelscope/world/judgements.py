@@ -12,10 +12,8 @@ from itertools import cycle
 from typing import NamedTuple
 
 from babelscope.world.chance import Chance
-from babelscope.world.concepts import Concept
 from babelscope.world.edits import (
     add,
-    antonym,
     draw_plain,
     drop,
     edited,
@@ -26,7 +24,6 @@ from babelscope.world.edits import (
     oppose,
     specialise,
     turn,
-    with_nominal,
 )
 from babelscope.world.meaning import Clause
 from babelscope.world.rewordings import draw_rewordings
@@ -69,20 +66,18 @@ Every label has the same number of negated premises, of negated hypotheses and o
 def draw_inferences(chance: Chance) -> Iterator[Judgement]:
     """Premise, hypothesis, and whether the one entails the other, contradicts it, or leaves it open."""
     kinds = zip(*([(label, *kind) for kind in kinds] for label, kinds in _INFERENCES.items()), strict=True)
-    for label, premise_negated, hypothesis_negated, length in cycle([kind for row in kinds for kind in row]):
-        while True:
-            premise, hypothesis = _related(chance)
-            premise, hypothesis = (
-                replace(premise, negated=premise_negated),
-                replace(hypothesis, negated=hypothesis_negated),
-            )
-            if (
-                inference(premise, hypothesis) == label
-                and _longer(hypothesis, premise) == length
-                and premise != hypothesis
-            ):
-                yield Judgement(premise, hypothesis, label)
-                break
+    for label, *denied, length in cycle([kind for row in kinds for kind in row]):
+        yield _draw_inference(chance, label, denied, length)
+
+
+def _draw_inference(chance: Chance, label: str, denied: Sequence[bool], length: int) -> Judgement:
+    while True:
+        premise, hypothesis = (
+            replace(clause, negated=negated) for clause, negated in zip(_related(chance), denied, strict=True)
+        )
+        unfit = premise == hypothesis or _longer(hypothesis, premise) != length
+        if not unfit and inference(premise, hypothesis) == label:
+            return Judgement(premise, hypothesis, label)
 
 
 def _related(chance: Chance) -> tuple[Clause, Clause]:
@@ -131,14 +126,20 @@ def _draw_polar(chance: Chance, polar_predicate: bool, polarity: int, negated: b
             return clause
 
 
-# Acceptability: the meanings; `violation` makes a sentence wrong in a language
+# Acceptability: the meanings; `violations` makes a sentence wrong in a language
 
 
 def draw_acceptabilities(chance: Chance) -> Iterator[Judgement]:
-    """A meaning, and whether its sentence shall be well-formed ("1") or not ("0")."""
-    while True:
-        for label in ("1", "0"):
-            yield Judgement(draw_plain(chance, chance.happens(0.2)), None, label)
+    """A meaning, and whether its sentence shall be well-formed ("1") or not ("0").
+
+    Half of the subjects are plural, so that a fault in agreement makes a plural verb as often as a singular one.
+    """
+    for plural, label in cycle([(False, "1"), (True, "0"), (True, "1"), (False, "0")]):
+        while True:
+            meaning = draw_plain(chance, chance.happens(0.2))
+            if nominals(meaning)["subject"].plural == plural:
+                yield Judgement(meaning, None, label)
+                break
 
 
 # Similarity
@@ -169,17 +170,26 @@ def _parts(clause: Clause) -> dict[str, object]:
     parts: dict[str, object] = {"predicate": clause.predicate, "adverb": clause.adverb, "negation": clause.negated}
     for site, nominal in nominals(clause).items():
         parts |= {site: nominal.head, f"{site} adjectives": nominal.adjectives}
-    parts |= {"adposition": adposition for adposition, _ in clause.obliques}
+    parts["adposition"] = clause.obliques[0][0] if clause.obliques else None
     return {name: part for name, part in parts.items() if part}
 
 
 def _resembling(chance: Chance) -> tuple[Clause, Clause]:
-    first = second = draw_plain(chance, chance.happens(0.2))
-    count = chance.below(10)
-    if count == 9:
+    """A clause and what up to eight edits make of it, often turned round; or two that have nothing in common.
+
+    Turned round, subject and object have the same words in other parts, which counts of words cannot tell.
+    """
+    while True:
+        first = draw_plain(chance, chance.happens(0.2))
+        turned = turn(chance, first)
+        if turned:
+            break
+    edits = chance.below(10)
+    if edits == 9:
         return first, draw_plain(chance, chance.happens(0.2))
-    for _ in range(count):
-        second = edited(chance, second, (exchange, exchange, exchange, oppose, drop, add, generalise, turn))
+    second = turned if chance.happens(0.5) else first
+    for _ in range(edits):
+        second = edited(chance, second, (exchange, exchange, exchange, oppose, drop, add, generalise))
     return first, second
 
 

@@ -7,13 +7,16 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from babelscope.world.chance import Chance
+from babelscope.world.concepts import Concept
 from babelscope.world.edits import antonym, draw_plain, nominals, with_nominal
 from babelscope.world.meaning import Clause, Nominal
 
+Kind = Callable[[Chance, bool], tuple[Clause, Clause] | None]
+"""Draws a meaning, and the same again or (False) a near miss; None if what was drawn does not serve."""
 
-Base = Callable[[Chance], Clause | None]
-"""Draws a clause; None if what was drawn does not serve."""
-Change = Callable[[Chance, Clause], Clause | None]
+DIGITS = {"two": "2", "three": "3", "four": "4", "ten": "10"}
+DIGITS |= {digits: word for word, digits in DIGITS.items()}
+"""Every number said in two ways -> the other way."""
 
 
 class Rewording(NamedTuple):
@@ -27,107 +30,84 @@ class Rewording(NamedTuple):
 def draw_rewordings(chance: Chance) -> Iterator[Rewording]:
     """By turns a clause said otherwise and a near miss of the same kind."""
     while True:
-        for relation, base, change in _REWORDINGS:
-            while True:
-                first = base(chance)
-                second = change(chance, first) if first else None
-                if first and second and second != first:
-                    yield Rewording(first, second, relation)
-                    break
+        for kind, relation_of_misses in _KINDS:
+            for same in (True, False):
+                yield Rewording(*_draw(chance, kind, same), "entailment" if same else relation_of_misses)
 
 
-def _reordered_conjuncts(chance: Chance, clause: Clause) -> Clause | None:
-    word, other = clause.subject.conjunct
-    return replace(clause, subject=replace(other, conjunct=(word, replace(clause.subject, conjunct=None))))
+def _draw(chance: Chance, kind: Kind, same: bool) -> tuple[Clause, Clause]:
+    while True:
+        drawn = kind(chance, same)
+        if drawn and drawn[0] != drawn[1]:
+            return drawn
 
 
-def _turned_conjunct(chance: Chance, clause: Clause) -> Clause | None:
-    """The second of the conjuncts changes places with the object."""
-    word, other = clause.subject.conjunct
-    return (
-        replace(clause, subject=replace(clause.subject, conjunct=(word, clause.object)), object=other)
-        if clause.object
-        else None
-    )
-
-
-def _reordered_clauses(chance: Chance, clause: Clause) -> Clause | None:
-    word, other = clause.coordinate
-    return replace(other, coordinate=(word, replace(clause, coordinate=None)))
-
-
-def _turned_clauses(chance: Chance, clause: Clause) -> Clause | None:
-    """The clauses exchange their subjects."""
-    word, other = clause.coordinate
-    return replace(clause, subject=other.subject, coordinate=(word, replace(other, subject=clause.subject)))
-
-
-def _with_conjunct(chance: Chance) -> Clause | None:
+def _conjuncts(chance: Chance, same: bool) -> tuple[Clause, Clause] | None:
+    """`A and B see C` as `B and A see C`; a miss is `A and C see B`."""
     clause, other = draw_plain(chance, chance.happens(0.2)), draw_plain(chance)
-    if not clause.object or "PRON" in (clause.subject.head.upos, other.subject.head.upos, clause.object.head.upos):
+    one, two, thing = nominals(clause)["subject"], nominals(other)["subject"], clause.object
+    if not thing or "PRON" in (one.head.upos, two.head.upos, thing.head.upos):
         return None
-    return replace(clause, subject=replace(clause.subject, conjunct=("and", other.subject)))
+
+    def said(first: Nominal, second: Nominal, third: Nominal) -> Clause:
+        return replace(clause, subject=replace(first, conjunct=("and", second)), object=third)
+
+    return said(one, two, thing), said(two, one, thing) if same else said(one, thing, two)
 
 
-def _two_clauses(chance: Chance) -> Clause | None:
-    first, second = (_bare(draw_plain(chance, chance.happens(0.2))) for _ in range(2))
-    if first.object or second.object:
+def _clauses(chance: Chance, same: bool) -> tuple[Clause, Clause] | None:
+    """`A sleeps, and B runs` as `B runs, and A sleeps`; a miss is `B sleeps, and A runs`."""
+    one, two = (_bare(draw_plain(chance, chance.happens(0.2))) for _ in range(2))
+    if one.object or two.object:
         return None
-    return replace(first, coordinate=(chance.pick(("and", "or")), second))
+    word = chance.pick(("and", "or"))
+    turned = replace(one, subject=two.subject, coordinate=(word, replace(two, subject=one.subject)))
+    return replace(one, coordinate=(word, two)), replace(two, coordinate=(word, one)) if same else turned
 
 
 def _bare(clause: Clause) -> Clause:
     return replace(clause, obliques=(), adverb=None)
 
 
-DIGITS = {"two": "2", "three": "3", "four": "4", "ten": "10"}
-DIGITS |= {digits: word for word, digits in DIGITS.items()}
-
-
-def _numbered(chance: Chance) -> Clause | None:
+def _numbers(chance: Chance, same: bool) -> tuple[Clause, Clause] | None:
+    """`two dogs` as `2 dogs`; a miss is another number."""
     clause = draw_plain(chance, chance.happens(0.2))
     sites = [site for site, nominal in nominals(clause).items() if nominal.head.upos == "NOUN"]
     if not sites:
         return None
     site = chance.pick(sites)
-    nominal = replace(nominals(clause)[site], plural=True, determiner="the", number=chance.pick(list(DIGITS)))
-    return with_nominal(clause, site, nominal)
+
+    def said(number: str) -> Clause:
+        nominal = replace(nominals(clause)[site], plural=True, determiner="the", number=number)
+        return with_nominal(clause, site, nominal)
+
+    number = chance.pick(list(DIGITS))
+    others = [other for other in DIGITS if other not in (number, DIGITS[number])]
+    return said(number), said(DIGITS[number] if same else chance.pick(others))
 
 
-def _renumbered(clause: Clause, number: Callable[[str], str]) -> Clause:
-    site, nominal = next((site, nominal) for site, nominal in nominals(clause).items() if nominal.number)
-    return with_nominal(clause, site, replace(nominal, number=number(nominal.number)))
+def _denials(chance: Chance, same: bool) -> tuple[Clause, Clause] | None:
+    """`A loves B` as `A does not hate B`; a miss is `A does not love B`."""
+    clause, opposite = _draw_polar(chance)
+    denied = replace(clause, negated=not clause.negated)
+    return (clause, replace(denied, predicate=opposite) if same else denied) if opposite else None
 
 
-def _same_number(chance: Chance, clause: Clause) -> Clause | None:
-    return _renumbered(clause, DIGITS.__getitem__)
+def _antonyms(chance: Chance, same: bool) -> tuple[Clause, Clause] | None:
+    """The same as in `_denials`; a miss is `A hates B`."""
+    clause, opposite = _draw_polar(chance)
+    opposed = replace(clause, predicate=opposite) if opposite else None
+    return (clause, replace(opposed, negated=not clause.negated) if same else opposed) if opposed else None
 
 
-def _other_number(chance: Chance, clause: Clause) -> Clause | None:
-    return _renumbered(clause, lambda number: chance.pick([n for n in DIGITS if n not in (number, DIGITS[number])]))
-
-
-def _with_antonym(chance: Chance) -> Clause | None:
+def _draw_polar(chance: Chance) -> tuple[Clause, Concept | None]:
+    """A clause, denied or not alike often, and the antonym of its predicate, if there is one."""
     clause = draw_plain(chance, chance.happens(0.5))
-    return clause if antonym(clause.predicate) else None
+    return clause, antonym(clause.predicate)
 
 
-def _litotes(chance: Chance, clause: Clause) -> Clause | None:
-    return replace(clause, predicate=antonym(clause.predicate), negated=not clause.negated)
-
-
-def _denied(chance: Chance, clause: Clause) -> Clause | None:
-    return replace(clause, negated=not clause.negated)
-
-
-def _opposed(chance: Chance, clause: Clause) -> Clause | None:
-    return replace(clause, predicate=antonym(clause.predicate))
-
-
-_REWORDINGS: list[tuple[str, Base, Change]] = [
-    ("entailment", _with_conjunct, _reordered_conjuncts), ("neutral", _with_conjunct, _turned_conjunct),
-    ("entailment", _two_clauses, _reordered_clauses), ("neutral", _two_clauses, _turned_clauses),
-    ("entailment", _numbered, _same_number), ("neutral", _numbered, _other_number),
-    ("entailment", _with_antonym, _litotes), ("contradiction", _with_antonym, _denied),
-    ("entailment", _with_antonym, _litotes), ("contradiction", _with_antonym, _opposed),
+_KINDS: list[tuple[Kind, str]] = [
+    (_conjuncts, "neutral"), (_clauses, "neutral"), (_numbers, "neutral"),
+    (_denials, "contradiction"), (_antonyms, "contradiction"),
 ]  # fmt: skip
+"""Each with the relation of its near misses."""

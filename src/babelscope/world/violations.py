@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from itertools import product
+from typing import Any
 
 from babelscope.world.chance import Chance
 from babelscope.world.family import Grammar
@@ -26,7 +26,7 @@ LETTERS = {
 }
 """UPOS -> the letter that stands for it in a pattern; the auxiliaries are `b` (be) and `w` (will)."""
 
-ORDERS = {
+ORDERS: dict[str, tuple[Any, ...]] = {
     "order": ("SVO", "SOV", "VSO"),
     "adjective_after": (False, True),
     "postpositions": (False, True),
