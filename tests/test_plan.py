@@ -198,3 +198,52 @@ def test_a_device_that_is_not_there_is_refused_before_computing(encoder_folder, 
     answer = babelscope("run", path, "--store", tmp_path / "store")
     assert answer.status == 2 and "torch sees no CUDA device here" in answer.errors
     assert not (tmp_path / "store").exists()
+
+
+def test_a_surgery_is_done_on_the_encoders_it_names_with_donors_of_the_study_or_from_elsewhere(encoder_folder):
+    def pretraining(name: str) -> dict[str, Any]:
+        return {"name": name, "texts": [{"language": "qaa", "sentences": 9}], "tuning": {"steps": 1}}
+
+    encoders = [pretraining("one"), pretraining("other")]
+    surgeries = [
+        None,
+        "reverse",
+        {"name": "swapped", "operations": ["transplant:donor=other", "drop:last=1"], "encoders": ["one"]},
+        {"name": "grafted", "operations": [f"graft:donor={encoder_folder}"], "encoders": ["other"]},
+    ]
+    declared = declaration("", encoders=encoders, surgeries=surgeries, retrieval=None)
+    plan = compile_study(Study.model_validate(declared))
+    tuned = [step for step in plan.steps.values() if isinstance(step, Tune)]
+    conditions = [(step.labels["encoder"], step.labels.get("surgery"), step.seed) for step in tuned]
+    names = ("one", "other")
+    wanted = [(name, surgery, seed) for name in names for surgery in (None, "reverse") for seed in (0, 1)]
+    wanted += [(name, surgery, seed) for name, surgery in (("one", "swapped"), ("other", "grafted")) for seed in (0, 1)]
+    assert sorted(map(str, conditions)) == sorted(map(str, wanted))
+    operated = {step.labels["surgery"]: step.encoder for step in tuned if isinstance(step.encoder, Operate)}
+    assert operated["swapped"].donors[0].labels == {"encoder": "other"}
+    assert isinstance(operated["grafted"].donors[0], Load)
+    assert {step.encoder.key for step in tuned if step.labels.get("surgery") == "reverse"} and all(
+        step.encoder.seed == 0 for step in tuned if step.labels.get("surgery") == "reverse"
+    ), "chance has no part in it"
+
+
+def test_surgeries_of_unknown_encoders_and_donors_are_refused(encoder_folder):
+    surgeries = [
+        {"name": "a", "operations": ["reverse"], "encoders": ["nobody"]},
+        {"name": "b", "operations": ["transplant:donor=./nowhere"]},
+    ]
+    with pytest.raises(StudyError) as caught:
+        compile_study(Study.model_validate(declaration(encoder_folder, surgeries=surgeries)))
+    assert [fault.split(":")[0] for fault in caught.value.faults] == ["surgeries.0.encoders", "surgeries.1"]
+    assert f"there are {encoder_folder.parent.name}/{encoder_folder.name}" in caught.value.faults[0]
+
+
+def test_what_is_trained_on_is_not_tested_on(tmp_path, monkeypatch, encoder_folder):
+    monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
+    (tmp_path / "xnli").mkdir()
+    lines = [f"premise {k // 3}\thypothesis {k}\t{k % 3}\n" for k in range(30)]
+    (tmp_path / "xnli" / "xnli-es-original.tsv").write_text("premise\thypothesis\tlabel\n" + "".join(lines), "utf-8")
+    name = ["xnli:es-original"]
+    tasks = {"xnli": transfer(train=name, evaluate=name, baselines=[])}
+    with pytest.raises(StudyError, match=r"tasks\.xnli\.evaluate\.0: .* is the file that is trained on"):
+        compile_study(Study.model_validate(declaration(encoder_folder, tasks=tasks)))

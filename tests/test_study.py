@@ -70,7 +70,7 @@ world_seed: x
 """
     found = faults(load, text)
     assert {fault.split(":")[0] for fault in found} == {
-        "name", "encoders", "surgeries.0", "tasks.dance", "tasks.pos.train", "tasks.pos.evaluate.1",
+        "name", "encoders", "surgeries.0.operations.0", "tasks.dance", "tasks.pos.train", "tasks.pos.evaluate.1",
         "tasks.pos.sizes.train", "tasks.pos.sizes.dev", "tasks.pos.sizes.test", "tasks.pos.tuning.learning_rate",
         "tasks.pos.tuning.precision", "tasks.pos.tuning.threads", "tasks.pos.tuning.betas.1", "tasks.pos.tuning.clip",
         "tasks.pos.baselines.0", "seeds.1", "retrieval.targets", "world_seed",
@@ -233,7 +233,7 @@ TEXT = st.characters(exclude_categories=["Cs"])
     train=st.lists(st.text(TEXT, min_size=1), min_size=1),
     seeds=st.lists(st.integers(0, 2**63 - 1), min_size=1, unique=True),
     rate=st.floats(min_value=0, exclude_min=True, allow_infinity=False),
-    surgeries=st.lists(st.sampled_from([None, "reinit"]), min_size=1),
+    surgeries=st.lists(st.sampled_from([None, "reinit", "drop:last=2"]), min_size=1, unique=True),
     duration=st.sampled_from([{"epochs": 2}, {"steps": 5}, {}]),
     task=st.sampled_from(sorted(TASKS)),
 )

@@ -6,15 +6,14 @@ import re
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import get_args
 
 from babelscope.corpora.sources import available_treebanks
 from babelscope.encoders.places import SHIPPED, shipped_encoders
 from babelscope.errors import InputError
 from babelscope.plan import compile_study
-from babelscope.steps import Surgery
 from babelscope.store import Store
 from babelscope.studies import STUDIES, find_study
+from babelscope.surgery.declare import OPERATIONS, usage
 from babelscope.task_table import BASELINES, HEADS, TASKS
 from babelscope.world import FAMILY
 
@@ -51,16 +50,20 @@ def _tasks() -> Table:
 
 
 def _surgeries() -> Table:
-    spoken = {"reinit": "all weights drawn anew by the model's own initialiser"}
-    return ("surgery", "what it does"), [(name, spoken[name]) for name in get_args(Surgery)]
+    lines = [(name, usage(kind), (kind.__doc__ or "").partition("\n")[0]) for name, kind in OPERATIONS.items()]
+    return ("operation", "arguments", "what it does"), lines
 
 
 def _measures() -> Table:
     return ("measure", "what it is"), [
-        ("accuracy", "share of words with the gold tag; .low and .high: BCa bootstrap over sentences"),
+        ("accuracy", "share of words, or of texts, with the gold label"),
+        ("f1, precision, recall", "of named entities, by whole spans; f1 of sentence tasks: of class 1"),
+        ("las, uas", "share of words with the gold head (and relation); .nopunct: without PUNCT and SYM"),
+        ("matthews, pearson, spearman", "correlations of predictions with gold labels or numbers"),
         ("perplexity", "exp of the mean loss on fixed masked pieces"),
         ("retrieval", "share of sentences whose nearest neighbour by cosine is their translation, layer by layer"),
         ("coverage, unknown", "share of words that were scored; that hold a piece unknown to the tokenizer"),
+        (".low, .high", "bounds of the 95% BCa bootstrap interval over sentences, after any of the above"),
     ]
 
 

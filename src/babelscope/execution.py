@@ -19,7 +19,8 @@ from babelscope.rows import Row
 from babelscope.seeds import derive_seed
 from babelscope.step import Workspace
 from babelscope.steps import Baseline, Evaluate, Load, Operate, Pretrain, Recurrent, Retrieve, Tune
-from babelscope.surgery.reinit import reinit
+from babelscope.surgery.declare import donors_of
+from babelscope.surgery.operate import operate as perform
 from babelscope.task_table import TASKS
 from babelscope.tasks.models import (
     Design,
@@ -37,7 +38,6 @@ from babelscope.tuning.pretrain import pretrain as pretrain_encoder
 from babelscope.world import World
 
 ENCODER_FOLDER = "encoder"
-SURGERIES = {"reinit": reinit}
 
 
 def load(step: Load) -> Encoder:
@@ -70,7 +70,9 @@ def load_pretrained(step: Pretrain, workspace: Workspace) -> Encoder:
 
 def operate(step: Operate, workspace: Workspace) -> Encoder:
     """The operated encoder."""
-    return SURGERIES[step.surgery](step.encoder.build(workspace), step.seed)
+    names = donors_of(step.operations)
+    donors = {name: donor.build(workspace) for name, donor in zip(names, step.donors, strict=True)}
+    return perform(step.encoder.build(workspace), step.operations, step.seed, donors)
 
 
 def tune(step: Tune, workspace: Workspace) -> None:

@@ -15,6 +15,7 @@ from babelscope.errors import InputError, StudyError
 from babelscope.step import Step
 from babelscope.steps import Baseline, EncoderStep, Evaluate, Load, Operate, Pretrain, Recurrent, Retrieve, Tune
 from babelscope.study import Study, Transfer
+from babelscope.surgery.declare import donors_of
 from babelscope.task_table import TASKS, TaskName
 from babelscope.tuning.settings import RECURRENT
 from babelscope.world.world import VERSION
@@ -91,6 +92,7 @@ class _Compiler:
         self.study = study
         self.faults: list[str] = []
         self.advice: list[str] = []
+        self.donors: dict[str, EncoderStep] = {}
 
     def targets(self) -> list[Step]:
         study = self.study
@@ -100,6 +102,7 @@ class _Compiler:
             for code in (study.retrieval.source, *study.retrieval.targets):
                 self._resolve("retrieval", datasets.check_world_language, code)
         self._check_names(encoders)
+        self.donors = self._find_donors(encoders)
         if self.faults:
             advice = "\n".join(dict.fromkeys(self.advice))
             raise StudyError(f"study {study.name}", list(dict.fromkeys(self.faults)), advice)
@@ -125,17 +128,42 @@ class _Compiler:
                 self.faults.append(f"encoders.{k}: {problem}")
 
     def _evaluations(self, encoders: list[EncoderStep], transfer: _Resolved) -> Iterator[Step]:
-        for encoder, surgery, seed in product(encoders, self.study.surgeries, self.study.seeds):
-            operated = Operate(encoder=encoder, surgery=surgery, seed=seed) if surgery else encoder
+        for operated, seed in self._operated(encoders):
             yield from transfer.evaluations(operated, seed)
+
+    def _operated(self, encoders: list[EncoderStep]) -> Iterator[tuple[EncoderStep, int]]:
+        """Every encoder under every surgery that is meant for it, with every seed."""
+        for encoder, surgery, seed in product(encoders, self.study.surgeries, self.study.seeds):
+            if surgery is None:
+                yield encoder, seed
+            elif not surgery.encoders or encoder.labels["encoder"] in surgery.encoders:
+                seeded = any(operation.seeded for operation in surgery.operations)
+                donors = tuple(self.donors[name] for name in donors_of(surgery.operations))
+                yield Operate(
+                    encoder=encoder, surgery=surgery.name, operations=surgery.operations, donors=donors,
+                    seed=seed if seeded else 0,
+                ), seed  # fmt: skip
+
+    def _find_donors(self, encoders: list[EncoderStep | None]) -> dict[str, EncoderStep]:
+        """The encoders that surgeries name, and those of the study itself; a name of neither is a fault."""
+        known = {encoder.labels["encoder"]: encoder for encoder in encoders if encoder is not None}
+        for k, surgery in enumerate(self.study.surgeries):
+            for name in surgery.encoders if surgery else ():
+                if name not in known:
+                    self.faults.append(
+                        f"surgeries.{k}.encoders: no encoder is named {name}; there are {', '.join(known)}"
+                    )
+            for name in donors_of(surgery.operations) if surgery else ():
+                if name not in known and (donor := self._resolve(f"surgeries.{k}", _encoder, name)):
+                    known[name] = donor
+        return known
 
     def _retrievals(self, encoders: list[EncoderStep]) -> Iterator[Step]:
         """Without tuning, seeds differ only where an operation draws from them."""
         declared = self.study.retrieval
         if declared is None:
             return
-        for encoder, surgery, seed in product(encoders, self.study.surgeries, self.study.seeds):
-            operated = Operate(encoder=encoder, surgery=surgery, seed=seed) if surgery else encoder
+        for operated, _ in self._operated(encoders):
             for target in declared.targets:
                 yield Retrieve(
                     encoder=operated, source=declared.source, target=target, sentences=declared.sentences,
@@ -145,6 +173,10 @@ class _Compiler:
     def _transfer(self, task: TaskName, transfer: Transfer) -> _Resolved:
         train, dev = self._data(task, transfer, "train", "train"), self._data(task, transfer, "train", "dev")
         test = self._data(task, transfer, "evaluate", "test")
+        for k, data in enumerate(test):
+            if isinstance(data, FileData) and data.sha256 in {one.sha256 for one in train if isinstance(one, FileData)}:
+                problem = f"{data.name} is the file that is trained on; evaluate on another"
+                self.faults.append(f"tasks.{task}.evaluate.{k}: {problem}")
         types: tuple[str, ...] = ()
         if TASKS[task].kind == "entities":
             types = self._resolve(f"tasks.{task}.train", datasets.entity_types, train) or ()

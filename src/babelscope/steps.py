@@ -6,7 +6,7 @@ An encoder is described by `Load`, `Pretrain` or `Operate`; `Tune` trains it on 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field, NonNegativeInt, PositiveInt, SerializeAsAny
 
@@ -14,13 +14,12 @@ from babelscope.corpora.datasets import Dataset
 from babelscope.corpora.treebanks import WorldText
 from babelscope.encoders.shape import Shape
 from babelscope.step import Step, Workspace
+from babelscope.surgery.declare import AnyOperation
 from babelscope.task_table import BaselineName, TaskName
 from babelscope.tuning.settings import Tuning
 
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
-
-Surgery = Literal["reinit"]
 
 
 class EncoderStep(Step):
@@ -95,13 +94,18 @@ class Pretrain(EncoderStep):
 
 
 class Operate(EncoderStep):
-    """An operation on an encoder's weights."""
+    """Operations on an encoder's weights, one after the other."""
 
     stored: ClassVar[bool] = False
 
     encoder: SerializeAsAny[EncoderStep]
-    surgery: Surgery
+    surgery: str
+    """The name that the operations go by together."""
+    operations: tuple[AnyOperation, ...]
+    donors: tuple[SerializeAsAny[EncoderStep], ...] = ()
+    """The encoders that operations take something from, in the order in which these name them."""
     seed: NonNegativeInt
+    """0 if chance has no part in any of them."""
 
     def build(self, workspace: Workspace) -> Encoder:
         from babelscope.execution import operate
@@ -110,7 +114,12 @@ class Operate(EncoderStep):
 
     @property
     def labels(self) -> dict[str, Any]:
-        return self.encoder.labels | {"surgery": self.surgery, "seed": self.seed}
+        return self.encoder.labels | {"surgery": self.surgery} | ({"seed": self.seed} if self.seeded else {})
+
+    @property
+    def seeded(self) -> bool:
+        """Whether chance has a part in the operations."""
+        return any(operation.seeded for operation in self.operations)
 
 
 class Recurrent(EncoderStep):

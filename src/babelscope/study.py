@@ -9,6 +9,7 @@ from reprlib import Repr
 from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import (
+    BeforeValidator,
     Discriminator,
     Field,
     PositiveInt,
@@ -24,7 +25,8 @@ from ruamel.yaml.representer import SafeRepresenter
 
 from babelscope.declaration import Declaration
 from babelscope.errors import DataError, InputError, StudyError
-from babelscope.steps import Pretrain, Surgery
+from babelscope.steps import Pretrain
+from babelscope.surgery.declare import AnyOperation
 from babelscope.task_table import BASELINES, HEADS, TASKS, BaselineName, TaskName
 from babelscope.tuning.settings import Tuning
 
@@ -67,6 +69,26 @@ class Retrieval(Declaration):
     sentences: PositiveInt = 300
 
 
+class Surgery(Declaration):
+    """Operations on an encoder's weights, one after the other, and the name that they go by.
+
+    In YAML also an operation as text, such as `reverse` or `drop:last=3`, which is then the name too.
+    """
+
+    name: str = Field(min_length=1)
+    operations: tuple[AnyOperation, ...] = Field(min_length=1)
+    """A donor is the name of an encoder of the study, or of another as `encoders` would name it."""
+    encoders: tuple[str, ...] = ()
+    """Which encoders are operated on, by the names that rows have; none given: all."""
+
+
+def _surgery(given: Any) -> Any:
+    return {"name": given, "operations": [given]} if isinstance(given, str) else given
+
+
+DeclaredSurgery = Annotated[Surgery, BeforeValidator(_surgery)]
+
+
 class Transfer(Declaration):
     """What a task is trained on, and where it is scored.
 
@@ -93,7 +115,7 @@ class Study(Declaration):
     name: str = Field(pattern=r"^[\w.-]+(@[\w.-]+)?$")
     question: str = ""
     encoders: tuple[DeclaredEncoder, ...] = Field(min_length=1)
-    surgeries: tuple[Surgery | None, ...] = Field(default=(None,), min_length=1)
+    surgeries: tuple[DeclaredSurgery | None, ...] = Field(default=(None,), min_length=1)
     """None: the encoder as it is."""
     tasks: dict[TaskName, Transfer] = Field(min_length=1)
     seeds: tuple[Seed, ...] = Field(default=(0, 1, 2), min_length=1)
@@ -106,6 +128,14 @@ class Study(Declaration):
         if len(set(seeds)) < len(seeds):
             raise ValueError("a seed is given twice; a repeated seed repeats its numbers")
         return seeds
+
+    @field_validator("surgeries")
+    @classmethod
+    def _names_differ(cls, surgeries: tuple[Surgery | None, ...]) -> tuple[Surgery | None, ...]:
+        names = [surgery.name for surgery in surgeries if surgery]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise ValueError(f"two surgeries are named {twice!r}; rows could not tell them apart")
+        return surgeries
 
     @field_validator("tasks")
     @classmethod
