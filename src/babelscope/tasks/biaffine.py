@@ -1,0 +1,156 @@
+"""The biaffine scorer (Dozat and Manning 2017): from the states of words to trees, whatever made the states."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from babelscope.errors import InputError
+from babelscope.tasks.trees import single_root_trees
+from babelscope.text import DEPREL
+
+NONE = -100
+"""The gold head and relation of padding: counts in no loss."""
+_ROOT = DEPREL.index("root")
+
+
+class BiaffineShape(NamedTuple):
+    """A parametrisation."""
+
+    arc: int
+    """Width of the layers that arcs are scored from."""
+    label: int
+    """Width of those that relations are scored from."""
+    activation: type[nn.Module]
+    dropout: float = 0.33
+    """After these layers, the same units for all words of a sentence."""
+    zero: bool = False
+    """Whether the biaffine weights start at zero, or as torch starts linear layers."""
+
+
+class _LeakyReLU(nn.LeakyReLU):
+    def __init__(self) -> None:
+        super().__init__(0.1)
+
+
+SHAPES = {
+    "small": BiaffineShape(128, 24, nn.ELU, dropout=0.0),
+    "underspecified": BiaffineShape(512, 128, nn.ELU),
+    "align-then-predict": BiaffineShape(500, 200, _LeakyReLU, zero=True),
+}
+"""Ours for small encoders, and those of two published studies (`underspecified` by Wu et al. 2022,
+`align-then-predict` by Muller et al. 2021)."""
+SMALL_HIDDEN = 128
+"""States up to so wide are scored by `small` unless another is asked for: the others would cost more time than what
+makes the states."""
+
+
+class Arcs(NamedTuple):
+    """What a scorer makes of a batch of sentences. Position 0 is the root, position i the word i."""
+
+    scores: Tensor
+    """[sentences, words + 1, words + 1], float32: dependent x head; -inf where no arc can be."""
+    dependents: Tensor
+    """[sentences, words + 1, label]: each as a dependent."""
+    heads: Tensor
+    """[sentences, words + 1, label]: each as a head."""
+
+
+class Biaffine(nn.Module):
+    """Scores every arc between two words or from the root, and every relation for a given arc.
+
+    The root is a parameter, not the state of a special piece: so it is the same in every language and sentence, and
+    there for any model. The weights are drawn from torch's global generator.
+
+    Args:
+        hidden: width of the words' states.
+        shape: a name in `SHAPES`; None: `small` for states no wider than `SMALL_HIDDEN`, else `underspecified`.
+    """
+
+    def __init__(self, hidden: int, shape: str | None = None):
+        super().__init__()
+        sizes = SHAPES[_checked(shape or ("small" if hidden <= SMALL_HIDDEN else "underspecified"))]
+        self.sizes = sizes
+        self.root = nn.Parameter(torch.randn(hidden))
+        self.layer = nn.Linear(hidden, 2 * (sizes.arc + sizes.label))
+        self.activation = sizes.activation()
+        self.dropout = nn.Dropout(sizes.dropout)
+        self.arc = nn.Linear(sizes.arc, sizes.arc)
+        self.label = nn.Linear(sizes.label, len(DEPREL) * (sizes.label + 1))
+        nn.init.xavier_uniform_(self.layer.weight)
+        nn.init.zeros_(self.layer.bias)
+        if sizes.zero:
+            for parameter in (*self.arc.parameters(), *self.label.parameters()):
+                nn.init.zeros_(parameter)
+
+    def forward(self, states: Tensor, real: Tensor) -> Arcs:
+        """Score the arcs (equation 6: a bilinear term, and a linear one of the head alone).
+
+        Args:
+            states: [sentences, words, hidden].
+            real: [sentences, words], bool: False where padded.
+        """
+        states = torch.cat([self.root.to(states.dtype).expand(len(states), 1, -1), states], dim=1)
+        real = torch.cat([real.new_ones(len(real), 1), real], dim=1)
+        views = self.activation(self.layer(states))
+        if self.sizes.dropout:
+            views = views * self.dropout(views.new_ones(len(views), 1, views.shape[2]))
+        arc, label = self.sizes.arc, self.sizes.label
+        dependents, heads, *labels = views.split([arc, arc, label, label], dim=2)
+        scores = (self.arc(dependents) @ heads.mT).float()
+        itself = torch.eye(scores.shape[1], dtype=torch.bool, device=scores.device)
+        return Arcs(scores.masked_fill(itself | ~real[:, None, :], -torch.inf), *labels)
+
+    def relations(self, dependents: Tensor, heads: Tensor) -> Tensor:
+        """[arcs, relations], float32: scores of the relations of given arcs (equation 7).
+
+        Args:
+            dependents: [arcs, label], of `Arcs`.
+            heads: [arcs, label].
+        """
+        heads = torch.cat([heads, heads.new_ones(len(heads), 1)], dim=1)
+        maps = self.label(dependents).unflatten(1, (len(DEPREL), -1))
+        return (maps * heads[:, None]).sum(dim=2).float()  # on a CPU faster than a matrix product for each arc
+
+    def loss(self, states: Tensor, real: Tensor, heads: Tensor, relations: Tensor) -> Tensor:
+        """Mean cross-entropy of the words' heads plus that of the relations of their gold arcs.
+
+        Args:
+            states: [sentences, words, hidden].
+            real: [sentences, words], bool.
+            heads: [sentences, words], int64: gold heads, 0 the root; `NONE` where padded.
+            relations: [sentences, words], int64: gold classes; `NONE` where padded.
+        """
+        arcs = self(states, real)
+        of_heads = cross_entropy(arcs.scores[:, 1:].flatten(0, 1), heads.flatten(), ignore_index=NONE)
+        labels = self._relations_to(arcs, heads.clamp(min=0))
+        return of_heads + cross_entropy(labels, relations.flatten(), ignore_index=NONE)
+
+    @torch.no_grad()
+    def decode(self, states: Tensor, real: Tensor) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Heads and relations, [sentences, words] each: the best tree with one root, and its best relations.
+
+        The word under the root, and no other, is `root`. What is past a sentence's end means nothing.
+        """
+        arcs = self(states, real)
+        found = single_root_trees(arcs.scores.cpu().numpy(), real.sum(dim=1).cpu().numpy()).clip(min=0)
+        heads = torch.from_numpy(found).to(states.device)
+        labels = self._relations_to(arcs, heads)
+        labels[:, _ROOT] = torch.where(heads.flatten() == 0, torch.inf, -torch.inf)
+        return found, labels.argmax(dim=1).view_as(heads).cpu().numpy()
+
+    def _relations_to(self, arcs: Arcs, heads: Tensor) -> Tensor:
+        """[sentences * words, relations]: scores for the arcs from `heads`, [sentences, words]."""
+        of_heads = arcs.heads.gather(1, heads[:, :, None].expand(-1, -1, arcs.heads.shape[2]))
+        return self.relations(arcs.dependents[:, 1:].flatten(0, 1), of_heads.flatten(0, 1))
+
+
+def _checked(shape: str) -> str:
+    if shape not in SHAPES:
+        raise InputError(f"there is no parser head {shape!r}; there are {', '.join(SHAPES)}")
+    return shape

@@ -1,0 +1,218 @@
+"""Dependency parsing: the head of each word of a sentence, and its relation to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from babelscope.encoders.load import Encoder
+from babelscope.encoders.pieces import Batch, by_length
+from babelscope.errors import InputError
+from babelscope.tasks.attachment import attachment_scores, count_attachments, universal
+from babelscope.tasks.biaffine import NONE, Biaffine
+from babelscope.tasks.tag import first_pieces
+from babelscope.tasks.task import Score
+from babelscope.tasks.windows import Windows, encode_words
+from babelscope.text import DEPREL, Sentence, Tree
+
+
+class WordBatch(NamedTuple):
+    """Whole sentences, each with all of its windows."""
+
+    batch: Batch
+    """Their windows."""
+    firsts: Tensor
+    """[sentences, words]: positions of the words' first pieces in the batch, read row by row; 0 where padded."""
+    real: Tensor
+    """[sentences, words], bool: False where padded."""
+
+    def to(self, device: torch.device) -> WordBatch:
+        """The same batch on a device."""
+        return WordBatch(self.batch.to(device), self.firsts.to(device), self.real.to(device))
+
+
+class ParseBatch(NamedTuple):
+    """Sentences with their gold trees."""
+
+    words: WordBatch
+    heads: Tensor
+    """[sentences, words]: gold heads; `NONE` where padded."""
+    relations: Tensor
+    """[sentences, words]: gold classes; `NONE` where padded."""
+
+
+class Parser(nn.Module):
+    """An encoder's backbone, with dropout and a biaffine scorer over the last hidden states of first pieces.
+
+    The backbone is the encoder's own, not a copy: training the parser changes the encoder. A sentence longer than
+    the encoder is read in windows, and all of its words meet in the scorer. `head` is a name in `biaffine.SHAPES`
+    (None: by the encoder's size), `max_length` (pieces) can only be less than what the encoder has positions for.
+    """
+
+    def __init__(self, encoder: Encoder, head: str | None = None, dropout: float = 0.1, max_length: int | None = None):
+        super().__init__()
+        self.tokenizer = encoder.tokenizer
+        self.max_length = min(encoder.max_length, max_length or encoder.max_length)
+        self.backbone = encoder.backbone
+        self.dropout = nn.Dropout(dropout)
+        self.biaffine = Biaffine(encoder.backbone.config.hidden_size, head)
+
+    def forward(self, words: WordBatch) -> Tensor:
+        """[sentences, words, hidden]: the states of words."""
+        batch = words.batch
+        states = self.backbone(input_ids=batch.ids, attention_mask=batch.attention_mask).last_hidden_state
+        chosen = states.flatten(0, 1).index_select(0, words.firsts.flatten())
+        return self.dropout(chosen).view(*words.firsts.shape, -1)
+
+    def predict(self, sentences: Sequence[Sequence[str]], tokens_per_batch: int = 4096) -> list[Tree]:
+        """A tree over the words of each sentence: one word is the root, and it alone has the relation `root`."""
+        return predict_trees(self, EncodedSentences.of(self, sentences), tokens_per_batch)
+
+
+@dataclass(frozen=True)
+class EncodedSentences:
+    """Sentences of words, encoded once. A sentence's windows follow one another."""
+
+    windows: Windows
+
+    @classmethod
+    def of(cls, parser: Parser, sentences: Sequence[Sequence[str]]) -> EncodedSentences:
+        """Encode sentences for a parser."""
+        return cls(encode_words(parser.tokenizer, sentences, parser.max_length))
+
+    @cached_property
+    def word_counts(self) -> NDArray[np.int64]:
+        """[sentences]."""
+        return np.diff(self.windows.sentence_starts)
+
+    @cached_property
+    def window_starts(self) -> NDArray[np.int64]:
+        """[sentences + 1]: the first window of each sentence, and the number of windows."""
+        first_words = [owned[0] for owned in self.windows.owned]
+        return np.searchsorted(first_words, self.windows.sentence_starts)
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """[sentences]: pieces of each in all of its windows, special pieces included; 0 for one without words."""
+        pieces = np.concatenate([[0], np.cumsum(self.windows.pieces.lengths)])
+        return np.diff(pieces[self.window_starts])
+
+    def batch(self, indices: NDArray[np.int64]) -> WordBatch:
+        """The sentences at `indices`, in that order; each has words."""
+        windows = _ranges(self.window_starts[indices], self.window_starts[indices + 1])
+        batch = self.windows.pieces.batch(windows)
+        counts = torch.from_numpy(self.word_counts[indices])
+        real = torch.arange(int(counts.max())) < counts[:, None]
+        firsts = torch.zeros(real.shape, dtype=torch.int64)
+        firsts[real] = first_pieces(self.windows, windows, batch.ids.shape[1])
+        return WordBatch(batch, firsts, real)
+
+    def words(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The words of the sentences at `indices`, counted through all sentences."""
+        return _ranges(self.windows.sentence_starts[indices], self.windows.sentence_starts[indices + 1])
+
+
+def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The numbers from each start to its end, one range after the other."""
+    counts = ends - starts
+    return np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
+
+
+@torch.no_grad()
+def predict_trees(parser: Parser, encoded: EncodedSentences, tokens_per_batch: int = 4096) -> list[Tree]:
+    """The tree of each sentence."""
+    was_training, device = parser.training, parser.biaffine.root.device
+    parser.eval()
+    trees = [Tree([], []) for _ in encoded.lengths]
+    some = np.flatnonzero(encoded.lengths)
+    for indices in (some[batch] for batch in by_length(encoded.lengths[some], tokens_per_batch)):
+        words = encoded.batch(indices).to(device)
+        heads, relations = parser.biaffine.decode(parser(words), words.real)
+        for index, *tree in zip(indices.tolist(), heads.tolist(), relations.tolist(), strict=True):
+            count = int(encoded.word_counts[index])
+            trees[index] = Tree(tree[0][:count], [DEPREL[number] for number in tree[1][:count]])
+    parser.train(was_training)
+    return trees
+
+
+def evaluate_parser(parser: Parser, sentences: Sequence[Sentence]) -> list[Score]:
+    """LAS and UAS of a parser; then `las.nopunct` and `uas.nopunct`, without the words tagged PUNCT or SYM.
+
+    Raises:
+        InputError: there is no word.
+    """
+    sentences = [sentence for sentence in sentences if sentence.words]
+    if not sentences:
+        raise InputError("no word to parse: the evaluation data is empty")
+    return attachment_scores([one.words for one in sentences], parser.predict([one.forms for one in sentences]))
+
+
+@dataclass(frozen=True)
+class Parsing:
+    """The task: sentences with gold trees to train a parser on, and dev sets by name."""
+
+    parser: Parser
+    sentences: Sequence[Sentence]
+    dev: Mapping[str, Sequence[Sentence]] = field(default_factory=dict)
+    measure: str = "las"
+    higher_is_better: bool = True
+
+    @cached_property
+    def examples(self) -> EncodedSentences:
+        """The training sentences that have words."""
+        return EncodedSentences.of(self.parser, [one.forms for one in self.sentences if one.words])
+
+    @cached_property
+    def gold(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """[words] each: heads and classes of relations."""
+        words = [word for sentence in self.sentences for word in sentence.words]
+        deprels = [universal(word.deprel) for word in words]
+        if strange := set(deprels) - set(DEPREL):
+            raise InputError(
+                f"relation {min(strange)!r} in the training data; the universal ones are {', '.join(DEPREL)}, "
+                "with a subtype after a colon or without"
+            )
+        classes = {deprel: number for number, deprel in enumerate(DEPREL)}
+        heads = np.asarray([word.head for word in words], dtype=np.int64)
+        return heads, np.asarray([classes[deprel] for deprel in deprels], dtype=np.int64)
+
+    @cached_property
+    def held_out(self) -> dict[str, EncodedSentences]:
+        """The dev sentences."""
+        return {name: EncodedSentences.of(self.parser, [one.forms for one in part]) for name, part in self.dev.items()}
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """[sentences]: pieces of each in all of its windows, special pieces included."""
+        return self.examples.lengths
+
+    def batch(self, indices: NDArray[np.int64], generator: torch.Generator) -> ParseBatch:
+        """Training sentences with their trees."""
+        words, places = self.examples.batch(indices), self.examples.words(indices)
+        targets = []
+        for gold in self.gold:
+            target = torch.full(words.real.shape, NONE)
+            target[words.real] = torch.from_numpy(gold[places])
+            targets.append(target)
+        return ParseBatch(words, *targets)
+
+    def loss(self, model: Parser, batch: ParseBatch) -> Tensor:
+        """Mean cross-entropy of heads plus that of relations."""
+        device = model.biaffine.root.device
+        words = batch.words.to(device)
+        return model.biaffine.loss(model(words), words.real, batch.heads.to(device), batch.relations.to(device))
+
+    def evaluate(self, model: Parser) -> dict[str, float]:
+        """LAS on each dev set."""
+        values = {}
+        for name, encoded in self.held_out.items():
+            counted = count_attachments([one.words for one in self.dev[name]], predict_trees(model, encoded))
+            values[name] = float(counted.labelled.sum() / counted.words.sum())
+        return values
