@@ -259,8 +259,9 @@ def test_permute_by_chance_takes_every_order(bert):
             next(k for k in range(3) if torch.equal(new[query.format(i)], old[query.format(k)])) for i in range(3)
         )
 
-    assert {tuple(sorted(order(seed))) for seed in range(40)} == {(0, 1, 2)}
-    assert len({order(seed) for seed in range(40)}) == 6
+    orders = {order(seed) for seed in range(20)}
+    assert {tuple(sorted(one)) for one in orders} == {(0, 1, 2)}
+    assert len(orders) == 6
 
 
 def test_the_same_operation_draws_anew_at_each_place(bert):
