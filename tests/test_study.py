@@ -14,9 +14,10 @@ from babelscope.errors import DataError, InputError, StudyError
 from babelscope.plan import compile_study
 from babelscope.steps import Pretrain
 from babelscope.studies import STUDIES, find_study
-from babelscope.study import LARGEST_FILE, Study, dump_study, load_study, parse_value
+from babelscope.study import Study, dump_study, load_study
 from babelscope.task_table import TASKS
 from babelscope.world.world import VERSION
+from babelscope.yaml_text import LARGEST_FILE, parse_value
 from command_line import declaration, write_study
 
 MINIMAL = "name: x\nencoders: [e]\ntasks: {pos: {train: ['world:qaa'], evaluate: ['world:qaa']}}\n"
@@ -58,7 +59,6 @@ name: no spaces here
 encoders: []
 surgeries: [shave]
 tasks:
-  dance: {train: [x], evaluate: [x]}
   pos:
     evaluate: [world:qaa, 3]
     sizes: {train: 0, dev: many, test: 1.5}
@@ -70,7 +70,7 @@ world_seed: x
 """
     found = faults(load, text)
     assert {fault.split(":")[0] for fault in found} == {
-        "name", "encoders", "surgeries.0.operations.0", "tasks.dance", "tasks.pos.train", "tasks.pos.evaluate.1",
+        "name", "encoders", "surgeries.0.operations.0", "tasks.pos.train", "tasks.pos.evaluate.1",
         "tasks.pos.sizes.train", "tasks.pos.sizes.dev", "tasks.pos.sizes.test", "tasks.pos.tuning.learning_rate",
         "tasks.pos.tuning.precision", "tasks.pos.tuning.threads", "tasks.pos.tuning.betas.1", "tasks.pos.tuning.clip",
         "tasks.pos.baselines.0", "seeds.1", "retrieval.targets", "world_seed",
@@ -141,11 +141,14 @@ def test_a_study_without_a_condition_or_with_baselines_of_another_task_is_refuse
     (fault,) = faults(load, MINIMAL + "surgeries: []\n")
     assert fault.startswith("surgeries: ")
     (fault,) = faults(load, minimal("baselines: [word-majority]").replace("pos", "mlm"))
-    assert fault.startswith("tasks: mlm: the baseline 'word-majority' does not suit it; allowed: none, leave it out")
+    assert fault.startswith("tasks: mlm: the baseline cannot be 'word-majority'; allowed: none, leave it out")
     (fault,) = faults(load, minimal("head: pooler"))
-    assert fault.startswith("tasks: pos: the head 'pooler' does not suit it; allowed: none, leave it out")
+    assert fault.startswith("tasks: pos: the head cannot be 'pooler'; allowed: none, leave it out")
     (fault,) = faults(load, minimal("head: big").replace("pos", "parsing"))
-    assert "'big' does not suit it; allowed: small, underspecified, align-then-predict" in fault
+    assert "the head cannot be 'big'; allowed: small, underspecified, align-then-predict" in fault
+    (fault,) = faults(load, minimal("entity_types: {DATE: O}"))
+    (fault,) = faults(load, MINIMAL.replace("pos", "dance"))
+    assert fault.startswith("tasks: dance: the task cannot be 'dance'; allowed: mlm, pos, ")
     (fault,) = faults(load, minimal("entity_types: {DATE: O}"))
     assert fault.startswith("tasks: pos: entity_types are for ner; leave them out")
 

@@ -21,7 +21,8 @@ from babelscope.plan import Plan, check_data, check_device, compile_study
 from babelscope.step import Step
 from babelscope.store import Store
 from babelscope.studies import find_study
-from babelscope.study import Study, dump_study, parse_value
+from babelscope.study import Study, dump_study
+from babelscope.yaml_text import parse_value
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,

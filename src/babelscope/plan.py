@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset, FileData
@@ -170,27 +171,28 @@ class _Compiler:
                     world_seed=self.study.world_seed, world_version=VERSION,
                 )  # fmt: skip
 
-    def _transfer(self, task: TaskName, transfer: Transfer) -> _Resolved:
-        train, dev = self._data(task, transfer, "train", "train"), self._data(task, transfer, "train", "dev")
-        test = self._data(task, transfer, "evaluate", "test")
+    def _transfer(self, name: str, transfer: Transfer) -> _Resolved:
+        task = cast(TaskName, transfer.task or name)
+        find = partial(self._data, name, task, transfer)
+        train, dev, test = find("train", "train"), find("train", "dev"), find("evaluate", "test")
         for k, data in enumerate(test):
             if isinstance(data, FileData) and data.sha256 in {one.sha256 for one in train if isinstance(one, FileData)}:
                 problem = f"{data.name} is the file that is trained on; evaluate on another"
-                self.faults.append(f"tasks.{task}.evaluate.{k}: {problem}")
+                self.faults.append(f"tasks.{name}.evaluate.{k}: {problem}")
         types: tuple[str, ...] = ()
         if TASKS[task].kind == "entities":
-            types = self._resolve(f"tasks.{task}.train", datasets.entity_types, train) or ()
+            types = self._resolve(f"tasks.{name}.train", datasets.entity_types, train) or ()
             dev, test = (tuple(datasets.limited(data, types) for data in part) for part in (dev, test))
         return _Resolved(task, transfer, self.study.seeds, train, dev, test, types)
 
-    def _data(self, task: TaskName, transfer: Transfer, key: str, split: Split) -> tuple[Dataset, ...]:
+    def _data(self, name: str, task: TaskName, transfer: Transfer, key: str, split: Split) -> tuple[Dataset, ...]:
         size = getattr(transfer.sizes, split)
         found = (
             self._resolve(
-                f"tasks.{task}.{key}.{k}", datasets.find, task, name, split, size, self.study.world_seed,
+                f"tasks.{name}.{key}.{k}", datasets.find, task, data, split, size, self.study.world_seed,
                 transfer.entity_types,
             )
-            for k, name in enumerate(getattr(transfer, key))
+            for k, data in enumerate(getattr(transfer, key))
         )  # fmt: skip
         return tuple(data for data in found if data is not None)
 

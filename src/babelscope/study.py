@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from reprlib import Repr
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar, cast, get_args
 
 from pydantic import (
     BeforeValidator,
@@ -17,20 +16,14 @@ from pydantic import (
     ValidationError,
     field_validator,
 )
-from ruamel.yaml import YAML
-from ruamel.yaml.constructor import DuplicateKeyError, SafeConstructor
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.reader import ReaderError
-from ruamel.yaml.representer import SafeRepresenter
 
 from babelscope.declaration import Declaration
-from babelscope.errors import DataError, InputError, StudyError
+from babelscope.errors import InputError, StudyError
 from babelscope.steps import Pretrain
 from babelscope.surgery.declare import AnyOperation
 from babelscope.task_table import BASELINES, HEADS, TASKS, BaselineName, TaskName
 from babelscope.tuning.settings import Tuning
-
-LARGEST_FILE = 100_000
+from babelscope.yaml_text import read_yaml, to_yaml
 
 D = TypeVar("D", bound=Declaration)
 
@@ -96,6 +89,8 @@ class Transfer(Declaration):
     `masakhaner2:CODE` or `wikiann:CODE` (entities), `glue:NAME` or `xnli:NAME` (sentence tasks).
     """
 
+    task: TaskName | None = None
+    """Default: what the transfer is named."""
     train: tuple[str, ...] = Field(min_length=1)
     """Training sets, taken together; their dev splits select the best step, by the mean over them."""
     evaluate: tuple[str, ...] = Field(min_length=1)
@@ -117,7 +112,8 @@ class Study(Declaration):
     encoders: tuple[DeclaredEncoder, ...] = Field(min_length=1)
     surgeries: tuple[DeclaredSurgery | None, ...] = Field(default=(None,), min_length=1)
     """None: the encoder as it is."""
-    tasks: dict[TaskName, Transfer] = Field(min_length=1)
+    tasks: dict[str, Transfer] = Field(min_length=1)
+    """By the task; by any other name where a task is trained on several data sets, one after the other."""
     seeds: tuple[Seed, ...] = Field(default=(0, 1, 2), min_length=1)
     retrieval: Retrieval | None = None
     world_seed: Seed = 0
@@ -139,21 +135,26 @@ class Study(Declaration):
 
     @field_validator("tasks")
     @classmethod
-    def _suited(cls, tasks: dict[TaskName, Transfer]) -> dict[TaskName, Transfer]:
-        for task, transfer in tasks.items():
-            kind = TASKS[task].kind
+    def _suited(cls, tasks: dict[str, Transfer]) -> dict[str, Transfer]:
+        for name, transfer in tasks.items():
+            task = transfer.task or name
+            _check_choice(f"{name}: the task", task, tuple(TASKS))
+            kind = TASKS[cast(TaskName, task)].kind
             for baseline in transfer.baselines:
-                _check_choice(f"{task}: the baseline", baseline, BASELINES[kind])
+                _check_choice(f"{name}: the baseline", baseline, BASELINES[kind])
             if transfer.head is not None:
-                _check_choice(f"{task}: the head", transfer.head, HEADS.get(kind, ()))
+                _check_choice(f"{name}: the head", transfer.head, HEADS.get(kind, ()))
             if transfer.entity_types and kind != "entities":
-                raise ValueError(f"{task}: entity_types are for ner; leave them out")
+                raise ValueError(f"{name}: entity_types are for ner; leave them out")
+        trained = [(transfer.task or name, transfer.train) for name, transfer in tasks.items()]
+        if twice := next((one for one in trained if trained.count(one) > 1), None):
+            raise ValueError(f"{twice[0]} is trained twice on {', '.join(twice[1])}; rows could not tell the two apart")
         return tasks
 
 
 def _check_choice(what: str, given: str, allowed: tuple[str, ...]) -> None:
     if given not in allowed:
-        raise ValueError(f"{what} {given!r} does not suit it; allowed: {', '.join(allowed) or 'none, leave it out'}")
+        raise ValueError(f"{what} cannot be {given!r}; allowed: {', '.join(allowed) or 'none, leave it out'}")
 
 
 def load_study(path: Path, changes: dict[str, Any] | None = None) -> Study:
@@ -163,7 +164,7 @@ def load_study(path: Path, changes: dict[str, Any] | None = None) -> Study:
         DataError: the file cannot be read or is not YAML; the message names the line.
         StudyError: unknown keys or values that are not allowed, all of them at once, each with its path.
     """
-    declared = _read_yaml(path)
+    declared = read_yaml(path)
     for key, value in (changes or {}).items():
         _set(declared, key, value)
     return validate(Study, declared, str(path))
@@ -179,86 +180,9 @@ def validate(kind: type[D], declared: Any, origin: str) -> D:
         raise StudyError(origin, [_fault(kind, fault) for fault in faults]) from None
 
 
-def parse_value(text: str) -> Any:
-    """A value given on the command line, read as YAML (numbers, true, null, lists); what is not YAML is text."""
-    try:
-        return _yaml().load(text)
-    except _NOT_YAML:
-        return text
-
-
 def dump_study(study: Study) -> str:
     """The study as YAML, defaults included, so that it says everything that was done."""
-    from io import StringIO
-
-    stream = StringIO()
-    yaml = YAML(typ="safe", pure=True)
-    yaml.Representer = _Representer
-    yaml.default_flow_style = None
-    yaml.representer.sort_base_mapping_type_on_output = False
-    yaml.width = 100
-    yaml.dump(study.model_dump(mode="json"), stream)
-    return stream.getvalue()
-
-
-class _Constructor(SafeConstructor):
-    """Python prints, and files of rows hold, no whole number without bound."""
-
-    def construct_yaml_int(self, node: Any) -> int:
-        number: int = super().construct_yaml_int(node)
-        if number.bit_length() > 63:
-            raise ValueError("a whole number beyond 64 bits")
-        return number
-
-
-_Constructor.add_constructor("tag:yaml.org,2002:int", _Constructor.construct_yaml_int)
-
-_NOT_YAML = (YAMLError, ValueError, TypeError, LookupError, RecursionError)
-"""What the constructors of values raise: for the month 13, a list as a key, an empty `!!int`, brackets without end."""
-
-
-def _yaml() -> YAML:
-    yaml = YAML(typ="safe", pure=True)
-    yaml.Constructor = _Constructor
-    return yaml
-
-
-class _Representer(SafeRepresenter):
-    """Plain text as it is, all else in quotes: some marks (a leading `?`) the library writes, but reads otherwise."""
-
-    def represent_str(self, text: str) -> Any:
-        style = None if re.fullmatch(r"\w[\w @./:-]*", text, re.ASCII) else '"'
-        return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-_Representer.add_representer(str, _Representer.represent_str)
-
-
-def _read_yaml(path: Path) -> dict[str, Any]:
-    try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise DataError(path, None, f"a study of more than {LARGEST_FILE:,} bytes; it should be a page of YAML")
-        declared = _yaml().load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise DataError(path, None, f"not UTF-8 at byte {error.start}; save the file as UTF-8") from None
-    except DuplicateKeyError as error:
-        raise DataError(path, _line(error), f"{str(error.problem).splitlines()[0]}; give each key once") from None
-    except MarkedYAMLError as error:
-        raise DataError(path, _line(error), f"not YAML: {error.problem}") from None
-    except ReaderError as error:
-        raise DataError(path, None, f"not YAML: {error.reason} at character {error.position}") from None
-    except _NOT_YAML as error:
-        problem = (str(error) or type(error).__name__).splitlines()[0]
-        raise DataError(path, None, f"not YAML: {problem}") from None
-    if not isinstance(declared, dict):
-        raise DataError(path, None, f"a study is a mapping of keys to values; this is {type(declared).__name__}")
-    return declared
-
-
-def _line(error: MarkedYAMLError) -> int | None:
-    return error.problem_mark.line + 1 if error.problem_mark else None
+    return to_yaml(study.model_dump(mode="json"))
 
 
 def _set(declared: dict[str, Any], dotted: str, value: Any) -> None:

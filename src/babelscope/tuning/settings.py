@@ -61,5 +61,5 @@ class Tuning(Declaration):
         return given
 
 
-RECURRENT = Tuning(learning_rate=2e-3, epochs=20, tokens_per_batch=800, dropout=0.33)
+RECURRENT = Tuning(learning_rate=4e-3, epochs=20, tokens_per_batch=500, dropout=0.33)
 """What a BiLSTM trained from scratch needs, whatever the encoders beside it are tuned with."""
