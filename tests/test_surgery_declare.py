@@ -1,6 +1,7 @@
 import re
 import subprocess
 import sys
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
@@ -14,10 +15,10 @@ from babelscope.errors import InputError
 from babelscope.surgery.declare import (
     IN_LAYERS,
     OPERATIONS,
-    PARTS,
     AnyOperation,
     Drop,
     Noise,
+    Part,
     Permute,
     Quantise,
     Reinit,
@@ -34,7 +35,7 @@ from families import family_model
 
 LAYERS = st.none() | st.lists(st.integers(0, 30), min_size=1, max_size=5, unique=True).map(tuple)
 PLACES = st.one_of(
-    st.builds(lambda part: {"part": part}, st.sampled_from(PARTS)),
+    st.builds(lambda part: {"part": part}, st.sampled_from(get_args(Part))),
     st.builds(lambda part, layers: {"part": part, "layers": layers}, st.sampled_from(IN_LAYERS), LAYERS),
 )
 DECLARED = st.one_of(

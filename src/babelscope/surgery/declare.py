@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
@@ -26,7 +26,6 @@ from babelscope.declaration import Declaration
 from babelscope.errors import InputError
 
 Part = Literal["all", "word-embeddings", "layers", "attention", "feed-forward", "norms", "positions", "head"]
-PARTS: tuple[Part, ...] = get_args(Part)
 IN_LAYERS: tuple[Part, ...] = ("all", "layers", "attention", "feed-forward", "norms")
 """The parts that `layers` can narrow down."""
 ENGLISH_LIKE = "(##)?[A-Za-z]+"
@@ -270,10 +269,10 @@ def donors_of(operations: Sequence[Operation]) -> list[str]:
 
 def usage(kind: type[Operation]) -> str:
     """An operation's arguments, with defaults."""
-    fields = {name: field for name, field in kind.model_fields.items() if name != "operation"}
     return ", ".join(
         name if field.is_required() or field.default is None else f"{name}={_written(field.default)}"
-        for name, field in fields.items()
+        for name, field in kind.model_fields.items()
+        if name != "operation"
     )
 
 
