@@ -252,8 +252,7 @@ def parse_operation(text: str) -> Operation:
     try:
         return _ADAPTER.validate_python(text)
     except ValidationError as error:
-        name = text.partition(":")[0].strip()
-        raise InputError(f"operation {text!r}: {_fault(error)}", _usage(name)) from None
+        raise InputError(f"operation {text!r}: {_fault(error)}", _usage(text.partition(":")[0].strip())) from None
 
 
 def describe(operations: Iterable[Operation]) -> str:
