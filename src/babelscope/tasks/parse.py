@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from babelscope.encoders.load import Encoder
-from babelscope.encoders.pieces import Batch, by_length
+from babelscope.encoders.pieces import Batch, Pieces, by_length
 from babelscope.errors import InputError
 from babelscope.tasks.attachment import attachment_scores, count_attachments, universal
 from babelscope.tasks.biaffine import NONE, Biaffine
 from babelscope.tasks.tag import first_pieces
 from babelscope.tasks.task import Score
 from babelscope.tasks.windows import Windows, encode_words
-from babelscope.text import DEPREL, Sentence, Tree
+from babelscope.text import DEPREL, Sentence, Tree, Word
 
 
 class WordBatch(NamedTuple):
@@ -114,10 +114,6 @@ class EncodedSentences:
         firsts[real] = first_pieces(self.windows, windows, batch.ids.shape[1])
         return WordBatch(batch, firsts, real)
 
-    def words(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The words of the sentences at `indices`, counted through all sentences."""
-        return _ranges(self.windows.sentence_starts[indices], self.windows.sentence_starts[indices + 1])
-
 
 def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
     """The numbers from each start to its end, one range after the other."""
@@ -135,9 +131,9 @@ def predict_trees(parser: Parser, encoded: EncodedSentences, tokens_per_batch: i
     for indices in (some[batch] for batch in by_length(encoded.lengths[some], tokens_per_batch)):
         words = encoded.batch(indices).to(device)
         heads, relations = parser.biaffine.decode(parser(words), words.real)
-        for index, *tree in zip(indices.tolist(), heads.tolist(), relations.tolist(), strict=True):
+        for index, its_heads, its_relations in zip(indices.tolist(), heads.tolist(), relations.tolist(), strict=True):
             count = int(encoded.word_counts[index])
-            trees[index] = Tree(tree[0][:count], [DEPREL[number] for number in tree[1][:count]])
+            trees[index] = Tree(its_heads[:count], [DEPREL[number] for number in its_relations[:count]])
     parser.train(was_training)
     return trees
 
@@ -152,6 +148,23 @@ def evaluate_parser(parser: Parser, sentences: Sequence[Sentence]) -> list[Score
     if not sentences:
         raise InputError("no word to parse: the evaluation data is empty")
     return attachment_scores([one.words for one in sentences], parser.predict([one.forms for one in sentences]))
+
+
+def gold_trees(sentences: Sequence[Sequence[Word]]) -> tuple[Pieces, Pieces]:
+    """The heads of words, and the classes of their relations, padded with `NONE` in batches.
+
+    Raises:
+        InputError: a relation is not universal.
+    """
+    classes = {deprel: number for number, deprel in enumerate(DEPREL)}
+    deprels = [[universal(word.deprel) for word in words] for words in sentences]
+    if strange := {deprel for row in deprels for deprel in row} - classes.keys():
+        raise InputError(
+            f"relation {min(strange)!r} in the training data; the universal ones are {', '.join(DEPREL)}, "
+            "with a subtype after a colon or without"
+        )
+    heads = Pieces.of([[word.head for word in words] for words in sentences], NONE)
+    return heads, Pieces.of([[classes[deprel] for deprel in row] for row in deprels], NONE)
 
 
 @dataclass(frozen=True)
@@ -170,18 +183,9 @@ class Parsing:
         return EncodedSentences.of(self.parser, [one.forms for one in self.sentences if one.words])
 
     @cached_property
-    def gold(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """[words] each: heads and classes of relations."""
-        words = [word for sentence in self.sentences for word in sentence.words]
-        deprels = [universal(word.deprel) for word in words]
-        if strange := set(deprels) - set(DEPREL):
-            raise InputError(
-                f"relation {min(strange)!r} in the training data; the universal ones are {', '.join(DEPREL)}, "
-                "with a subtype after a colon or without"
-            )
-        classes = {deprel: number for number, deprel in enumerate(DEPREL)}
-        heads = np.asarray([word.head for word in words], dtype=np.int64)
-        return heads, np.asarray([classes[deprel] for deprel in deprels], dtype=np.int64)
+    def gold(self) -> tuple[Pieces, Pieces]:
+        """The heads of their words, and the classes of their relations."""
+        return gold_trees([one.words for one in self.sentences if one.words])
 
     @cached_property
     def held_out(self) -> dict[str, EncodedSentences]:
@@ -195,13 +199,8 @@ class Parsing:
 
     def batch(self, indices: NDArray[np.int64], generator: torch.Generator) -> ParseBatch:
         """Training sentences with their trees."""
-        words, places = self.examples.batch(indices), self.examples.words(indices)
-        targets = []
-        for gold in self.gold:
-            target = torch.full(words.real.shape, NONE)
-            target[words.real] = torch.from_numpy(gold[places])
-            targets.append(target)
-        return ParseBatch(words, *targets)
+        heads, relations = (gold.batch(indices).ids for gold in self.gold)
+        return ParseBatch(self.examples.batch(indices), heads, relations)
 
     def loss(self, model: Parser, batch: ParseBatch) -> Tensor:
         """Mean cross-entropy of heads plus that of relations."""
