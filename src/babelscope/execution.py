@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,23 @@ from babelscope.encoders.load import Encoder, load_encoder, save_encoder
 from babelscope.encoders.places import verify
 from babelscope.encoders.tap import sentence_states
 from babelscope.encoders.tokenizer import train_wordpiece
+from babelscope.measures import cost, overlap
 from babelscope.measures.retrieval import retrieval_accuracy
 from babelscope.rows import Row
 from babelscope.seeds import derive_seed
 from babelscope.step import Workspace
-from babelscope.steps import Baseline, Evaluate, Load, Operate, Pretrain, Recurrent, Retrieve, Tune
+from babelscope.steps import (
+    Baseline,
+    Cost,
+    Evaluate,
+    Load,
+    Operate,
+    Pretrain,
+    Recurrent,
+    Retrieve,
+    Tune,
+    Vocabulary,
+)  # fmt: skip
 from babelscope.surgery.declare import donors_of
 from babelscope.surgery.operate import operate as perform
 from babelscope.task_table import TASKS
@@ -26,6 +39,7 @@ from babelscope.tasks.models import (
     Design,
     TaskModel,
     baseline_scores,
+    known_words,
     lines,
     recurrent_model,
     task_model,
@@ -118,6 +132,45 @@ def retrieve(step: Retrieve, workspace: Workspace) -> None:
     )
 
 
+def compare_vocabulary(step: Vocabulary, workspace: Workspace) -> None:
+    """Write what the two vocabularies share, and how this one covers each language."""
+    tokenizer, reference = (one.build(workspace).tokenizer for one in (step.encoder, step.reference))
+    labels = step.encoder.labels
+    rows = [
+        Row("pieces", len(tokenizer), "pieces"),
+        Row("shared pieces", len(overlap.shared_pieces(tokenizer, reference)), "pieces"),
+        Row("English-like pieces", len(overlap.english_like_pieces(tokenizer)), "pieces"),
+    ]
+    for data in step.texts:
+        sentences = [sentence.forms for sentence in data.read()]
+        covered = overlap.coverage(tokenizer, sentences)
+        contexts = overlap.english_like_contexts(tokenizer, [" ".join(words) for words in sentences])
+        shares = {"unknown words": covered.unknown, "characters covered": covered.characters}
+        rows += [Row(name, share, "share").labelled(**_of(data)) for name, share in shares.items()]
+        rows += [Row("fertility", covered.fertility, "pieces a word").labelled(**_of(data))]
+        rows += [Row("English-like contexts", contexts, "share").labelled(**_of(data))] if contexts == contexts else []
+    workspace.write_rows(row.labelled(**labels) for row in rows)
+
+
+def measure_cost(step: Cost, workspace: Workspace) -> None:
+    """Write parameters, seconds that the operations take, and how many times as fast the result is."""
+    torch.set_num_threads(1)
+    whole = step.encoder.encoder.build(workspace)
+    names = donors_of(step.encoder.operations)
+    donors = {name: donor.build(workspace) for name, donor in zip(names, step.encoder.donors, strict=True)}
+    began = time.process_time()
+    operated = perform(whole, step.encoder.operations, step.encoder.seed, donors)
+    seconds = time.process_time() - began
+    workspace.write_rows(
+        row.labelled(**step.encoder.labels)
+        for row in (
+            Row("parameters", sum(weight.numel() for weight in operated.backbone.parameters()), "parameters"),
+            Row("relative speed", cost.relative_speed(operated, whole), "times"),
+            Row("seconds to make", seconds, "s of CPU"),
+        )
+    )
+
+
 _latest: dict[str, TaskModel] = {}
 """The model evaluated last, by the key of its tuning: a worker evaluates it on one language after another."""
 
@@ -129,7 +182,7 @@ def _untuned(step: Tune, workspace: Workspace) -> TaskModel:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive_seed(step.seed, "head"))
         if encoder is None:
-            return recurrent_model(design, [example for data in step.train for example in data.read()])
+            return recurrent_model(design, known_words([example for data in step.train for example in data.read()]))
         return task_model(encoder, design)
 
 
@@ -165,9 +218,13 @@ def _curve(points: Iterable[Point], labels: dict[str, Any]) -> list[Row]:
     return rows
 
 
+def _of(data: Dataset) -> dict[str, str]:
+    return {"language": data.language, "dataset": data.name, "split": data.split}
+
+
 def _score_rows(scores: Iterable[Score], labels: dict[str, Any], data: Dataset) -> list[Row]:
     """Scores as rows, the bounds of their intervals beside them."""
-    labels = labels | {"language": data.language, "dataset": data.name, "split": data.split}
+    labels = labels | _of(data)
     rows = []
     for score in scores:
         bounds = {"": score.value, ".low": score.low, ".high": score.high}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import TypeVar, cast
+from typing import TypeGuard, TypeVar, cast
 
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset, FileData
@@ -14,7 +14,19 @@ from babelscope.corpora.sources import Split
 from babelscope.encoders.places import locate
 from babelscope.errors import InputError, StudyError
 from babelscope.step import Step
-from babelscope.steps import Baseline, EncoderStep, Evaluate, Load, Operate, Pretrain, Recurrent, Retrieve, Tune
+from babelscope.steps import (
+    Baseline,
+    Cost,
+    EncoderStep,
+    Evaluate,
+    Load,
+    Operate,
+    Pretrain,
+    Recurrent,
+    Retrieve,
+    Tune,
+    Vocabulary,
+)  # fmt: skip
 from babelscope.study import Study, Transfer
 from babelscope.surgery.declare import donors_of
 from babelscope.task_table import TASKS, TaskName
@@ -93,7 +105,7 @@ class _Compiler:
         self.study = study
         self.faults: list[str] = []
         self.advice: list[str] = []
-        self.donors: dict[str, EncoderStep] = {}
+        self.named: dict[str, EncoderStep] = {}
 
     def targets(self) -> list[Step]:
         study = self.study
@@ -102,14 +114,17 @@ class _Compiler:
         if study.retrieval:
             for code in (study.retrieval.source, *study.retrieval.targets):
                 self._resolve("retrieval", datasets.check_world_language, code)
+        texts = self._texts()
         self._check_names(encoders)
-        self.donors = self._find_donors(encoders)
+        self.named = self._names(encoders)
         if self.faults:
             advice = "\n".join(dict.fromkeys(self.advice))
             raise StudyError(f"study {study.name}", list(dict.fromkeys(self.faults)), advice)
         encoders_found = [encoder for encoder in encoders if encoder is not None]
         return [
             *self._retrievals(encoders_found),
+            *self._vocabularies(encoders_found, texts),
+            *(Cost(encoder=one) for one, _ in self._operated(encoders_found) if _is_among(one, study.costs)),
             *(step for transfer in transfers for step in transfer.baselines()),
             *(step for transfer in transfers for step in self._evaluations(encoders_found, transfer)),
         ]
@@ -137,17 +152,20 @@ class _Compiler:
         for encoder, surgery, seed in product(encoders, self.study.surgeries, self.study.seeds):
             if surgery is None:
                 yield encoder, seed
-            elif not surgery.encoders or encoder.labels["encoder"] in surgery.encoders:
+            elif not surgery.encoders or encoder in [self.named[name] for name in surgery.encoders]:
                 seeded = any(operation.seeded for operation in surgery.operations)
-                donors = tuple(self.donors[name] for name in donors_of(surgery.operations))
+                donors = tuple(self.named[name] for name in donors_of(surgery.operations))
                 yield Operate(
                     encoder=encoder, surgery=surgery.name, operations=surgery.operations, donors=donors,
                     seed=seed if seeded else 0,
                 ), seed  # fmt: skip
 
-    def _find_donors(self, encoders: list[EncoderStep | None]) -> dict[str, EncoderStep]:
-        """The encoders that surgeries name, and those of the study itself; a name of neither is a fault."""
+    def _names(self, encoders: list[EncoderStep | None]) -> dict[str, EncoderStep]:
+        """The study's encoders, by the names that rows have and as they are declared, and the donors from elsewhere."""
         known = {encoder.labels["encoder"]: encoder for encoder in encoders if encoder is not None}
+        for encoder, given in zip(encoders, self.study.encoders, strict=True):
+            if encoder is not None and isinstance(given, str):
+                known[given] = encoder
         for k, surgery in enumerate(self.study.surgeries):
             for name in surgery.encoders if surgery else ():
                 if name not in known:
@@ -157,6 +175,10 @@ class _Compiler:
             for name in donors_of(surgery.operations) if surgery else ():
                 if name not in known and (donor := self._resolve(f"surgeries.{k}", _encoder, name)):
                     known[name] = donor
+        vocabulary = self.study.vocabulary
+        if vocabulary and vocabulary.reference not in known:
+            problem = f"no encoder is named {vocabulary.reference}; there are {', '.join(known)}"
+            self.faults.append(f"vocabulary.reference: {problem}")
         return known
 
     def _retrievals(self, encoders: list[EncoderStep]) -> Iterator[Step]:
@@ -170,6 +192,22 @@ class _Compiler:
                     encoder=operated, source=declared.source, target=target, sentences=declared.sentences,
                     world_seed=self.study.world_seed, world_version=VERSION,
                 )  # fmt: skip
+
+    def _texts(self) -> tuple[Dataset, ...]:
+        """What vocabularies are compared on."""
+        if self.study.vocabulary is None:
+            return ()
+        names, size = self.study.vocabulary.treebanks, self.study.vocabulary.sentences
+        found = (
+            self._resolve(f"vocabulary.treebanks.{k}", datasets.find, "pos", name, "test", size, self.study.world_seed)
+            for k, name in enumerate(names)
+        )
+        return tuple(data for data in found if data is not None)
+
+    def _vocabularies(self, encoders: list[EncoderStep], texts: tuple[Dataset, ...]) -> Iterator[Step]:
+        if self.study.vocabulary:
+            reference = self.named[self.study.vocabulary.reference]
+            yield from (Vocabulary(encoder=encoder, reference=reference, texts=texts) for encoder in encoders)
 
     def _transfer(self, name: str, transfer: Transfer) -> _Resolved:
         task = cast(TaskName, transfer.task or name)
@@ -203,6 +241,10 @@ class _Compiler:
             self.faults.append(f"{path}: {error.args[0]}")
             self.advice += [error.advice] if error.advice else []
             return None
+
+
+def _is_among(encoder: EncoderStep, surgeries: tuple[str, ...]) -> TypeGuard[Operate]:
+    return isinstance(encoder, Operate) and encoder.surgery in surgeries
 
 
 @dataclass(frozen=True)

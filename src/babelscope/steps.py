@@ -1,7 +1,7 @@
 """The steps that studies consist of. What a step computes is in `execution`, imported only when it runs.
 
-An encoder is described by `Load`, `Pretrain` or `Operate`; `Tune` trains it on a task; `Evaluate`, `Baseline` and
-`Retrieve` measure, one language each.
+An encoder is described by `Load`, `Pretrain` or `Operate`; `Tune` trains it on a task; `Evaluate`, `Baseline`,
+`Retrieve`, `Vocabulary` and `Cost` measure.
 """
 
 from __future__ import annotations
@@ -196,6 +196,41 @@ class Baseline(Step):
         from babelscope.execution import evaluate_baseline
 
         evaluate_baseline(self, workspace)
+
+
+class Vocabulary(Step):
+    """Compare an encoder's pieces with another's, and see how they cover texts; before any tuning."""
+
+    encoder: SerializeAsAny[EncoderStep]
+    reference: SerializeAsAny[EncoderStep]
+    texts: tuple[Dataset, ...]
+
+    @property
+    def title(self) -> str:
+        return f"vocabulary of {self.encoder.labels['encoder']}"
+
+    def execute(self, workspace: Workspace) -> None:
+        from babelscope.execution import compare_vocabulary
+
+        compare_vocabulary(self, workspace)
+
+
+class Cost(Step):
+    """Count the parameters of an operated encoder, and time it against the encoder that it was made of.
+
+    Its rows are measurements of time: another run gives others.
+    """
+
+    encoder: Operate
+
+    @property
+    def title(self) -> str:
+        return f"cost of {self.encoder.labels['encoder']} ({self.encoder.surgery})"
+
+    def execute(self, workspace: Workspace) -> None:
+        from babelscope.execution import measure_cost
+
+        measure_cost(self, workspace)
 
 
 class Retrieve(Step):

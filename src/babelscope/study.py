@@ -104,6 +104,15 @@ class Transfer(Declaration):
     baselines: tuple[BaselineName, ...] = ()
 
 
+class VocabularyComparison(Declaration):
+    """Compare the pieces of every encoder with a reference's, and how they cover the test split of treebanks."""
+
+    reference: str
+    """The name of an encoder of the study."""
+    treebanks: tuple[str, ...] = Field(min_length=1)
+    sentences: PositiveInt = 500
+
+
 class Study(Declaration):
     """Every encoder under every surgery is tuned on every task with every seed, and scored on the task's data sets."""
 
@@ -116,6 +125,9 @@ class Study(Declaration):
     """By the task; by any other name where a task is trained on several data sets, one after the other."""
     seeds: tuple[Seed, ...] = Field(default=(0, 1, 2), min_length=1)
     retrieval: Retrieval | None = None
+    vocabulary: VocabularyComparison | None = None
+    costs: tuple[str, ...] = ()
+    """Names of surgeries whose encoders are counted and timed against those they were made of."""
     world_seed: Seed = 0
 
     @field_validator("seeds")

@@ -129,7 +129,12 @@ def _parsed(data: FileData) -> Examples:
 
 
 def find(
-    task: TaskName, name: str, split: Split, examples: int, world_seed: int, entity_types: Mapping[str, str]
+    task: TaskName,
+    name: str,
+    split: Split,
+    examples: int,
+    world_seed: int,
+    entity_types: Mapping[str, str] | None = None,
 ) -> WorldData | FileData:
     """A task's data set of that name (`world:qaa`, `UD_English-EWT`), or an `InputError` that says what there is."""
     if name.startswith(WORLD_PREFIX):
@@ -140,7 +145,7 @@ def find(
     family = _FAMILIES[TASKS[task].kind]
     language = family.language(name)
     sha256 = content_digest(family.file(task, name, split))
-    mapping = tuple(sorted(entity_types.items()))
+    mapping = tuple(sorted((entity_types or {}).items()))
     return FileData(
         task=task, name=name, language=language, split=split, examples=examples, entity_types=mapping, sha256=sha256
     )

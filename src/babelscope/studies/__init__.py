@@ -7,10 +7,13 @@ from types import ModuleType
 from typing import Any
 
 from babelscope.errors import InputError
-from babelscope.studies import first_look, world_encoders
+from babelscope.studies import all_tasks, first_look, monolingual_benefits, world_encoders
 from babelscope.study import Study, load_study, validate
 
-STUDIES: dict[str, ModuleType] = {"first-look": first_look, "world-encoders": world_encoders}
+STUDIES: dict[str, ModuleType] = {
+    "first-look": first_look, "all-tasks": all_tasks, "monolingual-benefits": monolingual_benefits,
+    "world-encoders": world_encoders,
+}  # fmt: skip
 
 
 def find_study(name: str, changes: dict[str, Any]) -> Study:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
-from pydantic import Field
-
-from babelscope.declaration import Declaration
+from babelscope.studies.parameters import StudyParameters
 from babelscope.study import Sizes, Study, Transfer
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY
@@ -22,25 +18,15 @@ PUD = (
 )  # fmt: skip
 
 
-class Parameters(Declaration):
+class Parameters(StudyParameters):
     """What `--with` can change."""
 
     encoder: str | None = None
     """Default: world-natural in the world, bert-base-multilingual-cased on real treebanks."""
-    seeds: Annotated[int, Field(ge=1, le=1000)] | None = None
-    """Default: 3, or 2 if small."""
-    scale: Literal["full", "small"] = "full"
-    """small: less data and fewer seeds, for a first look and for tests."""
-
-    @property
-    def seeds_to_run(self) -> tuple[int, ...]:
-        """0, 1 and so on."""
-        return tuple(range(self.seeds or (2 if self.scale == "small" else 3)))
 
 
 def world(given: Parameters) -> Study:
     """Artificial languages: tuned on the source, scored on all nine."""
-    small = given.scale == "small"
     return Study(
         name="first-look@world",
         question=QUESTION,
@@ -50,8 +36,8 @@ def world(given: Parameters) -> Study:
             "pos": Transfer(
                 train=("world:qaa",),
                 evaluate=tuple(f"world:{code}" for code in FAMILY),
-                sizes=Sizes(train=300, dev=100, test=200) if small else Sizes(train=1500, dev=300, test=500),
-                tuning=Tuning(learning_rate=5e-4, epochs=3 if small else 6),
+                sizes=Sizes(train=300, dev=100, test=200) if given.small else Sizes(train=1500, dev=300, test=500),
+                tuning=Tuning(learning_rate=5e-4, epochs=3 if given.small else 6),
                 baselines=("most-frequent-tag", "word-majority"),
             )
         },
@@ -61,7 +47,6 @@ def world(given: Parameters) -> Study:
 
 def real(given: Parameters) -> Study:
     """Universal Dependencies: tuned on English-EWT, scored on the parallel PUD treebanks."""
-    small = given.scale == "small"
     return Study(
         name="first-look@real",
         question=QUESTION,
@@ -71,9 +56,13 @@ def real(given: Parameters) -> Study:
             "pos": Transfer(
                 train=("UD_English-EWT",),
                 evaluate=tuple(f"UD_{language}-PUD" for language in PUD),
-                sizes=Sizes(train=500, dev=200, test=200) if small else Sizes(train=3000, dev=500, test=500),
+                sizes=Sizes(train=500, dev=200, test=200) if given.small else Sizes(train=3000, dev=500, test=500),
                 tuning=Tuning(
-                    learning_rate=2e-4, epochs=1 if small else 2, tokens_per_batch=1024, warmup=0.1, max_length=128
+                    learning_rate=2e-4,
+                    epochs=1 if given.small else 2,
+                    tokens_per_batch=1024,
+                    warmup=0.1,
+                    max_length=128,
                 ),
                 baselines=("most-frequent-tag", "word-majority"),
             )

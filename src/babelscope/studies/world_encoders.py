@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import NonNegativeInt, PositiveInt
 
 from babelscope.corpora.treebanks import WorldText
-from babelscope.declaration import Declaration
 from babelscope.steps import Pretrain
+from babelscope.studies.parameters import StudyParameters
 from babelscope.study import Retrieval, Sizes, Study, Transfer
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY
@@ -23,7 +21,7 @@ SWITCHED = {"world-natural": 0.0, "world-switched": 0.2}
 """Shipped encoder -> share of words with a meaning that are replaced by another language's."""
 
 
-class Parameters(Declaration):
+class Parameters(StudyParameters):
     """What `--with` can change; `steps`, `sentences` (of each language) and `seed` are those of the pre-training."""
 
     steps: PositiveInt | None = None
@@ -31,15 +29,6 @@ class Parameters(Declaration):
     sentences: PositiveInt | None = None
     """Default: 20,000, or 4,000 if small."""
     seed: NonNegativeInt = 0
-    seeds: Annotated[int, Field(ge=1, le=1000)] | None = None
-    """Default: 3, or 2 if small."""
-    scale: Literal["full", "small"] = "full"
-    """small: less data, fewer steps and seeds, for a first look and for tests."""
-
-    @property
-    def small(self) -> bool:
-        """Whether the scale is."""
-        return self.scale == "small"
 
 
 def world(given: Parameters) -> Study:
@@ -69,7 +58,7 @@ def _study(name: str, encoders: tuple[str | Pretrain, ...], given: Parameters) -
                 baselines=("most-frequent-tag", "word-majority"),
             )
         },
-        seeds=tuple(range(given.seeds or (2 if given.small else 3))),
+        seeds=given.seeds_to_run,
         retrieval=Retrieval(
             source="qaa", targets=tuple(code for code in FAMILY if code != "qaa"), sentences=100 if given.small else 300
         ),

@@ -176,10 +176,10 @@ class Reverse(Operation):
 
 
 class Drop(Operation):
-    """Remove layers: the `last` ones, every n-th (`every=2`: the second, fourth, ...), or a list."""
+    """Remove layers: the `last` ones (a number, or `half`), every n-th (`every=2`: the second, fourth, ...), or a list."""
 
     operation: Literal["drop"] = "drop"
-    last: PositiveInt | None = None
+    last: PositiveInt | Literal["half"] | None = None
     every: Annotated[int, Field(ge=2)] | None = None
     layers: Layers | None = None
 

@@ -1,0 +1,160 @@
+"""monolingual-benefits: what remains of pre-training when an encoder's knowledge of its language is cut out?
+
+Zhang (2021), General Benefits of Mono-Lingual Pre-Training in Transformers, https://hdl.handle.net/10150/658667.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import PositiveInt
+
+from babelscope.corpora.treebanks import WorldText
+from babelscope.steps import Pretrain
+from babelscope.studies.parameters import StudyParameters
+from babelscope.study import Sizes, Study, Transfer, VocabularyComparison
+from babelscope.tuning.settings import Tuning
+
+QUESTION = (
+    "An encoder pre-trained on one language is operated on, so that little of what it knows of that language can be "
+    "left, or was pre-trained on another language to begin with. How much better than a fresh encoder does it still "
+    "learn tasks?"
+)
+FOREIGN = ("qab", "qad", "qae", "qaf")
+"""The world's near, middle and far relatives of the target, and the isolate."""
+HUB = {
+    "english": "bert-base-uncased",
+    "german": "bert-base-german-cased",
+    "chinese": "bert-base-chinese",
+    "spanish": "dccuchile/bert-base-spanish-wwm-uncased",
+    "japanese": "tohoku-nlp/bert-base-japanese",
+}
+HALVED = ("drop-last-half", "drop-every-second")
+GLUE = {
+    "cola": "CoLA", "mnli": "MNLI", "mrpc": "MRPC", "qnli": "QNLI", "qqp": "QQP", "rte": "RTE", "sst2": "SST-2",
+    "stsb": "STS-B", "wnli": "WNLI",
+}  # fmt: skip
+
+
+class Parameters(StudyParameters):
+    """What `--with` can change."""
+
+    steps: PositiveInt | None = None
+    """Of the world's pre-training; default: 10,000, or 2,000 if small."""
+    english: str | None = None
+    """The encoder of the tasks' own language; default: bert-base-uncased."""
+    foreign: tuple[str, ...] | None = None
+    """Encoders of other languages; default: the four of the thesis on paper, none on real data."""
+
+
+def world(given: Parameters) -> Study:
+    """Five encoders pre-trained on one language each; tasks of the source language."""
+    target, *foreign = (_pretrain(code, given) for code in ("qaa", *(FOREIGN[-1:] if given.small else FOREIGN)))
+    names = [encoder.name for encoder in foreign]
+    transfers = {
+        "pos": _in_world(given, 1000, 4),
+        "parsing": _in_world(given, 1000, 4),
+        "inference": _in_world(given, 4000, 3),
+        "acceptability": _in_world(given, 4000, 4),
+        "sentiment": _in_world(given, 3000, 4),
+        "paraphrase": _in_world(given, 4000, 3),
+        "similarity": _in_world(given, 4000, 3),
+    }
+    if given.small:
+        transfers = {task: transfers[task] for task in ("pos", "acceptability", "sentiment")}
+    return Study(
+        name="monolingual-benefits@world",
+        question=QUESTION,
+        encoders=(target, *foreign),
+        surgeries=_surgeries(target.name, names),
+        tasks=transfers,
+        seeds=given.seeds_to_run,
+        vocabulary=VocabularyComparison(reference=target.name, treebanks=("world:qaa",)),
+        costs=HALVED,
+    )
+
+
+def real(given: Parameters) -> Study:
+    """One English encoder, and whichever others are given, on the GLUE tasks of the data folder."""
+    tasks = ("sst2", "rte", "stsb", "wnli")
+    tuning = Tuning(
+        learning_rate=1e-4, epochs=1 if given.small else 3, tokens_per_batch=1024, warmup=0.1, max_length=128
+    )
+    sizes = Sizes(train=500, dev=100, test=200) if given.small else Sizes(train=5000, dev=500, test=1500)
+    return _on_glue("monolingual-benefits@real", given, given.foreign or (), tasks, tuning, sizes)
+
+
+def paper(given: Parameters) -> Study:
+    """The thesis: five BERTs on all of GLUE, every training example."""
+    tuning = Tuning(
+        learning_rate=2e-5, epochs=3, tokens_per_batch=4096, warmup=0.1, max_length=128, device="cuda",
+        precision="bfloat16",
+    )  # fmt: skip
+    foreign = tuple(HUB.values())[1:] if given.foreign is None else given.foreign
+    return _on_glue("monolingual-benefits@paper", given, foreign, tuple(GLUE), tuning, Sizes(train=10**9, test=10**9))
+
+
+def _on_glue(
+    name: str, given: Parameters, foreign: Sequence[str], tasks: Sequence[str], tuning: Tuning, sizes: Sizes
+) -> Study:
+    english = given.english or HUB["english"]
+    return Study(
+        name=name,
+        question=QUESTION,
+        encoders=(english, *foreign),
+        surgeries=_surgeries(english, foreign),
+        tasks={task: _glue(task, tuning, sizes) for task in tasks},
+        seeds=given.seeds_to_run,
+        costs=HALVED,
+    )
+
+
+def _surgeries(english: str, foreign: Sequence[str]) -> Any:
+    """What the thesis does to which encoders; `clean` is a fresh encoder."""
+
+    def on(encoders: Sequence[str], name: str, operation: str) -> dict[str, Any]:
+        return {"name": name, "operations": [operation], "encoders": encoders}
+
+    every = (english, *foreign)
+    surgeries = [
+        None,
+        on([english], "clean", "reinit"),
+        on([english], "reversed", "reverse"),
+        on(every, "shuffled-embeddings", "shuffle"),
+        on(every, "clean-embeddings", "reinit:part=word-embeddings"),
+        on([english], "oracle", "oracle"),
+        on([english], "same-magnitude", "rescale:match=magnitude"),
+        on([english], "same-variance", "rescale:match=variance"),
+        on([english], "drop-last-half", "drop:last=half"),
+        on([english], "drop-every-second", "drop:every=2"),
+    ]
+    return surgeries + [on(foreign, "english-embeddings", f"transplant:donor={english}")] if foreign else surgeries
+
+
+def _pretrain(code: str, given: Parameters) -> Pretrain:
+    """The shape of the shipped encoders, on sentences and pairs of one language."""
+    text = WorldText(language=code, sentences=5_000 if given.small else 20_000, pairs=5_000 if given.small else 20_000)
+    steps = given.steps or (2_000 if given.small else 10_000)
+    tuning = Tuning(learning_rate=2e-3, steps=steps, betas=(0.9, 0.98), warmup=0.06)
+    return Pretrain(name=f"only-{code}", texts=(text,), tuning=tuning)
+
+
+def _in_world(given: Parameters, examples: int, epochs: int) -> Transfer:
+    return Transfer(
+        train=("world:qaa",),
+        evaluate=("world:qaa",),
+        sizes=Sizes(train=examples // 2, dev=200, test=300)
+        if given.small
+        else Sizes(train=examples, dev=300, test=1000),
+        tuning=Tuning(epochs=max(1, epochs // 2) if given.small else epochs),
+    )
+
+
+def _glue(task: str, tuning: Tuning, sizes: Sizes) -> Transfer:
+    name = f"glue:{GLUE[task]}"
+    tests = (name, f"{name}-mm") if task == "mnli" else (name,)
+    return Transfer(train=(name,), evaluate=tests, sizes=sizes, tuning=tuning)
+
+
+PROFILES = {"world": world, "real": real, "paper": paper}
