@@ -129,7 +129,8 @@ def _surgeries(english: str, foreign: Sequence[str]) -> Any:
         on([english], "drop-last-half", "drop:last=half"),
         on([english], "drop-every-second", "drop:every=2"),
     ]
-    return surgeries + [on(foreign, "english-embeddings", f"transplant:donor={english}")] if foreign else surgeries
+    transplanted = [on(foreign, "english-embeddings", f"transplant:donor={english}")] if foreign else []
+    return [*surgeries, *transplanted]
 
 
 def _pretrain(code: str, given: Parameters) -> Pretrain:

@@ -176,7 +176,7 @@ class Reverse(Operation):
 
 
 class Drop(Operation):
-    """Remove layers: the `last` ones (a number, or `half`), every n-th (`every=2`: the second, fourth, ...), or a list."""
+    """Remove layers: the `last` ones (a number or `half`), every n-th (`every=2`: layers 1, 3, ...), or a list."""
 
     operation: Literal["drop"] = "drop"
     last: PositiveInt | Literal["half"] | None = None
