@@ -20,7 +20,7 @@ from babelscope.errors import BabelscopeError, InputError
 from babelscope.plan import Plan, check_data, check_device, compile_study
 from babelscope.step import Step
 from babelscope.store import Store
-from babelscope.studies import find_study
+from babelscope.studies import find_study, published_rows
 from babelscope.study import Study, dump_study
 from babelscope.yaml_text import parse_value
 
@@ -177,16 +177,20 @@ def rows(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE
 @app.command()
 def report(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
     """Write a study's report: one .html file that opens anywhere; or its figure as .svg or .png, its table as .md."""
-    from babelscope.report import Report, write_report
+    from babelscope.report import Contrasted, Report, write_report
 
     job = _job(name, with_, store)
     found = _found_rows(job)
     content = Report(
         title=job.title,
         question=job.study.question,
-        rows=found,
+        rows=[*found, *published_rows(job.study.name)],
         declaration=dump_study(job.study),
         labels=results.language_labels(row.language for row in found),
+        contrasts=[
+            Contrasted(one.claim, *((side.encoder, side.surgery) for side in (one.first, one.second)))
+            for one in job.study.contrasts
+        ],
         provenance={"seeds": ", ".join(map(str, job.study.seeds))} | results.provenance(job.plan, job.store),
     )
     write_report(content, output)

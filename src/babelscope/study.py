@@ -113,6 +113,22 @@ class VocabularyComparison(Declaration):
     sentences: PositiveInt = 500
 
 
+class Condition(Declaration):
+    """An encoder of the study as it is, or after a surgery, by the names that rows have."""
+
+    encoder: str
+    surgery: str | None = None
+
+
+class Contrast(Declaration):
+    """An effect that the study looks for: the first condition scores better than the second."""
+
+    claim: str = Field(min_length=1)
+    """In words, such as `reversed layers are better than a fresh encoder`; contrasts of one claim stand together."""
+    first: Condition
+    second: Condition
+
+
 class Study(Declaration):
     """Every encoder under every surgery is tuned on every task with every seed, and scored on the task's data sets."""
 
@@ -126,6 +142,7 @@ class Study(Declaration):
     seeds: tuple[Seed, ...] = Field(default=(0, 1, 2), min_length=1)
     retrieval: Retrieval | None = None
     vocabulary: VocabularyComparison | None = None
+    contrasts: tuple[Contrast, ...] = ()
     costs: tuple[str, ...] = ()
     """Names of surgeries whose encoders are counted and timed against those they were made of."""
     world_seed: Seed = 0

@@ -29,6 +29,12 @@ def shipped_encoders() -> list[str]:
     return sorted(folder.name for folder in SHIPPED.glob("*") if (folder / "config.json").is_file())
 
 
+def display_name(source: str) -> str:
+    """What rows call an encoder: the last two parts of a folder, any other name as it is."""
+    folder = Path(source).expanduser()
+    return "/".join(folder.resolve().parts[-2:]) if source not in shipped_encoders() and folder.is_dir() else source
+
+
 def locate(source: str) -> Place:
     """Find an encoder by shipped name, folder or hub name.
 
@@ -44,7 +50,7 @@ def locate(source: str) -> Place:
     if folder.is_dir():
         check_folder(folder)
         folder = folder.resolve()
-        return Place("/".join(folder.parts[-2:]), folder_digest(folder, FILES), str(folder))
+        return Place(display_name(source), folder_digest(folder, FILES), str(folder))
     if source.startswith((".", "/", "~")) or source.count("/") > 1:
         raise EncoderError(f"{source}: no such folder", _advice())
     if close := get_close_matches(source, shipped_encoders(), n=1):

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from babelscope.errors import InputError
 from babelscope.report.files import markdown_table, write_figure, write_markdown, write_rows
-from babelscope.report.model import Report
+from babelscope.report.model import Contrasted, Report
 from babelscope.report.page import write_page
 
-__all__ = ["Report", "markdown_table", "write_figure", "write_report", "write_rows"]
+__all__ = ["Contrasted", "Report", "markdown_table", "write_figure", "write_report", "write_rows"]
 
 WRITERS = {".html": write_page, ".svg": write_figure, ".png": write_figure, ".md": write_markdown}
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from babelscope.report.model import SCORES, Score, points_of, reference_of, scale
+from babelscope.report.contrasts import Effect
+from babelscope.report.model import SCORES, Score, points_of, reference_of, scale, title_of
 from babelscope.statistics import Interval, difference_interval
 
 
@@ -53,6 +54,22 @@ def findings(scores: Sequence[Score]) -> list[str]:
     sentences += [_order(name, scores) for name in against or intact]
     sentences += [_against_untrained(name, compared) for name in against]
     return [sentence for sentence in sentences if sentence]
+
+
+def claims(found: Sequence[Effect]) -> list[str]:
+    """For every claim, over all tasks (or on the one task there is), what shows and what does not."""
+    groups: dict[str, list[Effect]] = {}
+    for one in found:
+        groups.setdefault(one.claim, []).append(one)
+    return [f"{claim}: {'; '.join(_claimed(group))}." for claim, group in groups.items()]
+
+
+def _claimed(found: Sequence[Effect]) -> Iterator[str]:
+    overall = [one for one in found if not one.task] or found
+    for one in overall:
+        factor, symbol = scale(one.unit)
+        where = f", {title_of(one.task)}" if one.task else ""
+        yield f"{one.verdict} for {one.first}{where} ({_interval(one.interval, factor, f' {points_of(symbol)}')})"
 
 
 def in_words(interval: Interval, unit: str) -> str:

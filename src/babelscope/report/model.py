@@ -43,6 +43,14 @@ SURGERY_WORDS = {"reinit": "untrained"}
 _DISTINGUISHING = ("schedule", "train_languages", "layer", "alpha1", "alpha2")
 
 
+class Contrasted(NamedTuple):
+    """Two conditions, each an encoder and a surgery (None: as it is), of which the first should be better."""
+
+    claim: str
+    first: tuple[str, str | None]
+    second: tuple[str, str | None]
+
+
 @dataclass(frozen=True)
 class Report:
     """All that the page shows. `labels` maps language codes to display names, in the order to show them."""
@@ -53,6 +61,7 @@ class Report:
     declaration: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    contrasts: Sequence[Contrasted] = ()
 
     @cached_property
     def scores(self) -> list[Score]:
@@ -171,6 +180,11 @@ def reference_of(score: Score, scores: Iterable[Score]) -> Score | None:
 def scale(unit: str) -> tuple[float, str]:
     """Factor and unit for people: shares are shown in percent, correlations likewise, as is usual for GLUE."""
     return {"share": (100.0, "%"), "correlation": (100.0, "× 100")}.get(unit, (1.0, unit))
+
+
+def title_of(task: str) -> str:
+    """A task's title; its name where it is not in the table."""
+    return {str(name): info.title for name, info in TASKS.items()}.get(task, task)
 
 
 def points_of(unit: str) -> str:

@@ -15,12 +15,12 @@ from typing import Any
 import altair as alt
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from babelscope.report.contrasts import effects
 from babelscope.report.figures import CONFIG, Chart, curve_charts, difference_chart, layer_charts, score_chart
 from babelscope.report.files import row_table, unwritable
-from babelscope.report.findings import differences, findings
-from babelscope.report.model import SCORES, Report, Score
-from babelscope.report.tables import Table, difference_table, other_table, score_table
-from babelscope.task_table import TASKS
+from babelscope.report.findings import claims, differences, findings
+from babelscope.report.model import SCORES, Report, Score, title_of
+from babelscope.report.tables import Table, difference_table, effect_table, other_table, score_table
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,7 @@ def render(report: Report) -> str:
     scripts = [_vega_bundle(), _asset("page.js")]
     return environment.get_template("page.html.j2").render(
         report=report,
+        effects=_effects(report),
         sections=[_section(report, scores) for scores in report.sections],
         curves=_figures(curve_charts(report), "Mean over runs; every run faintly."),
         layers=_figures(layer_charts(report), "Layer 0 is the embeddings."),
@@ -82,8 +83,13 @@ def _section(report: Report, scores: list[Score]) -> Section:
         )
         tables.append(difference_table(found))
     task, measure = scores[0].task, SCORES[scores[0].measure].title
-    title = ": ".join(filter(None, [TASKS[task].title if task in TASKS else task, measure]))
+    title = ": ".join(filter(None, [title_of(task), measure]))
     return Section(title, findings(scores), figures, tables)
+
+
+def _effects(report: Report) -> Section | None:
+    found = effects(report)
+    return Section("What the study looks for", claims(found), [], [effect_table(found)]) if found else None
 
 
 def _figures(charts: Mapping[str, Chart], caption: str) -> list[Figure]:

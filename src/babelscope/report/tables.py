@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from babelscope.report.contrasts import Effect
 from babelscope.report.findings import Difference
 from babelscope.report.model import (
     COMPANIONS,
@@ -18,6 +19,7 @@ from babelscope.report.model import (
     is_score,
     points_of,
     scale,
+    title_of,
 )
 from babelscope.statistics import Interval, student_t_interval
 
@@ -80,6 +82,22 @@ def difference_table(found: Sequence[Difference]) -> Table:
     ]
     headers = ["Language", "Condition", points_of(unit).capitalize() or "Difference", "95% interval", "Verdict"]
     return Table("Pretrained minus untrained", headers, lines)
+
+
+def effect_table(found: Sequence[Effect]) -> Table:
+    """The effects that the study looks for, each over all tasks first."""
+    lines = []
+    for one in found:
+        factor, _ = scale(one.unit)
+        texts = (one.claim, f"{one.first} − {one.second}", title_of(one.task) if one.task else "all tasks")
+        bounds = _bounds(one.interval, factor)
+        lines.append(
+            [*map(Cell, texts), _number(one.interval.mean * factor, "+.1f"), bounds, Cell(str(one.interval.n)),
+             Cell(one.verdict)]
+        )  # fmt: skip
+    headers = ["Claim", "Difference of", "Task", "Points", "95% interval", "Seeds", "Verdict"]
+    note = "Paired by seed; the interval is over seeds, and an effect shows if it leaves out zero."
+    return Table("Every effect on every task", headers, lines, note)
 
 
 def other_table(report: Report) -> Table | None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from babelscope.errors import InputError
+from babelscope.rows import Row
 from babelscope.studies import all_tasks, first_look, monolingual_benefits, world_encoders
 from babelscope.study import Study, load_study, validate
 
@@ -32,6 +35,23 @@ def find_study(name: str, changes: dict[str, Any]) -> Study:
     if profile not in profiles:
         raise InputError(f"{base} has no profile {profile!r}; there are {', '.join(profiles)}")
     return profiles[profile](validate(STUDIES[base].Parameters, changes, f"{name} --with"))
+
+
+def published_rows(study: str) -> list[Row]:
+    """The published numbers that stand beside a study's own, as rows of its test split; none for most studies."""
+    name = study.partition("@")[0]
+    table = files("babelscope.studies") / "published" / f"{name}.csv"
+    if not table.is_file():
+        return []
+    units = {"matthews": "correlation", "pearson": "correlation"}
+    return [
+        Row(
+            line["measure"], float(line["value"]), units.get(line["measure"], "share"), study=study,
+            encoder=line["encoder"], surgery=line["surgery"] or None, task=line["task"], train_languages="en",
+            language="en", dataset=line["dataset"], split="test",
+        )
+        for line in csv.DictReader(table.read_text(encoding="utf-8").splitlines())
+    ]  # fmt: skip
 
 
 def _is_file(name: str) -> bool:

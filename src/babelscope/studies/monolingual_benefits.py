@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import PositiveInt
 
 from babelscope.corpora.treebanks import WorldText
+from babelscope.encoders.places import display_name
 from babelscope.steps import Pretrain
 from babelscope.studies.parameters import StudyParameters
 from babelscope.study import Sizes, Study, Transfer, VocabularyComparison
@@ -70,6 +71,7 @@ def world(given: Parameters) -> Study:
         surgeries=_surgeries(target.name, names),
         tasks=transfers,
         seeds=given.seeds_to_run,
+        contrasts=_contrasts(target.name, names),
         vocabulary=VocabularyComparison(reference=target.name, treebanks=("world:qaa",)),
         costs=HALVED,
     )
@@ -99,6 +101,7 @@ def _on_glue(
     name: str, given: Parameters, foreign: Sequence[str], tasks: Sequence[str], tuning: Tuning, sizes: Sizes
 ) -> Study:
     english = given.english or HUB["english"]
+    labels = [display_name(encoder) for encoder in (english, *foreign)]
     return Study(
         name=name,
         question=QUESTION,
@@ -106,6 +109,7 @@ def _on_glue(
         surgeries=_surgeries(english, foreign),
         tasks={task: _glue(task, tuning, sizes) for task in tasks},
         seeds=given.seeds_to_run,
+        contrasts=_contrasts(labels[0], labels[1:]),
         costs=HALVED,
     )
 
@@ -131,6 +135,41 @@ def _surgeries(english: str, foreign: Sequence[str]) -> Any:
     ]
     transplanted = [on(foreign, "english-embeddings", f"transplant:donor={english}")] if foreign else []
     return [*surgeries, *transplanted]
+
+
+def _contrasts(english: str, foreign: Sequence[str]) -> Any:
+    """The claims of the thesis, its sections in order."""
+
+    def contrast(claim: str, first: tuple[str, str | None], second: tuple[str, str | None]) -> dict[str, Any]:
+        conditions = ({"encoder": encoder, "surgery": surgery} for encoder, surgery in (first, second))
+        return {"claim": claim} | dict(zip(("first", "second"), conditions, strict=True))
+
+    clean = (english, "clean")
+    every = (english, *foreign)
+    return [
+        contrast("Pre-trained is better than reversed layers (table 1)", (english, None), (english, "reversed")),
+        contrast("Reversed layers are better than a clean encoder (table 1)", (english, "reversed"), clean),
+        *(contrast("A foreign encoder is better than a clean one (table 3)", (one, None), clean) for one in foreign),
+        *(
+            contrast(
+                "Shuffled word embeddings are better than clean ones (table 4)",
+                (one, "shuffled-embeddings"), (one, "clean-embeddings"),
+            )
+            for one in every
+        ),
+        *(
+            contrast(
+                "A foreign encoder with English word embeddings is better than with clean ones (table 5)",
+                (one, "english-embeddings"), (one, "clean-embeddings"),
+            )
+            for one in foreign
+        ),
+        contrast("An oracle's initialisation is better than a clean encoder (table 6)", (english, "oracle"), clean),
+        contrast("The pre-trained magnitude is better than a clean encoder (5.1)", (english, "same-magnitude"), clean),
+        contrast("The pre-trained variance is better than a clean encoder (5.1)", (english, "same-variance"), clean),
+        *(contrast("Half of the layers are better than a clean encoder (table 8)", (english, one), clean)
+          for one in HALVED),
+    ]  # fmt: skip
 
 
 def _pretrain(code: str, given: Parameters) -> Pretrain:
