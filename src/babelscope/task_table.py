@@ -43,8 +43,8 @@ BASELINES: dict[Kind, tuple[BaselineName, ...]] = {
 
 HEADS: dict[Kind, tuple[str, ...]] = {
     "trees": ("small", "underspecified", "align-then-predict"),
-    "classes": ("first", "pooler"),
-    "degrees": ("first", "pooler"),
+    "classes": ("first", "pooler", "family"),
+    "degrees": ("first", "pooler", "family"),
 }
 """Kind of task -> the heads there are to choose from; the first is the default."""
 

@@ -20,6 +20,7 @@ from babelscope.encoders.pieces import Batch, Pieces, by_length
 from babelscope.encoders.pooler import Pooler, may_have_pooler
 from babelscope.errors import InputError
 from babelscope.task_table import HEADS
+from babelscope.tasks.family import family_classifier
 from babelscope.tasks.metrics import measure_of, score
 from babelscope.tasks.task import Score
 from babelscope.text import SentencePair
@@ -40,15 +41,16 @@ class Classifier(nn.Module):
     """An encoder's backbone, with dropout and a linear layer over the state that stands for the whole text.
 
     That state is the raw last hidden state of the first piece ([CLS]; head "first", the default), or what the model's
-    own pooler makes of it (head "pooler"). Without `labels` the layer has one output and the task is regression:
-    outputs 0 to 1 are spread over `scale`, the lowest and the highest number of the task (0 and 5 for STS-B).
+    own pooler makes of it (head "pooler"). Head "family" is, in place of all this, the one that the model's family has
+    for classification. Without `labels` there is one output and the task is regression: outputs 0 to 1 are spread over
+    `scale`, the lowest and the highest number of the task (0 and 5 for STS-B).
 
-    The backbone is the encoder's own, not a copy: training the classifier changes the encoder. The linear layer, and
-    a pooler where the checkpoint has none, are drawn from torch's global generator. `max_length` (pieces) can only
-    be less than what the encoder has positions for.
+    The backbone is the encoder's own, not a copy: training the classifier changes the encoder. The head, but for a
+    pooler that the checkpoint has, is drawn from torch's global generator. `max_length` (pieces) can only be less
+    than what the encoder has positions for.
 
     Raises:
-        InputError: one label alone, a scale without width, an unknown head, or a family that has no pooler.
+        InputError: one label alone, a scale without width, an unknown head, or one that the family does not have.
     """
 
     def __init__(
@@ -66,6 +68,9 @@ class Classifier(nn.Module):
         self.tokenizer = encoder.tokenizer
         self.max_length = min(encoder.max_length, max_length or encoder.max_length)
         self.backbone = encoder.backbone
+        self.family = family_classifier(encoder, labels, dropout) if head == "family" else None
+        if self.family is not None:
+            return
         self.pooler = pooler_of(encoder) if head == "pooler" else nn.Identity()
         self.dropout = nn.Dropout(dropout)
         self.classifier = nn.Linear(encoder.backbone.config.hidden_size, len(self.labels) or 1)
@@ -75,8 +80,12 @@ class Classifier(nn.Module):
     def forward(self, batch: Batch) -> Tensor:
         """[texts, labels]: logits; for regression [texts]: numbers, as shares of the scale."""
         types = {} if batch.types is None else {"token_type_ids": batch.types}
-        states = self.backbone(input_ids=batch.ids, attention_mask=batch.attention_mask, **types).last_hidden_state
-        outputs = self.classifier(self.dropout(self.pooler(self.text_states(states, batch))))
+        inputs = {"input_ids": batch.ids, "attention_mask": batch.attention_mask, **types}
+        if self.family is not None:
+            outputs = self.family(**inputs).logits
+        else:
+            states = self.text_states(self.backbone(**inputs).last_hidden_state, batch)
+            outputs = self.classifier(self.dropout(self.pooler(states)))
         return outputs if self.labels else outputs.squeeze(1)
 
     def text_states(self, states: Tensor, batch: Batch) -> Tensor:
@@ -95,9 +104,12 @@ class Classifier(nn.Module):
 
     def encode(self, texts: Sequence[Text]) -> Pieces:
         """The texts as the classifier reads them."""
-        # Models of one type have no use for type ids; DistilBERT's family does not even take them.
-        types = getattr(self.backbone.config, "type_vocab_size", 0) > 1
-        return encode_texts(self.tokenizer, texts, self.max_length, types)
+        return encode_texts(self.tokenizer, texts, self.max_length, self.reads_types)
+
+    @property
+    def reads_types(self) -> bool:
+        """Whether the model has types for the sentences of a pair. DistilBERT's family does not even take them."""
+        return getattr(self.backbone.config, "type_vocab_size", 0) > 1
 
 
 def pooler_of(encoder: Encoder) -> Pooler:
@@ -151,7 +163,7 @@ def encode_texts(
 @torch.no_grad()
 def predict_values(classifier: Classifier, pieces: Pieces, tokens_per_batch: int = 4096) -> NDArray[np.generic]:
     """[texts]: the best class of each, int64; or the number of each, float64, in the classifier's scale."""
-    was_training, device = classifier.training, classifier.classifier.weight.device
+    was_training, device = classifier.training, classifier.backbone.device
     classifier.eval()
     values = np.zeros(len(pieces), dtype=np.int64 if classifier.labels else np.float64)
     for indices in by_length(pieces.lengths, tokens_per_batch):
@@ -269,7 +281,7 @@ class Classification:
 
     def loss(self, model: Classifier, batch: ClassBatch) -> Tensor:
         """Mean cross-entropy over the texts, or mean squared error in shares of the scale."""
-        device = model.classifier.weight.device
+        device = model.backbone.device
         outputs, gold = model(batch.batch.to(device)).float(), batch.gold.to(device)
         return cross_entropy(outputs, gold) if model.labels else mse_loss(outputs, gold)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from torch import nn
 
@@ -44,6 +44,10 @@ class TaskModel(Protocol):
     """A model of one task. Examples are what the task's data sets hold: `Sentence`, `Tagged` or `SentencePair`."""
 
     @property
+    def design(self) -> Design:
+        """What it was made for."""
+
+    @property
     def module(self) -> nn.Module:
         """What is trained and saved."""
 
@@ -54,6 +58,14 @@ class TaskModel(Protocol):
         """How good the model is on examples, the main measure first."""
 
 
+@runtime_checkable
+class Predictor(Protocol):
+    """The module of a task model, unless it is a masked language model, which labels nothing."""
+
+    def predict(self, inputs: Sequence[Any], /) -> list[Any]:
+        """Of each sentence of words, the label of every word, or a tree; of each text or pair, its label or number."""
+
+
 def task_model(encoder: Encoder, design: Design) -> TaskModel:
     """The model of a task; its head is drawn from torch's global generator. It trains the encoder's own weights."""
     return _MODELS[TASKS[design.task].kind](encoder, design)
@@ -61,10 +73,15 @@ def task_model(encoder: Encoder, design: Design) -> TaskModel:
 
 def recurrent_model(design: Design, train: Sequence[Any]) -> TaskModel:
     """A BiLSTM for the task, that knows the words of the training examples and is drawn like `task_model`'s head."""
-    kind = TASKS[design.task].kind
     words = [example.words if isinstance(example, Tagged) else example.forms for example in train]
-    backbone = BiLstmBackbone(Vocabulary.of(words), dropout=design.dropout)
-    return _RecurrentParsingModel(backbone) if kind == "trees" else _RecurrentTaggingModel(backbone, design)
+    return recurrent_model_of(design, Vocabulary.of(words))
+
+
+def recurrent_model_of(design: Design, vocabulary: Vocabulary) -> TaskModel:
+    """The same for the words of a vocabulary."""
+    backbone = BiLstmBackbone(vocabulary, dropout=design.dropout)
+    trees = TASKS[design.task].kind == "trees"
+    return _RecurrentParsingModel(backbone, design) if trees else _RecurrentTaggingModel(backbone, design)
 
 
 def baseline_scores(baseline: str, task: TaskName, train: Sequence[Any], test: Sequence[Any]) -> list[Score]:
@@ -87,6 +104,7 @@ def training_task(model: TaskModel, train: Sequence[Sequence[Any]], dev: Mapping
 
 class _PartOfSpeechModel:
     def __init__(self, encoder: Encoder, design: Design):
+        self.design = design
         self.module = Tagger(encoder, UPOS, design.dropout, design.max_length)
 
     def training(self, train: Sequence[Sentence], dev: Mapping[str, Sequence[Sentence]]) -> Task:
@@ -98,6 +116,7 @@ class _PartOfSpeechModel:
 
 class _EntityModel:
     def __init__(self, encoder: Encoder, design: Design):
+        self.design = design
         self.module = Tagger(encoder, bio_labels(design.entity_types), design.dropout, design.max_length)
 
     def training(self, train: Sequence[Tagged], dev: Mapping[str, Sequence[Tagged]]) -> Task:
@@ -109,6 +128,7 @@ class _EntityModel:
 
 class _ParsingModel:
     def __init__(self, encoder: Encoder, design: Design):
+        self.design = design
         self.module = Parser(encoder, design.head, design.dropout, design.max_length)
 
     def training(self, train: Sequence[Sentence], dev: Mapping[str, Sequence[Sentence]]) -> Task:
@@ -120,6 +140,7 @@ class _ParsingModel:
 
 class _TextModel:
     def __init__(self, encoder: Encoder, design: Design):
+        self.design = design
         info = TASKS[design.task]
         self.measures = info.measures
         self.module = Classifier(
@@ -127,7 +148,7 @@ class _TextModel:
             info.labels,
             design.dropout,
             design.max_length,
-            head="pooler" if design.head == "pooler" else "first",
+            head=design.head or "first",
             scale=info.scale,
         )
 
@@ -138,28 +159,34 @@ class _TextModel:
         return [*evaluate_classifier(self.module, examples, self.measures), Score("examples", len(examples), "texts")]
 
 
-class _LanguageModel:
+class LanguageModel:
+    """An encoder with its masked language model head."""
+
     def __init__(self, encoder: Encoder, design: Design):
+        self.design = design
         if not encoder.has_mlm_head:
             raise EncoderError(f"{encoder.name} has no masked language model head, so task mlm cannot use it")
-        self.module, self.tokenizer = encoder.model, encoder.tokenizer
+        self.encoder, self.module = encoder, encoder.model
         self.max_length = min(encoder.max_length, design.max_length or encoder.max_length)
 
     def training(self, train: Sequence[Sentence], dev: Mapping[str, Sequence[Sentence]]) -> Task:
+        """What the loop trains on."""
         held_out = {name: self._held_out(part) for name, part in dev.items()}
-        return MaskedLanguageModelling(self.tokenizer, lines(train), self.max_length, dev=held_out)
+        return MaskedLanguageModelling(self.encoder.tokenizer, lines(train), self.max_length, dev=held_out)
 
     def scores(self, examples: Sequence[Sentence]) -> list[Score]:
+        """Perplexity on fixed masked pieces."""
         return [Score("perplexity", self._held_out(examples).perplexity(self.module), "")]
 
     def _held_out(self, sentences: Iterable[Sentence]) -> HeldOut:
-        return HeldOut.of(self.tokenizer, lines(sentences), self.max_length)
+        return HeldOut.of(self.encoder.tokenizer, lines(sentences), self.max_length)
 
 
 class _RecurrentTaggingModel:
     """Of parts of speech, or of entities with a CRF."""
 
     def __init__(self, backbone: BiLstmBackbone, design: Design):
+        self.design = design
         self.entities = TASKS[design.task].kind == "entities"
         labels = bio_labels(design.entity_types) if self.entities else UPOS
         self.module = BiLstmTagger(backbone, labels, "crf" if self.entities else "softmax")
@@ -177,7 +204,8 @@ class _RecurrentTaggingModel:
 
 
 class _RecurrentParsingModel:
-    def __init__(self, backbone: BiLstmBackbone):
+    def __init__(self, backbone: BiLstmBackbone, design: Design):
+        self.design = design
         self.module = BiLstmParser(backbone)
 
     def training(self, train: Sequence[Sentence], dev: Mapping[str, Sequence[Sentence]]) -> Task:
@@ -200,7 +228,7 @@ def lines(sentences: Iterable[Sentence]) -> list[str]:
 _TAG_BASELINES = {"most-frequent-tag": most_frequent_tag, "word-majority": word_majority}
 _TEXT_BASELINES = {"majority": majority, "bag-of-words": bag_of_words}
 _MODELS: dict[Kind, Callable[[Encoder, Design], TaskModel]] = {
-    "language model": _LanguageModel,
+    "language model": LanguageModel,
     "tags": _PartOfSpeechModel,
     "entities": _EntityModel,
     "trees": _ParsingModel,

@@ -1,0 +1,184 @@
+"""Trained models as Hugging Face folders, and read back from them.
+
+A folder holds `config.json`, `model.safetensors`, the tokenizer's files, and `babelscope.json`, which says what the
+model was made for. The weights are named as the family's own model names them, so that `transformers.pipeline` loads
+taggers and classifiers. A parser's folder is one of its encoder with a scorer beside it, and a BiLSTM's has neither
+configuration nor tokenizer: these two are for Babelscope alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import torch
+from pydantic import ValidationError
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import nn
+from transformers import PretrainedConfig
+from transformers.models.auto import modeling_auto
+
+import babelscope
+from babelscope.declaration import Declaration
+from babelscope.encoders.anatomy import anatomy_of
+from babelscope.encoders.load import load_encoder, save_encoder
+from babelscope.errors import InputError
+from babelscope.task_table import TASKS
+from babelscope.tasks.bilstm_parse import BiLstmParser
+from babelscope.tasks.bilstm_tag import BiLstmTagger
+from babelscope.tasks.classify import Classifier
+from babelscope.tasks.family import labelled_config
+from babelscope.tasks.models import Design, LanguageModel, TaskModel, recurrent_model_of, task_model
+from babelscope.tasks.parse import Parser
+from babelscope.tasks.tag import Tagger
+from babelscope.tasks.words import Vocabulary
+
+RECORD, WEIGHTS = "babelscope.json", "model.safetensors"
+
+_LINEAR = {"classifier.": "classifier."}
+_SCORE = {"classifier.": "score."}
+_TAGGING = {
+    "bert": _LINEAR, "distilbert": _LINEAR, "roberta": _LINEAR, "xlm-roberta": _LINEAR, "electra": _LINEAR,
+    "deberta": _LINEAR, "deberta-v2": _LINEAR, "gpt2": _LINEAR, "llama": _SCORE, "qwen2": _SCORE, "qwen3": _SCORE,
+}  # fmt: skip
+"""Model type -> our and its name of the linear layer, where its `...ForTokenClassification` has nothing else."""
+_DENSE = {"pooler.": "classifier.", "classifier.": "classifier.out_proj."}
+_POOLING = {"bert": {"pooler.": "bert.pooler."} | _LINEAR, "roberta": _DENSE, "xlm-roberta": _DENSE}
+"""The same of a pooler and a linear layer over it, where its `...ForSequenceClassification` is just that."""
+
+
+class Record(Declaration):
+    """What `babelscope.json` says."""
+
+    format: Literal[1] = 1
+    babelscope: str
+    design: Design
+    vocabulary: Vocabulary | None = None
+    """Of a model without an encoder."""
+
+
+class Naming(NamedTuple):
+    """How a folder names a model and its weights."""
+
+    architecture: str | None = None
+    """The class of transformers that has weights of these names; None if there is none."""
+    prefixes: Mapping[str, str] = {"": ""}
+    """What names begin with in our module -> in the file."""
+
+    def name(self, ours: str) -> str:
+        """The name in the file."""
+        prefix = next(prefix for prefix in self.prefixes if ours.startswith(prefix))
+        return self.prefixes[prefix] + ours.removeprefix(prefix)
+
+
+def save_model(model: TaskModel, folder: Path) -> None:
+    """Write a trained model to a folder, which is made.
+
+    The output of a model of regression is a share of its task's scale; Babelscope spreads it, pipelines do not.
+    A masked language model is written as the encoder that it is.
+
+    Raises:
+        InputError: transformers has no model of the family with such a head.
+    """
+    if isinstance(model, LanguageModel):
+        return save_encoder(model.encoder, folder)
+    module, vocabulary, naming = model.module, None, Naming()
+    if isinstance(module, Tagger | Classifier | Parser):
+        naming = _naming(model.design, module.backbone.config)
+        folder.mkdir(parents=True)
+        _save_settings(module, naming, folder)
+    elif isinstance(module, BiLstmTagger | BiLstmParser):
+        vocabulary = module.backbone.vocabulary
+        folder.mkdir(parents=True)
+    weights = {naming.name(name): weight.detach().cpu().contiguous() for name, weight in module.named_parameters()}
+    save_file(weights, folder / WEIGHTS, {"format": "pt"})
+    record = Record(babelscope=babelscope.__version__, design=model.design, vocabulary=vocabulary)
+    (folder / RECORD).write_text(record.model_dump_json(indent=1, exclude_none=True) + "\n", encoding="utf-8")
+
+
+def load_model(folder: Path) -> TaskModel:
+    """The model that `save_model` wrote, in evaluation mode.
+
+    Raises:
+        InputError: the folder holds no such model, or its files do not fit together.
+    """
+    record = _read_record(folder)
+    with torch.random.fork_rng(devices=[]):
+        if record.vocabulary is not None:
+            model, naming = recurrent_model_of(record.design, record.vocabulary), Naming()
+        else:
+            encoder = load_encoder(folder)
+            model, naming = task_model(encoder, record.design), _naming(record.design, encoder.backbone.config)
+    _set_weights(model.module, naming, folder / WEIGHTS)
+    model.module.eval()
+    return model
+
+
+def _naming(design: Design, config: PretrainedConfig) -> Naming:
+    kind, model_type = TASKS[design.task].kind, config.model_type
+    if kind == "trees":
+        architectures, head = modeling_auto.MODEL_MAPPING_NAMES, {"biaffine.": "biaffine."}
+    elif kind in ("tags", "entities"):
+        architectures, head = modeling_auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES, _TAGGING.get(model_type)
+    else:
+        architectures = modeling_auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
+        head = {"family": {"family.": ""}, "pooler": _POOLING.get(model_type)}.get(design.head or "first")
+    if head is None:
+        raise InputError(_no_such_head(design, model_type))
+    return Naming(architectures[model_type], {"backbone.": f"{anatomy_of(config).backbone}."} | head)
+
+
+def _no_such_head(design: Design, model_type: str) -> str:
+    if TASKS[design.task].kind in ("tags", "entities"):
+        head, advice = "a linear layer over the last hidden states", f"of the types {', '.join(_TAGGING)} it has"
+    else:
+        head, advice = f"the head {design.head or 'first'!r}", f"tune with tasks.{design.task}.head: family"
+    return (
+        f"this model cannot be exported: transformers has no {model_type} for this task with {head}; {advice}. "
+        "babelscope predict can use the model from the store"
+    )
+
+
+def _save_settings(module: Tagger | Classifier | Parser, naming: Naming, folder: Path) -> None:
+    """Configuration and tokenizer, set to what the model reads."""
+    config, tokenizer = module.backbone.config, deepcopy(module.tokenizer)
+    config = deepcopy(config) if isinstance(module, Parser) else labelled_config(config, module.labels)
+    config.architectures = [naming.architecture]
+    config.pad_token_id = tokenizer.pad_token_id
+    config.save_pretrained(folder)
+    inputs = ["input_ids", "attention_mask"]
+    if isinstance(module, Classifier) and module.reads_types:
+        inputs.append("token_type_ids")
+    tokenizer.model_input_names = tokenizer.init_kwargs["model_input_names"] = inputs
+    tokenizer.model_max_length = module.max_length
+    tokenizer.backend_tokenizer.no_truncation()  # what the last call has set would be saved too
+    tokenizer.backend_tokenizer.no_padding()
+    tokenizer.save_pretrained(folder)
+
+
+def _read_record(folder: Path) -> Record:
+    path = folder / RECORD
+    try:
+        return Record.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}; give a folder that babelscope export wrote") from None
+    except ValidationError as error:
+        fault = error.errors()[0]
+        where = ".".join(map(str, fault["loc"]))
+        raise InputError(f"{path}: {where}: {fault['msg']}; export the model again") from None
+
+
+@torch.no_grad()
+def _set_weights(module: nn.Module, naming: Naming, path: Path) -> None:
+    try:
+        weights = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise InputError(f"{path}: {error}; export the model again") from None
+    parameters = {naming.name(name): parameter for name, parameter in module.named_parameters()}
+    for name in sorted(weights.keys() | parameters.keys()):
+        if name not in weights or name not in parameters or weights[name].shape != parameters[name].shape:
+            raise InputError(f"{path}: weight {name} does not fit the model of {RECORD}; export the model again")
+        parameters[name].copy_(weights[name])

@@ -1,0 +1,296 @@
+"""Saved, reloaded and loaded by transformers, a model says the same."""
+
+import json
+from dataclasses import replace
+from itertools import accumulate
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModelForSequenceClassification, AutoModelForTokenClassification, pipeline
+
+from babelscope.encoders.load import Encoder, load_encoder
+from babelscope.errors import InputError
+from babelscope.tasks.export import load_model, save_model
+from babelscope.tasks.models import Design, recurrent_model, task_model
+from babelscope.text import UPOS, Sentence, SentencePair, Tagged, Word
+from families import DECODERS, FAMILIES, byte_level_tokenizer, family_model
+
+TAGGERS = [family for family in FAMILIES if family != "modernbert"]
+ENTITIES = ("LOC", "PER")
+
+
+def family_encoder(model_type, tokenizer, sentences, **changes):
+    if model_type in DECODERS:
+        tokenizer = byte_level_tokenizer(sentences, 300)
+        changes = {"vocabulary": 300, **changes}
+    return Encoder(family_model(model_type, **changes), tokenizer, model_type)
+
+
+def made(encoder, task, seed=0, **choices):
+    """A model whose predictions differ, as if it were trained."""
+    torch.manual_seed(seed)
+    model = task_model(encoder, Design(task, **choices))
+    with torch.no_grad():
+        for name, weight in model.module.named_parameters():
+            if not name.startswith("backbone"):
+                weight.normal_(std=0.5)
+    model.module.eval()
+    return model
+
+
+@torch.no_grad()
+def spread(classifier, texts):
+    """Move the logits so that their means are equal, and labels differ."""
+    last = [one for one in classifier.modules() if isinstance(one, torch.nn.Linear)][-1]
+    if last.bias is not None:
+        pieces = classifier.encode(texts)
+        last.bias -= torch.stack([classifier(pieces.batch(np.array([k])))[0] for k in range(len(texts))]).mean(0)
+
+
+@pytest.fixture(scope="session")
+def words(tagged):
+    return [list(sentence.words) for sentence in tagged]
+
+
+@pytest.fixture(scope="session")
+def trees(tagged):
+    return [
+        Sentence(
+            str(k), tuple(Word(w, t, i, "root" if i == 0 else "dep") for i, (w, t) in enumerate(zip(*one, strict=True)))
+        )
+        for k, one in enumerate(tagged)
+    ]
+
+
+@pytest.fixture(scope="session")
+def entities(tagged):
+    return [Tagged(words, [("O", "B-LOC", "I-LOC", "B-PER")[len(w) % 4] for w in words]) for words, _ in tagged]
+
+
+@pytest.fixture(scope="session")
+def pairs(sentences):
+    labels = ("entailment", "neutral", "contradiction")
+    return [SentencePair(a, b, labels[k % 3]) for k, (a, b) in enumerate(zip(sentences, sentences[::-1], strict=True))]
+
+
+@pytest.fixture
+def examples(trees, entities, pairs):
+    return {
+        "pos": trees,
+        "parsing": trees,
+        "ner": entities,
+        "xnli": pairs,
+        "sst2": [SentencePair(pair.first, None, "01"[k % 2]) for k, pair in enumerate(pairs)],
+        "stsb": [pair._replace(label=k % 6 / 1.3) for k, pair in enumerate(pairs)],
+    }
+
+
+def inputs(examples):
+    if isinstance(examples[0], SentencePair):
+        return [one.first if one.second is None else (one.first, one.second) for one in examples]
+    return [list(one.words) if isinstance(one, Tagged) else one.forms for one in examples]
+
+
+MODELS = [
+    ("pos", {}), ("ner", {"entity_types": ENTITIES}), ("parsing", {}), ("parsing", {"head": "underspecified"}),
+    ("xnli", {"head": "family"}), ("xnli", {"head": "pooler"}), ("sst2", {"head": "family"}),
+    ("stsb", {"head": "family"}), ("stsb", {"head": "pooler"}), ("pos", {"max_length": 8}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("task", "choices"), MODELS)
+def test_a_model_read_back_scores_the_same_to_the_last_digit(
+    family, task, choices, tokenizer, sentences, examples, tmp_path
+):
+    encoder = family_encoder(family, tokenizer, sentences)
+    try:
+        model = made(encoder, task, **choices)
+        save_model(model, tmp_path / "model")
+    except InputError as error:
+        assert family == "modernbert" or choices.get("head") == "pooler", error
+        assert not (tmp_path / "model").exists()
+        return
+    again = load_model(tmp_path / "model")
+    assert again.design == model.design
+    assert again.scores(examples[task]) == model.scores(examples[task])
+    assert again.module.predict(inputs(examples[task])) == model.module.predict(inputs(examples[task]))
+    save_model(again, tmp_path / "again")
+    for name in ("model.safetensors", "babelscope.json"):
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "model" / name).read_bytes(), name
+
+
+@pytest.mark.parametrize("task", ["pos", "ner", "parsing"])
+def test_a_bilstm_read_back_scores_the_same_to_the_last_digit(task, examples, tmp_path):
+    torch.manual_seed(0)
+    model = recurrent_model(Design(task, entity_types=ENTITIES if task == "ner" else ()), examples[task])
+    model.module.eval()
+    save_model(model, tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    assert again.scores(examples[task]) == model.scores(examples[task])
+    assert again.module.predict([["unseen", "слово", ""]]) == model.module.predict([["unseen", "слово", ""]])
+    assert sorted(path.name for path in (tmp_path / "model").iterdir()) == ["babelscope.json", "model.safetensors"]
+
+
+def test_a_masked_language_model_is_saved_as_the_encoder_it_is(encoder, trees, tmp_path):
+    model = task_model(encoder, Design("mlm"))
+    save_model(model, tmp_path / "model")
+    again = task_model(load_encoder(tmp_path / "model"), Design("mlm"))
+    assert again.scores(trees) == model.scores(trees)
+
+
+@pytest.mark.parametrize("family", TAGGERS)
+@pytest.mark.parametrize("task", ["pos", "ner"])
+def test_the_library_makes_the_same_logits_of_words(family, task, tokenizer, sentences, tmp_path):
+    model = made(family_encoder(family, tokenizer, sentences), task, entity_types=ENTITIES if task == "ner" else ())
+    save_model(model, tmp_path / "model")
+    theirs, report = AutoModelForTokenClassification.from_pretrained(tmp_path / "model", output_loading_info=True)
+    assert not any(report.values()), report
+    assert tuple(theirs.config.id2label.values()) == model.module.labels
+    assert theirs.config.label2id["B-PER" if task == "ner" else "NOUN"] == model.module.labels.index(
+        "B-PER" if task == "ner" else "NOUN"
+    )
+    pieces = model.module.tokenizer(sentences[:8], padding=True, return_tensors="pt")
+    ids, mask = pieces["input_ids"], pieces["attention_mask"]
+    with torch.no_grad():
+        ours = model.module.classifier(model.module.backbone(input_ids=ids, attention_mask=mask).last_hidden_state)
+        assert torch.equal(theirs(input_ids=ids, attention_mask=mask).logits, ours)
+
+
+@pytest.mark.parametrize("family", TAGGERS)
+def test_a_pipeline_tags_first_pieces_as_the_tagger_does(family, tokenizer, sentences, words, tmp_path):
+    model = made(family_encoder(family, tokenizer, sentences), "pos")
+    save_model(model, tmp_path / "model")
+    tag = pipeline("token-classification", model=str(tmp_path / "model"), ignore_labels=[])
+    predicted = model.module.predict(words)
+    assert len({label for labels in predicted for label in labels}) > 3
+    for one, labels in zip(words, predicted, strict=True):
+        # A byte-level piece begins at the space before its word.
+        ends = list(accumulate(len(word) + 1 for word in one))
+        firsts = {}
+        for piece in tag(" ".join(one)):
+            firsts.setdefault(next(k for k, end in enumerate(ends) if piece["start"] < end - 1), piece["entity"])
+        assert [firsts[k] for k in range(len(one))] == labels
+
+
+def test_a_pipeline_finds_the_entities_that_the_tagger_finds(encoder, words, tmp_path):
+    model = made(encoder, "ner", entity_types=ENTITIES)
+    save_model(model, tmp_path / "model")
+    find = pipeline("token-classification", model=str(tmp_path / "model"), aggregation_strategy="first")
+    found = 0
+    for one, labels in zip(words, model.module.predict(words), strict=True):
+        theirs = [None] * len(one)
+        starts = [0, *accumulate(len(word) + 1 for word in one)]
+        for group in find(" ".join(one)):
+            for k in range(starts.index(group["start"]), len(one)):
+                theirs[k] = group["entity_group"] if starts[k] < group["end"] else theirs[k]
+        assert theirs == [None if label == "O" else label[2:] for label in labels]
+        found += sum(one is not None for one in theirs)
+    assert found > 20
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("task", "head"), [("xnli", "family"), ("sst2", "family"), ("xnli", "pooler")])
+def test_a_pipeline_classifies_as_the_classifier_does(family, task, head, tokenizer, sentences, examples, tmp_path):
+    if head == "pooler" and family not in ("bert", "roberta", "xlm-roberta"):
+        pytest.skip("no pooler of this kind")
+    types = {"type_vocab_size": 2} if family in ("bert", "electra") else {}
+    model = made(family_encoder(family, tokenizer, sentences, **types), task, head=head)
+    texts = inputs(examples[task])
+    spread(model.module, texts)
+    save_model(model, tmp_path / "model")
+    classify = pipeline("text-classification", model=str(tmp_path / "model"), truncation=True)
+    given = [{"text": text[0], "text_pair": text[1]} for text in texts] if task == "xnli" else texts
+    theirs = [answer["label"] for answer in classify(given)]
+    assert theirs == model.module.predict(texts)
+    assert len(set(theirs)) > 1
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_regression_has_one_output_a_share_of_the_scale(family, tokenizer, sentences, examples, tmp_path):
+    model = made(family_encoder(family, tokenizer, sentences), "stsb", head="family")
+    save_model(model, tmp_path / "model")
+    theirs, report = AutoModelForSequenceClassification.from_pretrained(tmp_path / "model", output_loading_info=True)
+    assert not any(report.values()), report
+    assert (theirs.config.num_labels, theirs.config.problem_type) == (1, "regression")
+    texts = inputs(examples["stsb"])
+    classify = pipeline("text-classification", model=str(tmp_path / "model"), truncation=True)
+    shares = [answer["score"] for answer in classify([{"text": a, "text_pair": b} for a, b in texts])]
+    assert [5 * share for share in shares] == pytest.approx(model.module.predict(texts), rel=1e-6, abs=1e-5)
+
+
+def test_the_family_head_trains_the_encoder_itself(encoder, tokenizer, sentences):
+    own = family_encoder("bert", tokenizer, sentences)
+    model = made(own, "sst2", head="family")
+    assert model.module.family.bert is own.backbone
+    names = [name for name, _ in model.module.named_parameters()]
+    assert len(names) == len(set(names)) and "family.classifier.weight" in names
+
+
+def test_the_family_head_keeps_a_pooler_that_was_trained(tokenizer, sentences):
+    from babelscope.encoders.pooler import Pooler
+
+    own = family_encoder("bert", tokenizer, sentences)
+    own = replace(own, pooler=Pooler(own.backbone.config))
+    trained = own.pooler.dense.weight.clone()
+    model = task_model(own, Design("sst2", head="family"))
+    assert torch.equal(model.module.family.bert.pooler.dense.weight, trained)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_family_head_has_the_dropout_that_was_asked_for(family, tokenizer, sentences):
+    model = task_model(family_encoder(family, tokenizer, sentences), Design("sst2", head="family", dropout=0.375))
+    config = model.module.family.config
+    backbone = set(model.module.backbone.modules())
+    heads = [one for one in model.module.family.modules() if one not in backbone]
+    dropouts = [one.p for one in heads if isinstance(one, torch.nn.Dropout) or hasattr(one, "drop_prob")]
+    assert 0.375 in dropouts or family in DECODERS, (config, dropouts)
+
+
+@pytest.mark.parametrize(
+    ("family", "task", "choices", "advice"),
+    [
+        ("bert", "sst2", {}, "head: family"),
+        ("gpt2", "sst2", {}, "head: family"),
+        ("modernbert", "pos", {}, "types bert,"),
+    ],
+)
+def test_a_head_that_transformers_lacks_is_refused(family, task, choices, advice, tokenizer, sentences, tmp_path):
+    model = made(family_encoder(family, tokenizer, sentences), task, **choices)
+    with pytest.raises(InputError, match="cannot be exported.*" + advice):
+        save_model(model, tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        (lambda folder: (folder / "babelscope.json").unlink(), "babelscope export wrote"),
+        (lambda folder: (folder / "babelscope.json").write_text("{}"), "babelscope: Field required"),
+        (lambda folder: (folder / "babelscope.json").write_text("["), "babelscope.json: .*JSON"),
+        (lambda folder: _set_task(folder, "ner"), "weight .* does not fit"),
+        (lambda folder: _set_task(folder, "poetry"), "design.task"),
+        (lambda folder: (folder / "model.safetensors").write_bytes(b"no"), "cannot load the encoder"),
+    ],
+)
+def test_a_damaged_folder_is_refused(damage, problem, encoder, tmp_path):
+    save_model(made(encoder, "pos"), tmp_path / "model")
+    damage(tmp_path / "model")
+    with pytest.raises(InputError, match=problem):
+        load_model(tmp_path / "model")
+
+
+def _set_task(folder, task):
+    record = json.loads((folder / "babelscope.json").read_text())
+    record["design"]["task"] = task
+    (folder / "babelscope.json").write_text(json.dumps(record))
+
+
+def test_reading_a_model_back_draws_nothing(encoder, tmp_path):
+    save_model(made(encoder, "pos"), tmp_path / "model")
+    torch.manual_seed(3)
+    expected = torch.rand(2)
+    torch.manual_seed(3)
+    assert load_model(tmp_path / "model").module.labels == UPOS
+    assert torch.equal(torch.rand(2), expected)
