@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import deepcopy
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from pydantic import ValidationError
@@ -48,6 +48,14 @@ _TAGGING = {
 _DENSE = {"pooler.": "classifier.", "classifier.": "classifier.out_proj."}
 _POOLING = {"bert": {"pooler.": "bert.pooler."} | _LINEAR, "roberta": _DENSE, "xlm-roberta": _DENSE}
 """The same of a pooler and a linear layer over it, where its `...ForSequenceClassification` is just that."""
+_ARCHITECTURES: dict[str, Mapping[str, Any]] = {
+    "trees": modeling_auto.MODEL_MAPPING_NAMES,
+    "tags": modeling_auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES,
+    "entities": modeling_auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES,
+    "classes": modeling_auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
+    "degrees": modeling_auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
+}
+"""Kind of task -> model type -> the class of transformers for it; of trees, that of the encoder."""
 
 
 class Record(Declaration):
@@ -63,8 +71,8 @@ class Record(Declaration):
 class Naming(NamedTuple):
     """How a folder names a model and its weights."""
 
-    architecture: str | None = None
-    """The class of transformers that has weights of these names; None if there is none."""
+    architecture: str = ""
+    """The class of transformers that has weights of these names; empty if there is none."""
     prefixes: Mapping[str, str] = {"": ""}
     """What names begin with in our module -> in the file."""
 
@@ -118,17 +126,19 @@ def load_model(folder: Path) -> TaskModel:
 
 
 def _naming(design: Design, config: PretrainedConfig) -> Naming:
-    kind, model_type = TASKS[design.task].kind, config.model_type
+    model_type, kind = config.model_type, TASKS[design.task].kind
+    head: Mapping[str, str] | None = None
     if kind == "trees":
-        architectures, head = modeling_auto.MODEL_MAPPING_NAMES, {"biaffine.": "biaffine."}
+        head = {"biaffine.": "biaffine."}
     elif kind in ("tags", "entities"):
-        architectures, head = modeling_auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES, _TAGGING.get(model_type)
-    else:
-        architectures = modeling_auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
-        head = {"family": {"family.": ""}, "pooler": _POOLING.get(model_type)}.get(design.head or "first")
+        head = _TAGGING.get(model_type)
+    elif design.head == "pooler":
+        head = _POOLING.get(model_type)
+    elif design.head == "family":
+        head = {"family.": ""}
     if head is None:
         raise InputError(_no_such_head(design, model_type))
-    return Naming(architectures[model_type], {"backbone.": f"{anatomy_of(config).backbone}."} | head)
+    return Naming(_ARCHITECTURES[kind][model_type], {"backbone.": f"{anatomy_of(config).backbone}.", **head})
 
 
 def _no_such_head(design: Design, model_type: str) -> str:
@@ -145,9 +155,8 @@ def _no_such_head(design: Design, model_type: str) -> str:
 def _save_settings(module: Tagger | Classifier | Parser, naming: Naming, folder: Path) -> None:
     """Configuration and tokenizer, set to what the model reads."""
     config, tokenizer = module.backbone.config, deepcopy(module.tokenizer)
-    config = deepcopy(config) if isinstance(module, Parser) else labelled_config(config, module.labels)
+    config = deepcopy(config) if isinstance(module, Parser) else labelled_config(config, module.labels, tokenizer)
     config.architectures = [naming.architecture]
-    config.pad_token_id = tokenizer.pad_token_id
     config.save_pretrained(folder)
     inputs = ["input_ids", "attention_mask"]
     if isinstance(module, Classifier) and module.reads_types:

@@ -6,8 +6,14 @@ from collections.abc import Sequence
 from copy import deepcopy
 from typing import cast
 
-from transformers import AutoModelForSequenceClassification, PretrainedConfig, PreTrainedModel
+from transformers import (
+    AutoModelForSequenceClassification,
+    PretrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
 
+from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder
 from babelscope.errors import InputError
 
@@ -24,8 +30,7 @@ def family_classifier(encoder: Encoder, labels: Sequence[str], dropout: float) -
     Raises:
         InputError: the family has no such model.
     """
-    config = labelled_config(encoder.backbone.config, labels)
-    config.pad_token_id = encoder.tokenizer.pad_token_id  # a decoder finds the end of a text by it
+    config = labelled_config(encoder.backbone.config, labels, encoder.tokenizer)
     setattr(config, _DROPOUT.get(config.model_type, "classifier_dropout"), dropout)
     try:
         family: PreTrainedModel = AutoModelForSequenceClassification.from_config(config, dtype=encoder.backbone.dtype)
@@ -42,9 +47,13 @@ def family_classifier(encoder: Encoder, labels: Sequence[str], dropout: float) -
     return family.eval()
 
 
-def labelled_config(config: PretrainedConfig, labels: Sequence[str]) -> PretrainedConfig:
+def labelled_config(
+    config: PretrainedConfig, labels: Sequence[str], tokenizer: PreTrainedTokenizerBase
+) -> PretrainedConfig:
     """A copy of a configuration that names labels; without any it is one of regression."""
     config = cast(PretrainedConfig, deepcopy(config))
+    if not anatomy_of(config).head:
+        config.pad_token_id = tokenizer.pad_token_id  # a decoder finds the end of a text by it
     config.id2label = dict(enumerate(labels or ("LABEL_0",)))
     config.label2id = {label: number for number, label in config.id2label.items()}
     config.problem_type = None if labels else "regression"
