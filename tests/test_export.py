@@ -12,7 +12,7 @@ from transformers import AutoModelForSequenceClassification, AutoModelForTokenCl
 from babelscope.encoders.load import Encoder, load_encoder
 from babelscope.errors import InputError
 from babelscope.tasks.export import load_model, save_model
-from babelscope.tasks.models import Design, recurrent_model, task_model
+from babelscope.tasks.models import Design, known_words, recurrent_model, task_model
 from babelscope.text import UPOS, Sentence, SentencePair, Tagged, Word
 from families import DECODERS, FAMILIES, byte_level_tokenizer, family_model
 
@@ -124,7 +124,8 @@ def test_a_model_read_back_scores_the_same_to_the_last_digit(
 @pytest.mark.parametrize("task", ["pos", "ner", "parsing"])
 def test_a_bilstm_read_back_scores_the_same_to_the_last_digit(task, examples, tmp_path):
     torch.manual_seed(0)
-    model = recurrent_model(Design(task, entity_types=ENTITIES if task == "ner" else ()), examples[task])
+    design = Design(task, entity_types=ENTITIES if task == "ner" else ())
+    model = recurrent_model(design, known_words(examples[task]))
     model.module.eval()
     save_model(model, tmp_path / "model")
     again = load_model(tmp_path / "model")

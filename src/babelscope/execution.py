@@ -194,13 +194,20 @@ def _training_parts(step: Tune) -> list[list[Any]]:
     return list(parts.values())
 
 
+def load_tuned(step: Tune, workspace: Workspace) -> TaskModel:
+    """The best model of a tuning, in evaluation mode."""
+    weights = read_weights(workspace.result(step) / "best.safetensors")
+    tuned = _untuned(step, workspace)
+    set_weights(tuned.module, weights)
+    tuned.module.eval()
+    return tuned
+
+
 def _tuned(step: Tune, workspace: Workspace) -> TaskModel:
     """The best model of a tuning, on its device."""
     if step.key not in _latest:
-        weights = read_weights(workspace.result(step) / "best.safetensors")
-        tuned = _untuned(step, workspace)
-        set_weights(tuned.module, weights)
-        tuned.module.to(step.tuning.device).eval()
+        tuned = load_tuned(step, workspace)
+        tuned.module.to(step.tuning.device)
         _latest.clear()
         _latest[step.key] = tuned
     return _latest[step.key]

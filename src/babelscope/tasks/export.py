@@ -31,7 +31,7 @@ from babelscope.tasks.bilstm_parse import BiLstmParser
 from babelscope.tasks.bilstm_tag import BiLstmTagger
 from babelscope.tasks.classify import Classifier
 from babelscope.tasks.family import labelled_config
-from babelscope.tasks.models import Design, LanguageModel, TaskModel, recurrent_model_of, task_model
+from babelscope.tasks.models import Design, LanguageModel, TaskModel, recurrent_model, task_model
 from babelscope.tasks.parse import Parser
 from babelscope.tasks.tag import Tagger
 from babelscope.tasks.words import Vocabulary
@@ -116,7 +116,7 @@ def load_model(folder: Path) -> TaskModel:
     record = _read_record(folder)
     with torch.random.fork_rng(devices=[]):
         if record.vocabulary is not None:
-            model, naming = recurrent_model_of(record.design, record.vocabulary), Naming()
+            model, naming = recurrent_model(record.design, record.vocabulary), Naming()
         else:
             encoder = load_encoder(folder)
             model, naming = task_model(encoder, record.design), _naming(record.design, encoder.backbone.config)

@@ -71,17 +71,16 @@ def task_model(encoder: Encoder, design: Design) -> TaskModel:
     return _MODELS[TASKS[design.task].kind](encoder, design)
 
 
-def recurrent_model(design: Design, train: Sequence[Any]) -> TaskModel:
-    """A BiLSTM for the task, that knows the words of the training examples and is drawn like `task_model`'s head."""
-    words = [example.words if isinstance(example, Tagged) else example.forms for example in train]
-    return recurrent_model_of(design, Vocabulary.of(words))
-
-
-def recurrent_model_of(design: Design, vocabulary: Vocabulary) -> TaskModel:
-    """The same for the words of a vocabulary."""
+def recurrent_model(design: Design, vocabulary: Vocabulary) -> TaskModel:
+    """A BiLSTM for the task, that knows the words of a vocabulary and is drawn like `task_model`'s head."""
     backbone = BiLstmBackbone(vocabulary, dropout=design.dropout)
     trees = TASKS[design.task].kind == "trees"
     return _RecurrentParsingModel(backbone, design) if trees else _RecurrentTaggingModel(backbone, design)
+
+
+def known_words(train: Sequence[Any]) -> Vocabulary:
+    """What a BiLSTM learns of the words of the training examples."""
+    return Vocabulary.of([example.words if isinstance(example, Tagged) else example.forms for example in train])
 
 
 def baseline_scores(baseline: str, task: TaskName, train: Sequence[Any], test: Sequence[Any]) -> list[Score]:
