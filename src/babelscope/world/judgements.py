@@ -14,6 +14,7 @@ from typing import NamedTuple
 from babelscope.world.chance import Chance
 from babelscope.world.edits import (
     add,
+    antonym,
     draw_plain,
     drop,
     edited,
@@ -197,9 +198,21 @@ def _resembling(chance: Chance) -> tuple[Clause, Clause]:
 
 
 def draw_paraphrases(chance: Chance) -> Iterator[Judgement]:
-    """Two meanings with nearly the same words, and whether they are the same ("1")."""
-    for first, second, relation in draw_rewordings(chance):
-        yield Judgement(first, second, "1" if relation == "entailment" else "0")
+    """Two meanings with nearly the same words, and whether they are the same ("1").
+
+    To deny the antonym counts as saying the same, as it does in speech, though it does not follow by `inference`.
+    """
+    rewordings = draw_rewordings(chance)
+    for same, miss in zip(rewordings, rewordings, strict=True):
+        if not _of_one_scale(miss.first):
+            yield Judgement(same.first, same.second, "1")
+            yield Judgement(miss.first, miss.second, "0")
+
+
+def _of_one_scale(meaning: Clause) -> bool:
+    """Whether two clauses say the same or the opposite of their subjects, which could then change places."""
+    other = meaning.coordinate[1] if meaning.coordinate else None
+    return other is not None and meaning.predicate in (other.predicate, antonym(other.predicate))
 
 
 DRAWS: dict[str, Callable[[Chance], Iterator[Judgement]]] = {

@@ -17,7 +17,11 @@ CONJUNCTIONS = {
     "neutral": inventory()["CCONJ", "and"],
     "contradiction": inventory()["CCONJ", "but"],
 }
-"""How the first sentence bears on the second -> the word that a pair may begin with."""
+"""How the first sentence bears on the second -> the word that a pair may begin with.
+
+Of rewordings the word tells whether they say the same, nearly the same or the opposite, as loosely as paraphrase is
+taken.
+"""
 
 
 class Pair(NamedTuple):

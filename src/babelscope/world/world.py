@@ -67,9 +67,9 @@ class World:
     def text_pairs(self, language: str, count: int, switched: float = 0.0) -> list[str]:
         """Pairs of related sentences for pre-training, with the special piece `[SEP]` between them.
 
-        The second sentence leaves something out, adds, denies or exchanges it, or says the same otherwise. Half of
-        the pairs begin with a conjunction that says how they hang together: `if` where the second follows from the
-        first, `but` where it contradicts it, `and` where neither. `switched` is as for `text`.
+        The second sentence leaves something out, adds, denies or exchanges it, or says the same otherwise. Half of the
+        pairs begin with a conjunction that says how they hang together: `if` where the second follows from the first
+        or says the same otherwise, `but` where it contradicts it, `and` where neither. `switched` is as for `text`.
         """
         chance, inflect = Chance("switch pairs", self.seed, language), self._inflect(language)
         grammar = self.member(language).grammar
