@@ -44,8 +44,11 @@ def score_chart(report: Report, scores: Sequence[Score], width: Width = "contain
     seeds = pd.DataFrame([_labels(s) | {"seed": k, "mean": v * factor} for s in scores for k, v in s.by_seed.items()])
     plot = _DotPlot.of(report, scores, f"{measure} ({unit})" if unit else measure)
     seeded = means["seeds"] > 0
-    layers = [plot.seeds(seeds[seeds["condition"].isin(plot.lanes)]), *plot.means(means[seeded])]
-    layers += [plot.ticks(means[~seeded])] if not seeded.all() else []
+    layers: list[alt.Chart] = []
+    if seeded.any():
+        layers += [plot.seeds(seeds[seeds["condition"].isin(plot.lanes)]), *plot.means(means[seeded])]
+    if not seeded.all():
+        layers += [plot.ticks(means[~seeded])]
     return plot.sized(layers, width)
 
 
