@@ -89,13 +89,18 @@ def effect_table(found: Sequence[Effect]) -> Table:
     lines = []
     for one in found:
         factor, _ = scale(one.unit)
-        texts = (one.claim, f"{one.first} − {one.second}", title_of(one.task) if one.task else "all tasks")
-        bounds = _bounds(one.interval, factor)
         lines.append(
-            [*map(Cell, texts), _number(one.interval.mean * factor, "+.1f"), bounds, Cell(str(one.interval.n)),
-             Cell(one.verdict)]
-        )  # fmt: skip
-    headers = ["Claim", "Difference of", "Task", "Points", "95% interval", "Seeds", "Verdict"]
+            [
+                Cell(f"{one.first} − {one.second}"),
+                Cell(title_of(one.task) if one.task else "all tasks"),
+                _number(one.interval.mean * factor, "+.1f"),
+                _bounds(one.interval, factor),
+                _number(one.interval.n, "d"),
+                Cell(one.verdict),
+                Cell(one.claim),
+            ]
+        )
+    headers = ["Difference of", "Task", "Points", "95% interval", "Seeds", "Verdict", "Claim"]
     note = "Paired by seed; the interval is over seeds, and an effect shows if it leaves out zero."
     return Table("Every effect on every task", headers, lines, note)
 
