@@ -19,7 +19,7 @@ from babelscope.measures import cost, overlap
 from babelscope.measures.retrieval import retrieval_accuracy
 from babelscope.rows import Row
 from babelscope.seeds import derive_seed
-from babelscope.step import Workspace
+from babelscope.step import Results, Workspace
 from babelscope.steps import (
     Baseline,
     Cost,
@@ -77,16 +77,16 @@ def pretrain(step: Pretrain, workspace: Workspace) -> None:
     workspace.write_rows(_curve(history.points, step.labels | {"task": "mlm", "seed": step.seed}))
 
 
-def load_pretrained(step: Pretrain, workspace: Workspace) -> Encoder:
+def load_pretrained(step: Pretrain, results: Results) -> Encoder:
     """The encoder that `pretrain` wrote."""
-    return load_encoder(workspace.result(step) / ENCODER_FOLDER)
+    return load_encoder(results.result(step) / ENCODER_FOLDER)
 
 
-def operate(step: Operate, workspace: Workspace) -> Encoder:
+def operate(step: Operate, results: Results) -> Encoder:
     """The operated encoder."""
     names = donors_of(step.operations)
-    donors = {name: donor.build(workspace) for name, donor in zip(names, step.donors, strict=True)}
-    return perform(step.encoder.build(workspace), step.operations, step.seed, donors)
+    donors = {name: donor.build(results) for name, donor in zip(names, step.donors, strict=True)}
+    return perform(step.encoder.build(results), step.operations, step.seed, donors)
 
 
 def tune(step: Tune, workspace: Workspace) -> None:
@@ -175,10 +175,10 @@ _latest: dict[str, TaskModel] = {}
 """The model evaluated last, by the key of its tuning: a worker evaluates it on one language after another."""
 
 
-def _untuned(step: Tune, workspace: Workspace) -> TaskModel:
+def _untuned(step: Tune, results: Results) -> TaskModel:
     """The model that the tuning starts from; its head is drawn from the step's seed."""
     design = Design(step.task, step.head, step.entity_types, step.tuning.dropout, step.tuning.max_length)
-    encoder = None if isinstance(step.encoder, Recurrent) else step.encoder.build(workspace)
+    encoder = None if isinstance(step.encoder, Recurrent) else step.encoder.build(results)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive_seed(step.seed, "head"))
         if encoder is None:
@@ -194,10 +194,10 @@ def _training_parts(step: Tune) -> list[list[Any]]:
     return list(parts.values())
 
 
-def load_tuned(step: Tune, workspace: Workspace) -> TaskModel:
+def load_tuned(step: Tune, results: Results) -> TaskModel:
     """The best model of a tuning, in evaluation mode."""
-    weights = read_weights(workspace.result(step) / "best.safetensors")
-    tuned = _untuned(step, workspace)
+    weights = read_weights(results.result(step) / "best.safetensors")
+    tuned = _untuned(step, results)
     set_weights(tuned.module, weights)
     tuned.module.eval()
     return tuned

@@ -12,15 +12,19 @@ from babelscope.keys import digest
 from babelscope.rows import Row
 
 
-class Workspace(Protocol):
+class Results(Protocol):
+    """Where the results of steps are."""
+
+    def result(self, step: Step) -> Path:
+        """The folder of a step's published result, its checksums verified."""
+
+
+class Workspace(Results, Protocol):
     """What a running step may use. The engine gives one to `Step.execute`."""
 
     folder: Path
     """The step's own draft folder. What lies in it at the end is published in one atomic move; what a killed
     run left in it (a journal, a checkpoint) is still there when the step is tried again."""
-
-    def result(self, step: Step) -> Path:
-        """The folder of an input's published result, its checksums verified."""
 
     def write_rows(self, rows: Iterable[Row]) -> None:
         """Set the rows of this step's result."""

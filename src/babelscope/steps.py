@@ -13,7 +13,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt, SerializeAsAny
 from babelscope.corpora.datasets import Dataset
 from babelscope.corpora.treebanks import WorldText
 from babelscope.encoders.shape import Shape
-from babelscope.step import Step, Workspace
+from babelscope.step import Results, Step, Workspace
 from babelscope.surgery.declare import AnyOperation
 from babelscope.task_table import BaselineName, TaskName
 from babelscope.tuning.settings import Tuning
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class EncoderStep(Step):
     """A step that stands for an encoder."""
 
-    def build(self, workspace: Workspace) -> Encoder:
+    def build(self, results: Results) -> Encoder:
         """The encoder in evaluation mode, a fresh one at each call."""
         raise NotImplementedError
 
@@ -48,7 +48,7 @@ class Load(EncoderStep):
     content: str
     place: str
 
-    def build(self, workspace: Workspace) -> Encoder:
+    def build(self, results: Results) -> Encoder:
         from babelscope.execution import load
 
         return load(self)
@@ -74,10 +74,10 @@ class Pretrain(EncoderStep):
     tuning: Tuning
     seed: NonNegativeInt = 0
 
-    def build(self, workspace: Workspace) -> Encoder:
+    def build(self, results: Results) -> Encoder:
         from babelscope.execution import load_pretrained
 
-        return load_pretrained(self, workspace)
+        return load_pretrained(self, results)
 
     @property
     def labels(self) -> dict[str, Any]:
@@ -107,10 +107,10 @@ class Operate(EncoderStep):
     seed: NonNegativeInt
     """0 if chance has no part in any of them."""
 
-    def build(self, workspace: Workspace) -> Encoder:
+    def build(self, results: Results) -> Encoder:
         from babelscope.execution import operate
 
-        return operate(self, workspace)
+        return operate(self, results)
 
     @property
     def labels(self) -> dict[str, Any]:
