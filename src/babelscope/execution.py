@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +35,15 @@ from babelscope.steps import (
 )  # fmt: skip
 from babelscope.surgery.declare import donors_of
 from babelscope.surgery.operate import operate as perform
-from babelscope.task_table import TASKS
+from babelscope.task_table import TASKS, TaskName
 from babelscope.tasks.models import (
     Design,
     TaskModel,
-    baseline_scores,
+    fit_baseline,
     known_words,
     lines,
     recurrent_model,
+    score_baseline,
     task_model,
     training_task,
 )
@@ -109,11 +111,16 @@ def evaluate(step: Evaluate, workspace: Workspace) -> None:
 
 def evaluate_baseline(step: Baseline, workspace: Workspace) -> None:
     """Write the scores of a baseline on one data set."""
-    train = [example for data in step.train for example in data.read()]
-    scores = baseline_scores(step.baseline, step.task, train, step.data.read())
+    scores = score_baseline(_fitted(step.baseline, step.task, step.train), step.task, step.data.read())
     languages = "+".join(dict.fromkeys(data.language for data in step.train))
     labels = {"encoder": step.baseline, "task": step.task, "train_languages": languages}
     workspace.write_rows(_score_rows(scores, labels, step.data))
+
+
+@lru_cache(maxsize=4)
+def _fitted(baseline: str, task: TaskName, train: tuple[Dataset, ...]) -> Callable[..., Any]:
+    """A baseline, fitted once in a process for all the data sets that it is scored on."""
+    return fit_baseline(baseline, task, [example for data in train for example in data.read()])
 
 
 def retrieve(step: Retrieve, workspace: Workspace) -> None:

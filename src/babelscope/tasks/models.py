@@ -83,16 +83,20 @@ def known_words(train: Sequence[Any]) -> Vocabulary:
     return Vocabulary.of([example.words if isinstance(example, Tagged) else example.forms for example in train])
 
 
-def baseline_scores(baseline: str, task: TaskName, train: Sequence[Any], test: Sequence[Any]) -> list[Score]:
-    """How good a baseline is on examples, when it has learned what it can from the training examples."""
+def fit_baseline(baseline: str, task: TaskName, train: Sequence[Any]) -> Callable[..., Any]:
+    """What a baseline learns from training examples, as `score_baseline` takes it."""
+    kind = TASKS[task].kind
+    fit = _TEXT_BASELINES[baseline] if kind in ("classes", "degrees") else _TAG_BASELINES[baseline]
+    return fit(tagged(train) if kind == "tags" else train)
+
+
+def score_baseline(predict: Callable[..., Any], task: TaskName, test: Sequence[Any]) -> list[Score]:
+    """How good a fitted baseline is on examples."""
     info = TASKS[task]
     if info.kind in ("classes", "degrees"):
-        return score_texts(_TEXT_BASELINES[baseline](train), test, info.labels, info.measures)
+        return score_texts(predict, test, info.labels, info.measures)
     if info.kind == "tags":
-        train, test = tagged(train), tagged(test)
-    predict = _TAG_BASELINES[baseline](train)
-    if info.kind == "tags":
-        return score_predictions(predict, test)
+        return score_predictions(predict, tagged(test))
     return span_scores([predict(words) for words, _ in test], [labels for _, labels in test])
 
 
@@ -224,8 +228,8 @@ def lines(sentences: Iterable[Sentence]) -> list[str]:
     return [" ".join(sentence.forms) for sentence in sentences]
 
 
-_TAG_BASELINES = {"most-frequent-tag": most_frequent_tag, "word-majority": word_majority}
-_TEXT_BASELINES = {"majority": majority, "bag-of-words": bag_of_words}
+_TAG_BASELINES: dict[str, Callable[..., Any]] = {"most-frequent-tag": most_frequent_tag, "word-majority": word_majority}
+_TEXT_BASELINES: dict[str, Callable[..., Any]] = {"majority": majority, "bag-of-words": bag_of_words}
 _MODELS: dict[Kind, Callable[[Encoder, Design], TaskModel]] = {
     "language model": LanguageModel,
     "tags": _PartOfSpeechModel,
