@@ -127,8 +127,14 @@ def describe(step: Step) -> dict[str, Any]:
 def _field(step: Step, name: str) -> Any:
     value = getattr(step, name)
     if isinstance(value, Step):
-        return {"step": type(value).__name__, "key": value.key} if value.stored else describe(value)
+        return _input(value)
+    if isinstance(value, tuple) and value and all(isinstance(one, Step) for one in value):
+        return [_input(one) for one in value]
     return step.model_dump(mode="json", include={name}, serialize_as_any=True)[name]
+
+
+def _input(step: Step) -> dict[str, Any]:
+    return {"step": type(step).__name__, "key": step.key} if step.stored else describe(step)
 
 
 @contextmanager
