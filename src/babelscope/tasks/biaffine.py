@@ -107,7 +107,7 @@ class Biaffine(nn.Module):
         return Arcs(scores.masked_fill(itself | ~real[:, None, :], -torch.inf), *labels)
 
     def relations(self, dependents: Tensor, heads: Tensor) -> Tensor:
-        """[arcs, relations], float32: scores of the relations of given arcs (equation 7).
+        """[arcs, relations], float32: scores of the relations of given arcs (equation 3).
 
         Args:
             dependents: [arcs, label], of `Arcs`.
