@@ -118,12 +118,11 @@ def draw_sentiments(chance: Chance) -> Iterator[Judgement]:
 
 
 def _draw_polar(chance: Chance, polar_predicate: bool, polarity: int, negated: bool) -> Clause:
+    wanted = (polarity, []) if polar_predicate else (0, [polarity])
     while True:
         clause = draw_plain(chance, negated)
-        attributes = [adjective.polarity for nominal in nominals(clause).values() for adjective in nominal.adjectives]
-        found = [clause.predicate.polarity, sum(attributes)]
-        others = [value for value in attributes if value]
-        if found == ([polarity, 0] if polar_predicate else [0, polarity]) and len(others) == (not polar_predicate):
+        adjectives = [adjective for nominal in nominals(clause).values() for adjective in nominal.adjectives]
+        if (clause.predicate.polarity, [one.polarity for one in adjectives if one.polarity]) == wanted:
             return clause
 
 
