@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from babelscope.corpora.treebanks import WorldText
+from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.load import load_encoder
 from babelscope.encoders.places import SHIPPED
 from babelscope.errors import InputError

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import Field, NonNegativeInt, PositiveInt, SerializeAsAny
 
 from babelscope.corpora.datasets import Dataset
-from babelscope.corpora.treebanks import WorldText
+from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.shape import Shape
 from babelscope.step import Results, Step, Workspace
 from babelscope.surgery.declare import AnyOperation

@@ -13,13 +13,15 @@ from babelscope.corpora import benchmarks, bio, sources
 from babelscope.corpora.entity_sources import entity_file, entity_language, read_entities
 from babelscope.corpora.lines import content_digest
 from babelscope.corpora.sources import Split
-from babelscope.corpora.treebanks import WORLD_PREFIX, WorldLanguage, WorldVersion
+from babelscope.corpora.world_text import WorldLanguage, WorldVersion
 from babelscope.declaration import Declaration
 from babelscope.errors import DataError, InputError
 from babelscope.task_table import TASKS, Kind, TaskName
 from babelscope.world import FAMILY, World
 from babelscope.world.meaning import NAME_CLASS
 from babelscope.world.world import VERSION
+
+WORLD_PREFIX = "world:"
 
 Examples = tuple[Any, ...]
 """What a task reads: `Sentence` for a treebank, `Tagged` for entities, `SentencePair` for the sentence tasks."""
@@ -133,7 +135,7 @@ def find(
     name: str,
     split: Split,
     examples: int,
-    world_seed: int,
+    world_seed: int = 0,
     entity_types: Mapping[str, str] | None = None,
 ) -> WorldData | FileData:
     """A task's data set of that name (`world:qaa`, `UD_English-EWT`), or an `InputError` that says what there is."""

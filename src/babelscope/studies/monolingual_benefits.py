@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import PositiveInt
 
-from babelscope.corpora.treebanks import WorldText
+from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.places import display_name
 from babelscope.steps import Pretrain
 from babelscope.studies.parameters import StudyParameters

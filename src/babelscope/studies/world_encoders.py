@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pydantic import NonNegativeInt, PositiveInt
 
-from babelscope.corpora.treebanks import WorldText
+from babelscope.corpora.world_text import WorldText
 from babelscope.steps import Pretrain
 from babelscope.studies.parameters import StudyParameters
 from babelscope.study import Retrieval, Sizes, Study, Transfer

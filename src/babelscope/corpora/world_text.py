@@ -1,0 +1,53 @@
+"""Text of the artificial world as a declared value, to pre-train on."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt
+
+from babelscope.declaration import Declaration
+from babelscope.world import FAMILY, World
+from babelscope.world.world import VERSION
+
+
+def _in_the_world(code: str) -> str:
+    if code not in FAMILY:
+        raise ValueError(f"the world has no language {code!r}; there are {', '.join(FAMILY)}")
+    return code
+
+
+def _current(version: int) -> int:
+    if version != VERSION:
+        raise ValueError(f"this Babelscope makes version {VERSION} of the world; leave the version out, or give that")
+    return version
+
+
+WorldLanguage = Annotated[str, AfterValidator(_in_the_world)]
+WorldVersion = Annotated[int, AfterValidator(_current)]
+"""The data's version is in every key; data of another version cannot be made."""
+
+
+class WorldText(Declaration):
+    """Non-parallel sentences of one language of the world; a share of the words may be another language's.
+
+    Pairs of related sentences can come on top, each pair a line with `[SEP]` between its sentences.
+    """
+
+    language: WorldLanguage
+    sentences: PositiveInt
+    pairs: Annotated[NonNegativeInt, Field(exclude_if=lambda pairs: not pairs)] = 0
+    """Lines of pairs besides the sentences. Text without pairs keeps the keys it had before there were any."""
+    switched: Annotated[float, Field(ge=0, le=1)] = 0.0
+    seed: NonNegativeInt = 0
+    world_version: WorldVersion = VERSION
+
+    def read(self) -> list[str]:
+        """The sentences, then the pairs; words separated by spaces."""
+        world = World(self.seed)
+        sentences = world.text(self.language, self.sentences, self.switched)
+        return sentences + world.text_pairs(self.language, self.pairs, self.switched)
+
+    def natural(self) -> WorldText:
+        """The same sentences without code-switching and without pairs."""
+        return self.model_copy(update={"switched": 0.0, "pairs": 0})

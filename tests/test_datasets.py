@@ -1,0 +1,87 @@
+"""Data sets as declared values: read once in a process, and only if they are what was declared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from babelscope.corpora import datasets
+from babelscope.corpora.conllu import read_conllu
+from babelscope.corpora.sources import treebank_language
+from babelscope.errors import DataError
+from babelscope.world import World
+from test_conllu import SAMPLE
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The test split of a treebank in a data folder."""
+    monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
+    path = tmp_path / "ud" / "UD_French-Harbour" / "fr_harbour-ud-test.conllu"
+    path.parent.mkdir(parents=True)
+    path.write_text(f"# {tmp_path}\n{SAMPLE}", encoding="utf-8")
+    return path
+
+
+def test_a_file_is_parsed_once_in_a_process(file: Path) -> None:
+    expected = read_conllu(file)
+    one, other = (datasets.find("pos", "UD_French-Harbour", "test", 10) for _ in range(2))
+    first = one.read()
+    file.unlink()
+    assert list(first) == expected
+    assert other is not one and other.read() is first
+
+
+def test_the_first_sentences_are_read(file: Path) -> None:
+    assert list(datasets.find("pos", "UD_French-Harbour", "test", 1).read()) == read_conllu(file)[:1]
+
+
+def test_a_file_that_changed_is_refused(file: Path) -> None:
+    declared = datasets.find("pos", "UD_French-Harbour", "test", 10)
+    file.write_text(f"# changed\n{SAMPLE}", encoding="utf-8")
+    with pytest.raises(DataError, match="the file has changed since the study was planned"):
+        declared.read()
+
+
+def test_sentences_of_the_world_are_made_once_in_a_process() -> None:
+    first, second = (datasets.find("pos", "world:qab", "dev", 7, 3) for _ in range(2))
+    assert first is not second and first.read() is second.read()
+    assert list(first.read()) == World(3).treebank("qab", "dev", 7)
+    assert datasets.find("pos", "world:qab", "dev", 7, 4).read() != first.read()
+
+
+def test_the_parallel_chinese_treebank_is_in_traditional_script() -> None:
+    assert treebank_language("UD_Chinese-PUD").script == "Hant"
+
+
+def entity_file(folder: Path, code: str, types: list[str]) -> None:
+    path = folder / "masakhaner2" / code / "test.txt"
+    path.parent.mkdir(parents=True)
+    path.write_text("".join(f"word{k} B-{one}\n" for k, one in enumerate(types)) + "\n", encoding="utf-8")
+
+
+def test_entity_types_are_mapped_and_what_is_left_over_is_named(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
+    entity_file(tmp_path, "wol", ["PER", "DATE", "GPE"])
+    found = datasets.find("ner", "masakhaner2:wol", "test", 10, entity_types={"DATE": "O", "GPE": "LOC"})
+    assert found.language == "wo"
+    (sentence,) = datasets.limited(found, ("LOC", "PER")).read()
+    assert sentence.labels == ["B-PER", "O", "B-LOC"]
+    with pytest.raises(DataError, match="test.txt:2: entity type 'DATE' is not one of LOC, PER; map it"):
+        datasets.limited(datasets.find("ner", "masakhaner2:wol", "test", 10), ("LOC", "PER")).read()
+    assert datasets.entity_types((found,)) == ("LOC", "PER")
+
+
+def test_the_world_always_has_three_types_of_entities() -> None:
+    assert datasets.entity_types((datasets.find("ner", "world:qab", "train", 1),)) == ("LOC", "ORG", "PER")
+
+
+@pytest.mark.parametrize("task", ["ner", "inference", "acceptability", "sentiment", "paraphrase", "similarity"])
+def test_every_task_of_the_world_has_its_examples(task: str) -> None:
+    examples = datasets.find(task, "world:qab", "dev", 5).read()
+    assert len(examples) == 5
+    world = World()
+    assert list(examples) == (
+        world.entities("qab", "dev", 5) if task == "ner" else world.examples("qab", task, "dev", 5)
+    )
