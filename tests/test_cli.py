@@ -158,7 +158,6 @@ def test_export_copies_an_encoder_out_of_the_store(encoder_folder, tmp_path):
     assert (config["hidden_size"], config["num_hidden_layers"]) == (16, 1)
     for key, problem in (
         (keys["Pretrain"], "already there"),
-        (keys["Tune"], "holds no encoder"),
         ("ff00", "no results"),
         ("*", "'*' is not the key of a result; expected 4 to 64 of the digits"),
         (f"{keys['Pretrain'][:2]}/../*", "is not the key of a result"),

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-import shutil
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from babelscope.corpora.sources import available_treebanks
 from babelscope.encoders.places import SHIPPED, shipped_encoders
@@ -105,18 +102,3 @@ def study_states(store: Store) -> Sequence[tuple[str, ...]]:
         plan = compile_study(find_study(name, {}))
         lines.append((name, str(sum(map(store.has, plan.steps))), str(len(plan.steps))))
     return lines
-
-
-def export_encoder(store: Store, key: str, folder: Path) -> Path:
-    """Copy the encoder of the result whose key begins with `key` to a new folder."""
-    if not re.fullmatch("[0-9a-f]{4,64}", key):
-        raise InputError(f"{key!r} is not the key of a result; expected 4 to 64 of the digits 0-9 and a-f")
-    found = [path.name for path in (store.folder / "results").glob(f"{key[:2]}/{key}*")]
-    if len(found) != 1:
-        raise InputError(f"{key}: {len(found) or 'no'} results in {store.folder} begin with it; give one key")
-    encoder = store.result(found[0]) / "encoder"
-    if not encoder.is_dir():
-        raise InputError(f"{found[0]}: this result holds no encoder; a Pretrain step's does")
-    if folder.exists():
-        raise InputError(f"{folder}: already there; give a folder that does not exist yet")
-    return Path(shutil.copytree(encoder, folder))

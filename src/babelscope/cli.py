@@ -199,12 +199,27 @@ def report(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STO
 
 @app.command()
 def export(
-    key: Annotated[str, typer.Argument(help="the key of a result that holds an encoder, or its first digits")],
+    key: Annotated[str, typer.Argument(help="the key of a result, as rows have it, or its first digits")],
     output: Annotated[Path, typer.Option("-o", "--output", help="the folder to write")],
     store: StoreFolder = DEFAULT_STORE,
 ) -> None:
-    """Copy a pre-trained encoder out of the store as a Hugging Face folder."""
-    out.print(f"encoder: {catalogue.export_encoder(Store(store), key, output)}", highlight=False)
+    """Write a trained model, or a pre-trained encoder, as a Hugging Face folder."""
+    from babelscope import trained
+
+    out.print(trained.export(Store(store), key, output), highlight=False)
+
+
+@app.command()
+def predict(
+    model: Annotated[str, typer.Argument(help="a folder that export wrote, or the key of a result")],
+    file: Annotated[Path, typer.Argument(help="CoNLL-U, BIO or TSV; or plain text, one sentence a line")],
+    output: OutputFile,
+    store: StoreFolder = DEFAULT_STORE,
+) -> None:
+    """Write a file again with a trained model's labels in it."""
+    from babelscope import trained
+
+    out.print(trained.predict(Store(store), model, file, output), highlight=False)
 
 
 @app.command()

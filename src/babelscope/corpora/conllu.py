@@ -48,6 +48,26 @@ def read_conllu(path: Path) -> list[Sentence]:
     return sentences
 
 
+def word_lines(path: Path) -> list[list[int]]:
+    """The lines of the words of each sentence, numbered from 1, of a CoNLL-U file that need not be annotated.
+
+    Raises `DataError` if a line is not well-formed or the words are not numbered; the annotation is not looked at.
+    """
+    sentences = []
+    try:
+        for block in _blocks(path):
+            rows = [(line.number, _parsed(line)) for line in block if not line.text.startswith("#")]
+            _check_ids(rows)
+            sentences.append([line for line, token in rows if isinstance(token["id"], int)])
+            if not sentences[-1]:
+                raise _LineError(block[-1].number, "a sentence without words ends here")
+    except _LineError as fault:
+        raise DataError(path, fault.line, fault.problem) from None
+    if not sentences:
+        raise DataError(path, None, "holds no sentence; expected CoNLL-U, ten tab-separated columns a word")
+    return sentences
+
+
 def write_conllu(path: Path, sentences: Iterable[Sentence]) -> None:
     """Write sentences as plain CoNLL-U; columns that a `Sentence` does not hold are `_`."""
     with path.open("w", encoding="utf-8", newline="\n") as stream:

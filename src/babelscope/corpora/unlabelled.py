@@ -1,0 +1,178 @@
+"""Files to predict on, and the same files with the predictions in them.
+
+Whatever CoNLL-U and TSV have beside the predicted columns (comments, lemmas, multiword tokens, other cells) goes out
+as it came in; BIO goes out with words and tags alone. Labels that a file has already are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from babelscope.corpora.bio import OUTSIDE, read_bio, split_tag, write_bio
+from babelscope.corpora.conllu import word_lines
+from babelscope.corpora.lines import Line, numbered_lines
+from babelscope.errors import DataError, InputError
+from babelscope.text import Tagged, Tree
+
+UPOS_COLUMN, HEAD_COLUMN, DEPREL_COLUMN, DEPS_COLUMN = 3, 6, 7, 8
+
+
+class Document(Protocol):
+    """A file to predict on."""
+
+    @property
+    def inputs(self) -> Sequence[Any]:
+        """What a model reads: lists of words, texts, or pairs of texts."""
+
+    def write(self, path: Path, predictions: Sequence[Any]) -> None:
+        """Write the file with a prediction for each input."""
+
+
+@dataclass(frozen=True)
+class ConlluDocument:
+    """CoNLL-U, annotated or not; the predictions are parts of speech or trees."""
+
+    lines: list[str]
+    places: list[list[int]]
+    """For each sentence, where in `lines` its words are."""
+
+    @property
+    def inputs(self) -> list[list[str]]:
+        """The words of each sentence."""
+        return [[self.lines[place].split("\t")[1] for place in places] for places in self.places]
+
+    def write(self, path: Path, predictions: Sequence[Sequence[str] | Tree]) -> None:
+        """With parts of speech, or with heads and relations; enhanced dependencies, which no longer fit, are `_`."""
+        lines = list(self.lines)
+        for places, predicted in zip(self.places, predictions, strict=True):
+            for place, columns in zip(places, _columns(predicted), strict=True):
+                cells = lines[place].split("\t")
+                lines[place] = "\t".join(columns.get(number, cell) for number, cell in enumerate(cells))
+        _write(path, lines)
+
+
+def _columns(predicted: Sequence[str] | Tree) -> list[dict[int, str]]:
+    """For each word of a sentence, what its columns become."""
+    if not isinstance(predicted, Tree):
+        return [{UPOS_COLUMN: tag} for tag in predicted]
+    return [
+        {HEAD_COLUMN: str(head), DEPREL_COLUMN: deprel, DEPS_COLUMN: "_"}
+        for head, deprel in zip(predicted.heads, predicted.deprels, strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class BioDocument:
+    """Words to find named entities in."""
+
+    inputs: list[list[str]]
+
+    def write(self, path: Path, predictions: Sequence[Sequence[str]]) -> None:
+        """A word and its tag in each line."""
+        write_bio(path, map(Tagged, self.inputs, predictions))
+
+
+@dataclass(frozen=True)
+class TableDocument:
+    """TSV with a header that names a column `first` and, for pairs, one `second`."""
+
+    header: list[str]
+    rows: list[list[str]]
+    pair: bool
+
+    @property
+    def inputs(self) -> list[str] | list[tuple[str, str]]:
+        """The texts, or pairs of them."""
+        first = [row[self.header.index("first")].strip() for row in self.rows]
+        if not self.pair:
+            return first
+        return list(zip(first, [row[self.header.index("second")].strip() for row in self.rows], strict=True))
+
+    def write(self, path: Path, predictions: Sequence[str | float]) -> None:
+        """With the column `label`, the last one where there was none."""
+        header = self.header if "label" in self.header else [*self.header, "label"]
+        place = header.index("label")
+        lines = ["\t".join(header)]
+        for row, label in zip(self.rows, predictions, strict=True):
+            lines.append("\t".join([*row[:place], str(label), *row[place + 1 :]]))
+        _write(path, lines)
+
+
+def _write(path: Path, lines: Sequence[str]) -> None:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+
+
+def read_conllu_words(path: Path) -> ConlluDocument:
+    """A CoNLL-U file, plain or gzip-compressed, that need not be annotated; `DataError` if it is malformed."""
+    places = [[line - 1 for line in lines] for lines in word_lines(path)]
+    lines = [line.text for line in numbered_lines(path)]
+    return ConlluDocument(lines if lines[-1] == "" else [*lines, ""], places)
+
+
+def read_plain_words(path: Path) -> ConlluDocument:
+    """Plain text as CoNLL-U: one sentence a line, its words separated by white space. Empty lines are left out."""
+    lines: list[str] = []
+    places: list[list[int]] = []
+    for number, words in enumerate(_plain_sentences(path), start=1):
+        lines += [f"# sent_id = {number}", f"# text = {' '.join(words)}"]
+        places.append(list(range(len(lines), len(lines) + len(words))))
+        lines += ["\t".join([str(place), word, *"________"]) for place, word in enumerate(words, start=1)]
+        lines.append("")
+    return ConlluDocument(lines, places)
+
+
+def read_bio_words(path: Path) -> BioDocument:
+    """BIO, or plain text: one sentence a line. It is BIO if the first line is a word and a BIO tag."""
+    if _begins_as_bio(path):
+        return BioDocument([list(sentence.words) for sentence in read_bio(path)])
+    return BioDocument(list(_plain_sentences(path)))
+
+
+def read_table(path: Path, pair: bool) -> TableDocument:
+    """TSV with a header, or for single texts plain text: one text a line.
+
+    Raises:
+        DataError: a column is missing, or with its line: another number of cells than the header has, no text.
+    """
+    lines = numbered_lines(path)
+    header = next(lines, Line(1, "")).text.split("\t")
+    if not pair and "first" not in header:
+        header, lines = ["first"], numbered_lines(path)
+    wanted = ["first", "second"] if pair else ["first"]
+    if missing := [column for column in wanted if column not in header]:
+        raise DataError(path, 1, f"no column {missing[0]!r} in the header, which has {', '.join(header)}")
+    rows = [_row(path, line, header, wanted) for line in lines]
+    if not rows:
+        raise DataError(path, None, "holds no text")
+    return TableDocument(header, rows, pair)
+
+
+def _row(path: Path, line: Line, header: list[str], wanted: list[str]) -> list[str]:
+    cells = line.text.split("\t")
+    if len(cells) != len(header):
+        raise DataError(path, line.number, f"{len(cells)} cells separated by tabs; expected {len(header)}")
+    for column in wanted:
+        if not cells[header.index(column)].strip():
+            raise DataError(path, line.number, f"no text in column {column!r}")
+    return cells
+
+
+def _plain_sentences(path: Path) -> Iterator[list[str]]:
+    empty = True
+    for line in numbered_lines(path):
+        if words := line.text.split():
+            empty = False
+            yield words
+    if empty:
+        raise DataError(path, None, "holds no word; expected one sentence a line, its words separated by spaces")
+
+
+def _begins_as_bio(path: Path) -> bool:
+    cells = next((line.text.split() for line in numbered_lines(path) if line.text.strip()), [])
+    try:
+        return len(cells) > 1 and (cells[-1] == OUTSIDE or bool(split_tag(cells[-1])))
+    except InputError:
+        return False
