@@ -56,7 +56,7 @@ def world(given: Parameters) -> Study:
     transfers = {
         "pos": _in_world(given, 1000, 4),
         "parsing": _in_world(given, 1000, 4),
-        "inference": _in_world(given, 4000, 3),
+        "inference": _in_world(given, 10_000, 3),
         "acceptability": _in_world(given, 4000, 4),
         "sentiment": _in_world(given, 3000, 4),
         "paraphrase": _in_world(given, 4000, 3),
@@ -174,7 +174,7 @@ def _contrasts(english: str, foreign: Sequence[str]) -> Any:
 
 def _pretrain(code: str, given: Parameters) -> Pretrain:
     """The shape of the shipped encoders, on sentences and pairs of one language."""
-    text = WorldText(language=code, sentences=5_000 if given.small else 20_000, pairs=5_000 if given.small else 20_000)
+    text = WorldText(language=code, sentences=5_000 if given.small else 20_000, pairs=5_000 if given.small else 30_000)
     steps = given.steps or (2_000 if given.small else 10_000)
     tuning = Tuning(learning_rate=2e-3, steps=steps, betas=(0.9, 0.98), warmup=0.06)
     return Pretrain(name=f"only-{code}", texts=(text,), tuning=tuning)
