@@ -1,0 +1,91 @@
+"""Every word that comes in goes out, whatever it is made of."""
+
+import gzip
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from babelscope.corpora.bio import read_bio
+from babelscope.corpora.conllu import read_conllu, word_lines
+from babelscope.corpora.unlabelled import read_bio_words, read_conllu_words, read_plain_words, read_table
+from babelscope.errors import InputError
+from babelscope.text import Tree
+
+LETTERS = st.characters(exclude_categories=["Cs"])
+SENTENCES = st.lists(st.lists(st.text(LETTERS, min_size=1, max_size=8), min_size=1, max_size=6), min_size=1, max_size=5)
+
+
+def split(sentences):
+    """The words as plain text has them: nothing that separates words or lines is in one."""
+    words = [" ".join(sentence).split() for sentence in sentences]
+    assume(all(words) and not words[0][0].startswith("\ufeff"))
+    return words
+
+
+@given(SENTENCES)
+def test_every_word_of_plain_text_is_in_the_conllu(tmp_path_factory, sentences):
+    folder, words = tmp_path_factory.mktemp("plain"), split(sentences)
+    (folder / "in.txt").write_text("\n".join(map(" ".join, words)), encoding="utf-8", newline="\n")
+    document = read_plain_words(folder / "in.txt")
+    assert document.inputs == words
+    document.write(folder / "out.conllu", [["NOUN"] * len(sentence) for sentence in words])
+    again = read_conllu_words(folder / "out.conllu")
+    assert again.inputs == words
+    trees = [Tree(range(len(sentence)), ["root", *["dep"] * (len(sentence) - 1)]) for sentence in words]
+    again.write(folder / "trees.conllu", trees)
+    parsed = read_conllu(folder / "trees.conllu")
+    assert [sentence.forms for sentence in parsed] == words
+    assert [[word.head for word in sentence.words] for sentence in parsed] == [list(range(len(one))) for one in words]
+    assert {tag for sentence in parsed for tag in sentence.upos} == {"NOUN"}
+
+
+@given(SENTENCES)
+def test_every_word_of_plain_text_is_in_the_bio_or_the_text_is_refused(tmp_path_factory, sentences):
+    folder, words = tmp_path_factory.mktemp("bio"), split(sentences)
+    assume(words[0][-1][:2] not in ("O", "B-", "I-"))
+    (folder / "in.txt").write_text("\n".join(map(" ".join, words)), encoding="utf-8", newline="\n")
+    document = read_bio_words(folder / "in.txt")
+    assert document.inputs == words
+    try:
+        document.write(folder / "out.bio", [["B-PER"] * len(sentence) for sentence in words])
+    except InputError as error:
+        assert "control character" in str(error) and not (folder / "out.bio").exists()
+        return
+    assert [list(sentence.words) for sentence in read_bio(folder / "out.bio")] == words
+
+
+def test_word_lines_leave_out_multiword_tokens_and_empty_nodes(tmp_path):
+    rest = "\t_" * 8
+    lines = ["# text = du la", f"1-2\tdu{rest}", f"1\tde{rest}", f"1.1\tx{rest}", f"2\tle{rest}", "", f"1\tla{rest}"]
+    with gzip.open(tmp_path / "in.conllu.gz", "wt", encoding="utf-8") as stream:
+        stream.write("\n".join(lines))
+    assert word_lines(tmp_path / "in.conllu.gz") == [[3, 5], [7]]
+    document = read_conllu_words(tmp_path / "in.conllu.gz")
+    assert document.inputs == [["de", "le"], ["la"]]
+    document.write(tmp_path / "out", [["ADP", "DET"], ["DET"]])
+    expected = [line.replace("\tde\t_\t_", "\tde\t_\tADP") for line in lines]
+    expected = [line.replace("\tle\t_\t_", "\tle\t_\tDET").replace("\tla\t_\t_", "\tla\t_\tDET") for line in expected]
+    assert (tmp_path / "out").read_text(encoding="utf-8") == "\n".join([*expected, "", ""])
+
+
+@pytest.mark.parametrize("first", ["-DOCSTART- -X- O O", "Paris NNP I-NP B-LOC", "the\tO"])
+def test_a_file_that_begins_with_a_tagged_word_is_bio(first, tmp_path):
+    columns = len(first.split())
+    rest = ["cat", *["O"] * (columns - 1)]
+    (tmp_path / "in.txt").write_text(f"\n{first}\n\n" + ("\t" if "\t" in first else " ").join(rest) + "\n")
+    assert read_bio_words(tmp_path / "in.txt").inputs[-1] == ["cat"]
+
+
+@pytest.mark.parametrize("first", ["O", "the cat sat", "the cat B-", "the x I- x"])
+def test_another_file_is_plain_text(first, tmp_path):
+    (tmp_path / "in.txt").write_text(f"{first}\n")
+    assert read_bio_words(tmp_path / "in.txt").inputs == [first.split()]
+
+
+def test_a_table_keeps_its_other_columns_where_they_are(tmp_path):
+    (tmp_path / "in.tsv").write_text("id\tlabel\tsecond\tfirst\n1\told\tb \ta\n2\t\tB\t A\n")
+    document = read_table(tmp_path / "in.tsv", pair=True)
+    assert document.inputs == [("a", "b"), ("A", "B")]
+    document.write(tmp_path / "out.tsv", ["new", 0.1])
+    assert (tmp_path / "out.tsv").read_text() == "id\tlabel\tsecond\tfirst\n1\tnew\tb \ta\n2\t0.1\tB\t A\n"
