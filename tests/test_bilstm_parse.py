@@ -5,9 +5,10 @@ import pytest
 import torch
 
 from babelscope.errors import InputError
-from babelscope.tasks.bilstm import BiLstmBackbone, BiLstmShape
-from babelscope.tasks.bilstm_parse import BiLstmParser, BiLstmParsing, evaluate_bilstm_parser
-from babelscope.tasks.words import EncodedWords, Vocabulary
+from babelscope.tasks.bilstm.backbone import BiLstmBackbone, BiLstmShape
+from babelscope.tasks.bilstm.parse import BiLstmParser, BiLstmParsing
+from babelscope.tasks.bilstm.words import EncodedWords, Vocabulary
+from babelscope.tasks.parse import evaluate_parser
 from babelscope.text import DEPREL, Sentence, Word
 from babelscope.tuning.checkpoint import read_weights, set_weights, weights_of, write_weights
 from babelscope.tuning.loop import tune
@@ -60,9 +61,9 @@ def test_loss_of_a_parser_equals_one_sentence_at_a_time(treebank):
 def test_parsing_is_learned(treebank, tmp_path):
     parser = a_parser(treebank)
     task = BiLstmParsing(parser, treebank[:100], {"qaa": treebank[100:]})
-    before = evaluate_bilstm_parser(parser, treebank[100:])
+    before = evaluate_parser(parser, treebank[100:])
     tune(parser, task, QUICK.model_copy(update={"epochs": 10}), 0, tmp_path)
-    after = evaluate_bilstm_parser(parser, treebank[100:])
+    after = evaluate_parser(parser, treebank[100:])
     assert [score.measure for score in after] == ["las", "uas", "las.nopunct", "uas.nopunct"]
     assert task.evaluate(parser) == {"qaa": after[0].value}
     assert after[0].value > before[0].value + 0.3
@@ -76,7 +77,7 @@ def test_a_relation_that_is_not_universal_is_refused(treebank):
 
 def test_no_word_to_parse_is_an_input_error(treebank):
     with pytest.raises(InputError, match="no word to parse"):
-        evaluate_bilstm_parser(a_parser(treebank), [Sentence("empty", ())])
+        evaluate_parser(a_parser(treebank), [Sentence("empty", ())])
 
 
 def test_the_same_seed_gives_the_same_weights_and_they_are_the_whole_model(treebank, tmp_path):

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from babelscope.tasks.crf import Crf, bio_allowed
+from babelscope.tasks.bilstm.crf import Crf, bio_allowed
 
 BIO = ("O", "B-LOC", "I-LOC", "B-PER", "I-PER")
 

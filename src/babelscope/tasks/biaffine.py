@@ -12,7 +12,7 @@ from torch.nn.functional import cross_entropy
 
 from babelscope.errors import InputError
 from babelscope.tasks.trees import single_root_trees
-from babelscope.text import DEPREL
+from babelscope.text import DEPREL, Tree
 
 NONE = -100
 """The gold head and relation of padding: counts in no loss."""
@@ -143,6 +143,15 @@ class Biaffine(nn.Module):
         labels = self._relations_to(arcs, heads)
         labels[:, _ROOT] = torch.where(heads.flatten() == 0, torch.inf, -torch.inf)
         return found, labels.argmax(dim=1).view_as(heads).cpu().numpy()
+
+    def trees(self, states: Tensor, real: Tensor) -> list[Tree]:
+        """The tree of each sentence, over its own words."""
+        heads, relations = (found.tolist() for found in self.decode(states, real))
+        counts = real.sum(dim=1).tolist()
+        return [
+            Tree(its_heads[:count], [DEPREL[number] for number in its_relations[:count]])
+            for its_heads, its_relations, count in zip(heads, relations, counts, strict=True)
+        ]
 
     def _relations_to(self, arcs: Arcs, heads: Tensor) -> Tensor:
         """[sentences * words, relations]: scores for the arcs from `heads`, [sentences, words]."""

@@ -27,14 +27,14 @@ from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import load_encoder, save_encoder
 from babelscope.errors import InputError
 from babelscope.task_table import TASKS
-from babelscope.tasks.bilstm_parse import BiLstmParser
-from babelscope.tasks.bilstm_tag import BiLstmTagger
+from babelscope.tasks.bilstm.parse import BiLstmParser
+from babelscope.tasks.bilstm.tag import BiLstmTagger
+from babelscope.tasks.bilstm.words import Vocabulary
 from babelscope.tasks.classify import Classifier
 from babelscope.tasks.family import labelled_config
 from babelscope.tasks.models import Design, LanguageModel, TaskModel, recurrent_model, task_model
 from babelscope.tasks.parse import Parser
 from babelscope.tasks.tag import Tagger
-from babelscope.tasks.words import Vocabulary
 
 RECORD, WEIGHTS = "babelscope.json", "model.safetensors"
 

@@ -14,9 +14,10 @@ from babelscope.task_table import TASKS, Kind, TaskName
 from babelscope.tasks.apart import Apart
 from babelscope.tasks.bag_of_words import bag_of_words, majority, score_texts
 from babelscope.tasks.baselines import most_frequent_tag, score_predictions, word_majority
-from babelscope.tasks.bilstm import BiLstmBackbone
-from babelscope.tasks.bilstm_parse import BiLstmParser, BiLstmParsing, evaluate_bilstm_parser
-from babelscope.tasks.bilstm_tag import BiLstmTagger, BiLstmTagging, evaluate_bilstm_ner, evaluate_bilstm_tagger
+from babelscope.tasks.bilstm.backbone import BiLstmBackbone
+from babelscope.tasks.bilstm.parse import BiLstmParser, BiLstmParsing
+from babelscope.tasks.bilstm.tag import BiLstmTagger, BiLstmTagging, evaluate_bilstm_ner, evaluate_bilstm_tagger
+from babelscope.tasks.bilstm.words import Vocabulary
 from babelscope.tasks.classify import Classification, Classifier, evaluate_classifier
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
 from babelscope.tasks.ner import EntityTagging, bio_labels, evaluate_ner
@@ -24,7 +25,6 @@ from babelscope.tasks.parse import Parser, Parsing, evaluate_parser
 from babelscope.tasks.spans import span_scores
 from babelscope.tasks.tag import Tagger, Tagging, evaluate_tagger
 from babelscope.tasks.task import Score, Task
-from babelscope.tasks.words import Vocabulary
 from babelscope.text import UPOS, Sentence, SentencePair, Tagged
 
 
@@ -215,7 +215,7 @@ class _RecurrentParsingModel:
         return BiLstmParsing(self.module, train, dev)
 
     def scores(self, examples: Sequence[Sentence]) -> list[Score]:
-        return evaluate_bilstm_parser(self.module, examples)
+        return evaluate_parser(self.module, examples)
 
 
 def tagged(sentences: Iterable[Sentence]) -> list[Tagged]:

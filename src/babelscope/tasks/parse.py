@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -41,7 +41,8 @@ class WordBatch(NamedTuple):
 class ParseBatch(NamedTuple):
     """Sentences with their gold trees."""
 
-    words: WordBatch
+    words: Any
+    """A `WordBatch`, or what another parser reads."""
     heads: Tensor
     """[sentences, words]: gold heads; `NONE` where padded."""
     relations: Tensor
@@ -130,15 +131,20 @@ def predict_trees(parser: Parser, encoded: EncodedSentences, tokens_per_batch: i
     some = np.flatnonzero(encoded.lengths)
     for indices in (some[batch] for batch in by_length(encoded.lengths[some], tokens_per_batch)):
         words = encoded.batch(indices).to(device)
-        heads, relations = parser.biaffine.decode(parser(words), words.real)
-        for index, its_heads, its_relations in zip(indices.tolist(), heads.tolist(), relations.tolist(), strict=True):
-            count = int(encoded.word_counts[index])
-            trees[index] = Tree(its_heads[:count], [DEPREL[number] for number in its_relations[:count]])
+        for index, tree in zip(indices.tolist(), parser.biaffine.trees(parser(words), words.real), strict=True):
+            trees[index] = tree
     parser.train(was_training)
     return trees
 
 
-def evaluate_parser(parser: Parser, sentences: Sequence[Sentence]) -> list[Score]:
+class PredictsTrees(Protocol):
+    """A parser of any kind."""
+
+    def predict(self, sentences: Sequence[Sequence[str]]) -> list[Tree]:
+        """A tree over the words of each sentence."""
+
+
+def evaluate_parser(parser: PredictsTrees, sentences: Sequence[Sentence]) -> list[Score]:
     """LAS and UAS of a parser; then `las.nopunct` and `uas.nopunct`, without the words tagged PUNCT or SYM.
 
     Raises:
@@ -171,14 +177,15 @@ def gold_trees(sentences: Sequence[Sequence[Word]]) -> tuple[Pieces, Pieces]:
 class Parsing:
     """The task: sentences with gold trees to train a parser on, and dev sets by name."""
 
-    parser: Parser
+    parser: Any
+    """A `Parser`, or what a task derived from this one trains."""
     sentences: Sequence[Sentence]
     dev: Mapping[str, Sequence[Sentence]] = field(default_factory=dict)
     measure: str = "las"
     higher_is_better: bool = True
 
     @cached_property
-    def examples(self) -> EncodedSentences:
+    def examples(self) -> Any:
         """The training sentences that have words."""
         return EncodedSentences.of(self.parser, [one.forms for one in self.sentences if one.words])
 
@@ -188,7 +195,7 @@ class Parsing:
         return gold_trees([one.words for one in self.sentences if one.words])
 
     @cached_property
-    def held_out(self) -> dict[str, EncodedSentences]:
+    def held_out(self) -> dict[str, Any]:
         """The dev sentences."""
         return {name: EncodedSentences.of(self.parser, [one.forms for one in part]) for name, part in self.dev.items()}
 
@@ -202,16 +209,20 @@ class Parsing:
         heads, relations = (gold.batch(indices).ids for gold in self.gold)
         return ParseBatch(self.examples.batch(indices), heads, relations)
 
-    def loss(self, model: Parser, batch: ParseBatch) -> Tensor:
+    def loss(self, model: Any, batch: ParseBatch) -> Tensor:
         """Mean cross-entropy of heads plus that of relations."""
         device = model.biaffine.root.device
         words = batch.words.to(device)
         return model.biaffine.loss(model(words), words.real, batch.heads.to(device), batch.relations.to(device))
 
-    def evaluate(self, model: Parser) -> dict[str, float]:
+    def predict(self, model: Any, encoded: Any) -> list[Tree]:
+        """The trees of dev sentences."""
+        return predict_trees(model, encoded)
+
+    def evaluate(self, model: Any) -> dict[str, float]:
         """LAS on each dev set."""
         values = {}
         for name, encoded in self.held_out.items():
-            counted = count_attachments([one.words for one in self.dev[name]], predict_trees(model, encoded))
+            counted = count_attachments([one.words for one in self.dev[name]], self.predict(model, encoded))
             values[name] = float(counted.labelled.sum() / counted.words.sum())
         return values

@@ -15,11 +15,11 @@ from torch.nn.functional import cross_entropy
 
 from babelscope.encoders.pieces import Pieces
 from babelscope.errors import InputError
-from babelscope.tasks.bilstm import BiLstmBackbone
-from babelscope.tasks.crf import Crf, bio_allowed
+from babelscope.tasks.bilstm.backbone import BiLstmBackbone
+from babelscope.tasks.bilstm.crf import Crf, bio_allowed
+from babelscope.tasks.bilstm.words import EncodedWords, TrainingWords, WordBatch
 from babelscope.tasks.spans import count_spans, span_scores
 from babelscope.tasks.task import Score, ratio_score
-from babelscope.tasks.words import EncodedWords, TrainingWords, WordBatch
 from babelscope.text import Tagged
 
 Output = Literal["softmax", "crf"]

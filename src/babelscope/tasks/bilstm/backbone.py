@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from babelscope.declaration import Declaration
 from babelscope.encoders.pieces import Batch
-from babelscope.tasks.words import NO_CHARACTER, UNKNOWN_CHARACTER, Vocabulary, WordBatch
+from babelscope.tasks.bilstm.words import NO_CHARACTER, UNKNOWN_CHARACTER, Vocabulary, WordBatch
 
 
 class BiLstmShape(Declaration):

@@ -1,0 +1,79 @@
+"""Dependency parsing without a pre-trained encoder: the biaffine scorer over a BiLSTM (Dozat and Manning, 2017)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from babelscope.tasks.biaffine import Biaffine
+from babelscope.tasks.bilstm.backbone import BiLstmBackbone
+from babelscope.tasks.bilstm.words import EncodedWords, TrainingWords, WordBatch
+from babelscope.tasks.parse import ParseBatch, Parsing
+from babelscope.text import Tree
+
+
+class BiLstmParser(nn.Module):
+    """Gives the words of a sentence a tree."""
+
+    def __init__(self, backbone: BiLstmBackbone, head: str | None = "small"):
+        super().__init__()
+        self.backbone = backbone
+        self.biaffine = Biaffine(backbone.hidden_size, head)
+
+    def forward(self, words: WordBatch) -> Tensor:
+        """[sentences, words, hidden]: the states of words."""
+        return self.backbone(words)
+
+    def predict(self, sentences: Sequence[Sequence[str]], words_per_batch: int = 2048) -> list[Tree]:
+        """A tree over the words of each sentence: one word is the root, and it alone has the relation `root`."""
+        return predict_bilstm_trees(self, EncodedWords.of(self.backbone.vocabulary, sentences), words_per_batch)
+
+
+@torch.no_grad()
+def predict_bilstm_trees(parser: BiLstmParser, encoded: EncodedWords, words_per_batch: int = 2048) -> list[Tree]:
+    """The tree of each sentence."""
+    was_training, device = parser.training, parser.biaffine.root.device
+    parser.eval()
+    trees = [Tree([], []) for _ in encoded.lengths]
+    for indices, words in encoded.batches(words_per_batch):
+        words = words.to(device)
+        for index, tree in zip(indices.tolist(), parser.biaffine.trees(parser(words), words.real), strict=True):
+            trees[index] = tree
+    parser.train(was_training)
+    return trees
+
+
+@dataclass(frozen=True)
+class BiLstmParsing(Parsing):
+    """The task: as `Parsing`, for a `BiLstmParser`; lengths are words."""
+
+    @cached_property
+    def examples(self) -> TrainingWords:
+        """The training sentences that have words."""
+        return TrainingWords.of(self.parser.backbone.vocabulary, [one.forms for one in self.sentences if one.words])
+
+    @cached_property
+    def held_out(self) -> dict[str, EncodedWords]:
+        """The dev sentences."""
+        vocabulary = self.parser.backbone.vocabulary
+        return {name: EncodedWords.of(vocabulary, [one.forms for one in part]) for name, part in self.dev.items()}
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """[sentences]: words of each."""
+        return self.examples.encoded.lengths
+
+    def batch(self, indices: NDArray[np.int64], generator: torch.Generator) -> ParseBatch:
+        """Training sentences, some of their words unknown, with their trees."""
+        heads, relations = (gold.batch(indices).ids for gold in self.gold)
+        return ParseBatch(self.examples.batch(indices, generator), heads, relations)
+
+    def predict(self, model: BiLstmParser, encoded: EncodedWords) -> list[Tree]:
+        """The trees of dev sentences."""
+        return predict_bilstm_trees(model, encoded)
