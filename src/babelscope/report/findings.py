@@ -99,7 +99,7 @@ def _order(condition: str, scores: Sequence[Score]) -> str:
     places = [f"{score.place} {scale(score.unit)[0] * score.interval.mean:.1f}" for score in ranked]
     measure = SCORES[scores[0].measure]
     first = "highest" if measure.better == "higher" else "lowest"
-    return f"Zero-shot {measure.title.lower()} of {condition}, {first} first: {'; '.join(places)}."
+    return f"Zero-shot {measure.name} of {condition}, {first} first: {'; '.join(places)}."
 
 
 def _against_untrained(condition: str, compared: Sequence[Difference]) -> str:

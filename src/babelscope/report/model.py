@@ -15,19 +15,24 @@ from babelscope.task_table import TASKS
 
 
 class ScoredMeasure(NamedTuple):
-    """The title of a measure, and which values of it are better."""
+    """The name of a measure, as within a sentence, and which values of it are better."""
 
-    title: str
+    name: str
     better: Literal["higher", "lower"] = "higher"
+
+    @property
+    def title(self) -> str:
+        """The name as a heading."""
+        return self.name[0].upper() + self.name[1:]
 
 
 SCORES = {
-    "accuracy": ScoredMeasure("Accuracy"),
+    "accuracy": ScoredMeasure("accuracy"),
     "f1": ScoredMeasure("F1"),
     "las": ScoredMeasure("LAS"),
     "matthews": ScoredMeasure("Matthews correlation"),
     "pearson": ScoredMeasure("Pearson correlation"),
-    "perplexity": ScoredMeasure("Perplexity", "lower"),
+    "perplexity": ScoredMeasure("perplexity", "lower"),
 }
 """Measures of a test split that get findings, a figure and a table, where they are the main one of their task."""
 
