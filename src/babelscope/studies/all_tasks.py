@@ -56,6 +56,7 @@ def _in_world(given: Parameters, examples: int, epochs: int, *baselines: str) ->
 def real(given: Parameters) -> Study:
     """Real treebanks, entities and GLUE tasks."""
     words = Tuning(learning_rate=2e-4, epochs=2, tokens_per_batch=1024, warmup=0.1, max_length=128)
+    longer = words.model_copy(update={"epochs": 4, "tokens_per_batch": 512})
     texts = Tuning(learning_rate=5e-5, epochs=2, tokens_per_batch=1024, warmup=0.1, max_length=128)
     return Study(
         name="all-tasks@real",
@@ -63,9 +64,9 @@ def real(given: Parameters) -> Study:
         encoders=(given.encoder or "bert-base-multilingual-cased",),
         tasks={
             "pos": _real(given, ["UD_English-EWT"], ["UD_English-EWT"], words, 3000, ["word-majority", "bilstm"]),
-            "parsing": _real(given, ["UD_English-EWT"], ["UD_English-EWT"], words, 3000, ["bilstm"]),
-            "ner-wolof": _entities(given, "wol", words),
-            "ner-naija": _entities(given, "pcm", words),
+            "parsing": _real(given, ["UD_English-EWT"], ["UD_English-EWT"], longer, 3000, ["bilstm"]),
+            "ner-wolof": _entities(given, "wol", longer),
+            "ner-naija": _entities(given, "pcm", longer),
             "rte": _glue(given, "RTE", texts.model_copy(update={"epochs": 4})),
             "sst2": _glue(given, "SST-2", texts),
             "stsb": _glue(given, "STS-B", texts),
