@@ -94,7 +94,9 @@ def test_a_type_outside_the_inventory_is_refused_with_its_line(file):
     assert read_bio(path, ("DATE", "LOC", "ORG", "PER")) == EXPECTED
     with pytest.raises(DataError) as caught:
         read_bio(path, ("LOC", "ORG", "PER"))
-    assert str(caught.value).startswith(f"{path}:9: entity type 'DATE' is not one of LOC, ORG, PER; map it")
+    assert str(caught.value).startswith(
+        f"{path}:9: entity type 'DATE' is not one of LOC, ORG, PER; say what it counts as"
+    )
 
 
 def test_a_mapping_to_a_type_outside_the_inventory_is_refused(tmp_path):

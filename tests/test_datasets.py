@@ -68,7 +68,9 @@ def test_entity_types_are_mapped_and_what_is_left_over_is_named(tmp_path: Path, 
     assert found.language == "wo"
     (sentence,) = datasets.limited(found, ("LOC", "PER")).read()
     assert sentence.labels == ["B-PER", "O", "B-LOC"]
-    with pytest.raises(DataError, match=r"test\.txt:2: entity type 'DATE' is not one of LOC, PER; map it"):
+    with pytest.raises(
+        DataError, match=r"test\.txt:2: entity type 'DATE' is not one of LOC, PER; say what it counts as"
+    ):
         datasets.limited(datasets.find("ner", "masakhaner2:wol", "test", 10), ("LOC", "PER")).read()
     assert datasets.entity_types((found,)) == ("LOC", "PER")
 

@@ -220,7 +220,11 @@ def test_a_surgery_is_done_on_the_encoders_it_names_with_donors_of_the_study_or_
     wanted += [(name, surgery, seed) for name, surgery in (("one", "swapped"), ("other", "grafted")) for seed in (0, 1)]
     assert sorted(map(str, conditions)) == sorted(map(str, wanted))
     operated = {step.labels["surgery"]: step.encoder for step in tuned if isinstance(step.encoder, Operate)}
-    assert operated["swapped"].donors[0].labels == {"encoder": "other"}
+    donor = operated["swapped"].donors[0]
+    assert donor.labels == {"encoder": "other"} and donor in operated["swapped"].inputs
+    other_donor = type(donor)(**dict(donor) | {"seed": 7})
+    other = Operate(**dict(operated["swapped"]) | {"donors": (other_donor,)})
+    assert other.key != operated["swapped"].key
     assert isinstance(operated["grafted"].donors[0], Load)
     assert {step.encoder.key for step in tuned if step.labels.get("surgery") == "reverse"} and all(
         step.encoder.seed == 0 for step in tuned if step.labels.get("surgery") == "reverse"

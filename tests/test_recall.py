@@ -63,7 +63,7 @@ def test_a_key_is_found_by_its_first_digits(plan, published):
 
 @pytest.mark.parametrize("digits", ["abc", "qwer", "ABCD", "../..", "0" * 65])
 def test_what_is_no_key_is_refused(digits, store):
-    with pytest.raises(InputError, match="not the key of a result"):
+    with pytest.raises(InputError, match="neither a folder nor the key of a result"):
         find_key(store, digits)
 
 

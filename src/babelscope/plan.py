@@ -215,11 +215,15 @@ class _Compiler:
         train, dev, test = find("train", "train"), find("train", "dev"), find("evaluate", "test")
         for k, data in enumerate(test):
             if isinstance(data, FileData) and data.sha256 in {one.sha256 for one in train if isinstance(one, FileData)}:
-                problem = f"{data.name} is the file that is trained on; evaluate on another"
+                problem = f"the test split of {data.name} is the file that is trained on; evaluate on another"
                 self.faults.append(f"tasks.{name}.evaluate.{k}: {problem}")
         types: tuple[str, ...] = ()
         if TASKS[task].kind == "entities":
             types = self._resolve(f"tasks.{name}.train", datasets.entity_types, train) or ()
+            for given, meant in transfer.entity_types.items() if types else ():
+                if meant not in (*types, "O"):
+                    problem = f"no training data have the type {meant}; {given} can count as {', '.join(types)} or O"
+                    self.faults.append(f"tasks.{name}.entity_types: {problem}")
             dev, test = (tuple(datasets.limited(data, types) for data in part) for part in (dev, test))
         return _Resolved(task, transfer, self.study.seeds, train, dev, test, types)
 
@@ -269,9 +273,10 @@ class _Resolved:
                 yield from (Baseline(baseline=name, task=self.task, train=self.train, data=one) for one in self.test)
 
     def evaluations(self, encoder: EncoderStep, seed: int) -> Iterator[Step]:
-        tuning = RECURRENT if isinstance(encoder, Recurrent) else self.transfer.tuning
+        recurrent = isinstance(encoder, Recurrent)  # it has settings and a head of its own
+        tuning, head = (RECURRENT, None) if recurrent else (self.transfer.tuning, self.transfer.head)
         model = Tune(
-            encoder=encoder, task=self.task, head=self.transfer.head, entity_types=self.entity_types,
+            encoder=encoder, task=self.task, head=head, entity_types=self.entity_types,
             train=self.train, dev=self.dev, tuning=tuning, seed=seed,
         )  # fmt: skip
         yield from (Evaluate(model=model, data=one) for one in self.test)

@@ -23,7 +23,7 @@ def find_key(store: Store, digits: str) -> str:
         InputError: they are no digits of a key, or not one result's.
     """
     if not re.fullmatch("[0-9a-f]{4,64}", digits):
-        raise InputError(f"{digits!r} is not the key of a result; expected 4 to 64 of the digits 0-9 and a-f")
+        raise InputError(f"{digits!r} is neither a folder nor the key of a result: 4 to 64 of the digits 0-9 and a-f")
     found = [path.name for path in (store.folder / "results").glob(f"{digits[:2]}/{digits}*")]
     if len(found) != 1:
         raise InputError(f"{digits}: {len(found) or 'no'} results in {store.folder} begin with it; give one key")

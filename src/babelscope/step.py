@@ -48,7 +48,8 @@ class Step(Declaration):
     @property
     def inputs(self) -> tuple[Step, ...]:
         """The stored steps whose results this one reads, directly or through steps that are not stored."""
-        steps = [value for value in dict(self).values() if isinstance(value, Step)]
+        fields = [value if isinstance(value, tuple) else (value,) for value in dict(self).values()]
+        steps = [value for values in fields for value in values if isinstance(value, Step)]
         return tuple(found for step in steps for found in ((step,) if step.stored else step.inputs))
 
     @cached_property
@@ -58,7 +59,7 @@ class Step(Declaration):
         for name, value in dict(self).items():
             if name not in self.unkeyed:
                 plain = self.model_dump(mode="json", include={name})
-                fields[name] = value.key if isinstance(value, Step) else plain[name]
+                fields[name] = _keys(value) or plain[name]
         return digest({"step": type(self).__name__, "version": self.version, "fields": fields})
 
     @property
@@ -69,3 +70,10 @@ class Step(Declaration):
     def execute(self, workspace: Workspace) -> None:
         """Compute the result into `workspace`. Whatever this needs (torch) is imported here, not at the top."""
         raise NotImplementedError
+
+
+def _keys(value: Any) -> Any:
+    """The key of a step, or the keys of a tuple of steps; None of anything else."""
+    if isinstance(value, tuple) and value and all(isinstance(one, Step) for one in value):
+        return [one.key for one in value]
+    return value.key if isinstance(value, Step) else None

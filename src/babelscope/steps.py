@@ -138,7 +138,7 @@ class Tune(Step):
     encoder: SerializeAsAny[EncoderStep]
     task: TaskName
     head: str | None = None
-    """One of `HEADS`; None: the task's first."""
+    """One of `HEADS`; None: the default of the task's model."""
     entity_types: tuple[str, ...] = ()
     """Of named entities: what the model can call one."""
     train: tuple[Dataset, ...]

@@ -85,8 +85,8 @@ DeclaredSurgery = Annotated[Surgery, BeforeValidator(_surgery)]
 class Transfer(Declaration):
     """What a task is trained on, and where it is scored.
 
-    Data sets are named `world:CODE` (the artificial world; every task has them), `UD_LANGUAGE-NAME` (treebanks),
-    `masakhaner2:CODE` or `wikiann:CODE` (entities), `glue:NAME` or `xnli:NAME` (sentence tasks).
+    Data sets are named `world:CODE` (the artificial world; every task but the real benchmarks), `UD_LANGUAGE-NAME`
+    (treebanks), `masakhaner2:CODE` or `wikiann:CODE` (entities), `glue:NAME` or `xnli:NAME` (sentence tasks).
     """
 
     task: TaskName | None = None
@@ -98,7 +98,7 @@ class Transfer(Declaration):
     sizes: Sizes = Sizes()
     tuning: Tuning = Tuning()
     head: str | None = None
-    """Of parsing: small, underspecified or align-then-predict. Of sentence tasks: first (the first state) or pooler."""
+    """Of parsing: small, underspecified or align-then-predict. Of sentence tasks: first (state), pooler or family."""
     entity_types: dict[str, str] = Field(default={})
     """Of named entities: types in the data and what they count as, O for no entity (`DATE: O`)."""
     baselines: tuple[BaselineName, ...] = ()

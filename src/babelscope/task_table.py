@@ -46,7 +46,7 @@ HEADS: dict[Kind, tuple[str, ...]] = {
     "classes": ("first", "pooler", "family"),
     "degrees": ("first", "pooler", "family"),
 }
-"""Kind of task -> the heads there are to choose from; the first is the default."""
+"""Kind of task -> the heads there are to choose from; the first is the default (for parsing, of small encoders)."""
 
 NLI = ("entailment", "neutral", "contradiction")
 ENTAILED = ("entailment", "not_entailment")
@@ -70,9 +70,9 @@ TASKS: dict[TaskName, TaskInfo] = {
     "xnli": _classes("XNLI", NLI),
     "cola": _classes("CoLA", BINARY, "matthews", "accuracy", pair=False),
     "sst2": _classes("SST-2", BINARY, pair=False),
-    "mrpc": _classes("MRPC", BINARY, "f1", "accuracy"),
-    "qqp": _classes("QQP", BINARY, "f1", "accuracy"),
-    "stsb": TaskInfo("STS-B", "degrees", ("pearson", "spearman"), pair=True, scale=(0, 5)),
+    "mrpc": _classes("MRPC", BINARY, "f1", "accuracy", "accuracy_f1"),
+    "qqp": _classes("QQP", BINARY, "f1", "accuracy", "accuracy_f1"),
+    "stsb": TaskInfo("STS-B", "degrees", ("pearson", "spearman", "pearson_spearman"), pair=True, scale=(0, 5)),
     "mnli": _classes("MNLI", NLI),
     "qnli": _classes("QNLI", ENTAILED),
     "rte": _classes("RTE", ENTAILED),

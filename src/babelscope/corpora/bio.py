@@ -171,8 +171,8 @@ def _sentence(block: list[_Word], labels: Sequence[str] | None, mapping: Mapping
     tags = [_mapped(tag, mapping) for tag in repaired([word.tag for word in block])]
     for word, tag in zip(block, tags, strict=True):
         if labels is not None and tag != OUTSIDE and tag[2:] not in labels:
-            problem = f"entity type {tag[2:]!r} is not one of {', '.join(labels)}; map it to one of them, or to O"
-            raise _LineError(word.line, problem)
+            allowed = f"one of {', '.join(labels)}; say what it counts as, or O, under entity_types"
+            raise _LineError(word.line, f"entity type {tag[2:]!r} is not {allowed}")
     return Tagged([word.form for word in block], tags)
 
 

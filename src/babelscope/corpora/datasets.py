@@ -18,10 +18,14 @@ from babelscope.declaration import Declaration
 from babelscope.errors import DataError, InputError
 from babelscope.task_table import TASKS, Kind, TaskName
 from babelscope.world import FAMILY, World
+from babelscope.world.judgements import DRAWS
 from babelscope.world.meaning import NAME_CLASS
 from babelscope.world.world import VERSION
 
 WORLD_PREFIX = "world:"
+
+WORLD_TASKS: tuple[str, ...] = ("mlm", "pos", "ner", "parsing", *DRAWS)
+_WORLD_TYPES = tuple(sorted(set(NAME_CLASS.values())))
 
 Examples = tuple[Any, ...]
 """What a task reads: `Sentence` for a treebank, `Tagged` for entities, `SentencePair` for the sentence tasks."""
@@ -141,6 +145,10 @@ def find(
     """A task's data set of that name (`world:qaa`, `UD_English-EWT`), or an `InputError` that says what there is."""
     if name.startswith(WORLD_PREFIX):
         language = World().member(name.removeprefix(WORLD_PREFIX)).language.code
+        if task not in WORLD_TASKS:
+            raise InputError(f"{name} has no examples of {task}; the world has {', '.join(WORLD_TASKS)}")
+        if entity_types:
+            raise InputError(f"entity_types map those of files; {name} always has {', '.join(_WORLD_TYPES)}")
         return WorldData(task=task, language=language, split=split, examples=examples, seed=world_seed)
     if name in FAMILY:
         raise InputError(f"{name!r} is a language of the world; its data are named {WORLD_PREFIX}{name}")
@@ -161,7 +169,7 @@ def check_world_language(code: str) -> None:
 def entity_types(train: Sequence[WorldData | FileData]) -> tuple[str, ...]:
     """The types of named entities in training data, in alphabetical order; the world always has three."""
     if all(isinstance(data, WorldData) for data in train):
-        return tuple(sorted(set(NAME_CLASS.values())))
+        return _WORLD_TYPES
     return bio.entity_types(sentence for data in train for sentence in data.read())
 
 

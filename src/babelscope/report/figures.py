@@ -166,7 +166,9 @@ def _tooltip(table: pd.DataFrame) -> list[alt.Tooltip]:
     words = {"place": "language", "low": "95% low", "high": "95% high"}
     numbers = ("mean", "low", "high", "sd")
     return [
-        alt.Tooltip(name, title=words.get(name, name), format=".2f" if name in numbers else alt.Undefined)
+        alt.Tooltip(f"{name}:Q", title=words.get(name, name), format=".2f")
+        if name in numbers
+        else alt.Tooltip(f"{name}:{'Q' if name == 'seeds' else 'N'}", title=words.get(name, name))
         for name in table.columns
     ]
 

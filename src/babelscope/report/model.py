@@ -184,7 +184,7 @@ def reference_of(score: Score, scores: Iterable[Score]) -> Score | None:
 
 def scale(unit: str) -> tuple[float, str]:
     """Factor and unit for people: shares are shown in percent, correlations likewise, as is usual for GLUE."""
-    return {"share": (100.0, "%"), "correlation": (100.0, "× 100")}.get(unit, (1.0, unit))
+    return {"share": (100.0, "%"), "correlation": (100.0, "of 100")}.get(unit, (1.0, unit))
 
 
 def title_of(task: str) -> str:
@@ -194,7 +194,7 @@ def title_of(task: str) -> str:
 
 def points_of(unit: str) -> str:
     """The unit of a difference: percent differ by points."""
-    return "points" if unit in ("%", "× 100") else unit
+    return "points" if unit in ("%", "of 100") else unit
 
 
 def _spoken(column: str) -> str:

@@ -23,6 +23,7 @@ from babelscope.report.model import (
 )
 from babelscope.statistics import Interval, student_t_interval
 
+_ACRONYMS = {"uas": "UAS", "las.nopunct": "LAS.nopunct", "uas.nopunct": "UAS.nopunct"}
 LONGEST = 1000
 """Lines of a table on the page; the rest is in the downloaded rows."""
 
@@ -61,7 +62,8 @@ def score_table(scores: Sequence[Score]) -> Table:
     source = {condition: sum(means) / len(means) for condition, means in on_source.items()}
     several = any(len(means) > 1 for means in on_source.values())
     headers = ["Language", "Condition", f"Mean{f' ({unit})' if unit else ''}", "95% over seeds", "SD", "Seeds",
-               "Best seed", "95% over sentences", "Gap to source", *(name.capitalize() for name in beside)]  # fmt: skip
+               "Best seed", "95% over sentences", "Gap to source"]  # fmt: skip
+    headers += [_ACRONYMS.get(name, name.capitalize()) for name in beside]
     lines = [_score_line(score, factor, source.get(score.condition), beside) for score in scores]
     note = "Gap to source: how much worse than the mean over the training languages." if several else ""
     return Table(f"{SCORES[scores[0].measure].title} by language", headers, lines, note)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import (
     AfterValidator,
@@ -206,41 +206,12 @@ class Repeat(Operation):
     times: Annotated[int, Field(ge=2)] = 2
 
 
-OPERATIONS: dict[str, type[Operation]] = {
-    kind.model_fields["operation"].default: kind
-    for kind in (
-        Reinit, Rescale, Oracle, Shuffle, Transplant, Reverse, Drop, Permute, Repeat, Graft, Noise, Quantise,
-    )
-}  # fmt: skip
+_Kind = Reinit | Rescale | Oracle | Shuffle | Transplant | Reverse | Drop | Permute | Repeat | Graft | Noise | Quantise
+OPERATIONS: dict[str, type[Operation]] = {kind.model_fields["operation"].default: kind for kind in get_args(_Kind)}
 """Every operation by its name."""
 
-
-def _from_text(given: Any) -> Any:
-    """The fields that a text declares; anything else is left to validation."""
-    if not isinstance(given, str):
-        return given
-    name, _, rest = given.partition(":")
-    fields = {"operation": name.strip()}
-    for argument in re.split(r",(?=\s*[a-z]+=)", rest) if rest else ():
-        key, equals, value = argument.strip().partition("=")
-        if not (key and equals):
-            raise ValueError(f"{argument!r} is not an argument; expected NAME=VALUE, such as drop:last=6")
-        if key in fields:
-            raise ValueError(f"{key} is given twice")
-        fields[key] = value
-    return fields
-
-
-AnyOperation = Annotated[
-    Annotated[
-        Reinit | Rescale | Oracle | Shuffle | Transplant | Reverse | Drop | Permute | Repeat | Graft | Noise | Quantise,
-        Field(discriminator="operation"),
-    ],
-    BeforeValidator(_from_text),
-]
-"""A field of this type takes an operation as a mapping (`{operation: drop, last: 6}`) or as text (`drop:last=6`)."""
-
-_ADAPTER: TypeAdapter[Operation] = TypeAdapter(AnyOperation)
+_Operation = Annotated[_Kind, Field(discriminator="operation")]
+_ADAPTER: TypeAdapter[Operation] = TypeAdapter(_Operation)
 
 
 def parse_operation(text: str) -> Operation:
@@ -249,10 +220,37 @@ def parse_operation(text: str) -> Operation:
     Raises:
         InputError: no such operation or argument, or a value that is not allowed; says what is.
     """
+    fields = _fields(text)
     try:
-        return _ADAPTER.validate_python(text)
+        return _ADAPTER.validate_python(fields)
     except ValidationError as error:
-        raise InputError(f"operation {text!r}: {_fault(error)}", _usage(text.partition(":")[0].strip())) from None
+        raise InputError(f"operation {text!r}: {_fault(error)}", _usage(fields["operation"])) from None
+
+
+def _fields(text: str) -> dict[str, str]:
+    """The fields that a text declares."""
+    name, _, rest = text.partition(":")
+    fields = {"operation": name.strip()}
+    for argument in re.split(r",(?=\s*[a-z]+=)", rest) if rest else ():
+        key, equals, value = argument.strip().partition("=")
+        if not (key and equals):
+            raise InputError(f"operation {text!r}: {argument!r} is not an argument; expected NAME=VALUE")
+        if key in fields:
+            raise InputError(f"operation {text!r}: {key} is given twice")
+        fields[key] = value
+    return fields
+
+
+def _read(given: Any) -> Any:
+    """An operation given as text; anything else is left to validation."""
+    try:
+        return parse_operation(given) if isinstance(given, str) else given
+    except InputError as error:
+        raise ValueError(". ".join(filter(None, (error.args[0], error.advice)))) from None
+
+
+AnyOperation = Annotated[_Operation, BeforeValidator(_read)]
+"""A field of this type takes an operation as a mapping (`{operation: drop, last: 6}`) or as text (`drop:last=6`)."""
 
 
 def describe(operations: Iterable[Operation]) -> str:
@@ -268,11 +266,9 @@ def donors_of(operations: Sequence[Operation]) -> list[str]:
 
 def usage(kind: type[Operation]) -> str:
     """An operation's arguments, with defaults."""
-    return ", ".join(
-        name if field.is_required() or field.default is None else f"{name}={_written(field.default)}"
-        for name, field in kind.model_fields.items()
-        if name != "operation"
-    )
+    fields = {name: field.get_default() for name, field in kind.model_fields.items() if name != "operation"}
+    with_default = {name for name, value in fields.items() if isinstance(value, str | int | float | tuple)}
+    return ", ".join(f"{name}={_written(value)}" if name in with_default else name for name, value in fields.items())
 
 
 def _usage(name: str) -> str:

@@ -31,6 +31,6 @@ def drop(
     dropped |= set(range(count - (count // 2 if last == "half" else last or 0), count))
     dropped |= set(range(every - 1, count, every)) if every else set()
     kept = [layer for layer in range(count) if layer not in dropped]
-    if not kept:
-        raise InputError(f"drop: {encoder.name} has {count} layers; at least one must stay")
+    if not 0 < len(kept) < count:
+        raise InputError(f"drop: {encoder.name} has {count} layers; drop one at least, and keep one at least")
     return in_order(encoder, kept)

@@ -34,7 +34,7 @@ class Design:
 
     task: TaskName
     head: str | None = None
-    """One of `HEADS`; None: the task's first."""
+    """One of `HEADS`; None: the default of the task's model."""
     entity_types: tuple[str, ...] = ()
     dropout: float = 0.1
     max_length: int | None = None

@@ -147,6 +147,8 @@ def _validate(model: nn.Module, task: Task, state: State) -> bool:
     model.train()
     state.points += [Point(state.step, f"dev {name}", task.measure, value) for name, value in values.items()]
     mean = sum(values.values()) / len(values) if values else None
+    if mean is not None and not math.isfinite(mean):
+        raise DivergedError(f"{task.measure} on the dev sets became {mean} at step {state.step}: {values}")
     sign = 1 if task.higher_is_better else -1
     if mean is None or state.best is None or sign * mean > sign * state.best:
         state.best, state.best_step, state.without_best = mean, state.step, 0
