@@ -159,10 +159,10 @@ def test_export_copies_an_encoder_out_of_the_store(encoder_folder, tmp_path):
     for key, problem in (
         (keys["Pretrain"], "already there"),
         ("ff00", "no results"),
-        ("*", "'*' is not the key of a result; expected 4 to 64 of the digits"),
-        (f"{keys['Pretrain'][:2]}/../*", "is not the key of a result"),
-        ("abc", "is not the key of a result"),
-        ("", "is not the key of a result"),
+        ("*", "'*' is neither a folder nor the key of a result: 4 to 64 of the digits"),
+        (f"{keys['Pretrain'][:2]}/../*", "neither a folder nor the key of a result"),
+        ("abc", "neither a folder nor the key of a result"),
+        ("", "neither a folder nor the key of a result"),
     ):
         refused = babelscope("export", key, "-o", tmp_path / "fresh", "--store", store)
         assert refused.status == 2 and problem in refused.errors

@@ -222,8 +222,11 @@ def test_a_surgery_is_done_on_the_encoders_it_names_with_donors_of_the_study_or_
     operated = {step.labels["surgery"]: step.encoder for step in tuned if isinstance(step.encoder, Operate)}
     donor = operated["swapped"].donors[0]
     assert donor.labels == {"encoder": "other"} and donor in operated["swapped"].inputs
-    other_donor = type(donor)(**dict(donor) | {"seed": 7})
-    other = Operate(**dict(operated["swapped"]) | {"donors": (other_donor,)})
+
+    def changed(step: Any, **changes: Any) -> Any:
+        return type(step)(**{name: getattr(step, name) for name in type(step).model_fields} | changes)
+
+    other = changed(operated["swapped"], donors=(changed(donor, seed=7),))
     assert other.key != operated["swapped"].key
     assert isinstance(operated["grafted"].donors[0], Load)
     assert {step.encoder.key for step in tuned if step.labels.get("surgery") == "reverse"} and all(
