@@ -165,7 +165,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "data" / "ud" / "UD_French-Harbour"
     folder.mkdir(parents=True)
     for split in ("train", "dev", "test"):
-        (folder / f"fr_harbour-ud-{split}.conllu").write_text(SAMPLE, encoding="utf-8")
+        content = SAMPLE if split == "test" else f"# {split}\n{SAMPLE}"
+        (folder / f"fr_harbour-ud-{split}.conllu").write_text(content, encoding="utf-8")
     return folder / "fr_harbour-ud-test.conllu"
 
 

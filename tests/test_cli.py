@@ -18,6 +18,7 @@ import babelscope as package
 from babelscope.catalogue import KINDS
 from babelscope.rows import COLUMNS
 from babelscope.store import Store
+from babelscope.studies import STUDIES
 from command_line import SOON, babelscope, declaration, start, transfer, write_study
 
 
@@ -122,7 +123,7 @@ def test_status_of_all_built_in_studies(tmp_path, monkeypatch):
     monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
     answer = babelscope("status", "--store", tmp_path / "store")
     assert answer.status == 0
-    assert {line.split()[0] for line in answer.output.splitlines()} == {"study", "first-look", "world-encoders"}
+    assert {line.split()[0] for line in answer.output.splitlines()} == {"study", *STUDIES}
 
 
 def test_a_step_that_fails_makes_exit_status_1_and_the_others_run(encoder_folder, tmp_path):
@@ -214,7 +215,10 @@ def test_doctor_measures_and_advises(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["plan", "nope"], "no study is named 'nope'; there are first-look, world-encoders, or give a YAML file"),
+        (
+            ["plan", "nope"],
+            "no study is named 'nope'; there are first-look, all-tasks, monolingual-benefits, world-encoders, or give a YAML",
+        ),
         (["plan", "nope.yaml"], "nope.yaml: cannot be read: No such file or directory"),
         (["plan", "first-look@moon"], "first-look has no profile 'moon'"),
         (["run", "first-look", "--with", "nope=1"], "nope: unknown key; allowed are encoder, scale, seeds"),

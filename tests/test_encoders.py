@@ -290,8 +290,8 @@ def test_a_folder_that_changed_is_refused(tmp_path, encoder):
     save_encoder(encoder, tmp_path)
     place = locate(str(tmp_path))
     step = Load(name=place.name, content=place.content, place=place.path)
-    assert step.build(workspace=None).name == tmp_path.name
+    assert step.build(results=None).name == tmp_path.name
     with (tmp_path / "config.json").open("a") as file:
         file.write("\n")
     with pytest.raises(EncoderError, match="have changed since the run was planned"):
-        step.build(workspace=None)
+        step.build(results=None)

@@ -56,7 +56,7 @@ def test_a_donor_is_another_encoder(encoder_folder, tmp_path):
     ("options", "message"),
     [
         (["--op", "turn"], "operation 'turn': no such operation"),
-        (["--op", "drop:last=2"], "tiny has 2 layers; at least one must stay"),
+        (["--op", "drop:last=2"], "tiny has 2 layers; drop one at least, and keep one at least"),
         (["--op", "graft:donor=./nowhere"], "./nowhere: no such folder"),
         ([], "Missing option '--op'"),
         (["--op", "reverse", "--seed", "-1"], "Invalid value for '--seed'"),

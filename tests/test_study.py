@@ -92,7 +92,7 @@ def test_no_field_takes_anything(load, tmp_path, field):
 
 def test_an_unknown_key_is_named_with_the_allowed_ones(load):
     (fault,) = faults(load, MINIMAL + "sedes: [1]\n")
-    assert fault.startswith("sedes: unknown key; allowed are encoders, name, question, retrieval,")
+    assert fault.startswith("sedes: unknown key; allowed are contrasts, costs, encoders, name,")
     (fault,) = faults(load, minimal("sizes: {trian: 3}"))
     assert fault == "tasks.pos.sizes.trian: unknown key; allowed are dev, test, train"
     (fault,) = faults(load, MINIMAL + "retrieval: {source: qaa, targets: [qab], sentence: 1}\n")
@@ -207,7 +207,7 @@ def test_changes_replace_and_add_entries(load):
     assert (study.seeds, pos.tuning.steps, pos.sizes.dev, pos.sizes.train) == ((7,), 9, 4, 1500)
     with pytest.raises(InputError, match=r"--with name\.x: name is not a mapping"):
         load(MINIMAL, **{"name.x": 1})
-    assert faults(load, MINIMAL, nope=1)[0].startswith("nope: unknown key; allowed are encoders")
+    assert faults(load, MINIMAL, nope=1)[0].startswith("nope: unknown key; allowed are contrasts")
 
 
 @pytest.mark.parametrize(
@@ -281,9 +281,11 @@ def test_small_means_less_and_seeds_are_those_that_were_given(name):
         == find_study(name, {"seeds": 5}).seeds
         == tuple(range(5))
     )
-    small, full = small.tasks["pos"], full.tasks["pos"]
-    assert all(getattr(small.sizes, split) < getattr(full.sizes, split) for split in ("train", "dev", "test"))
-    assert small.tuning.epochs < full.tuning.epochs
+    assert small.tasks.keys() <= full.tasks.keys()
+    for task, less in small.tasks.items():
+        more = full.tasks[task]
+        assert all(getattr(less.sizes, split) < getattr(more.sizes, split) for split in ("train", "dev", "test"))
+        assert less.tuning.epochs < more.tuning.epochs
     for seeds in (0, 1001):
         with pytest.raises(StudyError, match="seeds: Input should be "):
             find_study(name, {"seeds": seeds})
@@ -301,7 +303,9 @@ def test_a_small_pretraining_is_short_unless_its_length_is_given():
 
 
 def test_names_and_parameters_that_do_not_exist_are_refused():
-    with pytest.raises(InputError, match="no study is named 'nope'; there are first-look, world-encoders"):
+    with pytest.raises(
+        InputError, match="no study is named 'nope'; there are first-look, all-tasks, monolingual-benefits, "
+    ):
         find_study("nope", {})
     with pytest.raises(InputError, match="first-look has no profile 'moon'; there are world, real"):
         find_study("first-look@moon", {})

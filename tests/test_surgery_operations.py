@@ -274,7 +274,7 @@ def test_the_same_operation_draws_anew_at_each_place(bert):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda one: drop(one, last=3), "has 3 layers; at least one must stay"),
+        (lambda one: drop(one, last=3), "has 3 layers; drop one at least, and keep one at least"),
         (lambda one: drop(one, layers=[3]), "layer 3: bert has 3 layers, 0 to 2"),
         (lambda one: permute(one, 0, [0, 1]), r"order 0\+1 must have each of the 3 layers"),
         (lambda one: repeat(one, [7]), "layer 7: bert has 3 layers"),

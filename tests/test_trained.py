@@ -292,7 +292,7 @@ def test_nothing_is_written_over(ran, tmp_path):
 
 @pytest.mark.parametrize(
     ("source", "problem"),
-    [("feedfeedfeed", "no results in"), ("./nowhere", "no such folder"), ("nonsense", "not the key of a result")],
+    [("feedfeedfeed", "no results in"), ("./nowhere", "no such folder"), ("nonsense", "neither a folder nor the key")],
 )
 def test_an_unknown_model_is_refused(source, problem, ran, tmp_path):
     (tmp_path / "in.txt").write_text("a b\n")

@@ -31,6 +31,7 @@ HUB = {
     "spanish": "dccuchile/bert-base-spanish-wwm-uncased",
     "japanese": "tohoku-nlp/bert-base-japanese",
 }
+SMALL = Sizes(train=500, dev=100, test=200)
 HALVED = ("drop-last-half", "drop-every-second")
 GLUE = {
     "cola": "CoLA", "mnli": "MNLI", "mrpc": "MRPC", "qnli": "QNLI", "qqp": "QQP", "rte": "RTE", "sst2": "SST-2",
@@ -83,18 +84,19 @@ def real(given: Parameters) -> Study:
     tuning = Tuning(
         learning_rate=1e-4, epochs=1 if given.small else 3, tokens_per_batch=1024, warmup=0.1, max_length=128
     )
-    sizes = Sizes(train=500, dev=100, test=200) if given.small else Sizes(train=5000, dev=500, test=1500)
+    sizes = SMALL if given.small else Sizes(train=5000, dev=500, test=1500)
     return _on_glue("monolingual-benefits@real", given, given.foreign or (), tasks, tuning, sizes)
 
 
 def paper(given: Parameters) -> Study:
     """The thesis: five BERTs on all of GLUE, every training example."""
     tuning = Tuning(
-        learning_rate=2e-5, epochs=3, tokens_per_batch=4096, warmup=0.1, max_length=128, device="cuda",
-        precision="bfloat16",
+        learning_rate=2e-5, epochs=1 if given.small else 3, tokens_per_batch=4096, warmup=0.1, max_length=128,
+        device="cuda", precision="bfloat16",
     )  # fmt: skip
     foreign = tuple(HUB.values())[1:] if given.foreign is None else given.foreign
-    return _on_glue("monolingual-benefits@paper", given, foreign, tuple(GLUE), tuning, Sizes(train=10**9, test=10**9))
+    sizes = SMALL if given.small else Sizes(train=10**9, dev=10**9, test=10**9)
+    return _on_glue("monolingual-benefits@paper", given, foreign, tuple(GLUE), tuning, sizes)
 
 
 def _on_glue(
