@@ -217,7 +217,7 @@ def test_doctor_measures_and_advises(tmp_path):
     [
         (
             ["plan", "nope"],
-            "no study is named 'nope'; there are first-look, all-tasks, monolingual-benefits, world-encoders, or give a YAML",
+            "no study is named 'nope'; there are first-look, all-tasks, monolingual-benefits, ",
         ),
         (["plan", "nope.yaml"], "nope.yaml: cannot be read: No such file or directory"),
         (["plan", "first-look@moon"], "first-look has no profile 'moon'"),
