@@ -22,8 +22,10 @@ check: $(READY)  ## lint, types, import contracts
 
 bench: $(READY)  ## speed, against usual ways to do the same
 	$(BIN)/python benchmarks/bench.py
+	$(BIN)/python benchmarks/tasks.py
+	$(BIN)/python benchmarks/surgery.py drop:last=6
 
-encoders: $(READY)  ## pre-train the shipped encoders again (about three quarters of an hour on two cores)
+encoders: $(READY)  ## pre-train the shipped encoders again (35 to 45 minutes of a core each)
 	$(BIN)/python tools/ship_encoders.py --store $(STORE)
 
 clean:  ## remove what set-up and the tools made; results stay

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from babelscope.corpora.benchmarks import GLUE
-from babelscope.corpora.pairs import Layout, read_pairs, written_layout
-from babelscope.corpora.write import write_pairs
+from babelscope.corpora.pairs import Layout, read_pairs, write_pairs, written_layout
 from babelscope.errors import DataError
 from babelscope.text import SentencePair
 

@@ -8,8 +8,7 @@ from transformers import pipeline
 
 from babelscope.corpora.bio import read_bio, write_bio
 from babelscope.corpora.conllu import read_conllu, write_conllu
-from babelscope.corpora.pairs import read_pairs, written_layout
-from babelscope.corpora.write import write_pairs
+from babelscope.corpora.pairs import read_pairs, write_pairs, written_layout
 from babelscope.engine import run_plan
 from babelscope.plan import compile_study
 from babelscope.recall import recall

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -86,9 +87,13 @@ def load_pretrained(step: Pretrain, results: Results) -> Encoder:
 
 def operate(step: Operate, results: Results) -> Encoder:
     """The operated encoder."""
+    return perform(step.encoder.build(results), step.operations, step.seed, _donors(step, results))
+
+
+def _donors(step: Operate, results: Results) -> dict[str, Encoder]:
+    """The encoders that operations take something from, by the names that these have for them."""
     names = donors_of(step.operations)
-    donors = {name: donor.build(results) for name, donor in zip(names, step.donors, strict=True)}
-    return perform(step.encoder.build(results), step.operations, step.seed, donors)
+    return {name: donor.build(results) for name, donor in zip(names, step.donors, strict=True)}
 
 
 def tune(step: Tune, workspace: Workspace) -> None:
@@ -155,7 +160,9 @@ def compare_vocabulary(step: Vocabulary, workspace: Workspace) -> None:
         shares = {"unknown words": covered.unknown, "characters covered": covered.characters}
         rows += [Row(name, share, "share").labelled(**_of(data)) for name, share in shares.items()]
         rows += [Row("fertility", covered.fertility, "pieces a word").labelled(**_of(data))]
-        rows += [Row("English-like contexts", contexts, "share").labelled(**_of(data))] if contexts == contexts else []
+        rows += (
+            [Row("English-like contexts", contexts, "share").labelled(**_of(data))] if not math.isnan(contexts) else []
+        )
     workspace.write_rows(row.labelled(**labels) for row in rows)
 
 
@@ -163,8 +170,7 @@ def measure_cost(step: Cost, workspace: Workspace) -> None:
     """Write parameters, seconds that the operations take, and how many times as fast the result is."""
     torch.set_num_threads(1)
     whole = step.encoder.encoder.build(workspace)
-    names = donors_of(step.encoder.operations)
-    donors = {name: donor.build(workspace) for name, donor in zip(names, step.encoder.donors, strict=True)}
+    donors = _donors(step.encoder, workspace)
     began = time.process_time()
     operated = perform(whole, step.encoder.operations, step.encoder.seed, donors)
     seconds = time.process_time() - began

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from babelscope.corpora.cache import publish, reason, user_cache
-from babelscope.corpora.pairs import Layout, read_pairs, written_layout
+from babelscope.corpora.pairs import Layout, read_pairs, write_pairs, written_layout
 from babelscope.corpora.sources import SPLITS, Split, data_folder
-from babelscope.corpora.write import write_pairs
 from babelscope.errors import InputError
 from babelscope.task_table import BINARY, ENTAILED, NLI, TASKS, TaskName
 from babelscope.text import SentencePair

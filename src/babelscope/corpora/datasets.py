@@ -17,6 +17,7 @@ from babelscope.corpora.world_text import WorldLanguage, WorldVersion
 from babelscope.declaration import Declaration
 from babelscope.errors import DataError, InputError
 from babelscope.task_table import TASKS, Kind, TaskName
+from babelscope.text import Sentence
 from babelscope.world import FAMILY, World
 from babelscope.world.judgements import DRAWS
 from babelscope.world.meaning import NAME_CLASS
@@ -87,10 +88,23 @@ class _Family(NamedTuple):
     read: Callable[[FileData], Sequence[Any]]
 
 
+# Tagging, parsing and language modelling read the same treebank.
+
+
+@lru_cache(maxsize=32)
+def _world_treebank(seed: int, language: str, split: Split, sentences: int) -> tuple[Sentence, ...]:
+    return tuple(World(seed).treebank(language, split, sentences))
+
+
+@lru_cache(maxsize=32)
+def _treebank(name: str, split: Split, sha256: str) -> tuple[Sentence, ...]:
+    return tuple(sources.read_split(name, split))
+
+
 _TREEBANKS = _Family(
     lambda task, name, split: sources.split_file(name, split),
     lambda name: sources.treebank_language(name).code,
-    lambda data: sources.read_split(data.name, data.split),
+    lambda data: _treebank(data.name, data.split, data.sha256),
 )
 _ENTITIES = _Family(
     lambda task, name, split: entity_file(name, split),
@@ -122,7 +136,7 @@ def _made(data: WorldData) -> Examples:
         return tuple(world.entities(data.language, data.split, data.examples))
     if kind in ("classes", "degrees"):
         return tuple(world.examples(data.language, data.task, data.split, data.examples))
-    return tuple(world.treebank(data.language, data.split, data.examples))
+    return _world_treebank(data.seed, data.language, data.split, data.examples)
 
 
 @lru_cache(maxsize=32)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from babelscope.corpora.lines import Line, numbered_lines
-from babelscope.errors import DataError
+from babelscope.errors import DataError, InputError
 from babelscope.text import SentencePair
 
 Column = str | int
@@ -71,8 +71,22 @@ def read_pairs(path: Path, layout: Layout, language: str | None = None) -> list[
     return examples
 
 
+def write_pairs(path: Path, pairs: Sequence[SentencePair]) -> None:
+    """Write texts with their labels as TSV with a header: `first second label`, or `first label` for single texts.
+
+    Nothing is quoted or escaped. Raises `InputError`, and writes nothing, if a text or label holds a tab or the end of
+    a line, or only some of the texts are pairs.
+    """
+    single = {pair.second is None for pair in pairs}
+    if len(single) > 1:
+        raise InputError("cannot write pairs and single texts into one file; write them apart")
+    header = "first\tlabel" if single == {True} else "first\tsecond\tlabel"
+    lines = [_pair_line(number, pair) for number, pair in enumerate(pairs, start=1)]
+    path.write_text("\n".join([header, *lines, ""]), encoding="utf-8", newline="\n")
+
+
 def written_layout(pair: bool, labels: Sequence[str]) -> Layout:
-    """The layout of files that `corpora.write.write_pairs` wrote; without labels they are numbers."""
+    """The layout of files that `write_pairs` wrote; without labels they are numbers."""
     return Layout("first", "second" if pair else None, "label", dict(zip(labels, labels, strict=True)) or None)
 
 
@@ -115,3 +129,12 @@ def _label(path: Path, line: Line, text: str, layout: Layout) -> str | float:
     if not (low <= number <= high and math.isfinite(number)):
         raise DataError(path, line.number, f"the score {text} is not between {low:g} and {high:g}")
     return number
+
+
+def _pair_line(number: int, pair: SentencePair) -> str:
+    columns = [str(column) for column in pair if column is not None]
+    for column in columns:
+        if any(mark in column for mark in "\t\n\r"):
+            problem = "holds a tab or the end of a line, which would break the table; replace these by spaces"
+            raise InputError(f"example {number} cannot be written as TSV: {column[:100]!r} {problem}")
+    return "\t".join(columns)
