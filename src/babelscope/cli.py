@@ -42,7 +42,7 @@ With = Annotated[
     typer.Option(
         "--with",
         metavar="KEY=VALUE",
-        help="change a built-in study's parameter (seeds=5) or a YAML study's key (tasks.pos.sizes.train=99); repeatable",
+        help="a built-in study's parameter (seeds=5) or a YAML study's key (tasks.pos.sizes.train=99); repeatable",
     ),
 ]
 OutputFile = Annotated[Path, typer.Option("-o", "--output", help="the file to write")]
