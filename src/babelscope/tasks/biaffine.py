@@ -39,7 +39,7 @@ class _LeakyReLU(nn.LeakyReLU):
 
 
 SHAPES = {
-    "small": BiaffineShape(128, 24, nn.ELU, dropout=0.0),
+    "small": BiaffineShape(96, 16, nn.ELU, dropout=0.0),
     "underspecified": BiaffineShape(512, 128, nn.ELU),
     "align-then-predict": BiaffineShape(500, 200, _LeakyReLU, zero=True),
 }
@@ -103,8 +103,9 @@ class Biaffine(nn.Module):
         arc, label = self.sizes.arc, self.sizes.label
         dependents, heads, *labels = views.split([arc, arc, label, label], dim=2)
         scores = (self.arc(dependents) @ heads.mT).float()
-        itself = torch.eye(scores.shape[1], dtype=torch.bool, device=scores.device)
-        return Arcs(scores.masked_fill(itself | ~real[:, None, :], -torch.inf), *labels)
+        scores = scores.masked_fill(~real[:, None, :], -torch.inf)
+        scores.diagonal(dim1=1, dim2=2).fill_(-torch.inf)  # no word is its own head
+        return Arcs(scores, *labels)
 
     def relations(self, dependents: Tensor, heads: Tensor) -> Tensor:
         """[arcs, relations], float32: scores of the relations of given arcs (equation 3).
