@@ -50,16 +50,22 @@ class Sizes(Declaration):
     """How many examples (sentences, pairs) of each split are read at most."""
 
     train: PositiveInt = 1500
+    """Of each training set."""
     dev: PositiveInt = 300
+    """Of each dev split."""
     test: PositiveInt = 500
+    """Of each data set that is scored."""
 
 
 class Retrieval(Declaration):
     """Measure how well the encoders, untuned, find translations of the world's source sentences."""
 
     source: str
+    """A language of the world, such as `qaa`."""
     targets: tuple[str, ...] = Field(min_length=1)
+    """Languages of the world; each is searched by itself."""
     sentences: PositiveInt = 300
+    """Of each language, all of them candidates."""
 
 
 class Surgery(Declaration):
@@ -69,8 +75,9 @@ class Surgery(Declaration):
     """
 
     name: str = Field(min_length=1)
+    """What rows and reports call it."""
     operations: tuple[AnyOperation, ...] = Field(min_length=1)
-    """A donor is the name of an encoder of the study, or of another as `encoders` would name it."""
+    """Done in this order. A donor is the name of an encoder of the study, or of another as `encoders` would name it."""
     encoders: tuple[str, ...] = ()
     """Which encoders are operated on, by the names that rows have; none given: all."""
 
@@ -102,6 +109,7 @@ class Transfer(Declaration):
     entity_types: dict[str, str] = Field(default={})
     """Of named entities: types in the data and what they count as, O for no entity (`DATE: O`)."""
     baselines: tuple[BaselineName, ...] = ()
+    """What is scored beside the encoders; `babelscope list tasks` says which suit the task."""
 
 
 class VocabularyComparison(Declaration):
@@ -110,14 +118,18 @@ class VocabularyComparison(Declaration):
     reference: str
     """The name of an encoder of the study."""
     treebanks: tuple[str, ...] = Field(min_length=1)
+    """Named as those of `pos`."""
     sentences: PositiveInt = 500
+    """Of each treebank, at most."""
 
 
 class Condition(Declaration):
     """An encoder of the study as it is, or after a surgery, by the names that rows have."""
 
     encoder: str
+    """Its name."""
     surgery: str | None = None
+    """The surgery's name; None: the encoder as it is."""
 
 
 class Contrast(Declaration):
@@ -126,26 +138,34 @@ class Contrast(Declaration):
     claim: str = Field(min_length=1)
     """In words, such as `reversed layers are better than a fresh encoder`; contrasts of one claim stand together."""
     first: Condition
+    """What should be better."""
     second: Condition
+    """What it is held against."""
 
 
 class Study(Declaration):
     """Every encoder under every surgery is tuned on every task with every seed, and scored on the task's data sets."""
 
     name: str = Field(pattern=r"^[\w.-]+(@[\w.-]+)?$")
+    """Letters, digits, `_`, `.` and `-`; it is in every row."""
     question: str = ""
+    """What the study asks, in words; it heads the report."""
     encoders: tuple[DeclaredEncoder, ...] = Field(min_length=1)
+    """Each a name that `babelscope list encoders` knows, a folder, a name on the hub, or a pre-training."""
     surgeries: tuple[DeclaredSurgery | None, ...] = Field(default=(None,), min_length=1)
     """None: the encoder as it is."""
     tasks: dict[str, Transfer] = Field(min_length=1)
     """By the task; by any other name where a task is trained on several data sets, one after the other."""
     seeds: tuple[Seed, ...] = Field(default=(0, 1, 2), min_length=1)
+    """Every tuning is done once with each."""
     retrieval: Retrieval | None = None
     vocabulary: VocabularyComparison | None = None
     contrasts: tuple[Contrast, ...] = ()
+    """Effects that the study looks for; the report says of each whether it shows."""
     costs: tuple[str, ...] = ()
     """Names of surgeries whose encoders are counted and timed against those they were made of."""
     world_seed: Seed = 0
+    """Of the artificial world. The shipped encoders know the world of seed 0."""
 
     @field_validator("seeds")
     @classmethod
