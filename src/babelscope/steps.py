@@ -65,7 +65,9 @@ class Pretrain(EncoderStep):
     """
 
     name: Annotated[str, Field(min_length=1)]
+    """What rows and reports call it."""
     texts: Annotated[tuple[WorldText, ...], Field(min_length=1)]
+    """What it reads, all mixed."""
     vocabulary_size: PositiveInt = 1500
     """Pieces, special ones included."""
     shape: Shape = Shape()
@@ -73,6 +75,7 @@ class Pretrain(EncoderStep):
     """Share of the pieces that are hidden."""
     tuning: Tuning
     seed: NonNegativeInt = 0
+    """Of the initial weights, of masks and order; a study's `seeds` do not change it."""
 
     def build(self, results: Results) -> Encoder:
         from babelscope.execution import load_pretrained

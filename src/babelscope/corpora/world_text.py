@@ -35,12 +35,17 @@ class WorldText(Declaration):
     """
 
     language: WorldLanguage
+    """Its code, such as `qaa`."""
     sentences: PositiveInt
+    """How many."""
     pairs: Annotated[NonNegativeInt, Field(exclude_if=lambda pairs: not pairs)] = 0
     """Lines of pairs besides the sentences. Text without pairs keeps the keys it had before there were any."""
     switched: Annotated[float, Field(ge=0, le=1)] = 0.0
+    """Share of the words that are another language's."""
     seed: NonNegativeInt = 0
+    """Of the world."""
     world_version: WorldVersion = VERSION
+    """This Babelscope makes no other; leave it out."""
 
     def read(self) -> list[str]:
         """The sentences, then the pairs; words separated by spaces."""

@@ -18,11 +18,17 @@ class Shape(Declaration):
     """Sizes of a BERT encoder (Devlin et al., 2019). The defaults suit the artificial world."""
 
     hidden: PositiveInt = 64
+    """Width of the states; a multiple of `heads`."""
     layers: PositiveInt = 6
+    """How many there are."""
     heads: PositiveInt = 2
+    """Of attention, in each layer."""
     feed_forward: PositiveInt = 256
+    """Width inside the feed-forward blocks."""
     positions: PositiveInt = 64
+    """Pieces in a text at most."""
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Of states and of attention."""
 
     @model_validator(mode="after")
     def _equal_heads(self) -> Shape:

@@ -51,7 +51,7 @@ Patterns = Annotated[tuple[str, ...], _split(" ")]
 
 
 class Operation(Declaration):
-    """The base of all operations."""
+    """A change of an encoder's weights: a mapping (`{operation: drop, last: 6}`), or as text (`drop:last=6`)."""
 
     seeded: ClassVar[bool] = False
     """Whether chance has a part in it."""
@@ -74,7 +74,9 @@ class OnPart(Operation):
     """The base of operations on a part of the weights, by default on all; with `layers`, only on what is in them."""
 
     part: Part = "all"
+    """What is changed; `head` is the masked language model's, and the pooler."""
     layers: Layers | None = None
+    """Only what is in these, counted from 0; None: in all."""
 
     @model_validator(mode="after")
     def _inside(self) -> OnPart:

@@ -33,7 +33,9 @@ class Tuning(Declaration):
     weight_decay: NonNegativeFloat = 0.01
     """Decoupled; not on biases and normalisation weights (any parameter of one dimension)."""
     betas: tuple[Share, Share] = (0.9, 0.999)
+    """Decay of AdamW's running means of the gradient and of its square."""
     epsilon: PositiveFloat = 1e-8
+    """Added to AdamW's denominator."""
     clip: PositiveFloat | None = 1.0
     """Largest norm of the gradient; None: not clipped."""
     dropout: Share = 0.1
@@ -47,6 +49,7 @@ class Tuning(Declaration):
     precision: Literal["float32", "bfloat16"] = "float32"
     """bfloat16 is autocast: weights and optimizer stay in float32."""
     device: Literal["cpu", "cuda"] = "cpu"
+    """What it is trained on; never chosen by itself, since the numbers differ."""
     threads: PositiveInt = 1
     """Of one training run on a CPU. Another number of threads changes the last digits."""
 
