@@ -1,0 +1,291 @@
+"""Centred kernel alignment (CKA): how alike two models, or two languages, place the same samples.
+
+CKA(x, y) = HSIC(x, y) / sqrt(HSIC(x, x) HSIC(y, y)) compares the similarities between samples in x with those in y
+(Kornblith et al. 2019, "Similarity of Neural Network Representations Revisited"). Rotating, moving or scaling either
+side does not change it. HSIC as first defined, the biased one, is far above 0 even for unrelated states once they are
+about as wide as the samples are many; with the debiased one (Song et al. 2012, "Feature Selection via Dependence
+Maximization", equation 4) CKA then stays around 0, below it too: the one to read when samples are few.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from babelscope.errors import InputError
+
+States = Tensor | np.ndarray
+
+ROUNDING = 1e-12  # What is this small, against what it was computed from, is taken for 0.
+
+
+class LinearCKA:
+    """CKA with linear kernels between all layers of two models, over any number of samples, batch by batch.
+
+    It is exact: the result is the one that all samples at once would give, whatever the batches. Memory is 8 bytes
+    times (layers_x width_x) (layers_y width_y) for the pairs, and 8 layers width^2 for each side by itself; it does
+    not grow with the samples. Sums are in float64, on the device of the states. Where only like layers are compared,
+    one `LinearCKA` a layer costs that many times less.
+    """
+
+    def __init__(self) -> None:
+        self._sides: list[_Side] = []
+        self._between = torch.empty(0)
+
+    @property
+    def samples(self) -> int:
+        """How many samples were added so far."""
+        return self._sides[0].samples if self._sides else 0
+
+    def update(self, x: States, y: States, mask: States | None = None) -> None:
+        """Add a batch of samples.
+
+        Args:
+            x: [*layers, samples, width], of one model: sentences, words, or whatever is compared. Any leading
+                dimensions are kept; none stand for one layer.
+            y: the same samples in the same order, of the other model; its layers and width may differ.
+            mask: True at the samples that count. Where it has more than one dimension, so have the samples: a mask
+                [sentences, positions] goes with states [*layers, sentences, positions, width].
+
+        Raises:
+            InputError: The two sides differ in samples, this batch differs from earlier ones in layers or width, or a
+                state is not finite. Nothing of the batch is counted then.
+        """
+        batch = paired_states(x, y, mask)
+        if batch[0].shape[-2] == 0:
+            return
+        if not self._sides:
+            self._sides = [_Side(name, side) for name, side in zip("xy", batch, strict=True)]
+            self._between = batch[0].new_zeros([math.prod(side.moments.shape[:2]) for side in self._sides])
+        for side, states in zip(self._sides, batch, strict=True):
+            side.require_same_shape(states)
+        rows_x, rows_y = (side.add(states) for side, states in zip(self._sides, batch, strict=True))
+        self._between.addmm_(rows_x.T, rows_y)
+
+    def similarity(self, debiased: bool = False) -> Tensor:
+        """[*layers_x, *layers_y] in float64: CKA of every layer of x with every layer of y.
+
+        Raises:
+            InputError: Fewer than 3 samples (4 where `debiased`), or a layer whose states do not vary.
+        """
+        require_samples(self.samples, debiased)
+        x, y = self._sides
+        pairs = self._between.view(*x.moments.shape[:2], *y.moments.shape[:2]).transpose(1, 2)
+        # One layer of x after the other: the centred moments of all pairs at once would double the memory.
+        shared = torch.stack([_hsic(_centred(row), debiased) for row in pairs])
+        return (shared / torch.outer(x.norms(debiased), y.norms(debiased))).reshape(x.layers + y.layers)
+
+
+def linear_cka(x: States, y: States, debiased: bool = False) -> Tensor:
+    """CKA with linear kernels of all layers of x with all layers of y: `LinearCKA` in one batch.
+
+    Args:
+        x: [*layers_x, samples, width_x].
+        y: [*layers_y, samples, width_y], the same samples in the same order.
+        debiased: take the unbiased estimate of HSIC.
+
+    Returns:
+        [*layers_x, *layers_y] in float64.
+
+    Raises:
+        InputError: As for `LinearCKA`.
+    """
+    cka = LinearCKA()
+    cka.update(x, y)
+    return cka.similarity(debiased)
+
+
+def rbf_cka(x: States, y: States, debiased: bool = False, fraction: float = 1.0) -> Tensor:
+    """CKA with Gaussian kernels, exp(-|a - b|^2 / (2 sigma^2)), in which near samples count and far ones do not.
+
+    sigma^2 is fraction^2 times the median of the squared distances between different samples, for each layer by
+    itself. Memory: 8 layers samples^2 bytes a side.
+
+    Args:
+        x: [*layers_x, samples, width_x].
+        y: [*layers_y, samples, width_y], the same samples in the same order.
+        debiased: take the unbiased estimate of HSIC.
+        fraction: above 0; Kornblith et al. (2019) compare 0.2, 0.4 and 0.8.
+
+    Returns:
+        [*layers_x, *layers_y] in float64.
+
+    Raises:
+        InputError: Fewer than 3 samples (4 where `debiased`), two sides that differ in samples, a state that is not
+            finite, a layer of which at least half of the distances are 0, or a fraction that is not above 0.
+    """
+    if not fraction > 0:
+        raise InputError(f"the bandwidth is {fraction:g} times the median distance; give a fraction above 0")
+    x, y = paired_states(x, y)
+    require_samples(x.shape[-2], debiased)
+    unit_x, unit_y = (_unit_kernels(name, side, debiased, fraction) for name, side in (("x", x), ("y", y)))
+    return (unit_x @ unit_y.T).reshape(x.shape[:-2] + y.shape[:-2])
+
+
+def paired_states(x: States, y: States, mask: States | None = None) -> tuple[Tensor, Tensor]:
+    """Both sides in float64, [*layers, samples, width], with the samples that the mask leaves out gone.
+
+    Raises:
+        InputError: A side has fewer than two dimensions, the two differ in samples, the mask does not fit, or a state
+            is not finite.
+    """
+    chosen = None if mask is None else torch.as_tensor(mask).bool()
+    x, y = (_side_states(name, torch.as_tensor(side), chosen) for name, side in (("x", x), ("y", y)))
+    if x.shape[-2] != y.shape[-2]:
+        problem = f"x has {x.shape[-2]} samples and y has {y.shape[-2]}"
+        raise InputError(problem, "Row i of both must be the same sample, or a sentence and its translation.")
+    return x, y
+
+
+def require_samples(samples: int, debiased: bool) -> None:
+    """Raise an `InputError` where there are too few samples for CKA to mean anything."""
+    if debiased and samples < 4:
+        reason = "the unbiased HSIC is divided by samples - 3"
+        raise InputError(f"debiased CKA needs at least 4 samples, since {reason}; there are {samples}")
+    if samples < 3:
+        raise InputError(f"CKA needs at least 3 samples, since of any two it is 1; there are {samples}")
+
+
+class _Side:
+    """One of the two models: what its states were measured from, and their moments.
+
+    Every state x is extended to a row [x, |x|^2, 1]. The sum of products of the rows of two layers then holds all that
+    the biased and the debiased HSIC need, the number of samples included. States are measured from the mean of the
+    first batch, near enough to their own mean for no digits to be lost when that is known and subtracted.
+    """
+
+    def __init__(self, name: str, first: Tensor):
+        self.name, self.layers, self.width = name, first.shape[:-2], first.shape[-1]
+        self.origin = first.reshape(-1, *first.shape[-2:]).mean(dim=1)  # [layers, width]
+        self.moments = first.new_zeros(len(self.origin), self.width + 2, self.width + 2)
+
+    @property
+    def samples(self) -> int:
+        return int(self.moments[0, -1, -1])
+
+    def require_same_shape(self, states: Tensor) -> None:
+        given, expected = [*states.shape[:-2], states.shape[-1]], [*self.layers, self.width]
+        if given != expected:
+            raise InputError(f"{self.name}: layers and width were {expected} in the first batch, now {given}")
+
+    def add(self, states: Tensor) -> Tensor:
+        """[samples, layers * (width + 2)]: the rows of these states, now part of the moments."""
+        moved = states.reshape(-1, *states.shape[-2:]).transpose(0, 1) - self.origin
+        squares = moved.square().sum(dim=-1, keepdim=True)
+        rows = torch.cat([moved, squares, torch.ones_like(squares)], dim=-1)
+        by_layer = rows.transpose(0, 1)
+        self.moments.baddbmm_(by_layer.mT, by_layer)
+        return rows.flatten(1)
+
+    def norms(self, debiased: bool) -> Tensor:
+        """[layers]: the square root of each layer's HSIC with itself."""
+        moments = _centred(self.moments)
+        mean_square = (self.origin + self.moments[:, :-2, -1] / self.samples).square().sum(dim=-1)
+        varies = moments[:, -2, -1] > ROUNDING**2 * self.samples * mean_square
+        hsic = _hsic(moments, debiased)
+        _require_all(varies, self.name, self.layers, "its states are the same for all samples")
+        _require_all(hsic > ROUNDING * _hsic(moments, False), self.name, self.layers, NOTHING_DEBIASED)
+        return hsic.sqrt()
+
+
+NOTHING_DEBIASED = "all samples are equally unlike each other, so that the debiased HSIC is 0"
+
+
+def _centred(moments: Tensor) -> Tensor:
+    """[..., width_x + 2, width_y + 2]: the moments of states measured from their own means."""
+    return _moved(_moved(moments).mT).mT
+
+
+def _moved(moments: Tensor) -> Tensor:
+    """Measure the states of the rows from their mean m: of [x, |x|^2, 1] to [x - m, |x - m|^2, 1]."""
+    states, squares, ones = moments.split([moments.shape[-2] - 2, 1, 1], dim=-2)
+    mean = states[..., -1:] / ones[..., -1:]  # [..., width, 1]
+    squares = squares - 2 * mean.mT @ states + mean.square().sum(dim=-2, keepdim=True) * ones
+    return torch.cat([states - mean * ones, squares, ones], dim=-2)
+
+
+def _hsic(moments: Tensor, debiased: bool) -> Tensor:
+    """[...] from centred moments: HSIC times (samples - 1)^2 or, debiased, samples (samples - 3); CKA cancels these.
+
+    With rows and columns of the Gram matrices that sum to 0, the three terms of the unbiased estimate become sums over
+    single samples; tests hold them to sums over all pairs, triples and quadruples.
+    """
+    aligned = moments[..., :-2, :-2].square().sum(dim=(-2, -1))
+    if not debiased:
+        return aligned
+    n = moments[..., -1, -1]
+    spread = moments[..., -2, -1] * moments[..., -1, -2]
+    return aligned - n / (n - 2) * moments[..., -2, -2] + spread / ((n - 1) * (n - 2))
+
+
+def _unit_kernels(name: str, side: Tensor, debiased: bool, fraction: float) -> Tensor:
+    """[layers, samples^2]: the centred Gaussian kernels, divided by their norms."""
+    layers = side.reshape(-1, *side.shape[-2:])
+    squared = torch.stack([_squared_distances(layer) for layer in layers])
+    medians = torch.stack([_median_between(distances) for distances in squared])
+    alike = "at least half of the distances between its samples are 0"
+    # Distances come from differences of squared norms: rounding is in proportion to the largest.
+    _require_all(medians > ROUNDING * squared.amax(dim=(1, 2)), name, side.shape[:-2], alike)
+    kernels = torch.exp(-squared / (2 * fraction**2 * medians[:, None, None]))
+    centred = (_centred_unbiased(kernels) if debiased else _centred_gram(kernels)).flatten(1)
+    norms = torch.linalg.vector_norm(centred, dim=1)
+    _require_all(norms > ROUNDING * side.shape[-2], name, side.shape[:-2], NOTHING_DEBIASED)
+    return centred / norms[:, None]
+
+
+def _squared_distances(states: Tensor) -> Tensor:
+    """[samples, samples] of [samples, width]."""
+    states = states - states.mean(dim=0)
+    squares = states.square().sum(dim=1)
+    return (squares[:, None] + squares - 2 * states @ states.T).clamp(min=0).fill_diagonal_(0)
+
+
+def _median_between(distances: Tensor) -> Tensor:
+    """The median over pairs of different samples."""
+    above = torch.ones_like(distances, dtype=torch.bool).triu(diagonal=1)
+    return distances.new_tensor(float(np.median(distances[above].cpu().numpy())))
+
+
+def _centred_gram(kernels: Tensor) -> Tensor:
+    """H K H, with H the centring matrix: rows and columns sum to 0."""
+    kernels = kernels - kernels.mean(dim=-1, keepdim=True)
+    return kernels - kernels.mean(dim=-2, keepdim=True)
+
+
+def _centred_unbiased(kernels: Tensor) -> Tensor:
+    """The same without the diagonal (Szekely and Rizzo 2014): inner products are samples (samples - 3) HSIC."""
+    n = kernels.shape[-1]
+    diagonal = torch.eye(n, dtype=torch.bool, device=kernels.device)
+    kernels = kernels.masked_fill(diagonal, 0)
+    means = kernels.sum(dim=-1, keepdim=True) / (n - 2)
+    overall = kernels.sum(dim=(-2, -1), keepdim=True) / ((n - 1) * (n - 2))
+    return (kernels - means - means.mT + overall).masked_fill(diagonal, 0)
+
+
+def _side_states(name: str, states: Tensor, mask: Tensor | None) -> Tensor:
+    if mask is not None:
+        states = _chosen(name, states, mask)
+    if states.ndim < 2:
+        raise InputError(f"{name} has the shape {list(states.shape)}; it must be [*layers, samples, width]")
+    if not states.isfinite().all():
+        raise InputError(f"{name} has a state that is NaN or infinite", "Look for a training that diverged.")
+    return states.double()
+
+
+def _chosen(name: str, states: Tensor, mask: Tensor) -> Tensor:
+    if states.shape[-1 - mask.ndim : -1] != mask.shape:
+        raise InputError(
+            f"{name} has the shape {list(states.shape)}; the mask {list(mask.shape)} must fit before width"
+        )
+    return states[..., mask.to(states.device), :]
+
+
+def _require_all(good: Tensor, name: str, layers: torch.Size, problem: str) -> None:
+    """Raise an `InputError` that names the first layer which is not good."""
+    if not good.all():
+        index = np.unravel_index(int(good.flatten().int().argmin()), layers) if layers else ()
+        where = f"layer {', '.join(map(str, index))} of {name}" if layers else name
+        raise InputError(f"{where}: {problem}", "Leave it out, or give other samples.")
