@@ -102,6 +102,16 @@ def test_a_lost_file_is_noticed(store: Store, name: str) -> None:
         Store(store.folder).result(KEY)
 
 
+def test_rows_are_added_one_by_one_and_a_torn_line_does_not_count(store: Store) -> None:
+    assert store.rows_so_far(KEY) == []
+    for row in ROWS:
+        store.add_rows(KEY, [row])
+    assert store.rows_so_far(KEY) == ROWS
+    path = store.draft(KEY) / "rows.jsonl"
+    path.write_text(path.read_text()[:-5])
+    assert store.rows_so_far(KEY) == ROWS[:-1]
+
+
 def test_rows_do_not_depend_on_the_other_files(store: Store) -> None:
     flip_a_bit(publish(store) / "encoder" / "weights")
     assert Store(store.folder).rows(KEY) == ROWS
@@ -210,8 +220,8 @@ def test_the_format_file_is_json(store: Store) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's /dev/full")
 def test_a_full_disk_is_explained(store: Store) -> None:
-    (store.draft(KEY) / "rows.jsonl").symlink_to("/dev/full")
-    with pytest.raises(StoreError, match=r"rows\.jsonl.*free some space"):
+    (store.draft(KEY) / "rows.draft").symlink_to("/dev/full")
+    with pytest.raises(StoreError, match=r"rows\.draft.*free some space"):
         store.write_rows(KEY, ROWS)
 
 

@@ -15,8 +15,12 @@ from babelscope.world import FAMILY
 
 
 def study_rows(study: str, plan: Plan, store: Store) -> list[Row]:
-    """All rows of the plan's finished steps, in the plan's order, with study and key filled in."""
-    return [row.labelled(study=study, key=key) for key in plan.steps if store.has(key) for row in store.rows(key)]
+    """All rows of the plan's steps, in the plan's order, with study and key filled in.
+
+    Of an unfinished step they are those that it has written so far.
+    """
+    found = {key: store.rows(key) if store.has(key) else store.rows_so_far(key) for key in plan.steps}
+    return [row.labelled(study=study, key=key) for key, rows in found.items() for row in rows]
 
 
 def language_labels(codes: Iterable[str | None]) -> dict[str, str]:

@@ -29,6 +29,12 @@ class Workspace(Results, Protocol):
     def write_rows(self, rows: Iterable[Row]) -> None:
         """Set the rows of this step's result."""
 
+    def add_rows(self, rows: Iterable[Row]) -> None:
+        """Add to the rows of this step's result, at once: a kill does not lose them."""
+
+    def rows_so_far(self) -> list[Row]:
+        """The rows that this step, or an attempt that was cut short, has written."""
+
     def progress(self, done: int, total: int, **numbers: float) -> None:
         """Tell the person who waits: `done` of `total` units, and numbers such as the current loss."""
 

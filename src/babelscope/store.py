@@ -23,7 +23,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
-from hashlib import sha256
 from importlib import metadata
 from math import isfinite
 from pathlib import Path
@@ -31,6 +30,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from babelscope.disk import damaged, explained, sync, verify, write_json
 from babelscope.errors import DamagedResult, StepError, StoreError
 from babelscope.keys import digest, file_digest
 from babelscope.rows import Row, as_record
@@ -48,7 +48,7 @@ class Store:
     def __init__(self, folder: Path | str):
         self.folder = Path(folder).absolute()
         self._verified: set[str] = set()
-        with _explained(self.folder):
+        with explained(self.folder):
             _refuse_foreign(self.folder)
 
     def has(self, key: str) -> bool:
@@ -59,7 +59,7 @@ class Store:
         """The folder of a published result. The first call in a process verifies every file (DamagedResult)."""
         if key not in self._verified:
             for name, recorded in self.manifest(key)["files"].items():
-                _verify(self._published(key) / name, recorded)
+                verify(self._published(key) / name, recorded)
             self._verified.add(key)
         return self._published(key)
 
@@ -68,7 +68,7 @@ class Store:
         recorded = self.manifest(key)["files"].get(ROWS)
         if recorded is None:
             return []
-        content = _verify(self._published(key) / ROWS, recorded, read=True)
+        content = verify(self._published(key) / ROWS, recorded, read=True)
         return [Row(**json.loads(line)) for line in content.splitlines()]
 
     def manifest(self, key: str) -> dict[str, Any]:
@@ -76,23 +76,23 @@ class Store:
         if not self.has(key):
             raise StoreError(f"{self.folder}: no result {key}; run the study that needs it")
         path = self._published(key) / MANIFEST
-        with _explained(path):
+        with explained(path):
             try:
                 manifest = json.loads(path.read_bytes())
                 recorded = manifest.pop("digest")
             except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
-                raise _damaged(path) from None
+                raise damaged(path) from None
         if recorded != digest(manifest):
-            raise _damaged(path)
+            raise damaged(path)
         return manifest
 
     def prepare(self) -> None:
         """Make the store's folders; a StoreError here says that nothing can be written."""
-        with _explained(self.folder):
+        with explained(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             if not (self.folder / FORMAT_FILE).exists():
                 unfinished = self.folder / f"{FORMAT_FILE}.{os.getpid()}"
-                _write_json(unfinished, {"format": FORMAT})
+                write_json(unfinished, {"format": FORMAT})
                 unfinished.replace(self.folder / FORMAT_FILE)
             for name in ("results", "drafts", "claims", "damaged", "logs"):
                 (self.folder / name).mkdir(exist_ok=True)
@@ -103,7 +103,7 @@ class Store:
         path = self.folder / "claims" / f"{key}.lock"
         # A soft lock would outlive a killed holder, so a file system without flock is an error.
         lock = FileLock(path, blocking=False, fallback_to_soft=False)
-        with _explained(path), suppress(Timeout):
+        with explained(path), suppress(Timeout):
             lock.acquire()
         try:
             yield lock.is_locked
@@ -123,7 +123,7 @@ class Store:
     def draft(self, key: str) -> Path:
         """The working folder of an unfinished step, with what an interrupted run left in it."""
         path = self.folder / "drafts" / key
-        with _explained(path):
+        with explained(path):
             path.mkdir(parents=True, exist_ok=True)
         return path
 
@@ -131,8 +131,26 @@ class Store:
         """Set the rows of a draft. Values come back exactly; NaN and infinities are refused (StepError)."""
         path = self.draft(key) / ROWS
         text = "".join(_row_line(row) for row in rows)
-        with _explained(path):
-            path.write_text(text, encoding="utf-8")
+        with explained(path):
+            unfinished = path.with_suffix(".draft")
+            unfinished.write_text(text, encoding="utf-8")
+            unfinished.replace(path)
+
+    def add_rows(self, key: str, rows: Iterable[Row]) -> None:
+        """Add to the rows of a draft, where they are safe from a kill: a long step's journal."""
+        path = self.draft(key) / ROWS
+        text = "".join(_row_line(row) for row in rows)
+        with explained(path), path.open("a", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def rows_so_far(self, key: str) -> list[Row]:
+        """The rows of a draft; a last line that a kill has cut short does not count."""
+        path = self.folder / "drafts" / key / ROWS
+        with explained(path):
+            text = path.read_text(encoding="utf-8") if path.exists() else ""
+        return [Row(**json.loads(line)) for line in text.splitlines(keepends=True) if line.endswith("\n")]
 
     def publish(self, key: str, about: Mapping[str, Any]) -> Path:
         """Move the draft of `key` among the results, whole or not at all. Publishing twice is harmless.
@@ -141,7 +159,7 @@ class Store:
         `manifest.json` and `rows.jsonl` in a draft are the store's own.
         """
         draft, target = self.draft(key), self._published(key)
-        with _explained(draft):
+        with explained(draft):
             if not target.is_dir():
                 _write_manifest(draft, key, about)
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -159,7 +177,7 @@ class Store:
                 return None
             names = (self.folder / "damaged" / f"{key}-{n}" for n in itertools.count(1))
             target = next(path for path in names if not path.exists())
-            with _explained(target):
+            with explained(target):
                 self._published(key).rename(target)
             return target
 
@@ -203,7 +221,7 @@ def _write_manifest(draft: Path, key: str, about: Mapping[str, Any]) -> None:
     (draft / MANIFEST).unlink(missing_ok=True)
     files = {}
     for path in sorted(path for path in draft.rglob("*") if path.is_file()):
-        _sync(path)
+        sync(path)
         files[path.relative_to(draft).as_posix()] = {"sha256": file_digest(path), "bytes": path.stat().st_size}
     manifest = {
         "key": key,
@@ -213,9 +231,9 @@ def _write_manifest(draft: Path, key: str, about: Mapping[str, Any]) -> None:
         "versions": versions(),
         "platform": platform.platform(),
     }
-    _write_json(draft / MANIFEST, {**manifest, "digest": digest(manifest)})
+    write_json(draft / MANIFEST, {**manifest, "digest": digest(manifest)})
     for folder in [draft, *(path for path in draft.rglob("*") if path.is_dir())]:
-        _sync(folder)
+        sync(folder)
 
 
 def _move_folder(draft: Path, target: Path) -> None:
@@ -224,7 +242,7 @@ def _move_folder(draft: Path, target: Path) -> None:
     except OSError as error:
         if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # published meanwhile: the same result
             raise
-    _sync(target.parent)
+    sync(target.parent)
 
 
 @cache
@@ -245,55 +263,3 @@ def _row_line(row: Row) -> str:
     if not isfinite(value):
         raise StepError(f"{row.measure}: the value is {value}, and a row needs a finite number; {row}")
     return json.dumps(as_record(row.labelled(value=value)), allow_nan=False) + "\n"
-
-
-def _write_json(path: Path, value: Any) -> None:
-    path.write_text(json.dumps(value, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    _sync(path)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _verify(path: Path, recorded: Mapping[str, Any], read: bool = False) -> bytes:
-    """Compare a file with its recorded checksum; with `read`, return the very bytes that were compared."""
-    with _explained(path):
-        try:
-            content = path.read_bytes() if read else b""
-            found = sha256(content).hexdigest() if read else file_digest(path)
-        except FileNotFoundError:
-            raise _damaged(path) from None
-    if found != recorded["sha256"]:
-        raise _damaged(path)
-    return content
-
-
-def _damaged(path: Path) -> DamagedResult:
-    return DamagedResult(
-        f"{path}: does not match its recorded checksum; run the study again: the result is set aside and computed anew"
-    )
-
-
-_ADVICE = {
-    errno.ENOSPC: "the disk is full: free some space, then run again; it goes on where it stopped",
-    errno.EDQUOT: "your disk quota is used up: free some space, then run again; it goes on where it stopped",
-    errno.EACCES: "no permission: give --store a folder that you may write to",
-    errno.EPERM: "no permission: give --store a folder that you may write to",
-    errno.EROFS: "a read-only file system: give --store a folder that you may write to",
-    errno.ENOSYS: "this file system has no locks: give --store a folder on a local disk",
-}
-
-
-@contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    """Turn what the operating system refuses into a StoreError with advice."""
-    try:
-        yield
-    except OSError as error:
-        advice = _ADVICE.get(error.errno or 0, "see that the folder can be used, or give --store another one")
-        raise StoreError(f"{error.filename or path}: {error.strerror or error}; {advice}") from error

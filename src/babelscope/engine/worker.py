@@ -77,6 +77,14 @@ class DraftWorkspace:
         """Set the rows of this step's result."""
         self._store.write_rows(self._key, rows)
 
+    def add_rows(self, rows: Iterable[Row]) -> None:
+        """Add to the rows of this step's result, at once: a kill does not lose them."""
+        self._store.add_rows(self._key, rows)
+
+    def rows_so_far(self) -> list[Row]:
+        """The rows that this step, or an attempt that was cut short, has written."""
+        return self._store.rows_so_far(self._key)
+
     def progress(self, done: int, total: int, **numbers: float) -> None:
         """Tell the runner, at most ten times a second, and when all is done."""
         now = time.monotonic()
