@@ -6,7 +6,7 @@ Zhang (2021), General Benefits of Mono-Lingual Pre-Training in Transformers, htt
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import PositiveInt
 
@@ -31,6 +31,8 @@ HUB = {
     "spanish": "dccuchile/bert-base-spanish-wwm-uncased",
     "japanese": "tohoku-nlp/bert-base-japanese",
 }
+TREEBANKS = ("UD_English-PUD", "UD_German-PUD", "UD_Chinese-PUD", "UD_Spanish-PUD")
+"""Parallel text to compare vocabularies on."""
 SMALL = Sizes(train=500, dev=100, test=200)
 HALVED = ("drop-last-half", "drop-every-second")
 GLUE = {
@@ -48,6 +50,10 @@ class Parameters(StudyParameters):
     """The encoder of the tasks' own language; default: bert-base-uncased."""
     foreign: tuple[str, ...] | None = None
     """Encoders of other languages; default: the four of the thesis on paper, none on real data."""
+    device: Literal["cpu", "cuda"] | None = None
+    """Default: cuda on paper, else cpu."""
+    precision: Literal["float32", "bfloat16"] | None = None
+    """Default: bfloat16 on paper, else float32."""
 
 
 def world(given: Parameters) -> Study:
@@ -57,11 +63,11 @@ def world(given: Parameters) -> Study:
     transfers = {
         "pos": _in_world(given, 1000, 4),
         "parsing": _in_world(given, 1000, 4),
-        "inference": _in_world(given, 10_000, 3),
+        "inference": _in_world(given, 6000, 3),
         "acceptability": _in_world(given, 4000, 4),
         "sentiment": _in_world(given, 3000, 4),
-        "paraphrase": _in_world(given, 4000, 3),
-        "similarity": _in_world(given, 4000, 3),
+        "paraphrase": _in_world(given, 3000, 3),
+        "similarity": _in_world(given, 3000, 3),
     }
     if given.small:
         transfers = {task: transfers[task] for task in ("pos", "acceptability", "sentiment")}
@@ -81,22 +87,24 @@ def world(given: Parameters) -> Study:
 def real(given: Parameters) -> Study:
     """One English encoder, and whichever others are given, on the GLUE tasks of the data folder."""
     tasks = ("sst2", "rte", "stsb", "wnli")
-    tuning = Tuning(
-        learning_rate=1e-4, epochs=1 if given.small else 3, tokens_per_batch=1024, warmup=0.1, max_length=128
-    )
-    sizes = SMALL if given.small else Sizes(train=5000, dev=500, test=1500)
+    tuning = _tuning(given, "cpu", "float32", learning_rate=1e-4, epochs=2, tokens_per_batch=1024)
+    sizes = SMALL if given.small else Sizes(train=3000, dev=300, test=1500)
     return _on_glue("monolingual-benefits@real", given, given.foreign or (), tasks, tuning, sizes)
 
 
 def paper(given: Parameters) -> Study:
     """The thesis: five BERTs on all of GLUE, every training example."""
-    tuning = Tuning(
-        learning_rate=2e-5, epochs=1 if given.small else 3, tokens_per_batch=4096, warmup=0.1, max_length=128,
-        device="cuda", precision="bfloat16",
-    )  # fmt: skip
+    tuning = _tuning(given, "cuda", "bfloat16", learning_rate=2e-5, epochs=3, tokens_per_batch=4096)
     foreign = tuple(HUB.values())[1:] if given.foreign is None else given.foreign
     sizes = SMALL if given.small else Sizes(train=10**9, dev=10**9, test=10**9)
     return _on_glue("monolingual-benefits@paper", given, foreign, tuple(GLUE), tuning, sizes)
+
+
+def _tuning(given: Parameters, device: str, precision: str, epochs: int, **settings: Any) -> Tuning:
+    return Tuning(
+        epochs=1 if given.small else epochs, warmup=0.1, max_length=128,
+        device=given.device or device, precision=given.precision or precision, **settings,
+    )  # fmt: skip
 
 
 def _on_glue(
@@ -112,6 +120,7 @@ def _on_glue(
         tasks={task: _glue(task, tuning, sizes) for task in tasks},
         seeds=given.seeds_to_run,
         contrasts=_contrasts(labels[0], labels[1:]),
+        vocabulary=VocabularyComparison(reference=labels[0], treebanks=TREEBANKS) if foreign else None,
         costs=HALVED,
     )
 
