@@ -5,7 +5,7 @@ READY := .venv/.ready
 STORE ?= babelscope-store
 export TOKENIZERS_PARALLELISM = false
 
-.PHONY: demo test check bench encoders clean
+.PHONY: demo test check docs bench encoders clean
 
 demo: $(READY)  ## the study first-look on the artificial world, and its report
 	$(BIN)/babelscope run first-look --store $(STORE)
@@ -19,6 +19,10 @@ check: $(READY)  ## lint, types, import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(READY)  ## the pages that the code writes
+	$(BIN)/python tools/study_page.py > docs/studies.md
+	$(BIN)/python -m babelscope.world.showcase > docs/languages.md
 
 bench: $(READY)  ## speed, against usual ways to do the same
 	$(BIN)/python benchmarks/bench.py

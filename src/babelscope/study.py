@@ -155,7 +155,7 @@ class Study(Declaration):
     surgeries: tuple[DeclaredSurgery | None, ...] = Field(default=(None,), min_length=1)
     """None: the encoder as it is."""
     tasks: dict[str, Transfer] = Field(min_length=1)
-    """By the task; by any other name where a task is trained on several data sets, one after the other."""
+    """Named by what is trained; or by any name, with a `task` inside, so that a task can be trained more than once."""
     seeds: tuple[Seed, ...] = Field(default=(0, 1, 2), min_length=1)
     """Every tuning is done once with each."""
     retrieval: Retrieval | None = None

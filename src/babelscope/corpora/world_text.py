@@ -38,8 +38,9 @@ class WorldText(Declaration):
     """Its code, such as `qaa`."""
     sentences: PositiveInt
     """How many."""
+    # Text without pairs keeps the keys it had before there were any.
     pairs: Annotated[NonNegativeInt, Field(exclude_if=lambda pairs: not pairs)] = 0
-    """Lines of pairs besides the sentences. Text without pairs keeps the keys it had before there were any."""
+    """Lines of pairs besides the sentences."""
     switched: Annotated[float, Field(ge=0, le=1)] = 0.0
     """Share of the words that are another language's."""
     seed: NonNegativeInt = 0

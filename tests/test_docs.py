@@ -1,0 +1,80 @@
+"""The documents: links lead somewhere, the page of studies has every key, and its example is a study."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from babelscope.plan import compile_study
+from babelscope.study import Study, load_study
+from babelscope.yaml_text import parse_value
+
+ROOT = Path(__file__).parent.parent
+PAGE, EXAMPLE = ROOT / "docs" / "studies.md", ROOT / "docs" / "study.yaml"
+SCHEMA = Study.model_json_schema()
+DECLARED: dict[str, dict[str, Any]] = {"Study": SCHEMA} | SCHEMA["$defs"]
+
+
+def sections() -> dict[str, str]:
+    """The page's sections by their headings, without spaces and in lower case."""
+    _, *parts = re.split(r"^## ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {heading.replace(" ", "").lower(): text for heading, _, text in (part.partition("\n") for part in parts)}
+
+
+def lines_of(declaration: str) -> dict[str, list[str]]:
+    """The cells about a declaration's keys, by key. Those of one family, such as operations, share a section."""
+    if own := sections().get(declaration.lower()):
+        return dict(key_lines(own))
+    properties = DECLARED[declaration]["properties"]
+    tag, name = next((key, f"`{given['const']}`") for key, given in properties.items() if "const" in given)
+    shared = next(text for text in sections().values() if f"| {tag} | meaning |" in text and f"| {name} |" in text)
+    mine = {key: cells[1:] for key, cells in key_lines(shared) if name in cells[0].split(", ")}
+    return {tag: [name, name.strip("`"), "in the table of names"], **mine}
+
+
+def key_lines(text: str) -> list[tuple[str, list[str]]]:
+    return [(key, cells.split(" | ")) for key, cells in re.findall(r"^\| `(\w+)` \| (.*) \|$", text, re.MULTILINE)]
+
+
+def test_the_page_of_studies_is_what_the_code_says():
+    printed = subprocess.check_output([sys.executable, "tools/study_page.py"], cwd=ROOT, text=True, encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == printed, "docs/studies.md is stale: make docs"
+
+
+@pytest.mark.parametrize("declaration", DECLARED)
+def test_the_page_has_every_key_with_its_default_and_a_meaning(declaration):
+    """Against the schema, which pydantic writes by itself."""
+    lines, schema = lines_of(declaration), DECLARED[declaration]
+    assert lines.keys() == schema["properties"].keys()
+    for key, (value, default, meaning) in lines.items():
+        given = schema["properties"][key]
+        assert value
+        assert meaning or declaration.lower() not in sections(), f"{declaration}.{key}: write a docstring below it"
+        assert (default == "required") == (key in schema.get("required", ()))
+        if default != "required" and not isinstance(given["default"], dict):
+            assert parse_value(default.strip("`")) == given["default"]
+        assert all(f"`{choice}`" in value for choice in given.get("enum", ()))
+
+
+def test_the_example_is_on_the_page_and_can_be_planned():
+    text = EXAMPLE.read_text(encoding="utf-8")
+    assert f"```yaml\n{text}```" in PAGE.read_text(encoding="utf-8")
+    plan = compile_study(load_study(EXAMPLE))
+    kinds = {type(step).__name__ for step in plan.steps.values()}
+    assert {"Pretrain", "Tune", "Evaluate", "Baseline", "Retrieve", "Vocabulary", "Cost"} <= kinds
+
+
+@pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")], ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        file, _, anchor = target.partition("#")
+        there = page.parent / file if file else page
+        assert there.exists(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", there.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in [re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings], target
