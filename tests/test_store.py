@@ -221,7 +221,7 @@ def test_the_format_file_is_json(store: Store) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's /dev/full")
 def test_a_full_disk_is_explained(store: Store) -> None:
     (store.draft(KEY) / "rows.draft").symlink_to("/dev/full")
-    with pytest.raises(StoreError, match=r"rows\.draft.*free some space"):
+    with pytest.raises(StoreError, match=r"rows\.jsonl.*free some space"):
         store.write_rows(KEY, ROWS)
 
 
