@@ -12,11 +12,11 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from babelscope.encoders.shape import Shape, new_encoder
+from babelscope.encoders.windows import encode_words, spans
 from babelscope.errors import InputError
 from babelscope.statistics import bca_interval
 from babelscope.tasks.baselines import most_frequent_tag, score_predictions, word_majority
 from babelscope.tasks.tag import Tagger, Tagging, evaluate_tagger
-from babelscope.tasks.windows import encode_words, spans
 from babelscope.text import Tagged
 
 LABELS = ("ADJ", "DET", "NOUN", "PUNCT", "VERB")

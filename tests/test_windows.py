@@ -7,7 +7,7 @@ from tokenizers import Regex, Tokenizer, models, trainers
 from tokenizers.pre_tokenizers import ByteLevel, Metaspace, Sequence, Split
 from transformers import PreTrainedTokenizerFast
 
-from babelscope.tasks.windows import encode_words
+from babelscope.encoders.windows import encode_words
 from conftest import ADJECTIVES, NOUNS, VERBS
 
 SPECIAL = {"pad_token": "<pad>", "unk_token": "<unk>", "mask_token": "<mask>"}

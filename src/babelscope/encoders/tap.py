@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.functional import embedding_bag
 
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import Batch, Frame, by_length, encode_sentences
+from babelscope.encoders.windows import Windows, encode_words
 
 
 @torch.no_grad()
@@ -27,6 +31,7 @@ def sentence_states(encoder: Encoder, sentences: Sequence[str], tokens_per_batch
     A sentence longer than the encoder is read in parts, and the mean is over the pieces of all. One without any
     piece has zeros.
     """
+    was_training = encoder.model.training
     encoder.model.eval()
     frame = Frame.of(encoder.tokenizer)
     pieces, owners = encode_sentences(encoder.tokenizer, sentences, encoder.max_length)
@@ -40,7 +45,40 @@ def sentence_states(encoder: Encoder, sentences: Sequence[str], tokens_per_batch
         where = torch.from_numpy(owners[indices]).to(device)
         sums.index_add_(1, where, states)
         counts.index_add_(0, where, inside.sum(dim=1, dtype=counts.dtype))
+    encoder.model.train(was_training)
     return sums / counts.clamp(min=1)[:, None]
+
+
+@torch.no_grad()
+def word_states(encoder: Encoder, sentences: Sequence[Sequence[str]], tokens_per_batch: int = 4096) -> Tensor:
+    """[layers + 1, words, hidden], float32: of every word of all sentences, in order, the mean state of its pieces.
+
+    Words are encoded as running text. A sentence longer than the encoder is read in overlapping windows, and each
+    word where it has context on both sides; a word that the tokenizer makes nothing of is the unknown piece.
+    """
+    was_training = encoder.model.training
+    encoder.model.eval()
+    windows = encode_words(encoder.tokenizer, sentences, encoder.max_length)
+    config, device = encoder.model.config, encoder.model.device
+    states = torch.empty(config.num_hidden_layers + 1, len(windows.widths), config.hidden_size, device=device)
+    for indices in by_length(windows.pieces.lengths, tokens_per_batch):
+        batch = windows.pieces.batch(indices).to(device)
+        words = np.concatenate([windows.owned[index] for index in indices])
+        places, bags = (one.to(device) for one in _places(windows, indices, batch.ids.shape[1]))
+        layers = hidden_states(encoder, batch).float().flatten(1, 2)
+        means = [embedding_bag(places, layer, bags, mode="mean") for layer in layers]
+        states[:, torch.from_numpy(words).to(device)] = torch.stack(means)
+    encoder.model.train(was_training)
+    return states
+
+
+def _places(windows: Windows, indices: NDArray[np.int64], width: int) -> tuple[Tensor, Tensor]:
+    """Where the pieces of the words that the windows own are in a batch of rows of `width`, and each word's first."""
+    firsts = np.concatenate([row * width + windows.places[index] for row, index in enumerate(indices)])
+    widths = windows.widths[np.concatenate([windows.owned[index] for index in indices])]
+    bags = np.cumsum(widths) - widths
+    places = np.repeat(firsts - bags, widths) + np.arange(widths.sum())
+    return torch.from_numpy(places), torch.from_numpy(bags)
 
 
 def _inside(batch: Batch, frame: Frame) -> Tensor:

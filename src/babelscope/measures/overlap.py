@@ -14,8 +14,8 @@ from transformers import PreTrainedTokenizerBase
 
 from babelscope.encoders.pieces import Frame
 from babelscope.encoders.vocabulary import spelled_pieces
+from babelscope.encoders.windows import encode_words
 from babelscope.surgery.declare import ENGLISH_LIKE
-from babelscope.tasks.windows import encode_words
 
 AT_ONCE = 1000
 """Texts that are encoded together."""

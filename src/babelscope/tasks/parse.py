@@ -14,12 +14,12 @@ from torch import Tensor, nn
 
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import Batch, Pieces, by_length
+from babelscope.encoders.windows import Windows, encode_words
 from babelscope.errors import InputError
 from babelscope.tasks.attachment import attachment_scores, count_attachments, universal
 from babelscope.tasks.biaffine import NONE, Biaffine
 from babelscope.tasks.tag import first_pieces
 from babelscope.tasks.task import Score
-from babelscope.tasks.windows import Windows, encode_words
 from babelscope.text import DEPREL, Sentence, Tree, Word
 
 

@@ -16,9 +16,9 @@ from torch.nn.functional import cross_entropy
 
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import Batch, by_length
+from babelscope.encoders.windows import Windows, encode_words
 from babelscope.errors import InputError
 from babelscope.tasks.task import Score, ratio_score
-from babelscope.tasks.windows import Windows, encode_words
 from babelscope.text import Tagged
 
 

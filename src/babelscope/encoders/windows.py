@@ -42,6 +42,8 @@ class Windows:
     """[sentences + 1]: the first word of each sentence, and the number of words."""
     unknown: NDArray[np.bool_]
     """[words]: whether the tokenizer has an unknown piece for a part of the word."""
+    widths: NDArray[np.int64]
+    """[words]: pieces of each, at least one. They follow one another in the window that owns the word."""
 
 
 def spans(widths: NDArray[np.int64], room: int) -> list[Span]:
@@ -76,6 +78,7 @@ def encode_words(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequenc
     owned: list[NDArray[np.int64]] = []
     places: list[NDArray[np.int64]] = []
     unknown: list[bool] = []
+    all_widths: list[int] = []
     sentence_starts = [0]
     for words in _pieces_of_words(tokenizer, sentences):
         words = [pieces[:room] for pieces in words]
@@ -86,9 +89,17 @@ def encode_words(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequenc
             owned.append(sentence_starts[-1] + np.arange(span.own_start, span.own_end))
             places.append(offsets[span.own_start - span.start : span.own_end - span.start])
         unknown.extend(tokenizer.unk_token_id in pieces for pieces in words)
+        all_widths.extend(widths)
         sentence_starts.append(sentence_starts[-1] + len(words))
     pieces = Pieces.of(sequences, tokenizer.pad_token_id)
-    return Windows(pieces, owned, places, np.asarray(sentence_starts), np.asarray(unknown, dtype=bool))
+    return Windows(
+        pieces,
+        owned,
+        places,
+        np.asarray(sentence_starts),
+        np.asarray(unknown, dtype=bool),
+        np.asarray(all_widths, dtype=np.int64),
+    )
 
 
 def _pieces_of_words(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]]) -> list[list[list[int]]]:
