@@ -27,8 +27,10 @@ def catalogue(kind: str) -> Table:
 def _studies() -> Table:
     lines = []
     for name, module in STUDIES.items():
-        parameters = ", ".join(f"{key}={field.default}" for key, field in module.Parameters.model_fields.items())
-        lines.append((name, ", ".join(module.PROFILES), parameters, (module.__doc__ or "").split(": ", 1)[-1].strip()))
+        fields = module.Parameters.model_fields.items()
+        parameters = ", ".join(key if field.default is None else f"{key}={field.default}" for key, field in fields)
+        question = (module.__doc__ or "").split(": ", 1)[-1].partition("\n\n")[0].strip()
+        lines.append((name, ", ".join(module.PROFILES), parameters, question))
     return ("study", "profiles", "parameters", "what it asks"), lines
 
 

@@ -275,6 +275,9 @@ def _status_table(job: Job) -> Table:
 
 def _table(header: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> Table:
     table = Table(*header, box=None, pad_edge=False, header_style="bold")
+    for column in table.columns:
+        column.overflow = "fold"  # a name that is cut cannot be copied
+    table.columns[0].no_wrap = True
     for line in lines:
         table.add_row(*map(escape, line))
     return table
