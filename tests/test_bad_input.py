@@ -206,6 +206,21 @@ def test_every_damaged_file_is_named(real_study: Path, data: Path) -> None:
     ]  # fmt: skip
 
 
+def test_a_fault_is_told_once_whatever_reads_the_file(tmp_path: Path, encoder_folder: Path, data: Path) -> None:
+    """Train and dev are parts of one file; tagger and parser read the same treebank."""
+    data.write_text(SAMPLE.replace("6\t.\t", "x\t.\t"), encoding="utf-8")
+    for name, label in (("train", "2"), ("dev", "entailment")):
+        path = tmp_path / "data" / "glue" / "RTE" / f"{name}.tsv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"index\tsentence1\tsentence2\tlabel\n0\tIt is so.\tSo it is.\t{label}\n", encoding="utf-8")
+    treebank = {"train": ["world:qaa"], "evaluate": ["UD_French-Harbour"]}
+    tasks = {"rte": {"train": ["glue:RTE"], "evaluate": ["glue:RTE"]}, "pos": treebank, "parsing": treebank}
+    path = write_study(tmp_path / "study.yaml", declaration(encoder_folder, tasks=tasks, retrieval=None))
+    errors = babelscope("plan", path, "--store", tmp_path / "store").errors
+    assert errors.startswith("error malformed data: 2 faults\n")
+    assert errors.count("train.tsv:2: unknown label '2'") == errors.count("test.conllu:10: the id is 'x'") == 1
+
+
 def test_a_treebank_and_its_gzip_make_the_same_plan(real_study: Path, data: Path) -> None:
     from babelscope.plan import compile_study
     from babelscope.study import load_study

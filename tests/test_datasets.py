@@ -9,7 +9,7 @@ import pytest
 from babelscope.corpora import datasets
 from babelscope.corpora.conllu import read_conllu
 from babelscope.corpora.sources import treebank_language
-from babelscope.errors import DataError
+from babelscope.errors import DataError, InputError
 from babelscope.world import World
 from test_conllu import SAMPLE
 
@@ -87,3 +87,19 @@ def test_every_task_of_the_world_has_its_examples(task: str) -> None:
     assert list(examples) == (
         world.entities("qab", "dev", 5) if task == "ner" else world.examples("qab", task, "dev", 5)
     )
+
+
+@pytest.mark.parametrize(
+    ("task", "name", "allowed"),
+    [
+        ("pos", "masakhaner2:wol", "world:CODE, UD_LANGUAGE-NAME"),
+        ("ner", "UD_French-Harbour", "world:CODE, masakhaner2:CODE, wikiann:CODE"),
+        ("rte", "world:qaa", "glue:RTE"),
+        ("xnli", "UD_French-Harbour", "glue:MNLI, glue:MNLI-mm, xnli:LANGUAGE"),
+        ("inference", "UD_French-Harbour", "world:CODE"),
+    ],
+)
+def test_data_of_another_task_are_refused(task: str, name: str, allowed: str) -> None:
+    with pytest.raises(InputError) as error:
+        datasets.find(task, name, "train", 10)
+    assert str(error.value) == f"{name!r} is no data of {task}, whose data sets are named {allowed}"

@@ -75,14 +75,14 @@ def check_data(steps: Iterable[Step]) -> None:
     """
     fields = [value for step in steps for value in dict(step).values()]
     values = [value for field in fields for value in (field if isinstance(field, tuple) else (field,))]
-    faults = []
+    faults: dict[str, str] = {}  # by what is wrong: several splits and tasks can read one file
     for data in dict.fromkeys(value for value in values if isinstance(value, FileData)):
         try:
             data.read()
         except InputError as error:
-            faults.append(f"{data.name}, {data.split}: {error}")
+            faults.setdefault(str(error), f"{data.name}, {data.split}: {error}")
     if faults:
-        raise StudyError("malformed data", faults)
+        raise StudyError("malformed data", list(faults.values()))
 
 
 def check_device(steps: Iterable[Step]) -> None:

@@ -143,6 +143,12 @@ def hub_files(name: str, cache: Path | None = None, load: HubLoader | None = Non
 SOURCES: tuple[Source, ...] = (local_files, hub_files)
 
 
+def names_for(task: TaskName) -> tuple[str, ...]:
+    """How the benchmarks of a task are named."""
+    xnli = ("xnli:LANGUAGE",) if task in _NLI_TASKS else ()
+    return (*(f"glue:{part}" for part, one in GLUE.items() if task in one.tasks), *xnli)
+
+
 def find_examples(task: TaskName, name: str, split: Split, sources: Sequence[Source] = SOURCES) -> Path:
     """The file that a split's examples are in; `train` and `dev` may be parts of one.
 

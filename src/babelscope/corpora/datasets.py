@@ -80,8 +80,12 @@ Dataset = Annotated[WorldData | FileData, Field(discriminator="kind")]
 
 
 class _Family(NamedTuple):
-    """How the files of a kind of data are found and read."""
+    """How the files of a kind of data are named, found and read."""
 
+    prefixes: tuple[str, ...]
+    """With which names of such data begin."""
+    names: Callable[[TaskName], tuple[str, ...]]
+    """How data sets of a task are named."""
     file: Callable[[TaskName, str, Split], Path]
     language: Callable[[str], str]
     """From a data set's name to its language's code."""
@@ -102,16 +106,22 @@ def _treebank(name: str, split: Split, sha256: str) -> tuple[Sentence, ...]:
 
 
 _TREEBANKS = _Family(
+    ("UD_",),
+    lambda task: ("UD_LANGUAGE-NAME",),
     lambda task, name, split: sources.split_file(name, split),
     lambda name: sources.treebank_language(name).code,
     lambda data: _treebank(data.name, data.split, data.sha256),
 )
 _ENTITIES = _Family(
+    ("masakhaner2:", "wikiann:"),
+    lambda task: ("masakhaner2:CODE", "wikiann:CODE"),
     lambda task, name, split: entity_file(name, split),
     lambda name: entity_language(name).code,
     lambda data: read_entities(data.name, data.split, data.allowed or None, dict(data.entity_types)),
 )
 _TEXTS = _Family(
+    ("glue:", "xnli:"),
+    benchmarks.names_for,
     lambda task, name, split: benchmarks.find_examples(task, name, split),
     benchmarks.examples_language,
     lambda data: benchmarks.read_examples(data.task, data.name, data.split),
@@ -160,19 +170,27 @@ def find(
     if name.startswith(WORLD_PREFIX):
         language = World().member(name.removeprefix(WORLD_PREFIX)).language.code
         if task not in WORLD_TASKS:
-            raise InputError(f"{name} has no examples of {task}; the world has {', '.join(WORLD_TASKS)}")
+            raise _other_data(name, task)
         if entity_types:
             raise InputError(f"entity_types map those of files; {name} always has {', '.join(_WORLD_TYPES)}")
         return WorldData(task=task, language=language, split=split, examples=examples, seed=world_seed)
     if name in FAMILY:
         raise InputError(f"{name!r} is a language of the world; its data are named {WORLD_PREFIX}{name}")
     family = _FAMILIES[TASKS[task].kind]
+    if not name.startswith(family.prefixes):
+        raise _other_data(name, task)
     language = family.language(name)
     sha256 = content_digest(family.file(task, name, split))
     mapping = tuple(sorted((entity_types or {}).items()))
     return FileData(
         task=task, name=name, language=language, split=split, examples=examples, entity_types=mapping, sha256=sha256
     )
+
+
+def _other_data(name: str, task: TaskName) -> InputError:
+    world = (f"{WORLD_PREFIX}CODE",) if task in WORLD_TASKS else ()
+    names = (*world, *_FAMILIES[TASKS[task].kind].names(task))
+    return InputError(f"{name!r} is no data of {task}, whose data sets are named {', '.join(names)}")
 
 
 def check_world_language(code: str) -> None:
