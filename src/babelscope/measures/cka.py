@@ -27,8 +27,8 @@ class LinearCKA:
 
     It is exact: the result is the one that all samples at once would give, whatever the batches. Memory is 8 bytes
     times (layers_x width_x) (layers_y width_y) for the pairs, and 8 layers width^2 for each side by itself; it does
-    not grow with the samples. Sums are in float64, on the device of the states. Where only like layers are compared,
-    one `LinearCKA` a layer costs that many times less.
+    not grow with the samples; a batch needs about five times its own size in float64 while it is added. Sums are in
+    float64, on the device of the states. Where only like layers are compared, one `LinearCKA` for each costs less.
     """
 
     def __init__(self) -> None:
@@ -73,10 +73,11 @@ class LinearCKA:
         """
         require_samples(self.samples, debiased)
         x, y = self._sides
-        pairs = self._between.view(*x.moments.shape[:2], *y.moments.shape[:2]).transpose(1, 2)
-        # One layer of x after the other: the centred moments of all pairs at once would double the memory.
-        shared = torch.stack([_hsic(_centred(row), debiased) for row in pairs])
-        return (shared / torch.outer(x.norms(debiased), y.norms(debiased))).reshape(x.layers + y.layers)
+        rows = self._between.view(*x.moments.shape[:2], *y.moments.shape[:2]).transpose(1, 2)
+        # Pair by pair: centred copies of all moments at once would double the memory, and take longer.
+        shared = torch.stack([_hsic(_centred(pair), debiased) for row in rows for pair in row])
+        norms = torch.outer(x.norms(debiased), y.norms(debiased))
+        return (shared.view_as(norms) / norms).reshape(x.layers + y.layers)
 
 
 def linear_cka(x: States, y: States, debiased: bool = False) -> Tensor:
@@ -182,12 +183,13 @@ class _Side:
 
     def norms(self, debiased: bool) -> Tensor:
         """[layers]: the square root of each layer's HSIC with itself."""
-        moments = _centred(self.moments)
         mean_square = (self.origin + self.moments[:, :-2, -1] / self.samples).square().sum(dim=-1)
-        varies = moments[:, -2, -1] > ROUNDING**2 * self.samples * mean_square
-        hsic = _hsic(moments, debiased)
-        _require_all(varies, self.name, self.layers, "its states are the same for all samples")
-        _require_all(hsic > ROUNDING * _hsic(moments, False), self.name, self.layers, NOTHING_DEBIASED)
+        centred = [_centred(moments) for moments in self.moments]
+        spread = torch.stack([moments[-2, -1] for moments in centred])
+        biased, hsic = (torch.stack([_hsic(moments, form) for moments in centred]) for form in (False, debiased))
+        constant = spread <= ROUNDING**2 * self.samples * mean_square
+        _require_none(constant, self.name, self.layers, "its states are the same for all samples")
+        _require_none(hsic <= ROUNDING * biased, self.name, self.layers, NOTHING_DEBIASED)
         return hsic.sqrt()
 
 
@@ -195,30 +197,29 @@ NOTHING_DEBIASED = "all samples are equally unlike each other, so that the debia
 
 
 def _centred(moments: Tensor) -> Tensor:
-    """[..., width_x + 2, width_y + 2]: the moments of states measured from their own means."""
-    return _moved(_moved(moments).mT).mT
+    """[width_x + 2, width_y + 2]: the moments of states measured from their own means."""
+    return _moved(_moved(moments).T).T
 
 
 def _moved(moments: Tensor) -> Tensor:
     """Measure the states of the rows from their mean m: of [x, |x|^2, 1] to [x - m, |x - m|^2, 1]."""
-    states, squares, ones = moments.split([moments.shape[-2] - 2, 1, 1], dim=-2)
-    mean = states[..., -1:] / ones[..., -1:]  # [..., width, 1]
-    squares = squares - 2 * mean.mT @ states + mean.square().sum(dim=-2, keepdim=True) * ones
-    return torch.cat([states - mean * ones, squares, ones], dim=-2)
+    states, squares, ones = moments.split([len(moments) - 2, 1, 1])
+    mean = states[:, -1] / ones[:, -1]  # [width]
+    squares = squares - 2 * mean @ states + mean.square().sum() * ones
+    return torch.cat([torch.addr(states, mean, ones[0], alpha=-1), squares, ones])
 
 
 def _hsic(moments: Tensor, debiased: bool) -> Tensor:
-    """[...] from centred moments: HSIC times (samples - 1)^2 or, debiased, samples (samples - 3); CKA cancels these.
+    """From centred moments: HSIC times (samples - 1)^2 or, debiased, samples (samples - 3); CKA cancels these.
 
     With rows and columns of the Gram matrices that sum to 0, the three terms of the unbiased estimate become sums over
-    single samples; tests hold them to sums over all pairs, triples and quadruples.
+    single samples; tests hold them to sums over quadruples of samples.
     """
-    aligned = moments[..., :-2, :-2].square().sum(dim=(-2, -1))
+    aligned = torch.linalg.matrix_norm(moments[:-2, :-2]).square()
     if not debiased:
         return aligned
-    n = moments[..., -1, -1]
-    spread = moments[..., -2, -1] * moments[..., -1, -2]
-    return aligned - n / (n - 2) * moments[..., -2, -2] + spread / ((n - 1) * (n - 2))
+    n, spread = moments[-1, -1], moments[-2, -1] * moments[-1, -2]
+    return aligned - n / (n - 2) * moments[-2, -2] + spread / ((n - 1) * (n - 2))
 
 
 def _unit_kernels(name: str, side: Tensor, debiased: bool, fraction: float) -> Tensor:
@@ -228,11 +229,11 @@ def _unit_kernels(name: str, side: Tensor, debiased: bool, fraction: float) -> T
     medians = torch.stack([_median_between(distances) for distances in squared])
     alike = "at least half of the distances between its samples are 0"
     # Distances come from differences of squared norms: rounding is in proportion to the largest.
-    _require_all(medians > ROUNDING * squared.amax(dim=(1, 2)), name, side.shape[:-2], alike)
+    _require_none(medians <= ROUNDING * squared.amax(dim=(1, 2)), name, side.shape[:-2], alike)
     kernels = torch.exp(-squared / (2 * fraction**2 * medians[:, None, None]))
     centred = (_centred_unbiased(kernels) if debiased else _centred_gram(kernels)).flatten(1)
     norms = torch.linalg.vector_norm(centred, dim=1)
-    _require_all(norms > ROUNDING * side.shape[-2], name, side.shape[:-2], NOTHING_DEBIASED)
+    _require_none(norms <= ROUNDING * side.shape[-2], name, side.shape[:-2], NOTHING_DEBIASED)
     return centred / norms[:, None]
 
 
@@ -283,9 +284,9 @@ def _chosen(name: str, states: Tensor, mask: Tensor) -> Tensor:
     return states[..., mask.to(states.device), :]
 
 
-def _require_all(good: Tensor, name: str, layers: torch.Size, problem: str) -> None:
-    """Raise an `InputError` that names the first layer which is not good."""
-    if not good.all():
-        index = np.unravel_index(int(good.flatten().int().argmin()), layers) if layers else ()
+def _require_none(bad: Tensor, name: str, layers: torch.Size, problem: str) -> None:
+    """Raise an `InputError` that names the first bad layer."""
+    if bad.any():
+        index = np.unravel_index(int(bad.flatten().int().argmax()), layers) if layers else ()
         where = f"layer {', '.join(map(str, index))} of {name}" if layers else name
         raise InputError(f"{where}: {problem}", "Leave it out, or give other samples.")
