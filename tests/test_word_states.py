@@ -1,5 +1,7 @@
 """States of words against one sentence, and one word, at a time."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -41,7 +43,7 @@ def test_the_pieces_of_a_word_are_those_of_its_text(encoder):
     layers = encoder.backbone(input_ids=torch.tensor([encoded["input_ids"]]), output_hidden_states=True).hidden_states
     spaces = np.cumsum([0, *(len(word) + 1 for word in words)])
     states = word_states(encoder, [words])
-    for word, (first, last) in enumerate(zip(spaces[:-1], spaces[1:], strict=True)):
+    for word, (first, last) in enumerate(pairwise(spaces)):
         mine = [k for k, (start, end) in enumerate(encoded["offset_mapping"]) if first <= start < end < last]
         assert mine
         expected = torch.stack([layer[0, mine].mean(dim=0) for layer in layers])
