@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from babelscope.errors import InputError
-from babelscope.report import Report, markdown_table, write_figure, write_report, write_rows
+from babelscope.report import Report, markdown, write_figures, write_report, write_rows
 from babelscope.report.figures import curve_charts, difference_chart, layer_charts, score_chart
 from babelscope.report.findings import differences, findings, in_words
 from babelscope.report.model import is_score
@@ -228,11 +228,11 @@ def test_another_suffix_is_refused(report, tmp_path, name):
     with pytest.raises(InputError, match=r"allowed are \.csv and \.parquet"):
         write_rows(report.rows, tmp_path / name)
     with pytest.raises(InputError, match=r"allowed are \.svg and \.png"):
-        write_figure(report, tmp_path / name)
+        write_figures(report, tmp_path / name)
 
 
 def test_an_unwritable_place_is_an_input_error(report, tmp_path):
-    for write, name in ((write_report, "page.html"), (write_figure, "figure.svg"), (write_figure, "figure.png")):
+    for write, name in ((write_report, "page.html"), (write_figures, "figure.svg"), (write_figures, "figure.png")):
         with pytest.raises(InputError, match="cannot be written"):
             write(report, tmp_path / "missing" / name)
     with pytest.raises(InputError, match="cannot be written"):
@@ -240,22 +240,45 @@ def test_an_unwritable_place_is_an_input_error(report, tmp_path):
 
 
 def test_figures_are_drawn(report, tmp_path):
-    write_figure(report, tmp_path / "figure.svg")
-    write_figure(report, tmp_path / "figure.png")
+    write_figures(report, tmp_path / "figure.svg")
+    write_figures(report, tmp_path / "figure.png")
     svg = (tmp_path / "figure.svg").read_text()
     assert all(label in svg for label in LABELS.values())
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(InputError, match="no test scores yet"):
-        write_figure(Report("Empty", "", []), tmp_path / "figure.svg")
+        write_figures(Report("Empty", "", []), tmp_path / "figure.svg")
 
 
 def test_markdown_has_a_line_a_language(report):
-    lines = markdown_table(report).splitlines()
+    lines = markdown(report).splitlines()
     assert lines[0] == "|  | natural | natural, untrained | most-frequent-tag | word-majority |"
     assert len(lines) == 2 + len(LABELS)
     near = next(score for score in report.scores if score.place == "near")
     assert lines[3].startswith(f"| near | {in_words(near.interval, 'share')} |")
     assert lines[3].endswith("| 25.0% | 60.0% |")
+
+
+@pytest.fixture(scope="module")
+def two_tasks(report) -> Report:
+    parsed = [dataclasses.replace(row, task="parsing", measure="las") for row in report.rows if is_score(row)]
+    return dataclasses.replace(report, rows=[*parsed, *report.rows])
+
+
+def test_every_task_has_a_figure_of_its_own(report, two_tasks, tmp_path):
+    assert write_report(report, tmp_path / "one.svg") == [tmp_path / "one.svg"]
+    written = write_report(two_tasks, tmp_path / "two.svg")
+    assert written == [tmp_path / "two-pos.svg", tmp_path / "two-parsing.svg"]
+    assert sorted(tmp_path.iterdir()) == sorted([tmp_path / "one.svg", *written])
+    assert "Accuracy (%)" in written[0].read_text() and "LAS (%)" in written[1].read_text()
+
+
+def test_markdown_has_all_tasks_one_after_the_other(report, two_tasks, tmp_path):
+    assert write_report(two_tasks, tmp_path / "tables.md") == [tmp_path / "tables.md"]
+    text = (tmp_path / "tables.md").read_text()
+    table = markdown(report)
+    assert text == f"## Part-of-speech tagging: Accuracy\n\n{table}\n## Dependency parsing: LAS\n\n{table}"
+    with pytest.raises(InputError, match="no test scores yet"):
+        write_report(Report("Empty", "", []), tmp_path / "empty.md")
 
 
 def test_a_condition_keeps_its_colour_in_all_charts(report):

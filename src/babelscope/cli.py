@@ -176,7 +176,7 @@ def rows(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE
 
 @app.command()
 def report(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
-    """Write a study's report: one .html file that opens anywhere; or its figure as .svg or .png, its table as .md."""
+    """Write a study's report: one .html file that opens anywhere; or its figures (.svg, .png) or tables (.md)."""
     from babelscope.report import Contrasted, Report, write_report
 
     job = _job(name, with_, store)
@@ -193,8 +193,8 @@ def report(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STO
         ],
         provenance={"seeds": ", ".join(map(str, job.study.seeds))} | results.provenance(job.plan, job.store),
     )
-    write_report(content, output)
-    out.print(f"report: {output.resolve()}", highlight=False)
+    for path in write_report(content, output):
+        out.print(f"report: {path.resolve()}", highlight=False)
 
 
 @app.command()

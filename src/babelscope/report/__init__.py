@@ -5,20 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 from babelscope.errors import InputError
-from babelscope.report.files import markdown_table, write_figure, write_markdown, write_rows
+from babelscope.report.files import markdown, write_figures, write_markdown, write_rows
 from babelscope.report.model import Contrasted, Report
 from babelscope.report.page import write_page
 
-__all__ = ["Contrasted", "Report", "markdown_table", "write_figure", "write_report", "write_rows"]
+__all__ = ["Contrasted", "Report", "markdown", "write_figures", "write_report", "write_rows"]
 
-WRITERS = {".html": write_page, ".svg": write_figure, ".png": write_figure, ".md": write_markdown}
+WRITERS = {".html": write_page, ".svg": write_figures, ".png": write_figures, ".md": write_markdown}
 
 
-def write_report(report: Report, path: Path) -> None:
-    """Write the page (.html), its first figure alone (.svg, .png) or its first table (.md).
+def write_report(report: Report, path: Path) -> list[Path]:
+    """Write the page (.html), the figures alone (.svg, .png; a file a task) or the tables (.md); gives the files.
 
-    Raises InputError for another suffix, or when the file cannot be written.
+    Raises InputError for another suffix, without any score to draw, or when a file cannot be written.
     """
     if path.suffix not in WRITERS:
         raise InputError(f"{path}: a report is one of {', '.join(WRITERS)}; give -o a file of one of these kinds")
-    WRITERS[path.suffix](report, path)
+    return WRITERS[path.suffix](report, path)

@@ -1,4 +1,4 @@
-"""Rows and figures as files; results as a Markdown table."""
+"""Rows and figures as files; scores as Markdown tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from babelscope.errors import InputError
 from babelscope.report.findings import in_words
-from babelscope.report.model import Report
+from babelscope.report.model import Report, Score, section_title
 from babelscope.rows import COLUMNS, Row
 
 if TYPE_CHECKING:
@@ -44,28 +44,48 @@ def row_table(rows: Sequence[Row]) -> pd.DataFrame:
     return table.astype(kinds | {name: "string" for name in COLUMNS if name not in kinds})
 
 
-def write_figure(report: Report, path: Path, *, width: int = 520) -> None:
-    """Write the first score's chart as .svg or .png, `width` pixels between the axes.
+def write_figures(report: Report, path: Path, *, width: int = 520) -> list[Path]:
+    """Write the charts of all scores as .svg or .png, `width` pixels between the axes; gives the files.
 
-    Raises InputError for another suffix, for rows without a score, or when the file cannot be written.
+    One score's is `path` itself; of several, `STEM-TASK.SUFFIX` beside it. Raises InputError for another suffix, for
+    rows without a score, or when a file cannot be written.
     """
     from babelscope.report.figures import CONFIG, score_chart
 
     _check_suffix(path, FIGURE_SUFFIXES)
-    section = report.sections[0] if report.sections else None
-    if section is None:
-        raise InputError(f"{report.title}: no test scores yet, so there is no figure; run the study first")
-    chart = score_chart(report, section, width)
-    chart.config = CONFIG | {"background": "white"}
+    sections = _sections(report)
+    names = [path.stem] if len(sections) == 1 else [f"{path.stem}-{scores[0].task}" for scores in sections]
+    files = [path.with_stem(name) for name in names]
+    for scores, file in zip(sections, files, strict=True):
+        chart = score_chart(report, scores, width)
+        chart.config = CONFIG | {"background": "white"}
+        try:
+            chart.save(str(file), scale_factor=2 if file.suffix == ".png" else 1)
+        except OSError as error:
+            raise unwritable(file, error) from None
+    return files
+
+
+def write_markdown(report: Report, path: Path) -> list[Path]:
+    """Write `markdown` to a file; gives the file."""
     try:
-        chart.save(str(path), scale_factor=2 if path.suffix == ".png" else 1)
+        path.write_text(markdown(report), encoding="utf-8")
     except OSError as error:
         raise unwritable(path, error) from None
+    return [path]
 
 
-def markdown_table(report: Report) -> str:
-    """The first score as a Markdown table: a line a place, a column a condition, mean [95% interval over seeds]."""
-    scores = report.sections[0] if report.sections else []
+def markdown(report: Report) -> str:
+    """All scores as Markdown tables, each with a heading if there are several."""
+    sections = _sections(report)
+    headings = [f"## {section_title(scores)}\n\n" if len(sections) > 1 else "" for scores in sections]
+    return "\n".join(
+        heading + _markdown_table(report, scores) for heading, scores in zip(headings, sections, strict=True)
+    )
+
+
+def _markdown_table(report: Report, scores: Sequence[Score]) -> str:
+    """A line a place, a column a condition, mean [95% interval over seeds]."""
     conditions = [name for name in report.conditions if any(score.condition == name for score in scores)]
     cells = {(s.place, s.condition): in_words(s.interval, s.unit) for s in scores}
     lines = [["", *conditions], ["---", *["---:"] * len(conditions)]]
@@ -74,12 +94,10 @@ def markdown_table(report: Report) -> str:
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
 
 
-def write_markdown(report: Report, path: Path) -> None:
-    """Write `markdown_table` to a file."""
-    try:
-        path.write_text(markdown_table(report), encoding="utf-8")
-    except OSError as error:
-        raise unwritable(path, error) from None
+def _sections(report: Report) -> list[list[Score]]:
+    if not report.sections:
+        raise InputError(f"{report.title}: no test scores yet, so there is nothing to show; run the study first")
+    return report.sections
 
 
 def unwritable(path: Path, error: OSError) -> InputError:

@@ -192,6 +192,11 @@ def title_of(task: str) -> str:
     return {str(name): info.title for name, info in TASKS.items()}.get(task, task)
 
 
+def section_title(scores: Sequence[Score]) -> str:
+    """The task and the measure of scores that stand together."""
+    return ": ".join(filter(None, [title_of(scores[0].task), SCORES[scores[0].measure].title]))
+
+
 def points_of(unit: str) -> str:
     """The unit of a difference: percent differ by points."""
     return "points" if unit in ("%", "of 100") else unit

@@ -19,7 +19,7 @@ from babelscope.report.contrasts import effects
 from babelscope.report.figures import CONFIG, Chart, curve_charts, difference_chart, layer_charts, score_chart
 from babelscope.report.files import row_table, unwritable
 from babelscope.report.findings import claims, differences, findings
-from babelscope.report.model import SCORES, Report, Score, title_of
+from babelscope.report.model import Report, Score, section_title
 from babelscope.report.tables import Table, difference_table, effect_table, other_table, score_table
 
 
@@ -42,8 +42,8 @@ class Section:
     tables: Sequence[Table]
 
 
-def write_page(report: Report, path: Path) -> None:
-    """Write the report as one self-contained HTML file of about 1 MB.
+def write_page(report: Report, path: Path) -> list[Path]:
+    """Write the report as one self-contained HTML file of about 1 MB; gives the file.
 
     Raises InputError when the file cannot be written.
     """
@@ -52,6 +52,7 @@ def write_page(report: Report, path: Path) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise unwritable(path, error) from None
+    return [path]
 
 
 def render(report: Report) -> str:
@@ -82,9 +83,7 @@ def _section(report: Report, scores: list[Score]) -> Section:
             Figure("Against the same encoder untrained", _DIFFERENCE_CAPTION, difference_chart(report, found))
         )
         tables.append(difference_table(found))
-    task, measure = scores[0].task, SCORES[scores[0].measure].title
-    title = ": ".join(filter(None, [title_of(task), measure]))
-    return Section(title, findings(scores), figures, tables)
+    return Section(section_title(scores), findings(scores), figures, tables)
 
 
 def _effects(report: Report) -> Section | None:
