@@ -178,6 +178,7 @@ def _keys(store: Path) -> list[str]:
 
 @pytest.mark.parametrize("kind", [None, *KINDS])
 def test_lists(kind, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.delenv("BABELSCOPE_DATA", raising=False)
     answer = babelscope("list", *([kind] if kind else []))
     assert answer.status == 0
@@ -186,6 +187,7 @@ def test_lists(kind, monkeypatch):
         "languages": "world:qaa", "encoders": "FOLDER", "treebanks": "UD_English-PUD",
     }[kind]  # fmt: skip
     assert expected in answer.output
+    assert "…" not in answer.output  # nothing is cut at 80 columns
 
 
 def test_version_and_help():
