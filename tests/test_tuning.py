@@ -19,7 +19,9 @@ from babelscope.tasks.tag import Tagger, Tagging
 from babelscope.tuning.batches import BATCHES_PER_POOL, all_batches, count_steps, epoch_batches
 from babelscope.tuning.checkpoint import read_weights, weights_of
 from babelscope.tuning.flat import flattened
-from babelscope.tuning.loop import adamw, decayed_or_not, learning_rate, tune
+from babelscope.tuning.freezing import Rule, trained_part
+from babelscope.tuning.loop import tune
+from babelscope.tuning.optimizer import adamw, learning_rate
 from babelscope.tuning.pretrain import pretrain
 from babelscope.tuning.settings import Tuning
 
@@ -126,7 +128,7 @@ def test_optimizer_step_equals_the_formula_of_adamw():
     layer = nn.Linear(3, 2)
     tuning = Tuning(learning_rate=0.1, weight_decay=0.5, betas=(0.9, 0.99), epsilon=1e-6)
     before = {name: tensor.clone() for name, tensor in layer.named_parameters()}
-    optimizer = adamw([layer.weight, layer.bias], tuning)
+    optimizer = adamw([layer.weight, layer.bias], [Rule(decays=True), Rule(decays=False)], tuning)
     layer(torch.ones(1, 3)).square().sum().backward()
     gradients = {name: tensor.grad.clone() for name, tensor in layer.named_parameters()}
     optimizer.step()
@@ -139,11 +141,16 @@ def test_optimizer_step_equals_the_formula_of_adamw():
 
 
 def test_matrices_decay_and_vectors_do_not(encoder):
-    decayed, others = decayed_or_not(encoder.model)
-    assert {id(parameter) for parameter in [*decayed, *others]} == {id(p) for p in encoder.model.parameters()}
-    names = {id(parameter): name for name, parameter in encoder.model.named_parameters()}
-    assert not [name for name in (names[id(one)] for one in decayed) if "bias" in name or "LayerNorm" in name]
-    assert [name for name in (names[id(one)] for one in others) if not ("bias" in name or "LayerNorm" in name)] == []
+    model, shapes = copy.deepcopy(encoder.model), {}
+    for name, parameter in model.named_parameters():
+        parameter.data.fill_(name.endswith("bias") or "LayerNorm" in name)
+        shapes[name] = parameter.shape
+    with trained_part(model, None, [1], 0) as part:
+        assert [rule.decays for rule in part.rules] == [True, False]
+        assert not part.flats[0].any()
+        assert part.flats[1].all()
+        assert sum(flat.numel() for flat in part.flats) == sum(shape.numel() for shape in shapes.values())
+    assert {name: parameter.shape for name, parameter in model.named_parameters()} == shapes
 
 
 def test_flattened_parameters_are_views_while_it_lasts():

@@ -41,6 +41,8 @@ class Anatomy:
     """From the backbone to its tables of absolute or relative positions; rotary positions have no weights."""
     norms: tuple[str, ...]
     """From the backbone to its norms outside the layers."""
+    final_norm: str | None = None
+    """The one of these norms that comes after the last layer."""
     per_layer: tuple[str, ...] = ()
     """The configuration's lists of one entry a layer."""
     positions_after_padding: bool = False
@@ -66,7 +68,7 @@ _LLAMA = Anatomy(
         feed_forward=("mlp",),
         norms=("input_layernorm", "post_attention_layernorm", "self_attn.q_norm", "self_attn.k_norm"),
     ),
-    positions=(), norms=("norm",),
+    positions=(), norms=("norm",), final_norm="norm",
 )  # fmt: skip
 
 ANATOMY = {
@@ -88,12 +90,12 @@ ANATOMY = {
     "modernbert": Anatomy(
         "model", "embeddings.tok_embeddings", "layers", ("head", "decoder"),
         LayerAnatomy(("attn",), ("mlp",), norms=("attn_norm", "mlp_norm")),
-        positions=(), norms=("embeddings.norm", "final_norm"), per_layer=("layer_types",),
+        positions=(), norms=("embeddings.norm", "final_norm"), final_norm="final_norm", per_layer=("layer_types",),
     ),
     "gpt2": Anatomy(
         "transformer", "wte", "h", (),
         LayerAnatomy(("attn",), ("mlp",), norms=("ln_1", "ln_2")),
-        positions=("wpe",), norms=("ln_f",),
+        positions=("wpe",), norms=("ln_f",), final_norm="ln_f",
     ),
     "llama": _LLAMA,
     "qwen2": replace(_LLAMA, per_layer=("layer_types",)),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from babelscope.encoders.pieces import cut_by_tokens
 from babelscope.seeds import derive_seed
+from babelscope.tuning.schedule import Schedule
 from babelscope.tuning.settings import Tuning
 
 BATCHES_PER_POOL = 50
@@ -60,3 +61,19 @@ def count_steps(lengths: NDArray[np.int64], tuning: Tuning, seed: int, groups: N
     if tuning.steps is not None:
         return tuning.steps
     return sum(1 for _ in all_batches(lengths, tuning, seed, groups))
+
+
+def stage_starts(
+    schedule: Schedule | None,
+    lengths: NDArray[np.int64],
+    tuning: Tuning,
+    seed: int,
+    groups: NDArray[np.int64] | None = None,
+) -> list[int]:
+    """The first step of each stage of a schedule, steps counted from 1; those after the run may be left out."""
+    if schedule is None or schedule.gradual is None:
+        return [1]
+    if schedule.every != "epoch":
+        return [1 + stage * schedule.every for stage in range(schedule.gradual)]
+    batches = enumerate(all_batches(lengths, tuning, seed, groups), 1)
+    return [1, *(step + 1 for step, (_, ends) in batches if ends)]

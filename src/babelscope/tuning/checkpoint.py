@@ -82,8 +82,8 @@ def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
     """Write weights, the moments of an optimizer with one parameter a group, and the state."""
     tensors = {f"model/{name}": tensor for name, tensor in weights_of(model).items()}
     for number, group in enumerate(optimizer.param_groups):
-        state_of = optimizer.state[group["params"][0]]
-        tensors |= {f"{moment}/{number}": state_of[moment] for moment in _MOMENTS}
+        moments = optimizer.state[group["params"][0]]  # empty while a group waits for its first step
+        tensors |= {f"{moment}/{number}": moments[moment] for moment in _MOMENTS if moments}
     write_weights(path, tensors, {"state": json.dumps(asdict(state))})
 
 
@@ -102,8 +102,10 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
     set_weights(model, {name.removeprefix("model/"): tensors[name] for name in tensors if name.startswith("model/")})
     for number, group in enumerate(optimizer.param_groups):
         parameter = group["params"][0]
-        moments = {moment: tensors[f"{moment}/{number}"] for moment in _MOMENTS}
-        optimizer.state[parameter] = {name: tensor.to(parameter.device) for name, tensor in moments.items()}
+        saved = {moment: tensors.get(f"{moment}/{number}") for moment in _MOMENTS}
+        moments = {moment: tensor.to(parameter.device) for moment, tensor in saved.items() if tensor is not None}
+        if moments:
+            optimizer.state[parameter] = moments
     return state
 
 

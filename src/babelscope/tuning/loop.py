@@ -6,9 +6,10 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import torch
 from torch import nn
@@ -18,7 +19,8 @@ from babelscope.keys import digest
 from babelscope.seeds import derive_seed
 from babelscope.tasks.apart import Apart
 from babelscope.tasks.task import Task
-from babelscope.tuning.batches import all_batches, count_steps
+from babelscope.tuning.adapters import merged_weights
+from babelscope.tuning.batches import all_batches, count_steps, stage_starts
 from babelscope.tuning.checkpoint import (
     Point,
     State,
@@ -27,14 +29,29 @@ from babelscope.tuning.checkpoint import (
     remove_drafts,
     save_checkpoint,
     set_weights,
-    weights_of,
     write_weights,
 )
-from babelscope.tuning.flat import flattened
+from babelscope.tuning.freezing import TrainedPart, trained_part
+from babelscope.tuning.optimizer import adamw, learning_rate, set_rate
+from babelscope.tuning.prefix import StateMemo, recalling
+from babelscope.tuning.schedule import Schedule
 from babelscope.tuning.settings import Tuning
 
 Progress = Callable[..., None]
 """Called as `progress(done, total, loss=...)` after each step."""
+
+
+class Watch(Protocol):
+    """Looks at a model while it is trained."""
+
+    def resume(self, step: int) -> None:
+        """The run goes on after this step (0: it begins); what was observed later is observed again."""
+
+    def due(self, step: int, total: int) -> bool:
+        """Whether to observe after this step of 1..total."""
+
+    def observe(self, step: int, model: nn.Module) -> None:
+        """The model after this step (0: before the first), in evaluation mode and without gradients."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +72,9 @@ def tune(
     folder: Path,
     progress: Progress = lambda done, total, **numbers: None,
     checkpoint_seconds: float = 60.0,
+    schedule: Schedule | None = None,
+    memo: StateMemo | None = None,
+    watch: Watch | None = None,
 ) -> History:
     """Train `model` in place; it ends with the weights that were best on the dev sets (the last, without dev sets).
 
@@ -62,27 +82,41 @@ def tune(
     the run goes on; the same call after a fault continues from it, and ends with the same bits (a damaged checkpoint
     counts as none). `folder` finally holds `best.safetensors` and `last.safetensors`.
 
+    With a `schedule` only what it names is trained; the rest keeps its bits. A `memo` keeps what constant layers give
+    for a sequence; give it where sequences come again (all tasks but masked language modelling). `watch` is told of
+    the start and of the steps that it wants, and has no influence on the run.
+
     Raises:
         DivergedError: the loss became NaN or infinite.
-        InputError: there is nothing to train on, or `folder` holds another run's checkpoint.
+        InputError: there is nothing to train on, `folder` holds another run's checkpoint, or the schedule does not
+            fit the model.
     """
     if not len(task.lengths):
         raise InputError("no training example: the training data is empty")
     folder.mkdir(parents=True, exist_ok=True)
     checkpoint, best, last = (folder / f"{name}.safetensors" for name in ("checkpoint", "best", "last"))
-    with _numerics(tuning), flattened(decayed_or_not(model.to(tuning.device))) as parameters:
-        model.train()
-        optimizer = adamw(parameters, tuning)
-        groups = task.groups if isinstance(task, Apart) else None
-        total = count_steps(task.lengths, tuning, seed, groups)
-        state = load_checkpoint(checkpoint, model, optimizer, _run_digest(task, tuning, seed))
+    groups = task.groups if isinstance(task, Apart) else None
+    data = (task.lengths, tuning, seed, groups)
+    total = count_steps(*data)
+    with (
+        _numerics(tuning),
+        trained_part(model.to(tuning.device), schedule, stage_starts(schedule, *data), seed) as part,
+        recalling(model, schedule, memo, task.lengths, folder) as paused,
+    ):
+        optimizer = adamw(part.flats, part.rules, tuning)
+        state = load_checkpoint(checkpoint, model, optimizer, _run_digest(task, tuning, seed, schedule))
         saved_at = time.monotonic()
+        if watch is not None:
+            watch.resume(state.step)
+            if state.step == 0:
+                _observe(watch, 0, model, part, paused)
 
-        for step, (indices, epoch_ends) in enumerate(all_batches(task.lengths, tuning, seed, groups), 1):
+        for step, (indices, epoch_ends) in enumerate(all_batches(*data), 1):
             if step <= state.step:
                 continue
-            for group in optimizer.param_groups:
-                group["lr"] = learning_rate(step, total, tuning)
+            part.reach(step)
+            rate = learning_rate(step, total, tuning)
+            set_rate(optimizer, rate)
 
             torch.manual_seed(derive_seed(seed, "dropout", step))
             batch = task.batch(indices, torch.Generator().manual_seed(derive_seed(seed, "batch", step)))
@@ -90,10 +124,10 @@ def tune(
                 loss = task.loss(model, batch)
             value = loss.item()
             if not math.isfinite(value):
-                raise _diverged(value, step, learning_rate(step, total, tuning), tuning)
+                raise _diverged(value, step, rate, tuning)
             loss.backward()
             if tuning.clip is not None:
-                nn.utils.clip_grad_norm_(parameters, tuning.clip)
+                nn.utils.clip_grad_norm_(part.flats, tuning.clip)
             optimizer.step()
             optimizer.zero_grad(set_to_none=False)
 
@@ -101,9 +135,11 @@ def tune(
             state.loss_sum, state.loss_steps = state.loss_sum + value, state.loss_steps + 1
             if step % max(1, total // 100) == 0 or step == total:
                 _record_loss(state)
+            if watch is not None and watch.due(step, total):
+                _observe(watch, step, model, part, paused)
             if step == total or (epoch_ends if tuning.validate_every is None else step % tuning.validate_every == 0):
-                if _validate(model, task, state):
-                    write_weights(best, weights_of(model))
+                if _validate(model, task, state, part):
+                    write_weights(best, merged_weights(model))
                 if tuning.patience is not None and state.without_best >= tuning.patience:
                     break
             if time.monotonic() - saved_at >= checkpoint_seconds:
@@ -111,40 +147,20 @@ def tune(
                 saved_at = time.monotonic()
             progress(step, total, loss=value)
 
-        write_weights(last, weights_of(model))
-        set_weights(model, read_weights(best))
-        model.eval()
+        write_weights(last, merged_weights(model))
+    set_weights(model, read_weights(best))
+    model.eval()
     remove_drafts((checkpoint, best, last))
     checkpoint.unlink(missing_ok=True)  # last of all: until here a killed run goes on from it
     return History(state.points, state.best_step, state.step, total)
 
 
-def decayed_or_not(model: nn.Module) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
-    """The parameters that are trained: matrices, which decay; biases and normalisation weights, which do not."""
-    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    return [one for one in trained if one.ndim > 1], [one for one in trained if one.ndim <= 1]
-
-
-def adamw(parameters: list[nn.Parameter], tuning: Tuning) -> torch.optim.AdamW:
-    """AdamW (Loshchilov and Hutter, 2019), fused; of two parameters, flat ones, the first decays."""
-    decays = (tuning.weight_decay, 0.0)
-    groups = [{"params": [one], "weight_decay": decay} for one, decay in zip(parameters, decays, strict=True)]
-    return torch.optim.AdamW(groups, lr=tuning.learning_rate, betas=tuning.betas, eps=tuning.epsilon, fused=True)
-
-
-def learning_rate(step: int, total: int, tuning: Tuning) -> float:
-    """Of step 1..total: up linearly over the warm-up, then down linearly, to reach 0 just after the last step."""
-    warmup = math.ceil(tuning.warmup * total)
-    share = step / warmup if step <= warmup else (total - step + 1) / (total - warmup)
-    return tuning.learning_rate * share
-
-
 @torch.no_grad()
-def _validate(model: nn.Module, task: Task, state: State) -> bool:
+def _validate(model: nn.Module, task: Task, state: State, part: TrainedPart) -> bool:
     """Add the dev sets' values to the curves; True if their mean is the best so far."""
     model.eval()
     values = task.evaluate(model)
-    model.train()
+    part.train()
     state.points += [Point(state.step, f"dev {name}", task.measure, value) for name, value in values.items()]
     mean = sum(values.values()) / len(values) if values else None
     if mean is not None and not math.isfinite(mean):
@@ -155,6 +171,17 @@ def _validate(model: nn.Module, task: Task, state: State) -> bool:
         return True
     state.without_best += 1
     return False
+
+
+@torch.no_grad()
+def _observe(
+    watch: Watch, step: int, model: nn.Module, part: TrainedPart, paused: Callable[[], AbstractContextManager[None]]
+) -> None:
+    """Show the whole model, frozen layers computed; random state and mode are as before afterwards."""
+    model.eval()
+    with paused(), torch.random.fork_rng():
+        watch.observe(step, model)
+    part.train()
 
 
 def _record_loss(state: State) -> None:
@@ -169,8 +196,9 @@ def _diverged(value: float, step: int, rate: float, tuning: Tuning) -> DivergedE
     return DivergedError(f"the training loss became {value} at step {step}, learning rate {rate:.3g}: {hint}")
 
 
-def _run_digest(task: Task, tuning: Tuning, seed: int) -> str:
-    return digest([tuning.model_dump(mode="json"), seed, task.lengths.tolist()])
+def _run_digest(task: Task, tuning: Tuning, seed: int, schedule: Schedule | None) -> str:
+    declared = [one.model_dump(mode="json") for one in (tuning, schedule) if one is not None]
+    return digest([declared[0], seed, task.lengths.tolist(), *declared[1:]])
 
 
 @contextmanager
