@@ -39,7 +39,7 @@ def distances(states: Tensor, reference: Tensor) -> Distances:
     """
     _check_shapes(states, reference)
     pairs = zip(states, reference, strict=True)
-    found = [_layer_distances(_checked(one, k), _checked(other, k)) for k, (one, other) in enumerate(pairs)]
+    found = [_layer_distances(layer_states(one, k), layer_states(other, k)) for k, (one, other) in enumerate(pairs)]
     return Distances(*np.array(found).reshape(-1, 4).T)
 
 
@@ -71,8 +71,8 @@ def _check_shapes(states: Tensor, reference: Tensor) -> None:
         raise InputError(f"distances are means over words and need 2 or more; given {states.shape[1]}")
 
 
-def _checked(states: Tensor, layer: int) -> NDArray[np.float64]:
-    """One layer's states in float64."""
+def layer_states(states: Tensor, layer: int) -> NDArray[np.float64]:
+    """One layer's states, [words, hidden], in float64; an `InputError` where one is not finite or all zeros."""
     array: NDArray[np.float64] = states.detach().double().cpu().numpy()
     if not np.isfinite(array).all():
         raise InputError(f"layer {layer} has states that are not finite: the encoder has diverged, or overflows")
