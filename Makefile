@@ -28,6 +28,7 @@ bench: $(READY)  ## speed, against usual ways to do the same
 	$(BIN)/python benchmarks/bench.py
 	$(BIN)/python benchmarks/tasks.py
 	$(BIN)/python benchmarks/surgery.py drop:last=6
+	$(BIN)/python benchmarks/freezing.py
 
 encoders: $(READY)  ## pre-train the shipped encoders again (35 to 45 minutes of a core each)
 	$(BIN)/python tools/ship_encoders.py --store $(STORE)

@@ -222,7 +222,7 @@ def test_a_fault_is_told_once_whatever_reads_the_file(tmp_path: Path, encoder_fo
 
 
 def test_a_treebank_and_its_gzip_make_the_same_plan(real_study: Path, data: Path) -> None:
-    from babelscope.plan import compile_study
+    from babelscope.compiler import compile_study
     from babelscope.study import load_study
 
     plain = compile_study(load_study(real_study))

@@ -87,7 +87,7 @@ def test_a_report_says_what_was_declared(study, store, tmp_path):
 
 
 def test_a_report_says_when_it_was_computed(study, store):
-    from babelscope.plan import compile_study
+    from babelscope.compiler import compile_study
     from babelscope.results import provenance
     from babelscope.study import load_study
 

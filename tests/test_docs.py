@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from babelscope.plan import compile_study
+from babelscope.compiler import compile_study
 from babelscope.study import Study, load_study
 from babelscope.yaml_text import parse_value
 

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from babelscope.compiler import compile_study
 from babelscope.engine.worker import describe
 from babelscope.errors import InputError, StoreError
 from babelscope.keys import digest
-from babelscope.plan import compile_study
 from babelscope.recall import find_key, recall
 from babelscope.study import Study
 from command_line import declaration, transfer

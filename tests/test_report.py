@@ -1,6 +1,7 @@
 """The report: findings against hand-made rows, files, and the page in a real browser."""
 
 import dataclasses
+import gzip
 import json
 import re
 import shutil
@@ -384,10 +385,22 @@ def test_the_table_sorts_both_ways_with_empty_cells_last(visit, report):
 def test_the_rows_can_be_downloaded(visit, report, tmp_path):
     page = visit(report)
     with page.expect_download() as download:
-        page.get_by_text("rows (CSV)").click()
-    download.value.save_as(tmp_path / "down.csv")
+        page.get_by_text("rows (CSV, compressed)").click()
+    download.value.save_as(tmp_path / "down.csv.gz")
     write_rows(report.rows, tmp_path / "rows.csv")
-    assert (tmp_path / "down.csv").read_bytes() == (tmp_path / "rows.csv").read_bytes()
+    assert gzip.decompress((tmp_path / "down.csv.gz").read_bytes()) == (tmp_path / "rows.csv").read_bytes()
+
+
+def test_a_chart_of_many_runs_shows_means_alone():
+    rows = [
+        Row("loss", float(step + seed), encoder="e", task="pos", split="train", key=str(seed), seed=seed, step=step)
+        for seed in range(60)
+        for step in range(100)
+    ]
+    (chart,) = curve_charts(Report("title", "", rows)).values()
+    assert len(chart.to_dict()["layer"]) == 1
+    (values,) = chart.to_dict()["datasets"].values()
+    assert len(values) == 100 and values[3]["value"] == 3 + sum(range(60)) / 60
 
 
 def test_the_page_fits_a_phone(visit, report):

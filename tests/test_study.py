@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from babelscope.compiler import compile_study
 from babelscope.errors import DataError, InputError, StudyError
-from babelscope.plan import compile_study
 from babelscope.steps import Pretrain
 from babelscope.studies import STUDIES, find_study
 from babelscope.study import Study, dump_study, load_study

@@ -6,11 +6,11 @@ import shutil
 import pytest
 from transformers import pipeline
 
+from babelscope.compiler import compile_study
 from babelscope.corpora.bio import read_bio, write_bio
 from babelscope.corpora.conllu import read_conllu, write_conllu
 from babelscope.corpora.pairs import read_pairs, write_pairs, written_layout
 from babelscope.engine import run_plan
-from babelscope.plan import compile_study
 from babelscope.recall import recall
 from babelscope.steps import Evaluate, Recurrent, Tune
 from babelscope.store import Store

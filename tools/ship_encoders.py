@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from babelscope.encoders.places import SHIPPED
-from babelscope.plan import compile_study
+from babelscope.compiler import compile_study
 from babelscope.steps import Pretrain
 from babelscope.store import Store
 from babelscope.studies import find_study

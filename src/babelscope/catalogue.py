@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from babelscope.compiler import compile_study
 from babelscope.corpora.sources import available_treebanks
 from babelscope.encoders.places import SHIPPED, shipped_encoders
 from babelscope.errors import InputError
-from babelscope.plan import compile_study
 from babelscope.store import Store
 from babelscope.studies import STUDIES, find_study
 from babelscope.surgery.declare import OPERATIONS, usage

@@ -16,8 +16,9 @@ from rich.table import Table
 
 import babelscope
 from babelscope import catalogue, results
+from babelscope.compiler import compile_study
 from babelscope.errors import BabelscopeError, InputError
-from babelscope.plan import Plan, check_data, check_device, compile_study
+from babelscope.plan import Plan, check_data, check_device
 from babelscope.step import Step
 from babelscope.store import Store
 from babelscope.studies import find_study, published_rows

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-import time
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -15,24 +13,18 @@ import torch
 from babelscope.corpora.datasets import Dataset
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
 from babelscope.encoders.places import verify
-from babelscope.encoders.tap import sentence_states
 from babelscope.encoders.tokenizer import train_wordpiece
-from babelscope.measures import cost, overlap
-from babelscope.measures.retrieval import retrieval_accuracy
 from babelscope.rows import Row
 from babelscope.seeds import derive_seed
 from babelscope.step import Results, Workspace
 from babelscope.steps import (
     Baseline,
-    Cost,
     Evaluate,
     Load,
     Operate,
     Pretrain,
     Recurrent,
-    Retrieve,
     Tune,
-    Vocabulary,
 )  # fmt: skip
 from babelscope.surgery.declare import donors_of
 from babelscope.surgery.operate import operate as perform
@@ -42,7 +34,6 @@ from babelscope.tasks.models import (
     TaskModel,
     fit_baseline,
     known_words,
-    lines,
     recurrent_model,
     score_baseline,
     task_model,
@@ -51,8 +42,8 @@ from babelscope.tasks.models import (
 from babelscope.tasks.task import Score
 from babelscope.tuning import loop
 from babelscope.tuning.checkpoint import Point, read_weights, set_weights
+from babelscope.tuning.observer import Observer
 from babelscope.tuning.pretrain import pretrain as pretrain_encoder
-from babelscope.world import World
 
 ENCODER_FOLDER = "encoder"
 
@@ -87,24 +78,33 @@ def load_pretrained(step: Pretrain, results: Results) -> Encoder:
 
 def operate(step: Operate, results: Results) -> Encoder:
     """The operated encoder."""
-    return perform(step.encoder.build(results), step.operations, step.seed, _donors(step, results))
+    return perform(step.encoder.build(results), step.operations, step.seed, donors(step, results))
 
 
-def _donors(step: Operate, results: Results) -> dict[str, Encoder]:
+def donors(step: Operate, results: Results) -> dict[str, Encoder]:
     """The encoders that operations take something from, by the names that these have for them."""
     names = donors_of(step.operations)
     return {name: donor.build(results) for name, donor in zip(names, step.donors, strict=True)}
 
 
 def tune(step: Tune, workspace: Workspace) -> None:
-    """Write the best and the last weights, and the learning curves."""
-    untuned = _untuned(step, workspace)
+    """Write the best and the last weights, the learning curves, and the probes."""
+    encoder = None if isinstance(step.encoder, Recurrent) else step.encoder.build(workspace)
+    untuned = _untuned(step, encoder)
     dev = {data.name: data.read() for data in step.dev}
     task = training_task(untuned, _training_parts(step), dev)
-    history = loop.tune(untuned.module, task, step.tuning, step.seed, workspace.folder, workspace.progress)
+    watch = None
+    if step.probes and encoder:
+        references = {one.labels["encoder"]: one.build(workspace) for one in step.references}
+        watch = Observer(step.probes, untuned, encoder, references, workspace, step.labels)
+    history = loop.tune(
+        untuned.module, task, step.tuning, step.seed, workspace.folder, workspace.progress,
+        schedule=step.schedule, watch=watch,
+    )  # fmt: skip
     summary = {"best_step": history.best_step, "last_step": history.last_step, "planned_steps": history.planned_steps}
     (workspace.folder / "history.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
-    workspace.write_rows(_curve(history.points, step.labels))
+    probed = workspace.rows_so_far() if step.probes else []
+    workspace.write_rows([*_curve(history.points, step.labels), *probed])
 
 
 def evaluate(step: Evaluate, workspace: Workspace) -> None:
@@ -128,70 +128,13 @@ def _fitted(baseline: str, task: TaskName, train: tuple[Dataset, ...]) -> Callab
     return fit_baseline(baseline, task, [example for data in train for example in data.read()])
 
 
-def retrieve(step: Retrieve, workspace: Workspace) -> None:
-    """Write the share of sentences whose translation is found, for every layer (0: the embeddings)."""
-    torch.set_num_threads(1)
-    encoder = step.encoder.build(workspace)
-    parallel = World(step.world_seed).parallel([step.source, step.target], step.sentences)
-    source, target = (
-        sentence_states(encoder, lines(one.sentences[code] for one in parallel)) for code in (step.source, step.target)
-    )
-    pair = f"world:{step.source}-{step.target}"
-    labels = step.encoder.labels | {"task": "retrieval", "language": step.target, "dataset": pair}
-    workspace.write_rows(
-        Row("retrieval", float(share), "share", layer=layer, **labels)
-        for layer, share in enumerate(retrieval_accuracy(source, target))
-    )
-
-
-def compare_vocabulary(step: Vocabulary, workspace: Workspace) -> None:
-    """Write what the two vocabularies share, and how this one covers each language."""
-    tokenizer, reference = (one.build(workspace).tokenizer for one in (step.encoder, step.reference))
-    labels = step.encoder.labels
-    rows = [
-        Row("pieces", len(tokenizer), "pieces"),
-        Row("shared pieces", len(overlap.shared_pieces(tokenizer, reference)), "pieces"),
-        Row("English-like pieces", len(overlap.english_like_pieces(tokenizer)), "pieces"),
-    ]
-    for data in step.texts:
-        sentences = [sentence.forms for sentence in data.read()]
-        covered = overlap.coverage(tokenizer, sentences)
-        contexts = overlap.english_like_contexts(tokenizer, [" ".join(words) for words in sentences])
-        shares = {"unknown words": covered.unknown, "characters covered": covered.characters}
-        rows += [Row(name, share, "share").labelled(**_of(data)) for name, share in shares.items()]
-        rows += [Row("fertility", covered.fertility, "pieces a word").labelled(**_of(data))]
-        rows += (
-            [Row("English-like contexts", contexts, "share").labelled(**_of(data))] if not math.isnan(contexts) else []
-        )
-    workspace.write_rows(row.labelled(**labels) for row in rows)
-
-
-def measure_cost(step: Cost, workspace: Workspace) -> None:
-    """Write parameters, seconds that the operations take, and how many times as fast the result is."""
-    torch.set_num_threads(1)
-    whole = step.encoder.encoder.build(workspace)
-    donors = _donors(step.encoder, workspace)
-    began = time.process_time()
-    operated = perform(whole, step.encoder.operations, step.encoder.seed, donors)
-    seconds = time.process_time() - began
-    workspace.write_rows(
-        row.labelled(**step.encoder.labels)
-        for row in (
-            Row("parameters", sum(weight.numel() for weight in operated.backbone.parameters()), "parameters"),
-            Row("relative speed", cost.relative_speed(operated, whole), "times"),
-            Row("seconds to make", seconds, "s of CPU"),
-        )
-    )
-
-
 _latest: dict[str, TaskModel] = {}
 """The model evaluated last, by the key of its tuning: a worker evaluates it on one language after another."""
 
 
-def _untuned(step: Tune, results: Results) -> TaskModel:
-    """The model that the tuning starts from; its head is drawn from the step's seed."""
+def _untuned(step: Tune, encoder: Encoder | None) -> TaskModel:
+    """The model that the tuning starts from, without an encoder a BiLSTM; its head is drawn from the step's seed."""
     design = Design(step.task, step.head, step.entity_types, step.tuning.dropout, step.tuning.max_length)
-    encoder = None if isinstance(step.encoder, Recurrent) else step.encoder.build(results)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive_seed(step.seed, "head"))
         if encoder is None:
@@ -210,7 +153,7 @@ def _training_parts(step: Tune) -> list[list[Any]]:
 def load_tuned(step: Tune, results: Results) -> TaskModel:
     """The best model of a tuning, in evaluation mode."""
     weights = read_weights(results.result(step) / "best.safetensors")
-    tuned = _untuned(step, results)
+    tuned = _untuned(step, None if isinstance(step.encoder, Recurrent) else step.encoder.build(results))
     set_weights(tuned.module, weights)
     tuned.module.eval()
     return tuned
@@ -238,13 +181,14 @@ def _curve(points: Iterable[Point], labels: dict[str, Any]) -> list[Row]:
     return rows
 
 
-def _of(data: Dataset) -> dict[str, str]:
+def data_labels(data: Dataset) -> dict[str, str]:
+    """The columns that a data set determines."""
     return {"language": data.language, "dataset": data.name, "split": data.split}
 
 
 def _score_rows(scores: Iterable[Score], labels: dict[str, Any], data: Dataset) -> list[Row]:
     """Scores as rows, the bounds of their intervals beside them."""
-    labels = labels | _of(data)
+    labels = labels | data_labels(data)
     rows = []
     for score in scores:
         bounds = {"": score.value, ".low": score.low, ".high": score.high}

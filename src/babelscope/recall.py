@@ -7,12 +7,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from babelscope import steps
+from babelscope import measure_steps, steps
 from babelscope.errors import InputError, StoreError
 from babelscope.step import Step
 from babelscope.store import Store
 
-STEPS = {name: value for name, value in vars(steps).items() if isinstance(value, type) and issubclass(value, Step)}
+STEPS = {
+    name: value
+    for module in (steps, measure_steps)
+    for name, value in vars(module).items()
+    if isinstance(value, type) and issubclass(value, Step)
+}
 """By the names that manifests give them."""
 
 

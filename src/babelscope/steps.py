@@ -1,7 +1,7 @@
 """The steps that studies consist of. What a step computes is in `execution`, imported only when it runs.
 
-An encoder is described by `Load`, `Pretrain` or `Operate`; `Tune` trains it on a task; `Evaluate`, `Baseline`,
-`Retrieve`, `Vocabulary` and `Cost` measure.
+An encoder is described by `Load`, `Pretrain` or `Operate`; `Tune` trains it on a task; `Evaluate` and `Baseline`
+score. What is measured of encoders that are not tuned is in `measure_steps`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from babelscope.encoders.shape import Shape
 from babelscope.step import Results, Step, Workspace
 from babelscope.surgery.declare import AnyOperation
 from babelscope.task_table import BaselineName, TaskName
+from babelscope.tuning.probes import Probes
+from babelscope.tuning.schedule import Schedule
 from babelscope.tuning.settings import Tuning
 
 if TYPE_CHECKING:
@@ -147,19 +149,27 @@ class Tune(Step):
     train: tuple[Dataset, ...]
     dev: tuple[Dataset, ...]
     tuning: Tuning
+    schedule: Schedule | None = None
+    """Which part of the encoder is trained, and when; None: all of it."""
+    probes: Probes | None = None
+    """What is measured while it is trained."""
+    references: tuple[SerializeAsAny[EncoderStep], ...] = ()
+    """Encoders that the probes measure distances to."""
     seed: NonNegativeInt
 
     @property
     def labels(self) -> dict[str, Any]:
-        """The encoder's columns, the task, the languages of the training data and the seed."""
+        """The encoder's columns, the schedule, the task, the languages of the training data and the seed."""
         languages = "+".join(dict.fromkeys(data.language for data in self.train))
-        return self.encoder.labels | {"task": self.task, "train_languages": languages, "seed": self.seed}
+        labels = self.encoder.labels | {"task": self.task, "train_languages": languages, "seed": self.seed}
+        return labels | ({"schedule": self.schedule.name} if self.schedule else {})
 
     @property
     def title(self) -> str:
         labels = self.labels
-        surgery = f" ({labels['surgery']})" if labels.get("surgery") else ""
-        return f"tune {labels['encoder']}{surgery} on {labels['train_languages']}, {self.task}, seed {self.seed}"
+        details = ", ".join(labels[name] for name in ("surgery", "schedule") if labels.get(name))
+        encoder = f"{labels['encoder']} ({details})" if details else labels["encoder"]
+        return f"tune {encoder} on {labels['train_languages']}, {self.task}, seed {self.seed}"
 
     def execute(self, workspace: Workspace) -> None:
         from babelscope.execution import tune
@@ -199,58 +209,3 @@ class Baseline(Step):
         from babelscope.execution import evaluate_baseline
 
         evaluate_baseline(self, workspace)
-
-
-class Vocabulary(Step):
-    """Compare an encoder's pieces with another's, and see how they cover texts; before any tuning."""
-
-    encoder: SerializeAsAny[EncoderStep]
-    reference: SerializeAsAny[EncoderStep]
-    texts: tuple[Dataset, ...]
-
-    @property
-    def title(self) -> str:
-        return f"vocabulary of {self.encoder.labels['encoder']}"
-
-    def execute(self, workspace: Workspace) -> None:
-        from babelscope.execution import compare_vocabulary
-
-        compare_vocabulary(self, workspace)
-
-
-class Cost(Step):
-    """Count the parameters of an operated encoder, and time it against the encoder that it was made of.
-
-    Its rows are measurements of time: another run gives others.
-    """
-
-    encoder: Operate
-
-    @property
-    def title(self) -> str:
-        return f"cost of {self.encoder.labels['encoder']} ({self.encoder.surgery})"
-
-    def execute(self, workspace: Workspace) -> None:
-        from babelscope.execution import measure_cost
-
-        measure_cost(self, workspace)
-
-
-class Retrieve(Step):
-    """Find translations by the cosine of mean-pooled states, layer by layer, before any tuning."""
-
-    encoder: SerializeAsAny[EncoderStep]
-    source: str
-    target: str
-    sentences: PositiveInt = 300
-    world_seed: NonNegativeInt = 0
-    world_version: int
-
-    @property
-    def title(self) -> str:
-        return f"retrieve {self.source} in {self.target}: {self.encoder.labels['encoder']}"
-
-    def execute(self, workspace: Workspace) -> None:
-        from babelscope.execution import retrieve
-
-        retrieve(self, workspace)

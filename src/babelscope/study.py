@@ -20,8 +20,10 @@ from pydantic import (
 from babelscope.declaration import Declaration
 from babelscope.errors import InputError, StudyError
 from babelscope.steps import Pretrain
+from babelscope.study_measures import Probing, Projection, Retrieval, VocabularyComparison
 from babelscope.surgery.declare import AnyOperation
 from babelscope.task_table import BASELINES, HEADS, TASKS, BaselineName, TaskName
+from babelscope.tuning.schedule import DeclaredSchedule, Schedule
 from babelscope.tuning.settings import Tuning
 from babelscope.yaml_text import read_yaml, to_yaml
 
@@ -55,17 +57,6 @@ class Sizes(Declaration):
     """Of each dev split."""
     test: PositiveInt = 500
     """Of each data set that is scored."""
-
-
-class Retrieval(Declaration):
-    """Measure how well the encoders, untuned, find translations of the world's source sentences."""
-
-    source: str
-    """A language of the world, such as `qaa`."""
-    targets: tuple[str, ...] = Field(min_length=1)
-    """Languages of the world; each is searched by itself."""
-    sentences: PositiveInt = 300
-    """Of each language, all of them candidates."""
 
 
 class Surgery(Declaration):
@@ -110,17 +101,7 @@ class Transfer(Declaration):
     """Of named entities: types in the data and what they count as, O for no entity (`DATE: O`)."""
     baselines: tuple[BaselineName, ...] = ()
     """What is scored beside the encoders; `babelscope list tasks` says which suit the task."""
-
-
-class VocabularyComparison(Declaration):
-    """Compare the pieces of every encoder with a reference's, and how they cover the test split of treebanks."""
-
-    reference: str
-    """The name of an encoder of the study."""
-    treebanks: tuple[str, ...] = Field(min_length=1)
-    """Named as those of `pos`."""
-    sentences: PositiveInt = 500
-    """Of each treebank, at most."""
+    probes: Probing | None = None
 
 
 class Condition(Declaration):
@@ -154,11 +135,16 @@ class Study(Declaration):
     """Each a name that `babelscope list encoders` knows, a folder, a name on the hub, or a pre-training."""
     surgeries: tuple[DeclaredSurgery | None, ...] = Field(default=(None,), min_length=1)
     """None: the encoder as it is."""
+    schedules: tuple[DeclaredSchedule | None, ...] = Field(default=(None,), min_length=1)
+    """Which part of an encoder is trained, and when; None: all of it, all the time."""
+    references: tuple[DeclaredEncoder, ...] = ()
+    """Encoders that are not tuned: probes measure their perplexity, and how far from them the others are."""
     tasks: dict[str, Transfer] = Field(min_length=1)
     """Named by what is trained; or by any name, with a `task` inside, so that a task can be trained more than once."""
     seeds: tuple[Seed, ...] = Field(default=(0, 1, 2), min_length=1)
     """Every tuning is done once with each."""
     retrieval: Retrieval | None = None
+    projection: Projection | None = None
     vocabulary: VocabularyComparison | None = None
     contrasts: tuple[Contrast, ...] = ()
     """Effects that the study looks for; the report says of each whether it shows."""
@@ -174,13 +160,13 @@ class Study(Declaration):
             raise ValueError("a seed is given twice; a repeated seed repeats its numbers")
         return seeds
 
-    @field_validator("surgeries")
+    @field_validator("surgeries", "schedules")
     @classmethod
-    def _names_differ(cls, surgeries: tuple[Surgery | None, ...]) -> tuple[Surgery | None, ...]:
-        names = [surgery.name for surgery in surgeries if surgery]
+    def _names_differ(cls, given: tuple[Surgery | Schedule | None, ...]) -> tuple[Surgery | Schedule | None, ...]:
+        names = [one.name for one in given if one]
         if twice := next((name for name in names if names.count(name) > 1), None):
-            raise ValueError(f"two surgeries are named {twice!r}; rows could not tell them apart")
-        return surgeries
+            raise ValueError(f"two are named {twice!r}; rows could not tell them apart")
+        return given
 
     @field_validator("tasks")
     @classmethod

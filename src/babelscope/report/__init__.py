@@ -8,14 +8,17 @@ from babelscope.errors import InputError
 from babelscope.report.files import markdown, write_figures, write_markdown, write_rows
 from babelscope.report.model import Contrasted, Report
 from babelscope.report.page import write_page
+from babelscope.report.projected import write_animations
 
 __all__ = ["Contrasted", "Report", "markdown", "write_figures", "write_report", "write_rows"]
 
-WRITERS = {".html": write_page, ".svg": write_figures, ".png": write_figures, ".md": write_markdown}
+WRITERS = {
+    ".html": write_page, ".svg": write_figures, ".png": write_figures, ".md": write_markdown, ".gif": write_animations,
+}  # fmt: skip
 
 
 def write_report(report: Report, path: Path) -> list[Path]:
-    """Write the page (.html), the figures alone (.svg, .png; a file a task) or the tables (.md); gives the files.
+    """Write the page (.html), figures (.svg, .png; a file a task), tables (.md) or projections (.gif); gives the files.
 
     Raises InputError for another suffix, without any score to draw, or when a file cannot be written.
     """

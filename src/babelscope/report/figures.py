@@ -16,8 +16,12 @@ from babelscope.rows import Row
 from babelscope.statistics import Interval
 
 PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8c8c8c"]
+MOST_POINTS = 5000
+"""Of single runs in a chart; where there are more, it shows means alone, so that the page stays light."""
 LANE = 11
 """Height of one condition's line, in pixels."""
+
+alt.data_transformers.disable_max_rows()  # a chart that holds many means is not an error
 
 Chart = alt.LayerChart | alt.FacetChart
 Width = int | str
@@ -141,16 +145,18 @@ def _line_chart(report: Report, rows: Sequence[Row], along: str, width: Width) -
          along: getattr(row, along), "value": row.value * factor}
         for row in rows
     )  # fmt: skip
+    means = table.groupby(["condition", along], as_index=False, sort=False)["value"].mean()
     ticks = sorted(set(table[along])) if along == "layer" else alt.Undefined
     x = alt.X(f"{along}:Q", title=along.capitalize(), axis=alt.Axis(values=ticks, format="~s", grid=False))
-    base = alt.Chart(table).encode(x=x, color=_colour(report, set(table["condition"])))
-    y: dict[str, Any] = {"title": unit or None, "scale": alt.Scale(zero=False), "axis": alt.Axis(tickCount=6)}
-    runs = base.mark_line(opacity=0.25, strokeWidth=1).encode(y=alt.Y("value:Q", **y), detail="run:N")
-    tooltip = ["condition", along, alt.Tooltip("mean(value):Q", format=".3f", title="mean over runs")]
-    means = base.mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=20))
-    return alt.layer(runs, means.encode(y=alt.Y("mean(value):Q", **y), tooltip=tooltip)).properties(
-        width=width, height=220
-    )
+    y = alt.Y("value:Q", title=unit or None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=6))
+    colour = _colour(report, set(table["condition"]))
+    tooltip = ["condition", along, alt.Tooltip("value:Q", format=".3f", title="mean over runs")]
+    lines = [
+        alt.Chart(means).mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=20)).encode(tooltip=tooltip, x=x, y=y)
+    ]
+    if len(table) <= MOST_POINTS:
+        lines.insert(0, alt.Chart(table).mark_line(opacity=0.25, strokeWidth=1).encode(x=x, y=y, detail="run:N"))
+    return alt.layer(*(line.encode(color=colour) for line in lines)).properties(width=width, height=220)
 
 
 def _mean_record(interval: Interval, factor: float, score: Score) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,9 @@ from babelscope.report.figures import CONFIG, Chart, curve_charts, difference_ch
 from babelscope.report.files import row_table, unwritable
 from babelscope.report.findings import claims, differences, findings
 from babelscope.report.model import Report, Score, section_title
+from babelscope.report.probe_page import probe_charts, probe_findings, probe_tables
+from babelscope.report.projected import projection_charts
+from babelscope.report.sweep import likeness_table, sweep_charts, sweep_findings
 from babelscope.report.tables import Table, difference_table, effect_table, other_table, score_table
 
 
@@ -63,8 +67,11 @@ def render(report: Report) -> str:
     return environment.get_template("page.html.j2").render(
         report=report,
         effects=_effects(report),
+        probed=_probed(report),
+        swept=_swept(report),
         sections=[_section(report, scores) for scores in report.sections],
         curves=_figures(curve_charts(report), "Mean over runs; every run faintly."),
+        projected=_figures(projection_charts(report), _PROJECTION_CAPTION),
         layers=_figures(layer_charts(report), "Layer 0 is the embeddings."),
         other=other_table(report),
         rows_link=_rows_link(report),
@@ -91,10 +98,25 @@ def _effects(report: Report) -> Section | None:
     return Section("What the study looks for", claims(found), [], [effect_table(found)]) if found else None
 
 
+def _probed(report: Report) -> Section | None:
+    figures = _figures(probe_charts(report), "Means over seeds; the bands are 95% intervals (Student’s t).")
+    return Section("While training", probe_findings(report), figures, probe_tables(report)) if figures else None
+
+
+def _swept(report: Report) -> Section | None:
+    figures = _figures(sweep_charts(report), "Score, mean over seeds; the colour is the change from the first column.")
+    tables = [table] if (table := likeness_table(report)) else []
+    return Section("Freezing the first layers", sweep_findings(report), figures, tables) if figures else None
+
+
 def _figures(charts: Mapping[str, Chart], caption: str) -> list[Figure]:
     return [Figure(title, caption, chart) for title, chart in charts.items()]
 
 
+_PROJECTION_CAPTION = (
+    "Words and their translations, joined, by t-SNE. The titles give the share of words whose nearest neighbour in the "
+    "other language is a translation."
+)
 _SCORE_CAPTION = (
     "Mean over seeds with its 95% interval (Student’s t); every seed a small ring; "
     "what has no seed is a tick. Click a name in the legend to single it out."
@@ -138,5 +160,6 @@ def _plain(value: Any) -> str:
 
 
 def _rows_link(report: Report) -> str:
-    content = row_table(report.rows).to_csv(index=False).encode()
-    return "data:text/csv;base64," + base64.b64encode(content).decode()
+    """Compressed, since a study can have a hundred thousand rows; the same rows give the same bytes."""
+    content = gzip.compress(row_table(report.rows).to_csv(index=False).encode(), mtime=0)
+    return "data:application/gzip;base64," + base64.b64encode(content).decode()

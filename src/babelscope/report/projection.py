@@ -52,13 +52,13 @@ def draw_projection(
     _check(coordinates, languages, pairs, shares, suffix)
     paths = [folder / f"layer-{layer:02}{suffix}" for layer in range(len(coordinates))]
     animation = folder / "layers.gif"
-    extent = 1.05 * float(np.abs(coordinates).max())
+    corners = _corners(coordinates)
     frames = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with mpl.rc_context(STYLE):
             for layer, path in enumerate(paths):
-                figure = _figure(coordinates[layer], languages, pairs, extent, _title(layer, shares[layer]))
+                figure = _figure(coordinates[layer], languages, pairs, corners, _title(layer, shares[layer]))
                 figure.savefig(path, dpi=160, metadata={"Date": None} if suffix == ".svg" else None)
                 frames.append(_frame(figure))
         frames[0].save(animation, save_all=True, append_images=frames[1:], duration=int(1000 * SECONDS), loop=0)
@@ -67,18 +67,31 @@ def draw_projection(
     return [*paths, animation]
 
 
+def _corners(coordinates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """[2, 2]: the lowest and the highest x and y that the pictures of all layers reach, with a margin."""
+    low, high = coordinates.min(axis=(0, 1)), coordinates.max(axis=(0, 1))
+    margin = 0.04 * (high - low).max() or 1.0
+    return np.stack([low - margin, high + margin])
+
+
 def _figure(
-    points: NDArray[np.float64], languages: Sequence[str], pairs: NDArray[np.int64], extent: float, title: str
+    points: NDArray[np.float64],
+    languages: Sequence[str],
+    pairs: NDArray[np.int64],
+    corners: NDArray[np.float64],
+    title: str,
 ) -> Figure:
-    """One layer; `extent` is how far the axes reach from the middle."""
-    figure = Figure(figsize=(5, 5.4), layout="constrained")
-    axes = figure.add_subplot(aspect="equal", xlim=(-extent, extent), ylim=(-extent, extent), xticks=[], yticks=[])
+    """One layer."""
+    width, height = corners[1] - corners[0]
+    figure = Figure(figsize=(5, 0.55 + 5 * np.clip(height / width, 0.5, 1.5)), layout="constrained")
+    axes = figure.add_subplot(aspect="equal", xlim=corners[:, 0], ylim=corners[:, 1], xticks=[], yticks=[])
     axes.set_title(title, loc="left", fontsize="medium")
     axes.spines[:].set_color("0.8")
-    axes.add_collection(LineCollection(list(points[pairs]), colors="0.6", linewidths=0.5, alpha=0.6, zorder=1))
+    axes.add_collection(LineCollection(list(points[pairs]), colors="0.5", linewidths=0.5, alpha=0.6, zorder=1))
+    area = np.clip(5000 / len(points), 6, 20)  # in square typographic points
     for language, colour, marker in zip(dict.fromkeys(languages), PALETTE, MARKERS, strict=False):
         mine = points[[one == language for one in languages]]
-        look = {"s": 16, "c": colour, "marker": marker, "edgecolors": "white", "linewidths": 0.3}
+        look = {"s": area, "c": colour, "marker": marker, "edgecolors": "white", "linewidths": 0.3}
         axes.scatter(mine[:, 0], mine[:, 1], label=language, zorder=2, **look)
     figure.legend(loc="outside lower left", ncols=2, frameon=False, handletextpad=0.2)
     return figure

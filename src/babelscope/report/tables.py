@@ -21,6 +21,7 @@ from babelscope.report.model import (
     scale,
     title_of,
 )
+from babelscope.report.probes import is_probe
 from babelscope.statistics import Interval, student_t_interval
 
 _ACRONYMS = {"uas": "UAS", "las.nopunct": "LAS.nopunct", "uas.nopunct": "UAS.nopunct"}
@@ -76,8 +77,8 @@ def difference_table(found: Sequence[Difference]) -> Table:
         [
             Cell(one.score.place),
             Cell(one.score.condition),
-            _number(one.interval.mean * factor, "+.1f"),
-            _bounds(one.interval, factor),
+            number_cell(one.interval.mean * factor, "+.1f"),
+            bounds_cell(one.interval, factor),
             Cell(one.verdict),
         ]
         for one in found
@@ -95,9 +96,9 @@ def effect_table(found: Sequence[Effect]) -> Table:
             [
                 Cell(f"{one.first} − {one.second}"),
                 Cell(title_of(one.task) if one.task else "all tasks"),
-                _number(one.interval.mean * factor, "+.1f"),
-                _bounds(one.interval, factor),
-                _number(one.interval.n, "d"),
+                number_cell(one.interval.mean * factor, "+.1f"),
+                bounds_cell(one.interval, factor),
+                number_cell(one.interval.n, "d"),
                 Cell(one.verdict),
                 Cell(one.claim),
             ]
@@ -111,7 +112,7 @@ def other_table(report: Report) -> Table | None:
     """Rows that have no table of their own, averaged over seeds; None where there are none."""
     groups: dict[tuple[Any, ...], list[float]] = defaultdict(list)
     for row in report.rows:
-        if not (is_score(row) or is_companion(row) or is_curve(row)):
+        if not (is_score(row) or is_companion(row) or is_curve(row) or is_probe(row) or row.task == "projection"):
             labels = (report.condition(row), report.place(row), row.split, row.step, row.layer)
             groups[row.measure, row.unit, *labels].append(row.value)
     lines = [_other_line(key, values) for key, values in groups.items()]
@@ -126,33 +127,35 @@ def _score_line(score: Score, factor: float, source: float | None, beside: Seque
     return [
         Cell(score.place),
         Cell(score.condition),
-        _number(interval.mean * factor, ".2f"),
-        _bounds(interval, factor),
-        _number(None if interval.sd is None else interval.sd * factor, ".2f"),
-        _number(score.seeds or None, "d"),
+        number_cell(interval.mean * factor, ".2f"),
+        bounds_cell(interval, factor),
+        number_cell(None if interval.sd is None else interval.sd * factor, ".2f"),
+        number_cell(score.seeds or None, "d"),
         Cell(f"{score.by_seed[best] * factor:.2f} (seed {best})", score.by_seed[best]) if score.seeds else Cell(""),
-        _bounds(score.sentences, factor),
-        _number(gap, ".1f"),
+        bounds_cell(score.sentences, factor),
+        number_cell(gap, ".1f"),
         *(_companion(name, score.companions) for name in beside),
     ]
 
 
 def _companion(name: str, companions: Mapping[str, float]) -> Cell:
     value = companions.get(name)
-    return _number(value, ",.0f") if name in ("words", "examples") else _number(value, ".1%")
+    return number_cell(value, ",.0f") if name in ("words", "examples") else number_cell(value, ".1%")
 
 
 def _other_line(key: tuple[Any, ...], values: Sequence[float]) -> list[Cell]:
     interval = student_t_interval(values)
     texts = [Cell(str(part), part if isinstance(part, int) else None) if part is not None else Cell("") for part in key]
-    return [*texts, _number(interval.mean, ".4g"), _number(interval.sd, ".2g"), _number(interval.n, "d")]
+    return [*texts, number_cell(interval.mean, ".4g"), number_cell(interval.sd, ".2g"), number_cell(interval.n, "d")]
 
 
-def _number(value: float | None, form: str) -> Cell:
+def number_cell(value: float | None, form: str) -> Cell:
+    """A number in a format, with a minus sign; empty for None."""
     return Cell("") if value is None else Cell(format(value, form).replace("-", "−"), value)
 
 
-def _bounds(bounds: Interval | tuple[float, float] | None, factor: float) -> Cell:
+def bounds_cell(bounds: Interval | tuple[float, float] | None, factor: float) -> Cell:
+    """The two ends of an interval, times a factor; empty where they are not known."""
     low, high = (bounds.low, bounds.high) if isinstance(bounds, Interval) else bounds or (None, None)
     if low is None or high is None:
         return Cell("")

@@ -10,12 +10,19 @@ from typing import Any
 
 from babelscope.errors import InputError
 from babelscope.rows import Row
-from babelscope.studies import all_tasks, first_look, monolingual_benefits, world_encoders
+from babelscope.studies import (
+    alignment_by_layer,
+    all_tasks,
+    evolution,
+    first_look,
+    monolingual_benefits,
+    world_encoders,
+)
 from babelscope.study import Study, load_study, validate
 
 STUDIES: dict[str, ModuleType] = {
     "first-look": first_look, "all-tasks": all_tasks, "monolingual-benefits": monolingual_benefits,
-    "world-encoders": world_encoders,
+    "evolution": evolution, "alignment-by-layer": alignment_by_layer, "world-encoders": world_encoders,
 }  # fmt: skip
 
 

@@ -14,7 +14,8 @@ from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.places import display_name
 from babelscope.steps import Pretrain
 from babelscope.studies.parameters import StudyParameters
-from babelscope.study import Sizes, Study, Transfer, VocabularyComparison
+from babelscope.study import Sizes, Study, Transfer
+from babelscope.study_measures import VocabularyComparison
 from babelscope.tuning.settings import Tuning
 
 QUESTION = (

@@ -9,7 +9,8 @@ from pydantic import NonNegativeInt, PositiveInt
 from babelscope.corpora.world_text import WorldText
 from babelscope.steps import Pretrain
 from babelscope.studies.parameters import StudyParameters
-from babelscope.study import Retrieval, Sizes, Study, Transfer
+from babelscope.study import Sizes, Study, Transfer
+from babelscope.study_measures import Retrieval
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY
 

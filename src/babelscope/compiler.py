@@ -1,0 +1,293 @@
+"""From a study to the plan of its steps: names are looked up, and what is missing is reported all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from typing import TypeGuard, TypeVar, cast
+
+from babelscope.corpora import datasets
+from babelscope.corpora.datasets import Dataset, FileData
+from babelscope.corpora.sources import Split
+from babelscope.encoders.places import locate
+from babelscope.errors import InputError, StudyError
+from babelscope.measure_steps import Cost, Probe, Project, Retrieve, Vocabulary
+from babelscope.plan import Plan
+from babelscope.step import Step
+from babelscope.steps import (
+    Baseline,
+    EncoderStep,
+    Evaluate,
+    Load,
+    Operate,
+    Pretrain,
+    Recurrent,
+    Tune,
+)
+from babelscope.study import Study, Transfer
+from babelscope.study_measures import Probing
+from babelscope.surgery.declare import donors_of
+from babelscope.task_table import TASKS, TaskName
+from babelscope.tuning.probes import Corpus, Probes
+from babelscope.tuning.schedule import Schedule
+from babelscope.tuning.settings import RECURRENT
+from babelscope.world.world import VERSION
+
+T = TypeVar("T")
+
+
+def compile_study(study: Study) -> Plan:
+    """The steps of a study. Everything it names is looked up first, and all that is missing reported at once.
+
+    Raises:
+        StudyError: an encoder, a data set or a language that does not exist, each with the path of its key.
+    """
+    return Plan.of(_Compiler(study).targets())
+
+
+class _Compiler:
+    """Resolves the names in a study, gathering faults."""
+
+    def __init__(self, study: Study):
+        self.study = study
+        self.faults: list[str] = []
+        self.advice: list[str] = []
+        self.named: dict[str, EncoderStep] = {}
+        self.references: tuple[EncoderStep, ...] = ()
+
+    def targets(self) -> list[Step]:
+        study = self.study
+        encoders = [self._resolve(f"encoders.{k}", _encoder, given) for k, given in enumerate(study.encoders)]
+        references = [self._resolve(f"references.{k}", _encoder, given) for k, given in enumerate(study.references)]
+        self.references = tuple(encoder for encoder in references if encoder is not None)
+        transfers = [self._transfer(task, transfer) for task, transfer in study.tasks.items()]
+        for key, declared in (("retrieval", study.retrieval), ("projection", study.projection)):
+            for code in (declared.source, *declared.targets) if declared else ():
+                self._resolve(key, datasets.check_world_language, code)
+        texts = self._texts()
+        self._check_names(encoders)
+        self.named = self._names(encoders)
+        if self.faults:
+            advice = "\n".join(dict.fromkeys(self.advice))
+            raise StudyError(f"study {study.name}", list(dict.fromkeys(self.faults)), advice)
+        encoders_found = [encoder for encoder in encoders if encoder is not None]
+        return [
+            *self._retrievals(encoders_found),
+            *self._projections(encoders_found),
+            *self._vocabularies(encoders_found, texts),
+            *(Cost(encoder=one) for one, _ in self._operated(encoders_found) if _is_among(one, study.costs)),
+            *(step for transfer in transfers for step in (*transfer.baselines(), *transfer.untuned())),
+            *(step for transfer in transfers for step in self._evaluations(encoders_found, transfer)),
+        ]
+
+    def _check_names(self, encoders: list[EncoderStep | None]) -> None:
+        """Rows know an encoder by its name, so no other encoder and no baseline may have the same one."""
+        baselines = [name for transfer in self.study.tasks.values() for name in transfer.baselines]
+        taken = {name: ("", f"the baseline {name}") for name in baselines}
+        for k, (encoder, given) in enumerate(zip(encoders, self.study.encoders, strict=True)):
+            if encoder is None:
+                continue
+            name = encoder.labels["encoder"]
+            described = given if isinstance(given, str) else f"the pre-training encoders.{k}"
+            key, other = taken.setdefault(name, (encoder.key, described))
+            if key != encoder.key:
+                problem = f"rows would name both {described} and {other} {name}, and mix them; rename one"
+                self.faults.append(f"encoders.{k}: {problem}")
+
+    def _evaluations(self, encoders: list[EncoderStep], transfer: _Resolved) -> Iterator[Step]:
+        for operated, seed in self._operated(encoders):
+            yield from transfer.evaluations(operated, seed)
+
+    def _operated(self, encoders: list[EncoderStep]) -> Iterator[tuple[EncoderStep, int]]:
+        """Every encoder under every surgery that is meant for it, with every seed."""
+        for encoder, surgery, seed in product(encoders, self.study.surgeries, self.study.seeds):
+            if surgery is None:
+                yield encoder, seed
+            elif not surgery.encoders or encoder in [self.named[name] for name in surgery.encoders]:
+                seeded = any(operation.seeded for operation in surgery.operations)
+                donors = tuple(self.named[name] for name in donors_of(surgery.operations))
+                yield Operate(
+                    encoder=encoder, surgery=surgery.name, operations=surgery.operations, donors=donors,
+                    seed=seed if seeded else 0,
+                ), seed  # fmt: skip
+
+    def _names(self, encoders: list[EncoderStep | None]) -> dict[str, EncoderStep]:
+        """The study's encoders, by the names that rows have and as they are declared, and the donors from elsewhere."""
+        known = {encoder.labels["encoder"]: encoder for encoder in encoders if encoder is not None}
+        for encoder, given in zip(encoders, self.study.encoders, strict=True):
+            if encoder is not None and isinstance(given, str):
+                known[given] = encoder
+        for k, surgery in enumerate(self.study.surgeries):
+            for name in surgery.encoders if surgery else ():
+                if name not in known:
+                    self.faults.append(
+                        f"surgeries.{k}.encoders: no encoder is named {name}; there are {', '.join(known)}"
+                    )
+            for name in donors_of(surgery.operations) if surgery else ():
+                if name not in known and (donor := self._resolve(f"surgeries.{k}", _encoder, name)):
+                    known[name] = donor
+        vocabulary = self.study.vocabulary
+        if vocabulary and vocabulary.reference not in known:
+            problem = f"no encoder is named {vocabulary.reference}; there are {', '.join(known)}"
+            self.faults.append(f"vocabulary.reference: {problem}")
+        return known
+
+    def _retrievals(self, encoders: list[EncoderStep]) -> Iterator[Step]:
+        """Without tuning, seeds differ only where an operation draws from them."""
+        declared = self.study.retrieval
+        if declared is None:
+            return
+        for operated, _ in self._operated(encoders):
+            for target in declared.targets:
+                yield Retrieve(
+                    encoder=operated, source=declared.source, target=target, sentences=declared.sentences,
+                    world_seed=self.study.world_seed, world_version=VERSION,
+                )  # fmt: skip
+
+    def _projections(self, encoders: list[EncoderStep]) -> Iterator[Step]:
+        declared = self.study.projection
+        if declared is None:
+            return
+        for encoder, target in product(encoders, declared.targets):
+            yield Project(
+                encoder=encoder, source=declared.source, target=target, sentences=declared.sentences,
+                pairs=declared.pairs, seed=0, world_seed=self.study.world_seed, world_version=VERSION,
+            )  # fmt: skip
+
+    def _texts(self) -> tuple[Dataset, ...]:
+        """What vocabularies are compared on."""
+        if self.study.vocabulary is None:
+            return ()
+        names, size = self.study.vocabulary.treebanks, self.study.vocabulary.sentences
+        found = (
+            self._resolve(f"vocabulary.treebanks.{k}", datasets.find, "pos", name, "test", size, self.study.world_seed)
+            for k, name in enumerate(names)
+        )
+        return tuple(data for data in found if data is not None)
+
+    def _vocabularies(self, encoders: list[EncoderStep], texts: tuple[Dataset, ...]) -> Iterator[Step]:
+        if self.study.vocabulary:
+            reference = self.named[self.study.vocabulary.reference]
+            yield from (Vocabulary(encoder=encoder, reference=reference, texts=texts) for encoder in encoders)
+
+    def _transfer(self, name: str, transfer: Transfer) -> _Resolved:
+        task = cast(TaskName, transfer.task or name)
+        find = partial(self._data, name, task, transfer)
+        train, dev, test = find("train", "train"), find("train", "dev"), find("evaluate", "test")
+        for k, data in enumerate(test):
+            if isinstance(data, FileData) and data.sha256 in {one.sha256 for one in train if isinstance(one, FileData)}:
+                problem = f"the test split of {data.name} is the file that is trained on; evaluate on another"
+                self.faults.append(f"tasks.{name}.evaluate.{k}: {problem}")
+        types: tuple[str, ...] = ()
+        if TASKS[task].kind == "entities":
+            types = self._resolve(f"tasks.{name}.train", datasets.entity_types, train) or ()
+            for given, meant in transfer.entity_types.items() if types else ():
+                if meant not in (*types, "O"):
+                    problem = f"no training data have the type {meant}; {given} can count as {', '.join(types)} or O"
+                    self.faults.append(f"tasks.{name}.entity_types: {problem}")
+            dev, test = (tuple(datasets.limited(data, types) for data in part) for part in (dev, test))
+        probes = self._probes(name, task, transfer.probes) if transfer.probes else None
+        return _Resolved(self.study, task, transfer, train, dev, test, types, probes, self.references)
+
+    def _probes(self, name: str, task: TaskName, declared: Probing) -> Probes:
+        def data(key: str, task: TaskName, names: Sequence[str]) -> tuple[Dataset, ...]:
+            size, world = declared.sentences, self.study.world_seed
+            found = (
+                self._resolve(f"tasks.{name}.probes.{key}.{k}", datasets.find, task, one, declared.split, size, world)
+                for k, one in enumerate(names)
+            )
+            return tuple(one for one in found if one is not None)
+
+        def corpora(key: str) -> tuple[Corpus, ...]:
+            named = getattr(declared, key).items()
+            return tuple(Corpus(name=corpus, data=data(f"{key}.{corpus}", "mlm", names)) for corpus, names in named)
+
+        return Probes(
+            every=declared.every, perplexity=corpora("perplexity"), distance=corpora("distance"),
+            scores=data("scores", task, declared.scores),
+        )  # fmt: skip
+
+    def _data(self, name: str, task: TaskName, transfer: Transfer, key: str, split: Split) -> tuple[Dataset, ...]:
+        size = getattr(transfer.sizes, split)
+        found = (
+            self._resolve(
+                f"tasks.{name}.{key}.{k}", datasets.find, task, data, split, size, self.study.world_seed,
+                transfer.entity_types,
+            )
+            for k, data in enumerate(getattr(transfer, key))
+        )  # fmt: skip
+        return tuple(data for data in found if data is not None)
+
+    def _resolve(self, path: str, find: Callable[..., T], *given: object) -> T | None:
+        try:
+            return find(*given)
+        except InputError as error:
+            self.faults.append(f"{path}: {error.args[0]}")
+            self.advice += [error.advice] if error.advice else []
+            return None
+
+
+def _is_among(encoder: EncoderStep, surgeries: tuple[str, ...]) -> TypeGuard[Operate]:
+    return isinstance(encoder, Operate) and encoder.surgery in surgeries
+
+
+@dataclass(frozen=True)
+class _Resolved:
+    """A task's data, found, and the steps that they make."""
+
+    study: Study
+    task: TaskName
+    transfer: Transfer
+    train: tuple[Dataset, ...]
+    dev: tuple[Dataset, ...]
+    test: tuple[Dataset, ...]
+    entity_types: tuple[str, ...]
+    """What the training data call an entity."""
+    probes: Probes | None
+    references: tuple[EncoderStep, ...]
+
+    def baselines(self) -> Iterator[Step]:
+        for name in self.transfer.baselines:
+            if name == "bilstm":
+                for seed in self.study.seeds:
+                    yield from self._recurrent(seed)
+            else:
+                yield from (Baseline(baseline=name, task=self.task, train=self.train, data=one) for one in self.test)
+
+    def untuned(self) -> Iterator[Step]:
+        """The references' own perplexities."""
+        if self.probes and self.probes.perplexity:
+            yield from (Probe(encoder=one, probes=self.probes) for one in self.references)
+
+    def evaluations(self, encoder: EncoderStep, seed: int) -> Iterator[Step]:
+        """Tunings under every schedule, each scored on every data set."""
+        for schedule in self.study.schedules:
+            model = self._tuned(encoder, schedule, seed)
+            yield from (Evaluate(model=model, data=one) for one in self.test)
+
+    def _tuned(self, encoder: EncoderStep, schedule: Schedule | None, seed: int) -> Tune:
+        return Tune(
+            encoder=encoder, task=self.task, head=self.transfer.head, entity_types=self.entity_types,
+            train=self.train, dev=self.dev, tuning=self.transfer.tuning, schedule=schedule, probes=self.probes,
+            references=self.references if self.probes and self.probes.distance else (), seed=seed,
+        )  # fmt: skip
+
+    def _recurrent(self, seed: int) -> Iterator[Step]:
+        """A BiLSTM has settings and a head of its own, and no layers to freeze."""
+        model = Tune(
+            encoder=Recurrent(), task=self.task, entity_types=self.entity_types, train=self.train, dev=self.dev,
+            tuning=RECURRENT, seed=seed,
+        )  # fmt: skip
+        yield from (Evaluate(model=model, data=one) for one in self.test)
+
+
+def _encoder(given: str | Pretrain) -> EncoderStep:
+    if isinstance(given, Pretrain):
+        return given
+    try:
+        place = locate(given)
+    except OSError as error:  # a folder that may not be read, a name longer than the system allows
+        raise InputError(f"{given[:200]}: cannot be read: {error.strerror}") from None
+    return Load(name=place.name, content=place.content, place=place.path)

@@ -1,0 +1,63 @@
+"""What a study can measure besides the scores of its tasks: parts of its declaration."""
+
+from __future__ import annotations
+
+from pydantic import Field, PositiveInt
+
+from babelscope.corpora.sources import Split
+from babelscope.declaration import Declaration
+
+
+class Retrieval(Declaration):
+    """Measure how well the encoders, untuned, find translations of the world's source sentences."""
+
+    source: str
+    """A language of the world, such as `qaa`."""
+    targets: tuple[str, ...] = Field(min_length=1)
+    """Languages of the world; each is searched by itself."""
+    sentences: PositiveInt = 300
+    """Of each language, all of them candidates."""
+
+
+class Projection(Declaration):
+    """Words of parallel sentences in the plane (t-SNE), layer by layer, of the encoders as they are."""
+
+    source: str
+    """A language of the world, by its code."""
+    targets: tuple[str, ...] = Field(min_length=1)
+    """Languages of the world, each shown with the source."""
+    sentences: PositiveInt = 100
+    """Over whose words the share is counted whose nearest word in the other language is a translation."""
+    pairs: PositiveInt = 100
+    """Aligned words that are shown, at most."""
+
+
+class Probing(Declaration):
+    """What is measured again and again while a task is trained, on sentences that stay the same.
+
+    Before the first step, after the last, and in between every so many steps.
+    """
+
+    every: PositiveInt | None = None
+    """Steps; None: after 1, 2, 3, 4, 6, 8, 11, 16 ... steps."""
+    perplexity: dict[str, tuple[str, ...]] = Field(default={})
+    """By a name of one's own: data sets whose sentences are taken together. Encoders need a language model head."""
+    distance: dict[str, tuple[str, ...]] = Field(default={})
+    """Likewise: over whose words each layer's states are compared with those at the start and those of references."""
+    scores: tuple[str, ...] = ()
+    """Data sets that the task is scored on."""
+    split: Split = "dev"
+    """Of all these data sets."""
+    sentences: PositiveInt = 200
+    """Of each, at most."""
+
+
+class VocabularyComparison(Declaration):
+    """Compare the pieces of every encoder with a reference's, and how they cover the test split of treebanks."""
+
+    reference: str
+    """The name of an encoder of the study."""
+    treebanks: tuple[str, ...] = Field(min_length=1)
+    """Named as those of `pos`."""
+    sentences: PositiveInt = 500
+    """Of each treebank, at most."""

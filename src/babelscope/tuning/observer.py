@@ -1,0 +1,127 @@
+"""Takes the probes of a model in training, and writes them down as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from babelscope.encoders.load import Encoder
+from babelscope.encoders.tap import word_states
+from babelscope.measures.cka import linear_cka
+from babelscope.measures.distance import Distances, distances
+from babelscope.rows import Row
+from babelscope.tasks.mlm import HeldOut
+from babelscope.tasks.models import TaskModel, lines
+from babelscope.tuning.probes import Corpus, Probes
+
+SPLIT = "probe"
+"""What rows have as their split."""
+
+
+class Journal(Protocol):
+    """Where rows are written down one after the other."""
+
+    def write_rows(self, rows: Iterable[Row]) -> None:
+        """Set the rows."""
+
+    def add_rows(self, rows: Iterable[Row]) -> None:
+        """Add rows."""
+
+    def rows_so_far(self) -> list[Row]:
+        """All rows, those of an attempt that was cut short included."""
+
+
+class Observer:
+    """The watch of a training run. It holds what is measured on, encoded once.
+
+    Args:
+        probes: what to measure, and when.
+        model: is trained; scored by the probes' `scores`.
+        encoder: the one inside of it, as it is before training.
+        references: encoders to measure distances to, besides the start, by name.
+        journal: gets the rows.
+        labels: columns of every row.
+    """
+
+    def __init__(
+        self,
+        probes: Probes,
+        model: TaskModel,
+        encoder: Encoder,
+        references: Mapping[str, Encoder],
+        journal: Journal,
+        labels: Mapping[str, Any],
+    ):
+        self.probes, self.model, self.encoder = probes, model, encoder
+        self.journal, self.labels = journal, labels
+        self.held_out = {
+            corpus.name: HeldOut.of(encoder.tokenizer, lines(_sentences(corpus)), encoder.max_length)
+            for corpus in probes.perplexity
+        }
+        self.words = {corpus.name: [one.forms for one in _sentences(corpus)] for corpus in probes.distance}
+        encoders = {"start": encoder, **references}
+        self.references = {
+            (corpus, name): word_states(reference, words).half()
+            for corpus, words in self.words.items()
+            for name, reference in encoders.items()
+        }
+
+    def resume(self, step: int) -> None:
+        """Forget what was measured after this step: it is measured again."""
+        self.journal.write_rows(row for row in self.journal.rows_so_far() if step and (row.step or 0) <= step)
+
+    def due(self, step: int, total: int) -> bool:
+        """Whether to observe after this step."""
+        return self.probes.due(step, total)
+
+    def observe(self, step: int, model: nn.Module) -> None:
+        """Take all probes, and write them down."""
+        self.journal.add_rows(row.labelled(split=SPLIT, step=step, **self.labels) for row in self.take())
+
+    @torch.no_grad()
+    def take(self) -> Iterator[Row]:
+        """Every probe of the model as it is now."""
+        for corpus in self.probes.perplexity:
+            value = self.held_out[corpus.name].perplexity(self.encoder.model)
+            yield Row("perplexity", value, language=corpus.languages, dataset=corpus.name)
+        for corpus in self.probes.distance:
+            for row in self._distances(corpus):
+                yield row.labelled(language=corpus.languages, dataset=corpus.name)
+        for data in self.probes.scores:
+            for score in self.model.scores(data.read()):
+                yield Row(score.measure, score.value, score.unit, language=data.language, dataset=data.name)
+
+    def _distances(self, corpus: Corpus) -> Iterator[Row]:
+        # Rounded as the references are, so that what did not move is at distance 0.
+        states = word_states(self.encoder, self.words[corpus.name]).half()
+        for (name, reference), there in self.references.items():
+            if name == corpus.name:
+                yield from _compared(states, there, reference)
+
+
+def _compared(states: Tensor, reference: Tensor, name: str) -> Iterator[Row]:
+    found: Distances = distances(states, reference)
+    for measure, values in found._asdict().items():
+        yield from _by_layer(f"{_SPOKEN[measure]} to {name}", values)
+    alike = [float(linear_cka(own, other)) for own, other in zip(states, reference, strict=True)]
+    yield from _by_layer(f"CKA with {name}", alike)
+
+
+def _by_layer(measure: str, values: Iterable[float]) -> Iterator[Row]:
+    for layer, value in enumerate(values):
+        yield Row(measure, float(value), layer=layer)
+
+
+_SPOKEN = {
+    "euclidean": "distance",
+    "cosine": "cosine distance",
+    "relative": "relative distance",
+    "aligned": "aligned distance",
+}
+
+
+def _sentences(corpus: Corpus) -> list[Any]:
+    return [sentence for data in corpus.data for sentence in data.read()]

@@ -1,0 +1,38 @@
+"""What is measured of a model while it is trained, and when: a torch-free declaration."""
+
+from __future__ import annotations
+
+from pydantic import PositiveInt
+
+from babelscope.corpora.datasets import Dataset
+from babelscope.declaration import Declaration
+
+
+class Corpus(Declaration):
+    """Sentences of several data sets taken together."""
+
+    name: str
+    data: tuple[Dataset, ...]
+
+    @property
+    def languages(self) -> str:
+        """Their codes, joined by +."""
+        return "+".join(dict.fromkeys(one.language for one in self.data))
+
+
+class Probes(Declaration):
+    """Measures on fixed data."""
+
+    every: PositiveInt | None = None
+    """Steps from one to the next; None: after 1, 2, 3, 4, 6, 8, 11, 16 ... steps, each a power of the root of 2."""
+    perplexity: tuple[Corpus, ...] = ()
+    distance: tuple[Corpus, ...] = ()
+    """Over whose words the states of each layer are compared: with those at the start, and with reference encoders."""
+    scores: tuple[Dataset, ...] = ()
+    """What the task is scored on."""
+
+    def due(self, step: int, total: int) -> bool:
+        """Whether probes are taken after so many of all steps; before the first and after the last they are."""
+        if self.every is not None:
+            return step % self.every == 0 or step == total
+        return step in (0, total) or any(step == round(2 ** (half / 2)) for half in range(2 * step.bit_length() + 1))
