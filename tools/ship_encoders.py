@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from babelscope.encoders.places import SHIPPED
 from babelscope.compiler import compile_study
+from babelscope.encoders.places import SHIPPED
 from babelscope.steps import Pretrain
 from babelscope.store import Store
 from babelscope.studies import find_study
