@@ -1,5 +1,6 @@
 import copy
 import dataclasses
+import subprocess
 import sys
 
 import pytest
@@ -156,6 +157,11 @@ def test_schedules_that_do_not_fit(text, layers, message):
         check_schedule(parse_schedule(text), layers)
     if not text.endswith("lora=4"):
         check_schedule(parse_schedule(text), 24)
+
+
+def test_declaring_needs_no_torch():
+    code = "import sys, babelscope.tuning.schedule; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def stages(text, layers=12):
