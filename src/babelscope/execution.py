@@ -42,6 +42,7 @@ from babelscope.tasks.models import (
 from babelscope.tasks.task import Score
 from babelscope.tuning import loop
 from babelscope.tuning.checkpoint import Point, read_weights, set_weights
+from babelscope.tuning.memo import StateMemo
 from babelscope.tuning.observer import Observer
 from babelscope.tuning.pretrain import pretrain as pretrain_encoder
 
@@ -99,7 +100,7 @@ def tune(step: Tune, workspace: Workspace) -> None:
         watch = Observer(step.probes, untuned, encoder, references, workspace, step.labels)
     history = loop.tune(
         untuned.module, task, step.tuning, step.seed, workspace.folder, workspace.progress,
-        schedule=step.schedule, watch=watch,
+        schedule=step.schedule, memo=_memo if TASKS[step.task].kind != "language model" else None, watch=watch,
     )  # fmt: skip
     summary = {"best_step": history.best_step, "last_step": history.last_step, "planned_steps": history.planned_steps}
     (workspace.folder / "history.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
@@ -128,6 +129,8 @@ def _fitted(baseline: str, task: TaskName, train: tuple[Dataset, ...]) -> Callab
     return fit_baseline(baseline, task, [example for data in train for example in data.read()])
 
 
+_memo = StateMemo()
+"""What frozen layers give for the training sentences, kept from one tuning of a sweep to the next."""
 _latest: dict[str, TaskModel] = {}
 """The model evaluated last, by the key of its tuning: a worker evaluates it on one language after another."""
 

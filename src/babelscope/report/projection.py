@@ -87,8 +87,10 @@ def _figure(
     axes = figure.add_subplot(aspect="equal", xlim=corners[:, 0], ylim=corners[:, 1], xticks=[], yticks=[])
     axes.set_title(title, loc="left", fontsize="medium")
     axes.spines[:].set_color("0.8")
-    axes.add_collection(LineCollection(list(points[pairs]), colors="0.5", linewidths=0.5, alpha=0.6, zorder=1))
-    area = np.clip(5000 / len(points), 6, 20)  # in square typographic points
+    # The more there are, the smaller the points (in square typographic points) and the paler the lines.
+    area = np.clip(5000 / len(points), 6, 20)
+    opacity = np.clip(80 / (len(pairs) + 1), 0.2, 0.6)
+    axes.add_collection(LineCollection(list(points[pairs]), colors="0.5", linewidths=0.5, alpha=opacity, zorder=1))
     for language, colour, marker in zip(dict.fromkeys(languages), PALETTE, MARKERS, strict=False):
         mine = points[[one == language for one in languages]]
         look = {"s": area, "c": colour, "marker": marker, "edgecolors": "white", "linewidths": 0.3}

@@ -53,7 +53,7 @@ def world(given: Parameters) -> Study:
                 train=target,
                 evaluate=(*target, *control),
                 sizes=Sizes(train=1000, dev=100, test=100) if given.small else Sizes(train=4000, dev=200, test=300),
-                tuning=Tuning(epochs=2 if given.small else 3, learning_rate=5e-4, warmup=0.0),
+                tuning=Tuning(epochs=2 if given.small else 3, learning_rate=1e-3, warmup=0.0),
                 probes=Probing(
                     every=10 if given.small else 20,
                     perplexity={"target": target, "control": control},
