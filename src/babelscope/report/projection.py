@@ -21,8 +21,6 @@ MARKERS = ("o", "^")
 """One a language, so that a picture can be read without colours too."""
 SECONDS = 1.0
 """How long the animation shows a layer."""
-STYLE = {"svg.hashsalt": "projection", "font.size": 10.0}
-"""The salt makes an SVG file's names, and so its bytes, the same each time."""
 
 
 def draw_projection(
@@ -56,7 +54,7 @@ def draw_projection(
     frames = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with mpl.rc_context(STYLE):
+        with mpl.rc_context({"svg.hashsalt": "projection"}):  # else an SVG file's names are others each time
             for layer, path in enumerate(paths):
                 figure = _figure(coordinates[layer], languages, pairs, corners, _title(layer, shares[layer]))
                 figure.savefig(path, dpi=160, metadata={"Date": None} if suffix == ".svg" else None)
