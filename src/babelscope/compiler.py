@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from itertools import product
 from typing import TypeGuard, TypeVar, cast
 
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset, FileData
 from babelscope.corpora.sources import Split
-from babelscope.encoders.places import locate
+from babelscope.encoders.places import layer_count, locate
 from babelscope.errors import InputError, StudyError
-from babelscope.measure_steps import Cost, Probe, Project, Retrieve, Vocabulary
+from babelscope.measure_steps import Cost, Project, Retrieve, Vocabulary
 from babelscope.plan import Plan
+from babelscope.resolved import ResolvedTransfer
 from babelscope.step import Step
 from babelscope.steps import (
-    Baseline,
     EncoderStep,
-    Evaluate,
     Load,
     Operate,
     Pretrain,
-    Recurrent,
-    Tune,
 )
 from babelscope.study import Study, Transfer
-from babelscope.study_measures import Probing
+from babelscope.study_measures import Library, Probing
 from babelscope.surgery.declare import donors_of
 from babelscope.task_table import TASKS, TaskName
 from babelscope.tuning.probes import Corpus, Probes
-from babelscope.tuning.schedule import Schedule
-from babelscope.tuning.settings import RECURRENT
+from babelscope.tuning.schedule import check_schedule
 from babelscope.world.world import VERSION
 
 T = TypeVar("T")
@@ -68,6 +64,7 @@ class _Compiler:
                 self._resolve(key, datasets.check_world_language, code)
         texts = self._texts()
         self._check_names(encoders)
+        self._check_schedules(encoders)
         self.named = self._names(encoders)
         if self.faults:
             advice = "\n".join(dict.fromkeys(self.advice))
@@ -96,7 +93,18 @@ class _Compiler:
                 problem = f"rows would name both {described} and {other} {name}, and mix them; rename one"
                 self.faults.append(f"encoders.{k}: {problem}")
 
-    def _evaluations(self, encoders: list[EncoderStep], transfer: _Resolved) -> Iterator[Step]:
+    def _check_schedules(self, encoders: list[EncoderStep | None]) -> None:
+        """Whether every encoder has the layers that schedules name, where that can be seen before it is loaded."""
+        for encoder, (k, schedule) in product(encoders, enumerate(self.study.schedules)):
+            layers = None
+            if isinstance(encoder, Load):
+                layers = layer_count(encoder.place)
+            elif isinstance(encoder, Pretrain):
+                layers = encoder.shape.layers
+            if schedule and layers:
+                self._resolve(f"schedules.{k}", check_schedule, schedule, layers)
+
+    def _evaluations(self, encoders: list[EncoderStep], transfer: ResolvedTransfer) -> Iterator[Step]:
         for operated, seed in self._operated(encoders):
             yield from transfer.evaluations(operated, seed)
 
@@ -153,7 +161,8 @@ class _Compiler:
         for encoder, target in product(encoders, declared.targets):
             yield Project(
                 encoder=encoder, source=declared.source, target=target, sentences=declared.sentences,
-                pairs=declared.pairs, seed=0, world_seed=self.study.world_seed, world_version=VERSION,
+                pairs=declared.pairs, library=declared.library or _installed_library(), seed=0,
+                world_seed=self.study.world_seed, world_version=VERSION,
             )  # fmt: skip
 
     def _texts(self) -> tuple[Dataset, ...]:
@@ -172,7 +181,7 @@ class _Compiler:
             reference = self.named[self.study.vocabulary.reference]
             yield from (Vocabulary(encoder=encoder, reference=reference, texts=texts) for encoder in encoders)
 
-    def _transfer(self, name: str, transfer: Transfer) -> _Resolved:
+    def _transfer(self, name: str, transfer: Transfer) -> ResolvedTransfer:
         task = cast(TaskName, transfer.task or name)
         find = partial(self._data, name, task, transfer)
         train, dev, test = find("train", "train"), find("train", "dev"), find("evaluate", "test")
@@ -189,7 +198,7 @@ class _Compiler:
                     self.faults.append(f"tasks.{name}.entity_types: {problem}")
             dev, test = (tuple(datasets.limited(data, types) for data in part) for part in (dev, test))
         probes = self._probes(name, task, transfer.probes) if transfer.probes else None
-        return _Resolved(self.study, task, transfer, train, dev, test, types, probes, self.references)
+        return ResolvedTransfer(self.study, task, transfer, train, dev, test, types, probes, self.references)
 
     def _probes(self, name: str, task: TaskName, declared: Probing) -> Probes:
         def data(key: str, task: TaskName, names: Sequence[str]) -> tuple[Dataset, ...]:
@@ -233,54 +242,9 @@ def _is_among(encoder: EncoderStep, surgeries: tuple[str, ...]) -> TypeGuard[Ope
     return isinstance(encoder, Operate) and encoder.surgery in surgeries
 
 
-@dataclass(frozen=True)
-class _Resolved:
-    """A task's data, found, and the steps that they make."""
-
-    study: Study
-    task: TaskName
-    transfer: Transfer
-    train: tuple[Dataset, ...]
-    dev: tuple[Dataset, ...]
-    test: tuple[Dataset, ...]
-    entity_types: tuple[str, ...]
-    """What the training data call an entity."""
-    probes: Probes | None
-    references: tuple[EncoderStep, ...]
-
-    def baselines(self) -> Iterator[Step]:
-        for name in self.transfer.baselines:
-            if name == "bilstm":
-                for seed in self.study.seeds:
-                    yield from self._recurrent(seed)
-            else:
-                yield from (Baseline(baseline=name, task=self.task, train=self.train, data=one) for one in self.test)
-
-    def untuned(self) -> Iterator[Step]:
-        """The references' own perplexities."""
-        if self.probes and self.probes.perplexity:
-            yield from (Probe(encoder=one, probes=self.probes) for one in self.references)
-
-    def evaluations(self, encoder: EncoderStep, seed: int) -> Iterator[Step]:
-        """Tunings under every schedule, each scored on every data set."""
-        for schedule in self.study.schedules:
-            model = self._tuned(encoder, schedule, seed)
-            yield from (Evaluate(model=model, data=one) for one in self.test)
-
-    def _tuned(self, encoder: EncoderStep, schedule: Schedule | None, seed: int) -> Tune:
-        return Tune(
-            encoder=encoder, task=self.task, head=self.transfer.head, entity_types=self.entity_types,
-            train=self.train, dev=self.dev, tuning=self.transfer.tuning, schedule=schedule, probes=self.probes,
-            references=self.references if self.probes and self.probes.distance else (), seed=seed,
-        )  # fmt: skip
-
-    def _recurrent(self, seed: int) -> Iterator[Step]:
-        """A BiLSTM has settings and a head of its own, and no layers to freeze."""
-        model = Tune(
-            encoder=Recurrent(), task=self.task, entity_types=self.entity_types, train=self.train, dev=self.dev,
-            tuning=RECURRENT, seed=seed,
-        )  # fmt: skip
-        yield from (Evaluate(model=model, data=one) for one in self.test)
+def _installed_library() -> Library:
+    """What projects words; its pictures are its own, so it is in the key."""
+    return "openTSNE" if find_spec("openTSNE") else "scikit-learn"
 
 
 def _encoder(given: str | Pretrain) -> EncoderStep:

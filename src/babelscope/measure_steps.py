@@ -71,6 +71,7 @@ class Project(Step):
     """Parallel ones: of all of their words the share is counted whose nearest word is a translation."""
     pairs: PositiveInt
     """Aligned words that are shown."""
+    library: str
     seed: NonNegativeInt
     world_seed: NonNegativeInt
     world_version: int

@@ -103,7 +103,7 @@ def project(step: Project, workspace: Workspace) -> None:
     ]
     shown = aligned[: step.pairs]
     points = torch.cat([first[:, shown[:, 0]], second[:, shown[:, 1]]], dim=1)
-    found = project_states(points, step.seed)
+    found = project_states(points, step.seed, library=step.library)
     for layer, places in enumerate(found.coordinates):
         for k, place in enumerate(places):
             language, word = (step.source, step.target)[k // len(shown)], k % len(shown)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field, PositiveInt
 
 from babelscope.corpora.sources import Split
 from babelscope.declaration import Declaration
+
+Library = Literal["openTSNE", "scikit-learn"]
 
 
 class Retrieval(Declaration):
@@ -30,6 +34,8 @@ class Projection(Declaration):
     """Over whose words the share is counted whose nearest word in the other language is a translation."""
     pairs: PositiveInt = 100
     """Aligned words that are shown, at most."""
+    library: Library | None = None
+    """What computes t-SNE; None: openTSNE where it is installed, else scikit-learn."""
 
 
 class Probing(Declaration):

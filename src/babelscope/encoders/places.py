@@ -58,6 +58,16 @@ def locate(source: str) -> Place:
     return Place(source, _hub_commit(source), source)
 
 
+def layer_count(path: str) -> int | None:
+    """How many layers the encoder in a folder has, by its config.json; None where that is not at hand."""
+    try:
+        config = json.loads((Path(path) / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    names = ("num_hidden_layers", "n_layers", "n_layer")  # what families call it
+    return next((config[name] for name in names if isinstance(config.get(name), int)), None)
+
+
 def check_folder(folder: Path, allow_pickle: bool = False) -> None:
     """Refuse what cannot be an encoder's folder, by the names of its files and by its config.json alone.
 

@@ -87,7 +87,7 @@ def _perplexity_chart(report: Report) -> Chart:
     scale = alt.Scale(domain=[TARGET, CONTROL], range=PALETTE[:2])
     y: dict[str, Any] = {
         "title": "Perplexity",
-        "axis": alt.Axis(tickCount=5),
+        "axis": alt.Axis(tickCount=3),
         "scale": alt.Scale(type="log", nice=False),
     }
     base = alt.Chart(pd.DataFrame(records)).encode(
@@ -125,7 +125,7 @@ def _compromise_chart(found: Sequence[Compromise]) -> Chart:
     front = pd.DataFrame(pareto_front(found))
     front["loss"] *= 100
     x = alt.X("loss:Q", title="Rise of the control's perplexity (%)")
-    y = alt.Y("target:Q", title="Perplexity of the target", scale=alt.Scale(zero=False))
+    y = alt.Y("target:Q", title="Perplexity of the target", scale=alt.Scale(type="log", nice=False))
     conditions = list(dict.fromkeys(one.condition for one in found))
     colour = alt.Color(
         "condition:N", title=None, scale=alt.Scale(domain=conditions, range=PALETTE),
