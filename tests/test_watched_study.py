@@ -1,0 +1,119 @@
+"""A study with schedules, probes and projections from end to end, through the command line."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from babelscope.store import Store
+from command_line import SOON, babelscope, start, write_study
+
+STUDY = {
+    "name": "watched",
+    "encoders": ["world-natural"],
+    "references": ["world-switched"],
+    "schedules": ["freeze:4", "gradual:groups=2"],
+    "tasks": {
+        "mlm": {
+            "train": ["world:qag"],
+            "evaluate": ["world:qag", "world:qaa"],
+            "sizes": {"train": 80, "dev": 10, "test": 10},
+            "tuning": {"epochs": 2, "tokens_per_batch": 128},
+            "probes": {
+                "every": 5,
+                "perplexity": {"target": ["world:qag"], "control": ["world:qaa", "world:qab"]},
+                "distance": {"words": ["world:qag"]},
+                "sentences": 8,
+            },
+        },
+        "pos": {
+            "train": ["world:qaa"],
+            "evaluate": ["world:qab"],
+            "sizes": {"train": 60, "dev": 10, "test": 10},
+            "tuning": {"epochs": 1},
+            "probes": {"scores": ["world:qab"], "sentences": 10},
+        },
+    },
+    "seeds": [0],
+    "projection": {"source": "qaa", "targets": ["qab"], "sentences": 6, "pairs": 12, "library": "scikit-learn"},
+}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory) -> Path:
+    return write_study(tmp_path_factory.mktemp("watched") / "watched.yaml", STUDY)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory, study) -> Path:
+    folder = tmp_path_factory.mktemp("store") / "store"
+    answer = babelscope("run", study, "--store", folder, "--jobs", 1)
+    assert answer.status == 0, answer.errors
+    return folder
+
+
+@pytest.fixture(scope="module")
+def rows(study, store, tmp_path_factory) -> pd.DataFrame:
+    file = tmp_path_factory.mktemp("rows") / "rows.csv"
+    assert babelscope("rows", study, "--store", store, "-o", file).status == 0
+    return pd.read_csv(file)
+
+
+def test_probes_are_rows_of_every_schedule(rows):
+    probed = rows[rows["split"] == "probe"]
+    tuned = probed[(probed["task"] == "mlm") & (probed["measure"] == "perplexity")]
+    assert set(tuned["schedule"]) == {"freeze:4", "gradual:groups=2"} and {0, 5} < set(tuned["step"])
+    assert set(tuned["dataset"]) == {"target", "control"} and set(tuned["language"]) == {"qag", "qaa+qab"}
+    reference = probed[probed["encoder"] == "world-switched"]
+    assert set(reference["measure"]) == {"perplexity"} and set(reference["step"]) == {0}
+    assert {"accuracy"} <= set(probed[probed["task"] == "pos"]["measure"])
+
+
+def test_layers_move_when_they_are_unfrozen(rows):
+    moved = rows[(rows["measure"] == "distance to start") & (rows["schedule"] == "gradual:groups=2")]
+    low = moved[moved["layer"] == 2].set_index("step")["value"]
+    high = moved[moved["layer"] == 6].set_index("step")["value"]
+    boundary = max(low.index) / 2
+    assert (low[low.index <= boundary] == 0).all() and low[max(low.index)] > 0
+    assert (high[high.index > 0] > 0).all()
+
+
+def test_a_killed_training_keeps_its_probes_and_ends_the_same(study, store, rows, tmp_path):
+    restless = tmp_path / "store"
+    with start("run", study, "--store", restless, "--jobs", 1) as process:
+        drafts, deadline = restless / "drafts", time.monotonic() + SOON
+        while not any(file.stat().st_size for file in drafts.glob("*/rows.jsonl")):
+            assert time.monotonic() < deadline and process.poll() is None
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=SOON)
+    unfinished = tmp_path / "unfinished.csv"
+    assert babelscope("rows", study, "--store", restless, "-o", unfinished).status == 0
+    assert "probe" in set(pd.read_csv(unfinished)["split"])
+    assert babelscope("run", study, "--store", restless).status == 0
+    file = tmp_path / "rows.csv"
+    assert babelscope("rows", study, "--store", restless, "-o", file).status == 0
+    pd.testing.assert_frame_equal(pd.read_csv(file), rows)
+
+
+def test_the_report_and_the_pictures(study, store, tmp_path):
+    page = tmp_path / "report.html"
+    assert babelscope("report", study, "--store", store, "-o", page).status == 0
+    text = page.read_text(encoding="utf-8")
+    for title in ("While training", "Where the curves cross", "Words in the plane", "Distance to start, by layer"):
+        assert title in text
+    answer = babelscope("report", study, "--store", store, "-o", tmp_path / "words.gif")
+    assert answer.status == 0 and (tmp_path / "words.gif").read_bytes()[:4] == b"GIF8"
+    assert len(list((tmp_path / "words").glob("layer-*.png"))) == 7
+
+
+def test_schedules_are_held_against_the_encoders_before_anything_runs(tmp_path):
+    file = write_study(tmp_path / "deep.yaml", STUDY | {"schedules": ["freeze:7"]})
+    answer = babelscope("run", file, "--store", tmp_path / "store")
+    assert answer.status == 2 and "the encoder has 6" in answer.errors
+    assert not Store(tmp_path / "store").folder.exists()
