@@ -19,7 +19,7 @@ from babelscope.store import Store
 
 ENVIRONMENT = {
     "OMP_WAIT_POLICY": "PASSIVE",  # idle threads of one worker must not burn the cores of another
-    "OPENBLAS_NUM_THREADS": "1",  # NumPy and SciPy: steps run side by side, and small matrices are 9 times slower on two
+    "OPENBLAS_NUM_THREADS": "1",  # NumPy and SciPy: steps run side by side, and small matrices are slower on two
     "CUBLAS_WORKSPACE_CONFIG": ":4096:8",  # deterministic matrix products on CUDA; read when its context is made
     "TOKENIZERS_PARALLELISM": "false",
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
