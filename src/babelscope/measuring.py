@@ -17,7 +17,7 @@ from babelscope.measures.retrieval import retrieval_accuracy
 from babelscope.rows import Row
 from babelscope.step import Workspace
 from babelscope.surgery.operate import operate as perform
-from babelscope.tasks.models import Design, lines, task_model
+from babelscope.tasks.models import Design, task_model
 from babelscope.tuning.observer import Observer
 from babelscope.world import World
 
@@ -36,7 +36,8 @@ def retrieve(step: Retrieve, workspace: Workspace) -> None:
     encoder = step.encoder.build(workspace)
     parallel = World(step.world_seed).parallel([step.source, step.target], step.sentences)
     source, target = (
-        sentence_states(encoder, lines(one.sentences[code] for one in parallel)) for code in (step.source, step.target)
+        sentence_states(encoder, [" ".join(one.sentences[code].forms) for one in parallel])
+        for code in (step.source, step.target)
     )
     pair = f"world:{step.source}-{step.target}"
     labels = step.encoder.labels | {"task": "retrieval", "language": step.target, "dataset": pair}

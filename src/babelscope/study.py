@@ -84,7 +84,8 @@ class Transfer(Declaration):
     """What a task is trained on, and where it is scored.
 
     Data sets are named `world:CODE` (the artificial world; every task but the real benchmarks), `UD_LANGUAGE-NAME`
-    (treebanks), `masakhaner2:CODE` or `wikiann:CODE` (entities), `glue:NAME` or `xnli:NAME` (sentence tasks).
+    (treebanks), `masakhaner2:CODE` or `wikiann:CODE` (entities), `glue:NAME` or `xnli:NAME` (sentence tasks); for
+    language modelling also `ntrex:CODE` or a text of one's own, a sentence a line, `text:CODE:FILE`.
     """
 
     task: TaskName | None = None

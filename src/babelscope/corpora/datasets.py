@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from babelscope.corpora import benchmarks, bio, sources
+from babelscope.corpora import benchmarks, bio, plain, sources
 from babelscope.corpora.entity_sources import entity_file, entity_language, read_entities
 from babelscope.corpora.lines import content_digest
 from babelscope.corpora.sources import Split
@@ -29,7 +29,8 @@ WORLD_TASKS: tuple[str, ...] = ("mlm", "pos", "ner", "parsing", *DRAWS)
 _WORLD_TYPES = tuple(sorted(set(NAME_CLASS.values())))
 
 Examples = tuple[Any, ...]
-"""What a task reads: `Sentence` for a treebank, `Tagged` for entities, `SentencePair` for the sentence tasks."""
+"""What a task reads: `Sentence` for a treebank, `Tagged` for entities, `SentencePair` for the sentence tasks, and for
+language modelling sentences as text, words of treebanks separated by spaces."""
 
 
 class WorldData(Declaration):
@@ -95,6 +96,10 @@ class _Family(NamedTuple):
 # Tagging, parsing and language modelling read the same treebank.
 
 
+def _lines(sentences: Iterable[Sentence]) -> list[str]:
+    return [" ".join(sentence.forms) for sentence in sentences]
+
+
 @lru_cache(maxsize=32)
 def _world_treebank(seed: int, language: str, split: Split, sentences: int) -> tuple[Sentence, ...]:
     return tuple(World(seed).treebank(language, split, sentences))
@@ -126,13 +131,21 @@ _TEXTS = _Family(
     benchmarks.examples_language,
     lambda data: benchmarks.read_examples(data.task, data.name, data.split),
 )
-_FAMILIES: dict[Kind, _Family] = {
-    "language model": _TREEBANKS,
-    "tags": _TREEBANKS,
-    "trees": _TREEBANKS,
-    "entities": _ENTITIES,
-    "classes": _TEXTS,
-    "degrees": _TEXTS,
+_PLAIN = _Family(
+    (plain.NTREX, plain.OWN),
+    lambda task: plain.NAMES,
+    lambda task, name, split: plain.text_file(name),
+    plain.text_language,
+    lambda data: plain.read_text(data.name, data.split),
+)
+_WORDS_OF_TREEBANKS = _TREEBANKS._replace(read=lambda data: _lines(_TREEBANKS.read(data)))
+_FAMILIES: dict[Kind, tuple[_Family, ...]] = {
+    "language model": (_WORDS_OF_TREEBANKS, _PLAIN),
+    "tags": (_TREEBANKS,),
+    "trees": (_TREEBANKS,),
+    "entities": (_ENTITIES,),
+    "classes": (_TEXTS,),
+    "degrees": (_TEXTS,),
 }
 
 
@@ -146,12 +159,13 @@ def _made(data: WorldData) -> Examples:
         return tuple(world.entities(data.language, data.split, data.examples))
     if kind in ("classes", "degrees"):
         return tuple(world.examples(data.language, data.task, data.split, data.examples))
-    return _world_treebank(data.seed, data.language, data.split, data.examples)
+    sentences = _world_treebank(data.seed, data.language, data.split, data.examples)
+    return tuple(_lines(sentences)) if kind == "language model" else sentences
 
 
 @lru_cache(maxsize=32)
 def _parsed(data: FileData) -> Examples:
-    family = _FAMILIES[TASKS[data.task].kind]
+    family = _family(data.task, data.name)
     path = family.file(data.task, data.name, data.split)
     if content_digest(path) != data.sha256:
         raise DataError(path, None, "the file has changed since the study was planned; run the study again")
@@ -176,9 +190,7 @@ def find(
         return WorldData(task=task, language=language, split=split, examples=examples, seed=world_seed)
     if name in FAMILY:
         raise InputError(f"{name!r} is a language of the world; its data are named {WORLD_PREFIX}{name}")
-    family = _FAMILIES[TASKS[task].kind]
-    if not name.startswith(family.prefixes):
-        raise _other_data(name, task)
+    family = _family(task, name)
     language = family.language(name)
     sha256 = content_digest(family.file(task, name, split))
     mapping = tuple(sorted((entity_types or {}).items()))
@@ -187,9 +199,17 @@ def find(
     )
 
 
+def _family(task: TaskName, name: str) -> _Family:
+    families = _FAMILIES[TASKS[task].kind]
+    found = next((family for family in families if name.startswith(family.prefixes)), None)
+    if found is None:
+        raise _other_data(name, task)
+    return found
+
+
 def _other_data(name: str, task: TaskName) -> InputError:
     world = (f"{WORLD_PREFIX}CODE",) if task in WORLD_TASKS else ()
-    names = (*world, *_FAMILIES[TASKS[task].kind].names(task))
+    names = (*world, *(name for family in _FAMILIES[TASKS[task].kind] for name in family.names(task)))
     return InputError(f"{name!r} is no data of {task}, whose data sets are named {', '.join(names)}")
 
 

@@ -41,7 +41,7 @@ class Design:
 
 
 class TaskModel(Protocol):
-    """A model of one task. Examples are what the task's data sets hold: `Sentence`, `Tagged` or `SentencePair`."""
+    """A model of one task. Examples are what its data sets hold: `Sentence`, `Tagged`, `SentencePair` or text."""
 
     @property
     def design(self) -> Design:
@@ -172,17 +172,17 @@ class LanguageModel:
         self.encoder, self.module = encoder, encoder.model
         self.max_length = min(encoder.max_length, design.max_length or encoder.max_length)
 
-    def training(self, train: Sequence[Sentence], dev: Mapping[str, Sequence[Sentence]]) -> Task:
+    def training(self, train: Sequence[str], dev: Mapping[str, Sequence[str]]) -> Task:
         """What the loop trains on."""
         held_out = {name: self._held_out(part) for name, part in dev.items()}
-        return MaskedLanguageModelling(self.encoder.tokenizer, lines(train), self.max_length, dev=held_out)
+        return MaskedLanguageModelling(self.encoder.tokenizer, train, self.max_length, dev=held_out)
 
-    def scores(self, examples: Sequence[Sentence]) -> list[Score]:
+    def scores(self, examples: Sequence[str]) -> list[Score]:
         """Perplexity on fixed masked pieces."""
         return [Score("perplexity", self._held_out(examples).perplexity(self.module), "")]
 
-    def _held_out(self, sentences: Iterable[Sentence]) -> HeldOut:
-        return HeldOut.of(self.encoder.tokenizer, lines(sentences), self.max_length)
+    def _held_out(self, sentences: Sequence[str]) -> HeldOut:
+        return HeldOut.of(self.encoder.tokenizer, sentences, self.max_length)
 
 
 class _RecurrentTaggingModel:
@@ -221,11 +221,6 @@ class _RecurrentParsingModel:
 def tagged(sentences: Iterable[Sentence]) -> list[Tagged]:
     """Words with their parts of speech."""
     return [Tagged(sentence.forms, sentence.upos) for sentence in sentences]
-
-
-def lines(sentences: Iterable[Sentence]) -> list[str]:
-    """Words separated by spaces."""
-    return [" ".join(sentence.forms) for sentence in sentences]
 
 
 _TAG_BASELINES: dict[str, Callable[..., Any]] = {"most-frequent-tag": most_frequent_tag, "word-majority": word_majority}

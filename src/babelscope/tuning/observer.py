@@ -14,7 +14,7 @@ from babelscope.measures.cka import linear_cka
 from babelscope.measures.distance import Distances, distances
 from babelscope.rows import Row
 from babelscope.tasks.mlm import HeldOut
-from babelscope.tasks.models import TaskModel, lines
+from babelscope.tasks.models import TaskModel
 from babelscope.tuning.probes import Corpus, Probes
 
 SPLIT = "probe"
@@ -58,10 +58,10 @@ class Observer:
         self.probes, self.model, self.encoder = probes, model, encoder
         self.journal, self.labels = journal, labels
         self.held_out = {
-            corpus.name: HeldOut.of(encoder.tokenizer, lines(_sentences(corpus)), encoder.max_length)
+            corpus.name: HeldOut.of(encoder.tokenizer, _sentences(corpus), encoder.max_length)
             for corpus in probes.perplexity
         }
-        self.words = {corpus.name: [one.forms for one in _sentences(corpus)] for corpus in probes.distance}
+        self.words = {corpus.name: [sentence.split() for sentence in _sentences(corpus)] for corpus in probes.distance}
         encoders = {"start": encoder, **references}
         self.references = {
             (corpus, name): word_states(reference, words).half()
@@ -123,5 +123,5 @@ _SPOKEN = {
 }
 
 
-def _sentences(corpus: Corpus) -> list[Any]:
+def _sentences(corpus: Corpus) -> list[str]:
     return [sentence for data in corpus.data for sentence in data.read()]
