@@ -115,10 +115,10 @@ def sweep_findings(report: Report) -> list[str]:
         )
     for found in likenesses(report):
         mean = found.interval
-        bounds = "" if mean.low is None else f" [{mean.low:.2f}, {mean.high:.2f}]"
+        numbers = f"{mean.mean:.2f}" + ("" if mean.low is None else f" [{mean.low:.2f}, {mean.high:.2f}]")
         sentences.append(
             f"{title_of(found.task)}, {found.encoder}: rank correlation with how well the layers align languages "
-            f"{mean.mean:.2f}{bounds}, mean over {mean.n} languages.".replace("-", "−")
+            f"{numbers.replace('-', '−')}, mean over {mean.n} languages."
         )
     return sentences
 
