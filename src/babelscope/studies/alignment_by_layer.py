@@ -5,6 +5,11 @@ Jexus, Which layer preserves the best cross-lingual representations in multiling
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
+from pydantic import PositiveInt
+
+from babelscope.corpora.benchmarks import XNLI_LANGUAGES
 from babelscope.studies.parameters import StudyParameters
 from babelscope.study import Sizes, Study, Transfer
 from babelscope.study_measures import Projection, Retrieval
@@ -16,14 +21,19 @@ QUESTION = (
     "language, how much carries over to the others? Which number of frozen layers is best, and is it where parallel "
     "sentences lie nearest to one another?"
 )
-LAYERS = 6
-"""Of the shipped encoders."""
 
 
 class Parameters(StudyParameters):
     """What `--with` can change."""
 
-    encoder: str = "world-pairs"
+    encoder: str | None = None
+    """Default: world-pairs in the world, bert-base-multilingual-cased elsewhere."""
+    layers: PositiveInt | None = None
+    """Of the encoder: as many are frozen at most. Default: 6 in the world, 12 elsewhere."""
+    device: Literal["cpu", "cuda"] | None = None
+    """Default: cuda on paper, else cpu."""
+    precision: Literal["float32", "bfloat16"] | None = None
+    """Default: bfloat16 on paper, else float32."""
 
 
 def world(given: Parameters) -> Study:
@@ -31,8 +41,8 @@ def world(given: Parameters) -> Study:
     return Study(
         name="alignment-by-layer@world",
         question=QUESTION,
-        encoders=(given.encoder,),
-        schedules=tuple(f"freeze:{frozen}" for frozen in range(-1, LAYERS + 1)),
+        encoders=(given.encoder or "world-pairs",),
+        schedules=_schedules(given.layers or 6),
         tasks={"pos": _in_world(given, 1500, 6), "inference": _in_world(given, 6000, 3)},
         seeds=given.seeds_to_run,
         retrieval=Retrieval(
@@ -40,6 +50,47 @@ def world(given: Parameters) -> Study:
         ),
         projection=Projection(source="qaa", targets=("qab", "qac"), pairs=40 if given.small else 100),
     )
+
+
+def real(given: Parameters) -> Study:
+    """XNLI: tuned on pairs translated to Spanish, tested on pairs written in Basque and on their translations."""
+    tests = ("xnli:eu-native", "xnli:eu2es-native", "xnli:eu2en-native")
+    tuning = _tuning(given, "cpu", "float32", learning_rate=5e-5, epochs=2, tokens_per_batch=1024)
+    sizes = Sizes(train=500, dev=100, test=200) if given.small else Sizes(train=4500, dev=500, test=621)
+    transfer = Transfer(train=("xnli:es-original",), evaluate=tests, sizes=sizes, tuning=tuning)
+    return _on_xnli("alignment-by-layer@real", given, transfer)
+
+
+def paper(given: Parameters) -> Study:
+    """mBERT, tuned on MNLI, tested on all languages of XNLI."""
+    tuning = _tuning(given, "cuda", "bfloat16", learning_rate=2e-5, epochs=3, tokens_per_batch=4096)
+    sizes = Sizes(train=500, dev=100, test=200) if given.small else Sizes(train=10**9, dev=10**9, test=10**9)
+    tests = tuple(f"xnli:{code}" for code in XNLI_LANGUAGES)
+    transfer = Transfer(train=("glue:MNLI",), evaluate=tests, sizes=sizes, tuning=tuning)
+    return _on_xnli("alignment-by-layer@paper", given, transfer)
+
+
+def _on_xnli(name: str, given: Parameters, transfer: Transfer) -> Study:
+    return Study(
+        name=name,
+        question=QUESTION,
+        encoders=(given.encoder or "bert-base-multilingual-cased",),
+        schedules=_schedules(given.layers or 12),
+        tasks={"xnli": transfer},
+        seeds=given.seeds_to_run,
+    )
+
+
+def _schedules(layers: int) -> Any:
+    """From nothing frozen to all layers, where the head alone is trained."""
+    return tuple(f"freeze:{frozen}" for frozen in range(-1, layers + 1))
+
+
+def _tuning(given: Parameters, device: str, precision: str, epochs: int, **settings: Any) -> Tuning:
+    return Tuning(
+        epochs=1 if given.small else epochs, warmup=0.1, max_length=128,
+        device=given.device or device, precision=given.precision or precision, **settings,
+    )  # fmt: skip
 
 
 def _in_world(given: Parameters, examples: int, epochs: int) -> Transfer:
@@ -52,4 +103,4 @@ def _in_world(given: Parameters, examples: int, epochs: int) -> Transfer:
     )
 
 
-PROFILES = {"world": world}
+PROFILES = {"world": world, "real": real, "paper": paper}
