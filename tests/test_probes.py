@@ -14,6 +14,7 @@ from babelscope.report.model import Report
 from babelscope.report.probe_page import probe_charts, probe_findings, probe_tables
 from babelscope.report.probes import best_within, compromises, crossings, pareto_front
 from babelscope.rows import Row
+from babelscope.studies import published_rows
 from babelscope.tasks.models import Design, task_model
 from babelscope.tuning.loop import tune
 from babelscope.tuning.observer import Observer
@@ -169,3 +170,12 @@ def test_the_report_shows_them(tmp_path: Path) -> None:
     assert [cell.text for cell in best.lines[0]] == ["5", "e", "0", "20.00", "0.0"]
     assert [cell.text for cell in best.lines[2]] == ["20", "e", "10", "10.00", "20.0"]
     assert probe_findings(made) == ["e: the target's perplexity falls below the control's at step 8 (1 of 1 seeds)."]
+
+
+def test_published_curves_stand_beside_ours_but_are_no_compromise() -> None:
+    published = published_rows("evolution@world")
+    (found,) = crossings(report(published))
+    assert found.condition.startswith("published: mBERT") and found.crossed == found.seeds == 3
+    assert found.interval is not None and 150 < found.interval.mean < 300  # the paper says about 200
+    ours = [*curve("target", 0, {0: 20, 10: 10}), *curve("control", 0, {0: 10, 10: 12})]
+    assert {one.condition for one in compromises(report(published, ours))} == {"e"}

@@ -68,8 +68,6 @@ def _ntrex_file(name: str) -> Path:
         raise InputError(f"{name!r}: NTREX is named {NAMES[0]}, such as ntrex:nl")
     files = sorted((folder / "ntrex").glob(f"newstest2019-*.{_CODES.get(code, code)}.txt*")) if folder else []
     if not files:
-        advice = (
-            "Set BABELSCOPE_DATA to a folder that holds ntrex/newstest2019-ref.CODE.txt (or with .gz)"
-        )
+        advice = "Set BABELSCOPE_DATA to a folder that holds ntrex/newstest2019-ref.CODE.txt (or with .gz)"
         raise InputError(f"{name} is not in the data folder", advice)
     return files[0]

@@ -78,9 +78,10 @@ def crossings(report: Report) -> list[Crossing]:
 
 
 def compromises(report: Report) -> list[Compromise]:
-    """Every condition at every step that all seeds have."""
+    """Every condition at every step that all seeds have; published ones, on other data, are no choice."""
     found = []
-    for condition, by in trained(report).items():
+    own = {condition: by for condition, by in trained(report).items() if not condition.startswith("published")}
+    for condition, by in own.items():
         seeds = by[TARGET].keys() & by[CONTROL].keys()
         shared = set.intersection(*(set(by[name][seed]) for name in (TARGET, CONTROL) for seed in seeds))
         at = {

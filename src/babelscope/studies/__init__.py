@@ -45,20 +45,16 @@ def find_study(name: str, changes: dict[str, Any]) -> Study:
 
 
 def published_rows(study: str) -> list[Row]:
-    """The published numbers that stand beside a study's own, as rows of its test split; none for most studies."""
-    name = study.partition("@")[0]
-    table = files("babelscope.studies") / "published" / f"{name}.csv"
+    """The published numbers that stand beside a study's own; none for most studies. Files have columns as rows have."""
+    table = files("babelscope.studies") / "published" / f"{study.partition('@')[0]}.csv"
     if not table.is_file():
         return []
-    units = {"matthews": "correlation", "pearson": "correlation"}
-    return [
-        Row(
-            line["measure"], float(line["value"]), units.get(line["measure"], "share"), study=study,
-            encoder=line["encoder"], surgery=line["surgery"] or None, task=line["task"], train_languages="en",
-            language="en", dataset=line["dataset"], split="test",
-        )
-        for line in csv.DictReader(table.read_text(encoding="utf-8").splitlines())
-    ]  # fmt: skip
+    lines = csv.DictReader(table.read_text(encoding="utf-8").splitlines())
+    return [Row(study=study, **{name: _typed(name, text) for name, text in line.items() if text}) for line in lines]
+
+
+def _typed(column: str, text: str) -> Any:
+    return int(text) if column in ("seed", "step", "layer") else float(text) if column == "value" else text
 
 
 def _is_file(name: str) -> bool:
