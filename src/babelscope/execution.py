@@ -90,7 +90,7 @@ def donors(step: Operate, results: Results) -> dict[str, Encoder]:
 
 def tune(step: Tune, workspace: Workspace) -> None:
     """Write the best and the last weights, the learning curves, and the probes."""
-    encoder = None if isinstance(step.encoder, Recurrent) else step.encoder.build(workspace)
+    encoder = _encoder_of(step, workspace)
     untuned = _untuned(step, encoder)
     dev = {data.name: data.read() for data in step.dev}
     task = training_task(untuned, _training_parts(step), dev)
@@ -135,6 +135,10 @@ _latest: dict[str, TaskModel] = {}
 """The model evaluated last, by the key of its tuning: a worker evaluates it on one language after another."""
 
 
+def _encoder_of(step: Tune, results: Results) -> Encoder | None:
+    return None if isinstance(step.encoder, Recurrent) else step.encoder.build(results)
+
+
 def _untuned(step: Tune, encoder: Encoder | None) -> TaskModel:
     """The model that the tuning starts from, without an encoder a BiLSTM; its head is drawn from the step's seed."""
     design = Design(step.task, step.head, step.entity_types, step.tuning.dropout, step.tuning.max_length)
@@ -156,7 +160,7 @@ def _training_parts(step: Tune) -> list[list[Any]]:
 def load_tuned(step: Tune, results: Results) -> TaskModel:
     """The best model of a tuning, in evaluation mode."""
     weights = read_weights(results.result(step) / "best.safetensors")
-    tuned = _untuned(step, None if isinstance(step.encoder, Recurrent) else step.encoder.build(results))
+    tuned = _untuned(step, _encoder_of(step, results))
     set_weights(tuned.module, weights)
     tuned.module.eval()
     return tuned

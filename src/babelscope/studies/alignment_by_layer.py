@@ -5,12 +5,12 @@ Jexus, Which layer preserves the best cross-lingual representations in multiling
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import PositiveInt
 
 from babelscope.corpora.benchmarks import XNLI_LANGUAGES
-from babelscope.studies.parameters import StudyParameters
+from babelscope.studies.parameters import DeviceParameters
 from babelscope.study import Sizes, Study, Transfer
 from babelscope.study_measures import Projection, Retrieval
 from babelscope.tuning.settings import Tuning
@@ -23,17 +23,13 @@ QUESTION = (
 )
 
 
-class Parameters(StudyParameters):
+class Parameters(DeviceParameters):
     """What `--with` can change."""
 
     encoder: str | None = None
     """Default: world-pairs in the world, bert-base-multilingual-cased elsewhere."""
     layers: PositiveInt | None = None
     """Of the encoder: as many are frozen at most. Default: 6 in the world, 12 elsewhere."""
-    device: Literal["cpu", "cuda"] | None = None
-    """Default: cuda on paper, else cpu."""
-    precision: Literal["float32", "bfloat16"] | None = None
-    """Default: bfloat16 on paper, else float32."""
 
 
 def world(given: Parameters) -> Study:
@@ -55,7 +51,7 @@ def world(given: Parameters) -> Study:
 def real(given: Parameters) -> Study:
     """XNLI: tuned on pairs translated to Spanish, tested on pairs written in Basque and on their translations."""
     tests = ("xnli:eu-native", "xnli:eu2es-native", "xnli:eu2en-native")
-    tuning = _tuning(given, "cpu", "float32", learning_rate=5e-5, epochs=2, tokens_per_batch=1024)
+    tuning = given.tuning("cpu", "float32", learning_rate=5e-5, epochs=2, tokens_per_batch=1024)
     sizes = Sizes(train=500, dev=100, test=200) if given.small else Sizes(train=4500, dev=500, test=621)
     transfer = Transfer(train=("xnli:es-original",), evaluate=tests, sizes=sizes, tuning=tuning)
     return _on_xnli("alignment-by-layer@real", given, transfer)
@@ -63,7 +59,7 @@ def real(given: Parameters) -> Study:
 
 def paper(given: Parameters) -> Study:
     """mBERT, tuned on MNLI, tested on all languages of XNLI."""
-    tuning = _tuning(given, "cuda", "bfloat16", learning_rate=2e-5, epochs=3, tokens_per_batch=4096)
+    tuning = given.tuning("cuda", "bfloat16", learning_rate=2e-5, epochs=3, tokens_per_batch=4096)
     sizes = Sizes(train=500, dev=100, test=200) if given.small else Sizes(train=10**9, dev=10**9, test=10**9)
     tests = tuple(f"xnli:{code}" for code in XNLI_LANGUAGES)
     transfer = Transfer(train=("glue:MNLI",), evaluate=tests, sizes=sizes, tuning=tuning)
@@ -84,13 +80,6 @@ def _on_xnli(name: str, given: Parameters, transfer: Transfer) -> Study:
 def _schedules(layers: int) -> Any:
     """From nothing frozen to all layers, where the head alone is trained."""
     return tuple(f"freeze:{frozen}" for frozen in range(-1, layers + 1))
-
-
-def _tuning(given: Parameters, device: str, precision: str, epochs: int, **settings: Any) -> Tuning:
-    return Tuning(
-        epochs=1 if given.small else epochs, warmup=0.1, max_length=128,
-        device=given.device or device, precision=given.precision or precision, **settings,
-    )  # fmt: skip
 
 
 def _in_world(given: Parameters, examples: int, epochs: int) -> Transfer:

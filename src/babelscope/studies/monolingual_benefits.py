@@ -6,14 +6,14 @@ Zhang (2021), General Benefits of Mono-Lingual Pre-Training in Transformers, htt
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import PositiveInt
 
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.places import display_name
 from babelscope.steps import Pretrain
-from babelscope.studies.parameters import StudyParameters
+from babelscope.studies.parameters import DeviceParameters
 from babelscope.study import Sizes, Study, Transfer
 from babelscope.study_measures import VocabularyComparison
 from babelscope.tuning.settings import Tuning
@@ -42,7 +42,7 @@ GLUE = {
 }  # fmt: skip
 
 
-class Parameters(StudyParameters):
+class Parameters(DeviceParameters):
     """What `--with` can change."""
 
     steps: PositiveInt | None = None
@@ -51,10 +51,6 @@ class Parameters(StudyParameters):
     """The encoder of the tasks' own language; default: bert-base-uncased."""
     foreign: tuple[str, ...] | None = None
     """Encoders of other languages; default: the four of the thesis on paper, none on real data."""
-    device: Literal["cpu", "cuda"] | None = None
-    """Default: cuda on paper, else cpu."""
-    precision: Literal["float32", "bfloat16"] | None = None
-    """Default: bfloat16 on paper, else float32."""
 
 
 def world(given: Parameters) -> Study:
@@ -88,24 +84,17 @@ def world(given: Parameters) -> Study:
 def real(given: Parameters) -> Study:
     """One English encoder, and whichever others are given, on the GLUE tasks of the data folder."""
     tasks = ("sst2", "rte", "stsb", "wnli")
-    tuning = _tuning(given, "cpu", "float32", learning_rate=1e-4, epochs=2, tokens_per_batch=1024)
+    tuning = given.tuning("cpu", "float32", learning_rate=1e-4, epochs=2, tokens_per_batch=1024)
     sizes = SMALL if given.small else Sizes(train=3000, dev=300, test=1500)
     return _on_glue("monolingual-benefits@real", given, given.foreign or (), tasks, tuning, sizes)
 
 
 def paper(given: Parameters) -> Study:
     """The thesis: five BERTs on all of GLUE, every training example."""
-    tuning = _tuning(given, "cuda", "bfloat16", learning_rate=2e-5, epochs=3, tokens_per_batch=4096)
+    tuning = given.tuning("cuda", "bfloat16", learning_rate=2e-5, epochs=3, tokens_per_batch=4096)
     foreign = tuple(HUB.values())[1:] if given.foreign is None else given.foreign
     sizes = SMALL if given.small else Sizes(train=10**9, dev=10**9, test=10**9)
     return _on_glue("monolingual-benefits@paper", given, foreign, tuple(GLUE), tuning, sizes)
-
-
-def _tuning(given: Parameters, device: str, precision: str, epochs: int, **settings: Any) -> Tuning:
-    return Tuning(
-        epochs=1 if given.small else epochs, warmup=0.1, max_length=128,
-        device=given.device or device, precision=given.precision or precision, **settings,
-    )  # fmt: skip
 
 
 def _on_glue(

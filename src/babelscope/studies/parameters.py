@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from babelscope.declaration import Declaration
+from babelscope.tuning.settings import Tuning
 
 
 class StudyParameters(Declaration):
@@ -26,3 +27,19 @@ class StudyParameters(Declaration):
     def seeds_to_run(self) -> tuple[int, ...]:
         """0, 1 and so on."""
         return tuple(range(self.seeds or (2 if self.small else 3)))
+
+
+class DeviceParameters(StudyParameters):
+    """Those of studies that also run on accelerators."""
+
+    device: Literal["cpu", "cuda"] | None = None
+    """Default: cuda on paper, else cpu."""
+    precision: Literal["float32", "bfloat16"] | None = None
+    """Default: bfloat16 on paper, else float32."""
+
+    def tuning(self, device: str, precision: str, epochs: int, **settings: Any) -> Tuning:
+        """Of an encoder of the size of BERT; device and precision are those of the profile unless others are given."""
+        return Tuning(
+            epochs=1 if self.small else epochs, warmup=0.1, max_length=128,
+            device=self.device or device, precision=self.precision or precision, **settings,
+        )  # fmt: skip
