@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from babelscope.compiler import compile_study
 from babelscope.errors import DataError, InputError, StudyError
-from babelscope.steps import Pretrain
 from babelscope.studies import STUDIES, find_study
 from babelscope.study import Study, dump_study, load_study
+from babelscope.study_encoders import Pretraining
 from babelscope.task_table import TASKS
 from babelscope.world.world import VERSION
 from babelscope.yaml_text import LARGEST_FILE, parse_value
@@ -110,7 +110,7 @@ def test_a_pretraining_spelled_out_has_one_line_a_fault(load):
 def test_a_pretraining_can_be_declared(load):
     text = MINIMAL.replace("[e]", "[{name: p, texts: [{language: qaa, sentences: 9}], tuning: {steps: 3}}]")
     (encoder,) = load(text).encoders
-    assert isinstance(encoder, Pretrain) and encoder.tuning.steps == 3
+    assert isinstance(encoder, Pretraining) and encoder.tuning.steps == 3
 
 
 @pytest.mark.parametrize(

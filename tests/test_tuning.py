@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from torch import nn
 
-from babelscope.encoders.shape import Shape
+from babelscope.encoders.shape import Shape, new_encoder
 from babelscope.errors import DivergedError, InputError
 from babelscope.surgery.reinit import reinit
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
@@ -20,9 +20,9 @@ from babelscope.tuning.batches import BATCHES_PER_POOL, all_batches, count_steps
 from babelscope.tuning.checkpoint import read_weights, weights_of
 from babelscope.tuning.flat import flattened
 from babelscope.tuning.freezing import Rule, trained_part
+from babelscope.tuning.language import learn_language
 from babelscope.tuning.loop import tune
 from babelscope.tuning.optimizer import adamw, learning_rate
-from babelscope.tuning.pretrain import pretrain
 from babelscope.tuning.settings import Tuning
 
 LABELS = ("ADJ", "DET", "NOUN", "PUNCT", "VERB")
@@ -239,8 +239,9 @@ def test_resumed_pretraining_equals_an_uninterrupted_one(tokenizer, sentences, t
     def run(folder, progress):
         tuning = Tuning(learning_rate=2e-3, steps=12, tokens_per_batch=128)
         shape = Shape(hidden=16, layers=1, feed_forward=32, positions=24, dropout=0.1)
-        quiet = {"shape": shape, "tuning": tuning, "dev": {"dev": sentences[:5]}, "seed": 3}
-        return pretrain(sentences, tokenizer, folder, progress=progress, checkpoint_seconds=0.0, **quiet)
+        encoder = new_encoder(shape, tokenizer, 3, "new")
+        quiet = {"tuning": tuning, "dev": {"dev": sentences[:5]}, "seed": 3, "checkpoint_seconds": 0.0}
+        return encoder, learn_language(encoder, sentences, folder, progress=progress, **quiet)
 
     with pytest.raises(StoppedError):
         run(tmp_path / "stopped", stop_at(5))
@@ -434,9 +435,8 @@ def test_the_process_is_left_as_it_was(encoder, tagged, tmp_path):
 def test_pretraining_lowers_perplexity(tokenizer, sentences, tmp_path):
     shape = Shape(hidden=32, layers=2, feed_forward=64, positions=24)
     tuning = Tuning(learning_rate=5e-3, epochs=15, tokens_per_batch=128, betas=(0.9, 0.98))
-    encoder, history = pretrain(
-        sentences[:50], tokenizer, tmp_path, shape=shape, tuning=tuning, dev={"qaa": sentences[50:]}
-    )
+    encoder = new_encoder(shape, tokenizer, 0, "new")
+    history = learn_language(encoder, sentences[:50], tmp_path, tuning=tuning, dev={"qaa": sentences[50:]})
     curve = [point.value for point in history.points if point.split == "dev qaa"]
     assert min(curve) < 0.3 * len(tokenizer)
     best = HeldOut.of(tokenizer, sentences[50:], 24).perplexity(encoder.model)

@@ -19,8 +19,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import to_jsonable_python
 
 from babelscope.declaration import Declaration
-from babelscope.steps import Pretrain
 from babelscope.study import Study
+from babelscope.study_encoders import Adaptation, Pretraining
 
 EXAMPLE = Path(__file__).parent.parent / "docs" / "study.yaml"
 INTRODUCTION = """\
@@ -40,7 +40,7 @@ errors of a file are told at once. What is linked is a mapping with keys of its 
 choose. Data sets are listed in [data.md](data.md); [surgery.md](surgery.md) says what operations promise, and
 [tasks.md](tasks.md) how tasks are scored.
 """
-LAST = (Pretrain,)
+LAST = (Pretraining, Adaptation)
 """What few studies spell out comes at the end of the page."""
 SCALARS = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`", NoneType: "`null`"}
 BOUNDS = {Gt: "> {gt}", Ge: "≥ {ge}", Lt: "< {lt}", Le: "≤ {le}"}

@@ -11,6 +11,7 @@ from typing import TypeGuard, TypeVar, cast
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset, FileData
 from babelscope.corpora.sources import Split
+from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.places import layer_count, locate
 from babelscope.errors import InputError, StudyError
 from babelscope.measure_steps import Cost, Project, Retrieve, Vocabulary
@@ -18,12 +19,14 @@ from babelscope.plan import Plan
 from babelscope.resolved import ResolvedTransfer
 from babelscope.step import Step
 from babelscope.steps import (
+    Adapt,
     EncoderStep,
     Load,
     Operate,
     Pretrain,
 )
 from babelscope.study import Study, Transfer
+from babelscope.study_encoders import Adaptation, Pretraining
 from babelscope.study_measures import Library, Probing
 from babelscope.surgery.declare import donors_of
 from babelscope.task_table import TASKS, TaskName
@@ -50,13 +53,14 @@ class _Compiler:
         self.study = study
         self.faults: list[str] = []
         self.advice: list[str] = []
+        self.made: dict[str, EncoderStep] = {}
         self.named: dict[str, EncoderStep] = {}
         self.references: tuple[EncoderStep, ...] = ()
 
     def targets(self) -> list[Step]:
         study = self.study
-        encoders = [self._resolve(f"encoders.{k}", _encoder, given) for k, given in enumerate(study.encoders)]
-        references = [self._resolve(f"references.{k}", _encoder, given) for k, given in enumerate(study.references)]
+        encoders = [self._encoder(f"encoders.{k}", given) for k, given in enumerate(study.encoders)]
+        references = [self._encoder(f"references.{k}", given) for k, given in enumerate(study.references)]
         self.references = tuple(encoder for encoder in references if encoder is not None)
         transfers = [self._transfer(task, transfer) for task, transfer in study.tasks.items()]
         for key, declared in (("retrieval", study.retrieval), ("projection", study.projection)):
@@ -79,6 +83,31 @@ class _Compiler:
             *(step for transfer in transfers for step in self._evaluations(encoders_found, transfer)),
         ]
 
+    def _encoder(self, path: str, given: str | Pretraining | Adaptation) -> EncoderStep | None:
+        """An encoder as declared; None if it, or what it is made of, does not exist."""
+        if isinstance(given, str):
+            return self._resolve(path, _load, given)
+        texts = tuple(self._text(f"{path}.texts.{k}", text, given.sentences) for k, text in enumerate(given.texts))
+        made_of = self._made_of(path, given.encoder) if isinstance(given, Adaptation) else None
+        if None in texts or (isinstance(given, Adaptation) and made_of is None):
+            return None
+        fields = {name: value for name, value in given if name != "sentences"} | {"texts": texts}
+        encoder = Adapt(**fields | {"encoder": made_of}) if made_of else Pretrain(**fields)
+        self.made[given.name] = encoder
+        return encoder
+
+    def _made_of(self, path: str, name: str) -> EncoderStep | None:
+        return self.made.get(name) or self._resolve(f"{path}.encoder", _load, name)
+
+    def _text(self, path: str, given: str | WorldText, sentences: int | None) -> WorldText | FileData | None:
+        if isinstance(given, WorldText):
+            return given
+        if given.startswith(datasets.WORLD_PREFIX):
+            code = given.removeprefix(datasets.WORLD_PREFIX)
+            self.faults.append(f"{path}: spell text of the world out, such as {{language: {code}, sentences: 9000}}")
+            return None
+        return self._resolve(path, datasets.find_file, "mlm", given, "train", sentences)
+
     def _check_names(self, encoders: list[EncoderStep | None]) -> None:
         """Rows know an encoder by its name, so no other encoder and no baseline may have the same one."""
         baselines = [name for transfer in self.study.tasks.values() for name in transfer.baselines]
@@ -96,12 +125,7 @@ class _Compiler:
     def _check_schedules(self, encoders: list[EncoderStep | None]) -> None:
         """Whether every encoder has the layers that schedules name, where that can be seen before it is loaded."""
         for encoder, (k, schedule) in product(encoders, enumerate(self.study.schedules)):
-            layers = None
-            if isinstance(encoder, Load):
-                layers = layer_count(encoder.place)
-            elif isinstance(encoder, Pretrain):
-                layers = encoder.shape.layers
-            if schedule and layers:
+            if schedule and encoder and (layers := _layers(encoder)):
                 self._resolve(f"schedules.{k}", check_schedule, schedule, layers)
 
     def _evaluations(self, encoders: list[EncoderStep], transfer: ResolvedTransfer) -> Iterator[Step]:
@@ -134,7 +158,7 @@ class _Compiler:
                         f"surgeries.{k}.encoders: no encoder is named {name}; there are {', '.join(known)}"
                     )
             for name in donors_of(surgery.operations) if surgery else ():
-                if name not in known and (donor := self._resolve(f"surgeries.{k}", _encoder, name)):
+                if name not in known and (donor := self._resolve(f"surgeries.{k}", _load, name)):
                     known[name] = donor
         vocabulary = self.study.vocabulary
         if vocabulary and vocabulary.reference not in known:
@@ -247,9 +271,16 @@ def _installed_library() -> Library:
     return "openTSNE" if find_spec("openTSNE") else "scikit-learn"
 
 
-def _encoder(given: str | Pretrain) -> EncoderStep:
-    if isinstance(given, Pretrain):
-        return given
+def _layers(encoder: EncoderStep) -> int | None:
+    """How many there are, where that can be seen before the encoder is loaded."""
+    if isinstance(encoder, Adapt):
+        return _layers(encoder.encoder)
+    if isinstance(encoder, Pretrain):
+        return encoder.shape.layers
+    return layer_count(encoder.place) if isinstance(encoder, Load) else None
+
+
+def _load(given: str) -> Load:
     try:
         place = locate(given)
     except OSError as error:  # a folder that may not be read, a name longer than the system allows

@@ -10,14 +10,17 @@ from typing import Any
 
 import torch
 
-from babelscope.corpora.datasets import Dataset
-from babelscope.encoders.load import Encoder, load_encoder, save_encoder
+from babelscope.corpora.datasets import Dataset, FileData
+from babelscope.corpora.world_text import WorldText
+from babelscope.encoders.load import Encoder, load_encoder, save_encoder, with_mlm_head
 from babelscope.encoders.places import verify
+from babelscope.encoders.shape import new_encoder
 from babelscope.encoders.tokenizer import train_wordpiece
 from babelscope.rows import Row
 from babelscope.seeds import derive_seed
 from babelscope.step import Results, Workspace
 from babelscope.steps import (
+    Adapt,
     Baseline,
     Evaluate,
     Load,
@@ -42,9 +45,9 @@ from babelscope.tasks.models import (
 from babelscope.tasks.task import Score
 from babelscope.tuning import loop
 from babelscope.tuning.checkpoint import Point, read_weights, set_weights
+from babelscope.tuning.language import learn_language
 from babelscope.tuning.memo import StateMemo
 from babelscope.tuning.observer import Observer
-from babelscope.tuning.pretrain import pretrain as pretrain_encoder
 
 ENCODER_FOLDER = "encoder"
 
@@ -59,22 +62,36 @@ def load(step: Load) -> Encoder:
 
 def pretrain(step: Pretrain, workspace: Workspace) -> None:
     """Write the encoder's folder and the curve of its training loss."""
-    natural = [text.natural() for text in step.texts]
-    lines = [line for text in natural for line in text.read()]
+    natural = [text.natural() if isinstance(text, WorldText) else text for text in step.texts]
+    lines = _lines(natural)
     tokenizer = train_wordpiece(lines, step.vocabulary_size)
     if natural != list(step.texts):
-        lines = [line for text in step.texts for line in text.read()]
-    encoder, history = pretrain_encoder(
-        lines, tokenizer, workspace.folder, shape=step.shape, tuning=step.tuning, masking=step.masking,
-        seed=step.seed, name=step.name, progress=workspace.progress,
+        lines = _lines(step.texts)
+    _learn(step, new_encoder(step.shape, tokenizer, derive_seed(step.seed, "weights"), step.name), lines, workspace)
+
+
+def adapt(step: Adapt, workspace: Workspace) -> None:
+    """Likewise of an encoder that exists."""
+    encoder = with_mlm_head(step.encoder.build(workspace), derive_seed(step.seed, "head"))
+    _learn(step, encoder, _lines(step.texts), workspace)
+
+
+def load_written(step: Pretrain | Adapt, results: Results) -> Encoder:
+    """The encoder that the step wrote."""
+    return load_encoder(results.result(step) / ENCODER_FOLDER)
+
+
+def _lines(texts: Iterable[WorldText | FileData]) -> list[str]:
+    return [line for text in texts for line in text.read()]
+
+
+def _learn(step: Pretrain | Adapt, encoder: Encoder, lines: list[str], workspace: Workspace) -> None:
+    history = learn_language(
+        encoder, lines, workspace.folder, tuning=step.tuning, masking=step.masking, seed=step.seed,
+        progress=workspace.progress,
     )  # fmt: skip
     save_encoder(encoder, workspace.folder / ENCODER_FOLDER)
     workspace.write_rows(_curve(history.points, step.labels | {"task": "mlm", "seed": step.seed}))
-
-
-def load_pretrained(step: Pretrain, results: Results) -> Encoder:
-    """The encoder that `pretrain` wrote."""
-    return load_encoder(results.result(step) / ENCODER_FOLDER)
 
 
 def operate(step: Operate, results: Results) -> Encoder:

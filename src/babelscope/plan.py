@@ -9,7 +9,7 @@ from babelscope.corpora.datasets import FileData
 from babelscope.declaration import Declaration
 from babelscope.errors import InputError, StudyError
 from babelscope.step import Step
-from babelscope.steps import Pretrain, Tune
+from babelscope.steps import Training
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def check_device(steps: Iterable[Step]) -> None:
     Raises:
         InputError: `tuning.device` is cuda, and torch sees no such device.
     """
-    if any(isinstance(step, Tune | Pretrain) and step.tuning.device == "cuda" for step in steps):
+    if any(isinstance(step, Training) and step.tuning.device == "cuda" for step in steps):
         import torch
 
         if not torch.cuda.is_available():

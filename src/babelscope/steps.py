@@ -1,16 +1,16 @@
 """The steps that studies consist of. What a step computes is in `execution`, imported only when it runs.
 
-An encoder is described by `Load`, `Pretrain` or `Operate`; `Tune` trains it on a task; `Evaluate` and `Baseline`
-score. What is measured of encoders that are not tuned is in `measure_steps`.
+An encoder is described by `Load`, `Pretrain`, `Adapt` or `Operate`; `Tune` trains it on a task; `Evaluate` and
+`Baseline` score. What is measured of encoders that are not tuned is in `measure_steps`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from pydantic import Field, NonNegativeInt, PositiveInt, SerializeAsAny
+from pydantic import NonNegativeInt, PositiveInt, SerializeAsAny
 
-from babelscope.corpora.datasets import Dataset
+from babelscope.corpora.datasets import Dataset, FileData
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.shape import Shape
 from babelscope.step import Results, Step, Workspace
@@ -61,28 +61,20 @@ class Load(EncoderStep):
 
 
 class Pretrain(EncoderStep):
-    """A small BERT and its WordPiece tokenizer, trained from scratch on text of the world.
+    """A small BERT and its WordPiece tokenizer, trained from scratch; declared as a `Pretraining`."""
 
-    The tokenizer is trained on natural text, so encoders that differ only in code-switching share it.
-    """
-
-    name: Annotated[str, Field(min_length=1)]
-    """What rows and reports call it."""
-    texts: Annotated[tuple[WorldText, ...], Field(min_length=1)]
-    """What it reads, all mixed."""
-    vocabulary_size: PositiveInt = 1500
-    """Pieces, special ones included."""
-    shape: Shape = Shape()
-    masking: Annotated[float, Field(gt=0, lt=1)] = 0.3
-    """Share of the pieces that are hidden."""
+    name: str
+    texts: tuple[WorldText | FileData, ...]
+    vocabulary_size: PositiveInt
+    shape: Shape
+    masking: float
     tuning: Tuning
-    seed: NonNegativeInt = 0
-    """Of the initial weights, of masks and order; a study's `seeds` do not change it."""
+    seed: NonNegativeInt
 
     def build(self, results: Results) -> Encoder:
-        from babelscope.execution import load_pretrained
+        from babelscope.execution import load_written
 
-        return load_pretrained(self, results)
+        return load_written(self, results)
 
     @property
     def labels(self) -> dict[str, Any]:
@@ -96,6 +88,35 @@ class Pretrain(EncoderStep):
         from babelscope.execution import pretrain
 
         pretrain(self, workspace)
+
+
+class Adapt(EncoderStep):
+    """An encoder that goes on with masked language modelling on other text; declared as an `Adaptation`."""
+
+    name: str
+    encoder: SerializeAsAny[EncoderStep]
+    texts: tuple[WorldText | FileData, ...]
+    masking: float
+    tuning: Tuning
+    seed: NonNegativeInt
+
+    def build(self, results: Results) -> Encoder:
+        from babelscope.execution import load_written
+
+        return load_written(self, results)
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        return {"encoder": self.name}
+
+    @property
+    def title(self) -> str:
+        return f"adapt {self.encoder.labels['encoder']}: {self.name}"
+
+    def execute(self, workspace: Workspace) -> None:
+        from babelscope.execution import adapt
+
+        adapt(self, workspace)
 
 
 class Operate(EncoderStep):
@@ -175,6 +196,10 @@ class Tune(Step):
         from babelscope.execution import tune
 
         tune(self, workspace)
+
+
+Training = Tune | Pretrain | Adapt
+"""The steps that train something, with a `tuning`."""
 
 
 class Evaluate(Step):

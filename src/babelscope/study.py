@@ -9,17 +9,15 @@ from typing import Annotated, Any, TypeVar, cast, get_args
 
 from pydantic import (
     BeforeValidator,
-    Discriminator,
     Field,
     PositiveInt,
-    Tag,
     ValidationError,
     field_validator,
 )
 
 from babelscope.declaration import Declaration
 from babelscope.errors import InputError, StudyError
-from babelscope.steps import Pretrain
+from babelscope.study_encoders import DeclaredEncoder
 from babelscope.study_measures import Probing, Projection, Retrieval, VocabularyComparison
 from babelscope.surgery.declare import AnyOperation
 from babelscope.task_table import BASELINES, HEADS, TASKS, BaselineName, TaskName
@@ -32,16 +30,6 @@ D = TypeVar("D", bound=Declaration)
 _GIVEN = Repr()
 _GIVEN.maxlevel, _GIVEN.maxstring, _GIVEN.maxother = 2, 80, 80
 """Shows values in messages, cut short: aliases can make a small file stand for a value without end."""
-
-
-def _kind_of_encoder(given: Any) -> str:
-    return "<pretrain>" if isinstance(given, dict | Pretrain) else "<name>"
-
-
-DeclaredEncoder = Annotated[
-    Annotated[str, Tag("<name>")] | Annotated[Pretrain, Tag("<pretrain>")], Discriminator(_kind_of_encoder)
-]
-"""A shipped name, a folder, a hub name, or a pre-training spelled out."""
 
 
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
@@ -133,7 +121,7 @@ class Study(Declaration):
     question: str = ""
     """What the study asks, in words; it heads the report."""
     encoders: tuple[DeclaredEncoder, ...] = Field(min_length=1)
-    """Each a name that `babelscope list encoders` knows, a folder, a name on the hub, or a pre-training."""
+    """Each a name that `babelscope list encoders` knows, a folder, a name on the hub, or an encoder to make."""
     surgeries: tuple[DeclaredSurgery | None, ...] = Field(default=(None,), min_length=1)
     """None: the encoder as it is."""
     schedules: tuple[DeclaredSchedule | None, ...] = Field(default=(None,), min_length=1)

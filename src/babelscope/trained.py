@@ -13,7 +13,7 @@ from babelscope.corpora import unlabelled
 from babelscope.corpora.unlabelled import Document
 from babelscope.errors import InputError
 from babelscope.recall import find_key, recall
-from babelscope.steps import Evaluate, Pretrain, Tune
+from babelscope.steps import Adapt, Evaluate, Pretrain, Training, Tune
 from babelscope.store import Store
 from babelscope.task_table import TASKS, TaskName
 
@@ -38,8 +38,8 @@ def export(store: Store, key: str, folder: Path) -> str:
 
     Args:
         store: that has it.
-        key: of a pre-training, of a tuning, or of an evaluation, which means the model that was evaluated; or its
-            first digits.
+        key: of a pre-training, an adaptation or a tuning, or of an evaluation, which means the model that was
+            evaluated; or its first digits.
         folder: to write; must not exist yet.
 
     Returns:
@@ -50,7 +50,7 @@ def export(store: Store, key: str, folder: Path) -> str:
     """
     step = _trained_step(store, find_key(store, key))
     _refuse_existing(folder)
-    if isinstance(step, Pretrain):
+    if isinstance(step, Pretrain | Adapt):
         with _replacing(folder) as draft:
             shutil.copytree(store.result(step.key) / "encoder", draft)
         return f"encoder: {folder}"
@@ -104,16 +104,16 @@ def _model(store: Store, source: str) -> TaskModel:
         raise InputError(f"{source}: no such folder; give one that babelscope export wrote, or the key of a result")
     key = find_key(store, source)
     step = _trained_step(store, key)
-    if isinstance(step, Pretrain):
+    if isinstance(step, Pretrain | Adapt):
         raise InputError(f"{key}: an encoder that is not tuned on a task; give the key of a tuning or an evaluation")
     return _load(step, store)
 
 
-def _trained_step(store: Store, key: str) -> Pretrain | Tune:
+def _trained_step(store: Store, key: str) -> Training:
     step = recall(store, key)
     step = step.model if isinstance(step, Evaluate) else step
-    if not isinstance(step, Pretrain | Tune):
-        raise InputError(f"{key}: a result of {type(step).__name__}, which has no model; Pretrain and Tune have")
+    if not isinstance(step, Training):
+        raise InputError(f"{key}: a result of {type(step).__name__}, which has no model; Pretrain, Adapt and Tune have")
     return step
 
 

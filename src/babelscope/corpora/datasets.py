@@ -190,6 +190,13 @@ def find(
         return WorldData(task=task, language=language, split=split, examples=examples, seed=world_seed)
     if name in FAMILY:
         raise InputError(f"{name!r} is a language of the world; its data are named {WORLD_PREFIX}{name}")
+    return find_file(task, name, split, examples, entity_types)
+
+
+def find_file(
+    task: TaskName, name: str, split: Split, examples: int | None = None, entity_types: Mapping[str, str] | None = None
+) -> FileData:
+    """A task's data set in a file, all of it unless a number of examples is given; `InputError` if there is none."""
     family = _family(task, name)
     language = family.language(name)
     sha256 = content_digest(family.file(task, name, split))

@@ -99,6 +99,28 @@ def untrained_model(config: PretrainedConfig, *, mlm_head: bool = True) -> PreTr
     return (model if mlm_head else _backbone(model)).eval()
 
 
+def with_mlm_head(encoder: Encoder, seed: int) -> Encoder:
+    """The encoder itself if it can predict hidden pieces; else with a head drawn by its family's own initialiser.
+
+    The decoder is tied to the word embeddings where the configuration says so.
+
+    Raises:
+        EncoderError: its family reads from left to right, and has no such head.
+    """
+    if encoder.has_mlm_head:
+        return encoder
+    config = encoder.model.config
+    if not anatomy_of(config).head:
+        raise EncoderError(
+            f"{encoder.name}: {config.model_type} reads from left to right and predicts no hidden pieces"
+        )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = untrained_model(config)
+    _backbone(model).load_state_dict(encoder.backbone.state_dict())
+    return replace(encoder, model=model)
+
+
 def _auto_model(config: PretrainedConfig) -> type[AutoModel | AutoModelForMaskedLM]:
     """The library's way to make a family's model, with a masked language model head if the family has one."""
     return AutoModelForMaskedLM if anatomy_of(config).head else AutoModel

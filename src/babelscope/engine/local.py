@@ -17,7 +17,7 @@ from babelscope.engine.crew import Crew
 from babelscope.engine.events import Blocked, Damaged, Event, Failed, Finished, Found, Waiting
 from babelscope.errors import DamagedResult, InputError
 from babelscope.plan import Plan
-from babelscope.steps import Pretrain, Tune
+from babelscope.steps import Training
 from babelscope.store import Store
 
 POLL_INTERVAL = 0.2
@@ -52,7 +52,7 @@ def run_plan(
 
 def default_jobs(plan: Plan) -> int:
     """As many steps as the usable cores have threads for; one at a time if a step needs the CUDA device."""
-    tunings = [step.tuning for step in plan.steps.values() if isinstance(step, Tune | Pretrain)]
+    tunings = [step.tuning for step in plan.steps.values() if isinstance(step, Training)]
     if any(tuning.device == "cuda" for tuning in tunings):
         return 1
     return max(1, usable_cores() // max((tuning.threads for tuning in tunings), default=1))

@@ -10,9 +10,9 @@ from typing import Any
 from pydantic import PositiveInt
 
 from babelscope.corpora.world_text import WorldText
-from babelscope.steps import Pretrain
 from babelscope.studies.parameters import StudyParameters
 from babelscope.study import Sizes, Study, Transfer
+from babelscope.study_encoders import Pretraining
 from babelscope.study_measures import Probing
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY
@@ -67,7 +67,7 @@ def world(given: Parameters) -> Study:
 
 
 def _native(given: Parameters) -> Any:
-    return Pretrain(
+    return Pretraining(
         name=f"native-{given.target}",
         texts=(WorldText(language=given.target, sentences=4_000 if given.small else 20_000),),
         tuning=Tuning(

@@ -12,9 +12,9 @@ from pydantic import PositiveInt
 
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.places import display_name
-from babelscope.steps import Pretrain
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.study import Sizes, Study, Transfer
+from babelscope.study_encoders import Pretraining
 from babelscope.study_measures import VocabularyComparison
 from babelscope.tuning.settings import Tuning
 
@@ -173,12 +173,12 @@ def _contrasts(english: str, foreign: Sequence[str]) -> Any:
     ]  # fmt: skip
 
 
-def _pretrain(code: str, given: Parameters) -> Pretrain:
+def _pretrain(code: str, given: Parameters) -> Pretraining:
     """The shape of the shipped encoders, on sentences and pairs of one language."""
     text = WorldText(language=code, sentences=5_000 if given.small else 20_000, pairs=5_000 if given.small else 30_000)
     steps = given.steps or (2_000 if given.small else 10_000)
     tuning = Tuning(learning_rate=2e-3, steps=steps, betas=(0.9, 0.98), warmup=0.06)
-    return Pretrain(name=f"only-{code}", texts=(text,), tuning=tuning)
+    return Pretraining(name=f"only-{code}", texts=(text,), tuning=tuning)
 
 
 def _in_world(given: Parameters, examples: int, epochs: int) -> Transfer:

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from pydantic import NonNegativeInt, PositiveInt
 
 from babelscope.corpora.world_text import WorldText
-from babelscope.steps import Pretrain
 from babelscope.studies.parameters import StudyParameters
 from babelscope.study import Sizes, Study, Transfer
+from babelscope.study_encoders import Pretraining
 from babelscope.study_measures import Retrieval
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY
@@ -60,7 +60,7 @@ def scratch(given: Parameters) -> Study:
     return _study("world-encoders@scratch", encoders, given)
 
 
-def _study(name: str, encoders: tuple[str | Pretrain, ...], given: Parameters) -> Study:
+def _study(name: str, encoders: tuple[str | Pretraining, ...], given: Parameters) -> Study:
     return Study(
         name=name,
         question=QUESTION,
@@ -82,11 +82,11 @@ def _study(name: str, encoders: tuple[str | Pretrain, ...], given: Parameters) -
     )
 
 
-def _pretrain(name: str, mixture: Mixture, given: Parameters) -> Pretrain:
+def _pretrain(name: str, mixture: Mixture, given: Parameters) -> Pretraining:
     seen = [code for code, member in FAMILY.items() if member.seen]
     sentences = given.sentences or (4_000 if given.small else 20_000)
     steps = given.steps or (3_000 if given.small else 90_000)
-    return Pretrain(
+    return Pretraining(
         name=name,
         texts=tuple(
             WorldText(

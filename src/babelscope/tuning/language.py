@@ -1,0 +1,34 @@
+"""Masked language modelling on raw text: an encoder's pre-training, or its adaptation to other text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from babelscope.encoders.load import Encoder
+from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
+from babelscope.tuning.loop import History, Progress, tune
+from babelscope.tuning.settings import Tuning
+
+
+def learn_language(
+    encoder: Encoder,
+    sentences: Sequence[str],
+    folder: Path,
+    *,
+    tuning: Tuning,
+    masking: float = 0.3,
+    dev: Mapping[str, Sequence[str]] | None = None,
+    seed: int = 0,
+    progress: Progress = lambda done, total, **numbers: None,
+    checkpoint_seconds: float = 60.0,
+) -> History:
+    """Train an encoder on sentences (of any languages, words separated by spaces), resumable from `folder`.
+
+    `dev` holds sentences by name; their perplexity is measured at each validation and selects the best step. Without
+    it the last step is kept.
+    """
+    length = min(encoder.max_length, tuning.max_length or encoder.max_length)
+    held_out = {part: HeldOut.of(encoder.tokenizer, text, length) for part, text in (dev or {}).items()}
+    task = MaskedLanguageModelling(encoder.tokenizer, sentences, length, masking, held_out)
+    return tune(encoder.model, task, tuning, seed, folder, progress, checkpoint_seconds)
