@@ -11,7 +11,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from babelscope.compiler import compile_study
+from babelscope.steps import Tune
+from babelscope.storage import expected_bytes
 from babelscope.store import Store
+from babelscope.study import load_study
 from command_line import SOON, babelscope, start, write_study
 
 STUDY = {
@@ -127,3 +131,18 @@ def test_schedules_are_held_against_the_encoders_before_anything_runs(tmp_path):
     answer = babelscope("run", file, "--store", tmp_path / "store")
     assert answer.status == 2 and "the encoder has 6" in answer.errors
     assert not Store(tmp_path / "store").folder.exists()
+
+
+def test_the_plan_says_about_how_much_will_be_stored(study, store):
+    plan = compile_study(load_study(study))
+    tunings = [key for key, step in plan.steps.items() if isinstance(step, Tune)]
+    stored = sum(
+        file.stat().st_size
+        for key in tunings
+        for file in (store / "results" / key[:2] / key).rglob("*")
+        if file.is_file()
+    )
+    expected = expected_bytes(plan)["Tune"]
+    assert expected is not None and 0.6 < expected / stored < 1.6
+    answer = babelscope("plan", study, "--store", store)
+    assert f"{expected / 1e6:,.1f} MB" in answer.output

@@ -20,6 +20,7 @@ from babelscope.compiler import compile_study
 from babelscope.errors import BabelscopeError, InputError
 from babelscope.plan import Plan, check_data, check_device
 from babelscope.step import Step
+from babelscope.storage import expected_bytes
 from babelscope.store import Store
 from babelscope.studies import find_study, published_rows
 from babelscope.study import Study, dump_study
@@ -109,13 +110,18 @@ def plan(name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None
     job = _job(name, with_, store)
     job.check_data()
     costs = results.expected_seconds(job.plan, job.store)
+    storage = expected_bytes(job.plan)
     lines = []
     for kind, states in results.progress_by_kind(job.plan, job.store).items():
         pending = states.total() - states["done"]
         cost = f"{pending * costs[kind]:.0f} s" if kind in costs else "unknown until one has run" if pending else "0 s"
-        lines.append((kind, str(states["done"]), str(pending), cost))
-    out.print(_table(("step", "cached", "pending", "expected computing"), lines))
+        lines.append((kind, str(states["done"]), str(pending), cost, _storage(storage[kind])))
+    out.print(_table(("step", "cached", "pending", "expected computing", "storage, about"), lines))
     out.print(f"{len(job.plan.steps)} steps, {job.done} cached, in {job.store.folder}", highlight=False)
+
+
+def _storage(size: int | None) -> str:
+    return "unknown" if size is None else f"{size / 1e6:,.1f} MB" if size > 1e5 else "little"
 
 
 @app.command()

@@ -12,7 +12,7 @@ from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset, FileData
 from babelscope.corpora.sources import Split
 from babelscope.corpora.world_text import WorldText
-from babelscope.encoders.places import layer_count, locate
+from babelscope.encoders.places import locate
 from babelscope.errors import InputError, StudyError
 from babelscope.measure_steps import Cost, Project, Retrieve, Vocabulary
 from babelscope.plan import Plan
@@ -125,7 +125,7 @@ class _Compiler:
     def _check_schedules(self, encoders: list[EncoderStep | None]) -> None:
         """Whether every encoder has the layers that schedules name, where that can be seen before it is loaded."""
         for encoder, (k, schedule) in product(encoders, enumerate(self.study.schedules)):
-            if schedule and encoder and (layers := _layers(encoder)):
+            if schedule and encoder and (layers := encoder.layers):
                 self._resolve(f"schedules.{k}", check_schedule, schedule, layers)
 
     def _evaluations(self, encoders: list[EncoderStep], transfer: ResolvedTransfer) -> Iterator[Step]:
@@ -269,15 +269,6 @@ def _is_among(encoder: EncoderStep, surgeries: tuple[str, ...]) -> TypeGuard[Ope
 def _installed_library() -> Library:
     """What projects words; its pictures are its own, so it is in the key."""
     return "openTSNE" if find_spec("openTSNE") else "scikit-learn"
-
-
-def _layers(encoder: EncoderStep) -> int | None:
-    """How many there are, where that can be seen before the encoder is loaded."""
-    if isinstance(encoder, Adapt):
-        return _layers(encoder.encoder)
-    if isinstance(encoder, Pretrain):
-        return encoder.shape.layers
-    return layer_count(encoder.place) if isinstance(encoder, Load) else None
 
 
 def _load(given: str) -> Load:

@@ -91,6 +91,8 @@ def _learn(step: Pretrain | Adapt, encoder: Encoder, lines: list[str], workspace
         progress=workspace.progress,
     )  # fmt: skip
     save_encoder(encoder, workspace.folder / ENCODER_FOLDER)
+    for weights in workspace.folder.glob("*.safetensors"):  # what the training went on from; the encoder is saved
+        weights.unlink()
     workspace.write_rows(_curve(history.points, step.labels | {"task": "mlm", "seed": step.seed}))
 
 

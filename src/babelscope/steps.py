@@ -12,6 +12,7 @@ from pydantic import NonNegativeInt, PositiveInt, SerializeAsAny
 
 from babelscope.corpora.datasets import Dataset, FileData
 from babelscope.corpora.world_text import WorldText
+from babelscope.encoders.places import layer_count
 from babelscope.encoders.shape import Shape
 from babelscope.step import Results, Step, Workspace
 from babelscope.surgery.declare import AnyOperation
@@ -36,6 +37,11 @@ class EncoderStep(Step):
         """The columns that this step determines in the rows of whatever is measured on it."""
         raise NotImplementedError
 
+    @property
+    def layers(self) -> int | None:
+        """How many it has, where that can be seen before it is built."""
+        return None
+
 
 class Load(EncoderStep):
     """An encoder that exists: shipped with the package, in a local folder, or on the Hugging Face hub.
@@ -59,6 +65,10 @@ class Load(EncoderStep):
     def labels(self) -> dict[str, Any]:
         return {"encoder": self.name}
 
+    @property
+    def layers(self) -> int | None:
+        return layer_count(self.place)
+
 
 class Pretrain(EncoderStep):
     """A small BERT and its WordPiece tokenizer, trained from scratch; declared as a `Pretraining`."""
@@ -79,6 +89,10 @@ class Pretrain(EncoderStep):
     @property
     def labels(self) -> dict[str, Any]:
         return {"encoder": self.name}
+
+    @property
+    def layers(self) -> int | None:
+        return self.shape.layers
 
     @property
     def title(self) -> str:
@@ -108,6 +122,10 @@ class Adapt(EncoderStep):
     @property
     def labels(self) -> dict[str, Any]:
         return {"encoder": self.name}
+
+    @property
+    def layers(self) -> int | None:
+        return self.encoder.layers
 
     @property
     def title(self) -> str:

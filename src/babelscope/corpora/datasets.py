@@ -138,9 +138,17 @@ _PLAIN = _Family(
     plain.text_language,
     lambda data: plain.read_text(data.name, data.split),
 )
+_PREMISES = _Family(
+    ("xnli:",),
+    lambda task: ("xnli:LANGUAGE",),
+    lambda task, name, split: benchmarks.find_examples("xnli", name, split),
+    benchmarks.examples_language,
+    lambda data: list(dict.fromkeys(one.first for one in benchmarks.read_examples("xnli", data.name, data.split))),
+)
+"""Each once, though it stands in three pairs."""
 _WORDS_OF_TREEBANKS = _TREEBANKS._replace(read=lambda data: _lines(_TREEBANKS.read(data)))
 _FAMILIES: dict[Kind, tuple[_Family, ...]] = {
-    "language model": (_WORDS_OF_TREEBANKS, _PLAIN),
+    "language model": (_WORDS_OF_TREEBANKS, _PLAIN, _PREMISES),
     "tags": (_TREEBANKS,),
     "trees": (_TREEBANKS,),
     "entities": (_ENTITIES,),

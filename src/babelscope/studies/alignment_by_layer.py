@@ -52,7 +52,7 @@ def real(given: Parameters) -> Study:
     """XNLI: tuned on pairs translated to Spanish, tested on pairs written in Basque and on their translations."""
     tests = ("xnli:eu-native", "xnli:eu2es-native", "xnli:eu2en-native")
     tuning = given.tuning("cpu", "float32", learning_rate=5e-5, epochs=2, tokens_per_batch=1024)
-    sizes = Sizes(train=500, dev=100, test=200) if given.small else Sizes(train=4500, dev=500, test=621)
+    sizes = Sizes(train=500, dev=100, test=200) if given.small else Sizes(train=3000, dev=500, test=621)
     transfer = Transfer(train=("xnli:es-original",), evaluate=tests, sizes=sizes, tuning=tuning)
     return _on_xnli("alignment-by-layer@real", given, transfer)
 

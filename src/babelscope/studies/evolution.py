@@ -9,10 +9,12 @@ from typing import Any
 
 from pydantic import PositiveInt
 
+from babelscope.corpora.benchmarks import XNLI_LANGUAGES
 from babelscope.corpora.world_text import WorldText
-from babelscope.studies.parameters import StudyParameters
+from babelscope.encoders.shape import Shape
+from babelscope.studies.parameters import DeviceParameters
 from babelscope.study import Sizes, Study, Transfer
-from babelscope.study_encoders import Pretraining
+from babelscope.study_encoders import Adaptation, Pretraining
 from babelscope.study_measures import Probing
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY
@@ -27,46 +29,111 @@ SCHEDULES = ("freeze:0", "upper:half", "upper:quarter", "upper:last", "gradual:g
 are frozen in all of them, and with them the decoder that is tied to them."""
 
 
-class Parameters(StudyParameters):
+DUTCH = ("UD_Dutch-LassySmall", "UD_Dutch-Alpino")
+CONTROL = (
+    *(f"ntrex:{code}" for code in ("en", "de", "fr", "es")),
+    *(f"UD_{treebank}" for treebank in ("English-EWT", "German-GSD", "French-GSD", "Spanish-GSD")),
+)
+"""Text of the languages that the encoder should not forget."""
+
+
+class Parameters(DeviceParameters):
     """What `--with` can change."""
 
-    encoder: str = "world-natural"
-    """The multilingual one."""
+    encoder: str | None = None
+    """The multilingual one. Default: world-natural in the world, all-MiniLM-L6-v2 on real text, and mBERT on paper."""
     target: str = "qag"
     """The language of the world that it learns."""
+    texts: tuple[str, ...] | None = None
+    """What it learns elsewhere: data sets of one language. Default: Dutch treebanks."""
+    adapt: bool = True
+    """On real text: whether the encoder first learns the control languages. Needed where it has no head for language
+    modelling, or knows one language only."""
+    native: str | None = None
+    """Elsewhere: an encoder that knows the target alone, as wide as the other. Default: one trained from scratch on
+    real text, and BERTje on paper."""
     steps: PositiveInt | None = None
-    """Of the native encoder's pre-training; default: 6,000, or 1,000 if small."""
+    """Of the native encoder's pre-training; default: 6,000 in the world, 600 on real text, or fewer if small."""
 
 
 def world(given: Parameters) -> Study:
     """A relative of the source that the encoder has never seen; the six languages that it knows are the control."""
-    control = tuple(f"world:{code}" for code, member in FAMILY.items() if member.seen and code != given.target)
-    target = (f"world:{given.target}",)
-    return Study(
-        name="evolution@world",
-        question=QUESTION,
-        encoders=(given.encoder,),
-        schedules=SCHEDULES,
-        references=(_native(given),),
-        tasks={
-            "mlm": Transfer(
-                train=target,
-                evaluate=(*target, *control),
-                sizes=Sizes(train=1000, dev=100, test=100) if given.small else Sizes(train=4000, dev=200, test=300),
-                tuning=Tuning(epochs=2 if given.small else 3, learning_rate=1e-3, warmup=0.0),
-                probes=Probing(
-                    every=10 if given.small else 20,
-                    perplexity={"target": target, "control": control},
-                    distance={"target": target},
-                    sentences=30 if given.small else 100,
-                ),
-            )
-        },
-        seeds=given.seeds_to_run,
+    target = f"world:{given.target}"
+    return _study(
+        "evolution@world",
+        given,
+        encoder=given.encoder or "world-natural",
+        native=_native_in_the_world(given),
+        learned=Transfer(
+            train=(target,),
+            evaluate=(target, *_known(given)),
+            sizes=Sizes(train=1000, dev=100, test=100) if given.small else Sizes(train=4000, dev=200, test=300),
+            tuning=Tuning(epochs=2 if given.small else 3, learning_rate=1e-3, warmup=0.0),
+            probes=_probing((target,), _known(given), 10 if given.small else 20, 30 if given.small else 100),
+        ),
     )
 
 
-def _native(given: Parameters) -> Any:
+def real(given: Parameters) -> Study:
+    """An English encoder that is first adapted to four languages, and then learns Dutch."""
+    encoder = given.encoder or "sentence-transformers/all-MiniLM-L6-v2"
+    target = given.texts or DUTCH
+    return _study(
+        "evolution@real",
+        given,
+        encoder=_adapted(encoder, given) if given.adapt else encoder,
+        native=given.native or _native(target, given),
+        learned=Transfer(
+            train=target,
+            evaluate=(*target, *CONTROL),
+            sizes=Sizes(train=200, dev=20, test=20) if given.small else Sizes(train=2000, dev=100, test=100),
+            tuning=given.tuning("cpu", "float32", learning_rate=1e-4, epochs=3, tokens_per_batch=1024, warmup=0.0),
+            probes=_probing(target, CONTROL, 15, 10 if given.small else 30),
+        ),
+    )
+
+
+def paper(given: Parameters) -> Study:
+    """mBERT on Dutch, BERTje as the native encoder, and all languages of XNLI as the control.
+
+    The paper has 80,000 sentences of Wikipedia: give them as `texts`.
+    """
+    target = given.texts or DUTCH
+    control = tuple(f"xnli:{code}" for code in XNLI_LANGUAGES)
+    return _study(
+        "evolution@paper",
+        given,
+        encoder=given.encoder or "bert-base-multilingual-cased",
+        native=given.native or "GroNLP/bert-base-dutch-cased",
+        learned=Transfer(
+            train=target,
+            evaluate=(*target, *control),
+            sizes=Sizes(train=200, dev=20, test=20) if given.small else Sizes(train=80_000, dev=10_000, test=10_000),
+            tuning=given.tuning("cuda", "bfloat16", learning_rate=5e-5, epochs=3, tokens_per_batch=512, warmup=0.0),
+            probes=_probing(target, control, 50, 10 if given.small else 600),
+        ),
+    )
+
+
+def _study(name: str, given: Parameters, encoder: Any, native: Any, learned: Transfer) -> Study:
+    """The native encoder is a reference: distances are to it, and its own perplexity stands beside the others."""
+    return Study(
+        name=name, question=QUESTION, encoders=(encoder,), schedules=SCHEDULES, references=(native,),
+        tasks={"mlm": learned}, seeds=given.seeds_to_run,
+    )  # fmt: skip
+
+
+def _probing(target: tuple[str, ...], control: tuple[str, ...], every: int, sentences: int) -> Probing:
+    return Probing(
+        every=every, perplexity={"target": target, "control": control}, distance={"target": target}, sentences=sentences
+    )
+
+
+def _known(given: Parameters) -> tuple[str, ...]:
+    return tuple(f"world:{code}" for code, member in FAMILY.items() if member.seen and code != given.target)
+
+
+def _native_in_the_world(given: Parameters) -> Any:
     return Pretraining(
         name=f"native-{given.target}",
         texts=(WorldText(language=given.target, sentences=4_000 if given.small else 20_000),),
@@ -76,4 +143,28 @@ def _native(given: Parameters) -> Any:
     )
 
 
-PROFILES = {"world": world}
+def _adapted(encoder: str, given: Parameters) -> Adaptation:
+    return Adaptation(
+        name="multilingual",
+        encoder=encoder,
+        texts=CONTROL,
+        sentences=50 if given.small else 1600,
+        tuning=given.tuning("cpu", "float32", learning_rate=3e-4, epochs=4, tokens_per_batch=1024),
+    )
+
+
+def _native(texts: tuple[str, ...], given: Parameters) -> Pretraining:
+    """Of the shape of all-MiniLM-L6-v2, from scratch, on the target and on NTREX in its language."""
+    tuning = given.tuning("cpu", "float32", learning_rate=5e-4, epochs=1, tokens_per_batch=2048)
+    steps = given.steps or (5 if given.small else 600)
+    return Pretraining(
+        name="native",
+        texts=texts if given.texts else (*texts, "ntrex:nl"),
+        vocabulary_size=8000,
+        shape=Shape(hidden=384, layers=6, heads=12, feed_forward=1536, positions=128, dropout=0.1),
+        masking=0.15,
+        tuning=tuning.model_copy(update={"epochs": None, "steps": steps}),
+    )
+
+
+PROFILES = {"world": world, "real": real, "paper": paper}
