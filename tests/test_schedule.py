@@ -24,6 +24,7 @@ from babelscope.tuning.loop import tune
 from babelscope.tuning.schedule import (
     DeclaredSchedule,
     Schedule,
+    check_duration,
     check_schedule,
     constant_layers,
     entry_stages,
@@ -157,6 +158,27 @@ def test_schedules_that_do_not_fit(text, layers, message):
         check_schedule(parse_schedule(text), layers)
     if not text.endswith("lora=4"):
         check_schedule(parse_schedule(text), 24)
+
+
+@pytest.mark.parametrize(
+    ("text", "epochs", "steps", "fits"),
+    [
+        ("gradual:groups=3", 3, None, True),
+        ("gradual:groups=3", 2, None, False),
+        ("gradual:groups=3", None, 5, True),  # how many epochs that is, the data decide
+        ("gradual:groups=3,every=4", None, 9, True),
+        ("gradual:groups=3,every=4", None, 8, False),
+        ("gradual:groups=1", 1, None, True),
+        ("freeze:3", 1, None, True),
+    ],
+)
+def test_all_groups_get_their_turn(text, epochs, steps, fits):
+    schedule = parse_schedule(text)
+    if fits:
+        check_duration(schedule, epochs, steps)
+        return
+    with pytest.raises(InputError, match=r"3 groups, one more after every .*train for longer or give fewer groups"):
+        check_duration(schedule, epochs, steps)
 
 
 def test_declaring_needs_no_torch():

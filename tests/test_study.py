@@ -285,7 +285,7 @@ def test_small_means_less_and_seeds_are_those_that_were_given(name):
     for task, less in small.tasks.items():
         more = full.tasks[task]
         assert all(getattr(less.sizes, split) < getattr(more.sizes, split) for split in ("train", "dev", "test"))
-        assert less.tuning.epochs < more.tuning.epochs
+        assert less.tuning.epochs * less.sizes.train < more.tuning.epochs * more.sizes.train
     for seeds in (0, 1001):
         with pytest.raises(StudyError, match="seeds: Input should be "):
             find_study(name, {"seeds": seeds})

@@ -40,7 +40,7 @@ STUDY = {
             "train": ["world:qaa"],
             "evaluate": ["world:qab"],
             "sizes": {"train": 60, "dev": 10, "test": 10},
-            "tuning": {"epochs": 1},
+            "tuning": {"epochs": 2},
             "probes": {"scores": ["world:qab"], "sentences": 10},
         },
     },

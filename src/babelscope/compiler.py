@@ -31,7 +31,7 @@ from babelscope.study_measures import Library, Probing
 from babelscope.surgery.declare import donors_of
 from babelscope.task_table import TASKS, TaskName
 from babelscope.tuning.probes import Corpus, Probes
-from babelscope.tuning.schedule import check_schedule
+from babelscope.tuning.schedule import check_duration, check_schedule
 from babelscope.world.world import VERSION
 
 T = TypeVar("T")
@@ -123,10 +123,14 @@ class _Compiler:
                 self.faults.append(f"encoders.{k}: {problem}")
 
     def _check_schedules(self, encoders: list[EncoderStep | None]) -> None:
-        """Whether every encoder has the layers that schedules name, where that can be seen before it is loaded."""
+        """Whether encoders have the layers that schedules name, as far as can be seen, and tunings the time."""
         for encoder, (k, schedule) in product(encoders, enumerate(self.study.schedules)):
             if schedule and encoder and (layers := encoder.layers):
                 self._resolve(f"schedules.{k}", check_schedule, schedule, layers)
+        for transfer, (k, schedule) in product(self.study.tasks.values(), enumerate(self.study.schedules)):
+            if schedule:
+                epochs, steps = transfer.tuning.epochs, transfer.tuning.steps
+                self._resolve(f"schedules.{k}", check_duration, schedule, epochs, steps)
 
     def _evaluations(self, encoders: list[EncoderStep], transfer: ResolvedTransfer) -> Iterator[Step]:
         for operated, seed in self._operated(encoders):

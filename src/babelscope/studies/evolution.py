@@ -24,7 +24,9 @@ QUESTION = (
     "language better than the others, what do these lose, which layers move, and toward an encoder that never knew "
     "another? What does it help to freeze the lower layers?"
 )
-SCHEDULES = ("freeze:0", "upper:half", "upper:quarter", "upper:last", "gradual:groups=3")
+EPOCHS = 3
+"""One for each group of gradual unfreezing."""
+SCHEDULES = ("freeze:0", "upper:half", "upper:quarter", "upper:last", f"gradual:groups={EPOCHS}")
 """The techniques: all layers, the upper half, the upper quarter, the last layer, gradual unfreezing. The embeddings
 are frozen in all of them, and with them the decoder that is tied to them."""
 
@@ -67,8 +69,8 @@ def world(given: Parameters) -> Study:
         learned=Transfer(
             train=(target,),
             evaluate=(target, *_known(given)),
-            sizes=Sizes(train=1000, dev=100, test=100) if given.small else Sizes(train=4000, dev=200, test=300),
-            tuning=Tuning(epochs=2 if given.small else 3, learning_rate=1e-3, warmup=0.0),
+            sizes=Sizes(train=600, dev=100, test=100) if given.small else Sizes(train=4000, dev=200, test=300),
+            tuning=Tuning(epochs=EPOCHS, learning_rate=1e-3, warmup=0.0),
             probes=_probing((target,), _known(given), 10 if given.small else 20, 30 if given.small else 100),
         ),
     )
@@ -87,7 +89,7 @@ def real(given: Parameters) -> Study:
             train=target,
             evaluate=(*target, *CONTROL),
             sizes=Sizes(train=200, dev=20, test=20) if given.small else Sizes(train=2000, dev=100, test=100),
-            tuning=given.tuning("cpu", "float32", learning_rate=1e-4, epochs=3, tokens_per_batch=1024, warmup=0.0),
+            tuning=_tuning(given, "cpu", "float32", learning_rate=1e-4, tokens_per_batch=1024),
             probes=_probing(target, CONTROL, 15, 10 if given.small else 30),
         ),
     )
@@ -109,7 +111,7 @@ def paper(given: Parameters) -> Study:
             train=target,
             evaluate=(*target, *control),
             sizes=Sizes(train=200, dev=20, test=20) if given.small else Sizes(train=80_000, dev=10_000, test=10_000),
-            tuning=given.tuning("cuda", "bfloat16", learning_rate=5e-5, epochs=3, tokens_per_batch=512, warmup=0.0),
+            tuning=_tuning(given, "cuda", "bfloat16", learning_rate=5e-5, tokens_per_batch=512),
             probes=_probing(target, control, 50, 10 if given.small else 600),
         ),
     )
@@ -121,6 +123,10 @@ def _study(name: str, given: Parameters, encoder: Any, native: Any, learned: Tra
         name=name, question=QUESTION, encoders=(encoder,), schedules=SCHEDULES, references=(native,),
         tasks={"mlm": learned}, seeds=given.seeds_to_run,
     )  # fmt: skip
+
+
+def _tuning(given: Parameters, device: str, precision: str, **settings: Any) -> Tuning:
+    return given.tuning(device, precision, EPOCHS, small_epochs=EPOCHS, warmup=0.0, **settings)
 
 
 def _probing(target: tuple[str, ...], control: tuple[str, ...], every: int, sentences: int) -> Probing:

@@ -37,9 +37,11 @@ class DeviceParameters(StudyParameters):
     precision: Literal["float32", "bfloat16"] | None = None
     """Default: bfloat16 on paper, else float32."""
 
-    def tuning(self, device: str, precision: str, epochs: int, warmup: float = 0.1, **settings: Any) -> Tuning:
+    def tuning(
+        self, device: str, precision: str, epochs: int, *, small_epochs: int = 1, warmup: float = 0.1, **settings: Any
+    ) -> Tuning:
         """Of an encoder of the size of BERT; device and precision are those of the profile unless others are given."""
         return Tuning(
-            epochs=1 if self.small else epochs, warmup=warmup, max_length=128,
+            epochs=small_epochs if self.small else epochs, warmup=warmup, max_length=128,
             device=self.device or device, precision=self.precision or precision, **settings,
         )  # fmt: skip

@@ -141,6 +141,22 @@ def check_schedule(schedule: Schedule, layers: int) -> None:
         raise InputError(f"schedule {schedule.name}: all {layers} layers are frozen, so lora has none to adapt")
 
 
+def check_duration(schedule: Schedule, epochs: int | None, steps: int | None) -> None:
+    """Refuse a gradual schedule whose last groups a run of so many epochs or steps would never reach.
+
+    Raises:
+        InputError: names the schedule and says how long the run is.
+    """
+    boundaries = (schedule.gradual or 1) - 1
+    by_epoch = schedule.every == "epoch"
+    reached = epochs if by_epoch else steps
+    if boundaries and reached is not None and boundaries * (1 if by_epoch else int(schedule.every)) >= reached:
+        raise InputError(
+            f"schedule {schedule.name}: {boundaries + 1} groups, one more after every {schedule.every}, are not all "
+            f"trained in {reached} {'epochs' if by_epoch else 'steps'}; train for longer or give fewer groups"
+        )
+
+
 def entry_stages(schedule: Schedule, layers: int) -> tuple[int | None, ...]:
     """[layers + 1]: the stage from which the embeddings (0) and each layer (1 ...) are trained; None: never.
 
