@@ -29,7 +29,8 @@ def _ends(given: Any) -> Any:
 class Schedule(Declaration):
     """One way to say which layers are trained, and options. What is outside the backbone is trained in any case.
 
-    A decoder tied to the word embeddings is frozen with them. What is frozen is in evaluation mode.
+    In YAML also as text, such as `freeze:8` or `gradual:groups=3,every=200`, which is then the name too. A decoder
+    tied to the word embeddings is frozen with them. What is frozen is in evaluation mode.
     """
 
     name: str = Field(min_length=1)
