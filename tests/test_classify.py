@@ -21,7 +21,8 @@ from transformers import (
 
 from babelscope.encoders.load import load_encoder, save_encoder, untrained_model
 from babelscope.errors import InputError
-from babelscope.tasks.classify import Classification, Classifier, encode_texts, evaluate_classifier
+from babelscope.tasks.classify import Classification, Classifier, evaluate_classifier
+from babelscope.tasks.texts import encode_texts
 from babelscope.text import SentencePair
 
 LABELS = ("entailment", "neutral", "contradiction")

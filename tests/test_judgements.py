@@ -19,7 +19,7 @@ from babelscope.encoders.places import SHIPPED
 from babelscope.errors import InputError
 from babelscope.task_table import TASKS
 from babelscope.tasks.bag_of_words import bag_of_words
-from babelscope.tasks.classify import text_of
+from babelscope.tasks.texts import text_of
 from babelscope.text import SentencePair
 from babelscope.world import FAMILY, World
 from babelscope.world.chance import Chance

@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from babelscope.errors import InputError
-from babelscope.tasks.classify import Text, gold_values, text_of
+from babelscope.tasks.classify import gold_values
 from babelscope.tasks.metrics import measure_of, score
 from babelscope.tasks.task import Score
+from babelscope.tasks.texts import Text, text_of
 from babelscope.text import SentencePair
 
 PredictTexts = Callable[[Sequence[Text]], list[str] | list[float]]

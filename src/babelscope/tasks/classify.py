@@ -12,7 +12,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, mse_loss
-from transformers import PreTrainedTokenizerBase
 
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder
@@ -23,10 +22,8 @@ from babelscope.task_table import HEADS
 from babelscope.tasks.family import family_classifier
 from babelscope.tasks.metrics import measure_of, score
 from babelscope.tasks.task import Score
+from babelscope.tasks.texts import Text, encode_texts, text_of
 from babelscope.text import SentencePair
-
-Text = str | tuple[str, str]
-"""A sentence, or a pair of sentences."""
 
 
 class ClassBatch(NamedTuple):
@@ -126,52 +123,29 @@ def pooler_of(encoder: Encoder) -> Pooler:
     return encoder.pooler or Pooler(encoder.backbone.config)
 
 
-def encode_texts(
-    tokenizer: PreTrainedTokenizerBase, texts: Sequence[Text], max_length: int, types: bool = False
-) -> Pieces:
-    """Encode sentences, or pairs as the tokenizer's own template joins them, such as `[CLS] a [SEP] b [SEP]`.
-
-    What is longer than `max_length` pieces is cut at the end, of a pair piece by piece from the longer sentence.
-
-    Args:
-        tokenizer: of the encoder.
-        texts: all single sentences, or all pairs.
-        max_length: in pieces, special ones included.
-        types: whether to number the sentences of a pair, 0 and 1, for models that tell them apart by that.
-
-    Raises:
-        InputError: single sentences and pairs are mixed, or `max_length` has no room for both sentences.
-    """
-    pairs = [text for text in texts if not isinstance(text, str)]
-    if pairs and len(pairs) != len(texts):
-        raise InputError(f"{len(pairs)} of {len(texts)} texts are pairs of sentences: give pairs only, or none")
-    special = tokenizer.num_special_tokens_to_add(pair=bool(pairs))
-    if max_length < special + 1 + bool(pairs):
-        raise InputError(f"max_length={max_length} leaves no room for text beside {special} special pieces")
-    if not texts:
-        return Pieces.of([], tokenizer.pad_token_id, [] if types else None)
-    parts = [list(part) for part in zip(*pairs, strict=True)] or [list(texts)]
-    encoded = tokenizer(
-        *parts, truncation="longest_first", max_length=max_length,
-        return_attention_mask=False, return_token_type_ids=types, verbose=False,
-    )  # fmt: skip
-    # A decoder's tokenizer makes nothing at all of an empty text; the model must read something.
-    sequences = [ids or [tokenizer.eos_token_id] for ids in encoded["input_ids"]]
-    return Pieces.of(sequences, tokenizer.pad_token_id, encoded["token_type_ids"] if types else None)
-
-
 @torch.no_grad()
-def predict_values(classifier: Classifier, pieces: Pieces, tokens_per_batch: int = 4096) -> NDArray[np.generic]:
-    """[texts]: the best class of each, int64; or the number of each, float64, in the classifier's scale."""
+def predict_outputs(classifier: Classifier, pieces: Pieces, tokens_per_batch: int = 4096) -> Tensor:
+    """[texts, labels]: logits; for regression [texts]: numbers, as shares of the scale. Float32, on the CPU."""
     was_training, device = classifier.training, classifier.backbone.device
     classifier.eval()
-    values = np.zeros(len(pieces), dtype=np.int64 if classifier.labels else np.float64)
+    outputs = torch.zeros(len(pieces), *((len(classifier.labels),) if classifier.labels else ()))
     for indices in by_length(pieces.lengths, tokens_per_batch):
-        outputs = classifier(pieces.batch(indices).to(device))
-        values[indices] = (outputs.argmax(dim=1) if classifier.labels else outputs.double()).cpu().numpy()
+        outputs[torch.from_numpy(indices)] = classifier(pieces.batch(indices).to(device)).float().cpu()
     classifier.train(was_training)
+    return outputs
+
+
+def predict_values(classifier: Classifier, pieces: Pieces, tokens_per_batch: int = 4096) -> NDArray[np.generic]:
+    """[texts]: the best class of each, int64; or the number of each, float64, in the classifier's scale."""
+    return values_of(classifier, predict_outputs(classifier, pieces, tokens_per_batch))
+
+
+def values_of(classifier: Classifier, outputs: Tensor) -> NDArray[np.generic]:
+    """What outputs mean: classes, or numbers in the classifier's scale."""
+    if classifier.labels:
+        return outputs.argmax(dim=1).numpy()
     low, high = classifier.scale
-    return values if classifier.labels else low + (high - low) * values
+    return low + (high - low) * outputs.double().numpy()
 
 
 @dataclass(frozen=True)
@@ -197,15 +171,21 @@ class LabelledTexts:
         compute = measure_of(measure, len(classifier.labels)).compute
         return float(compute(predict_values(classifier, self.pieces), self.gold))
 
+    def targets(self, classifier: Classifier) -> Tensor:
+        """[texts]: what the outputs are compared with: classes, or numbers as shares of the scale."""
+        gold = torch.from_numpy(self.gold)
+        low, high = classifier.scale
+        return gold if classifier.labels else ((gold - low) / (high - low)).float()
+
     def scores(self, classifier: Classifier, measures: Sequence[str]) -> list[Score]:
         """The measures of the classifier's predictions, with intervals."""
         predicted = predict_values(classifier, self.pieces)
         return [score(measure, predicted, self.gold) for measure in measures]
 
 
-def text_of(example: SentencePair) -> Text:
-    """What a classifier reads of an example."""
-    return example.first if example.second is None else (example.first, example.second)
+def mean_loss(classifier: Classifier, outputs: Tensor, gold: Tensor) -> Tensor:
+    """Mean cross-entropy over texts, or mean squared error in shares of the scale."""
+    return cross_entropy(outputs, gold) if classifier.labels else mse_loss(outputs, gold)
 
 
 def gold_values(examples: Sequence[SentencePair], labels: Sequence[str]) -> NDArray[np.generic]:
@@ -266,9 +246,7 @@ class Classification:
     @cached_property
     def targets(self) -> Tensor:
         """[texts]: what the outputs are compared with."""
-        gold = torch.from_numpy(self.examples.gold)
-        low, high = self.classifier.scale
-        return gold if self.classifier.labels else ((gold - low) / (high - low)).float()
+        return self.examples.targets(self.classifier)
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -283,7 +261,7 @@ class Classification:
         """Mean cross-entropy over the texts, or mean squared error in shares of the scale."""
         device = model.backbone.device
         outputs, gold = model(batch.batch.to(device)).float(), batch.gold.to(device)
-        return cross_entropy(outputs, gold) if model.labels else mse_loss(outputs, gold)
+        return mean_loss(model, outputs, gold)
 
     def evaluate(self, model: Classifier) -> dict[str, float]:
         """The measure on each dev set."""

@@ -174,14 +174,15 @@ class LanguageModel:
 
     def training(self, train: Sequence[str], dev: Mapping[str, Sequence[str]]) -> Task:
         """What the loop trains on."""
-        held_out = {name: self._held_out(part) for name, part in dev.items()}
+        held_out = {name: self.held_out(part) for name, part in dev.items()}
         return MaskedLanguageModelling(self.encoder.tokenizer, train, self.max_length, dev=held_out)
 
     def scores(self, examples: Sequence[str]) -> list[Score]:
         """Perplexity on fixed masked pieces."""
-        return [Score("perplexity", self._held_out(examples).perplexity(self.module), "")]
+        return [Score("perplexity", self.held_out(examples).perplexity(self.module), "")]
 
-    def _held_out(self, sentences: Sequence[str]) -> HeldOut:
+    def held_out(self, sentences: Sequence[str]) -> HeldOut:
+        """Sentences with fixed masks."""
         return HeldOut.of(self.encoder.tokenizer, sentences, self.max_length)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -63,17 +63,24 @@ class Tagger(nn.Module):
 
 
 @torch.no_grad()
-def predict_classes(tagger: Tagger, windows: Windows, tokens_per_batch: int = 4096) -> NDArray[np.int64]:
-    """[words]: the best class of each word, -1 where no window owned it."""
+def read_words(
+    tagger: Tagger, windows: Windows, tokens_per_batch: int = 4096
+) -> Iterator[tuple[NDArray[np.int64], Tensor]]:
+    """Batch by batch, which words there are, and their logits [words, labels]."""
     was_training, device = tagger.training, tagger.classifier.weight.device
     tagger.eval()
-    classes = np.full(int(windows.sentence_starts[-1]), -1, dtype=np.int64)
     for indices in by_length(windows.pieces.lengths, tokens_per_batch):
         batch = windows.pieces.batch(indices).to(device)
         firsts = first_pieces(windows, indices, batch.ids.shape[1]).to(device)
-        owned = np.concatenate([windows.owned[index] for index in indices])
-        classes[owned] = tagger(batch, firsts).argmax(dim=1).cpu().numpy()
+        yield np.concatenate([windows.owned[index] for index in indices]), tagger(batch, firsts)
     tagger.train(was_training)
+
+
+def predict_classes(tagger: Tagger, windows: Windows, tokens_per_batch: int = 4096) -> NDArray[np.int64]:
+    """[words]: the best class of each word, -1 where no window owned it."""
+    classes = np.full(int(windows.sentence_starts[-1]), -1, dtype=np.int64)
+    for owned, logits in read_words(tagger, windows, tokens_per_batch):
+        classes[owned] = logits.argmax(dim=1).cpu().numpy()
     return classes
 
 

@@ -1,0 +1,128 @@
+"""A model measured again and again on the same examples, which are encoded once: its scores and its loss.
+
+One forward pass gives both. There are no intervals: a bootstrap would cost more than the pass.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
+
+from babelscope.errors import InputError
+from babelscope.task_table import TASKS
+from babelscope.tasks.attachment import count_attachments
+from babelscope.tasks.classify import Classifier, LabelledTexts, mean_loss, predict_outputs, values_of
+from babelscope.tasks.metrics import measure_of
+from babelscope.tasks.models import LanguageModel, TaskModel, tagged
+from babelscope.tasks.parse import EncodedSentences, Parser, gold_trees, read_sentences
+from babelscope.tasks.spans import count_spans
+from babelscope.tasks.tag import TaggedWindows, Tagger, label_sentences, read_words
+from babelscope.text import Sentence, SentencePair, Tagged, Tree
+
+Measured = Callable[[], dict[str, float]]
+"""Measures the model as it is now: by name the measures of its task, and the mean `loss` (nats; of regression the
+squared error in shares of the scale)."""
+
+
+def measured(model: TaskModel, examples: Sequence[Any]) -> Measured:
+    """Encode examples for a model, to measure it on them.
+
+    Raises:
+        InputError: there is no example, or the model is a BiLSTM, whose weights are no encoder's.
+    """
+    if not examples:
+        raise InputError("nothing to measure on: the evaluation data is empty")
+    match TASKS[model.design.task].kind, model.module:
+        case "tags", Tagger() as tagger:
+            return _tags(tagger, tagged(examples))
+        case "entities", Tagger() as tagger:
+            return _entities(tagger, examples)
+        case "trees", Parser() as parser:
+            return _trees(parser, examples)
+        case "classes" | "degrees", Classifier() as classifier:
+            return _texts(classifier, examples, TASKS[model.design.task].measures)
+        case "language model", _ if isinstance(model, LanguageModel):
+            return _language(model, examples)
+    raise InputError(f"{type(model.module).__name__}: only models of encoders are measured so")
+
+
+def _tags(tagger: Tagger, sentences: Sequence[Tagged]) -> Measured:
+    windows = TaggedWindows.of(tagger, sentences)
+
+    def measure() -> dict[str, float]:
+        classes, loss = _classes(tagger, windows)
+        return {"accuracy": float(windows.right(classes).mean()), "loss": loss}
+
+    return measure
+
+
+def _entities(tagger: Tagger, sentences: Sequence[Tagged]) -> Measured:
+    windows = TaggedWindows.of(tagger, sentences)
+    gold = [sentence.labels for sentence in sentences]
+
+    def measure() -> dict[str, float]:
+        classes, loss = _classes(tagger, windows)
+        return {"f1": count_spans(label_sentences(tagger, windows.windows, classes), gold).f1, "loss": loss}
+
+    return measure
+
+
+def _classes(tagger: Tagger, windows: TaggedWindows) -> tuple[Any, float]:
+    """[words]: the best class of each; and the mean cross-entropy of the gold classes that the tagger has."""
+    classes, total = np.full(len(windows.gold), -1, dtype=np.int64), 0.0
+    for owned, logits in read_words(tagger, windows.windows):
+        classes[owned] = logits.argmax(dim=1).cpu().numpy()
+        gold = torch.from_numpy(windows.gold[owned]).to(logits.device)
+        total += float(cross_entropy(logits.float(), gold, ignore_index=-1, reduction="sum"))
+    return classes, total / max(1, int((windows.gold >= 0).sum()))
+
+
+def _trees(parser: Parser, sentences: Sequence[Sentence]) -> Measured:
+    words = [sentence.words for sentence in sentences if sentence.words]
+    encoded = EncodedSentences.of(parser, [sentence.forms for sentence in sentences if sentence.words])
+    gold = gold_trees(words)
+    biaffine = parser.biaffine
+
+    def measure() -> dict[str, float]:
+        trees, total = [Tree([], []) for _ in words], 0.0
+        for indices, batch, states in read_sentences(parser, encoded):
+            for index, tree in zip(indices.tolist(), biaffine.trees(states, batch.real), strict=True):
+                trees[index] = tree
+            heads, relations = (one.batch(indices).ids.to(states.device) for one in gold)
+            with torch.no_grad():
+                total += int(batch.real.sum()) * float(biaffine.loss(states, batch.real, heads, relations))
+        counted = count_attachments(words, trees)
+        scores = {"las": counted.labelled, "uas": counted.heads}
+        count = counted.words.sum()
+        return {name: float(right.sum() / count) for name, right in scores.items()} | {"loss": float(total / count)}
+
+    return measure
+
+
+def _texts(classifier: Classifier, examples: Sequence[SentencePair], names: Sequence[str]) -> Measured:
+    texts = LabelledTexts.of(classifier, examples)
+    targets = texts.targets(classifier)
+    computed = {name: measure_of(name, len(classifier.labels)).compute for name in names}
+
+    def measure() -> dict[str, float]:
+        outputs = predict_outputs(classifier, texts.pieces)
+        predicted = values_of(classifier, outputs)
+        scores = {name: float(compute(predicted, texts.gold)) for name, compute in computed.items()}
+        return scores | {"loss": float(mean_loss(classifier, outputs, targets))}
+
+    return measure
+
+
+def _language(model: LanguageModel, sentences: Sequence[str]) -> Measured:
+    held_out = model.held_out(sentences)
+
+    def measure() -> dict[str, float]:
+        perplexity = held_out.perplexity(model.module)
+        return {"perplexity": perplexity, "loss": math.log(perplexity)}
+
+    return measure
