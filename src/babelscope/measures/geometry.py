@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
-from itertools import chain, pairwise
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +25,9 @@ CHUNK = 1 << 20
 
 ROUNDING = 1e-9
 """Alphas nearer than this are taken for the same: 0.1 is added up to grids that miss 1 by rounding."""
+
+BENT = 1 - 1e-15
+"""Nearly 1, where the inverse hyperbolic tangent is infinite; its factor there is 0."""
 
 BENT = 1 - 1e-15
 """Nearly 1, where the inverse hyperbolic tangent is infinite; its factor there is 0."""
