@@ -111,7 +111,9 @@ def test_status_and_plan_tell_done_from_pending(study, store, tmp_path):
     assert [line.split() for line in watched.splitlines()] == [line.split() for line in status]
 
     here = babelscope("plan", study, "--store", store).output
-    assert [line.split() for line in here.splitlines()[1:5]] == [[k, str(n), "0", "0", "s"] for k, n in kinds.items()]
+    planned = [line.split() for line in here.splitlines()[1:5]]
+    assert [line[:5] for line in planned] == [[k, str(n), "0", "0", "s"] for k, n in kinds.items()]
+    assert [" ".join(line[5:]) == "little" for line in planned] == [True, True, False, True]
     changed = babelscope("plan", study, "--store", store, "--with", "seeds=[0, 5]").output
     assert re.search(r"^Tune +2 +2 +\d+ s\b", changed, re.MULTILINE)
     elsewhere = babelscope("plan", study, "--store", tmp_path / "new")

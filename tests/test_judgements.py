@@ -248,7 +248,7 @@ def test_sentiment_is_that_of_the_one_polar_word_turned_round_by_a_negation_of_i
 
 
 def rearranged(clause: Clause) -> Iterator[Clause]:
-    """All clauses with the same words: nouns and adjectives of a clause shared out anew."""
+    """All clauses with the same words: nouns and adjectives of a clause shared out anew, no adjective to a name."""
     sites = [
         ("subject", clause.subject),
         ("object", clause.object),
@@ -257,7 +257,8 @@ def rearranged(clause: Clause) -> Iterator[Clause]:
     there = [(site, nominal) for site, nominal in sites if nominal]
     adjectives = [adjective for _, nominal in there for adjective in nominal.adjectives]
     for order in permutations([nominal for _, nominal in there]):
-        for places in product(range(len(there)), repeat=len(adjectives)):
+        nouns = [number for number, nominal in enumerate(order) if nominal.head.upos == "NOUN"]
+        for places in product(nouns, repeat=len(adjectives)):
             shared = [
                 replace(nominal, adjectives=tuple(a for a, p in zip(adjectives, places, strict=True) if p == number))
                 for number, nominal in enumerate(order)
