@@ -17,6 +17,7 @@ from babelscope.errors import InputError, StudyError
 from babelscope.measure_steps import Cost, Project, Retrieve, Vocabulary
 from babelscope.plan import Plan
 from babelscope.resolved import ResolvedTransfer
+from babelscope.resolved_surfaces import angles, check_tasks, surfaces
 from babelscope.step import Step
 from babelscope.steps import (
     Adapt,
@@ -27,7 +28,7 @@ from babelscope.steps import (
 )
 from babelscope.study import Study, Transfer
 from babelscope.study_encoders import Adaptation, Pretraining
-from babelscope.study_measures import Library, Probing
+from babelscope.study_measures import Interpolation, Library, Probing
 from babelscope.surgery.declare import donors_of
 from babelscope.task_table import TASKS, TaskName
 from babelscope.tuning.probes import Corpus, Probes
@@ -62,11 +63,14 @@ class _Compiler:
         encoders = [self._encoder(f"encoders.{k}", given) for k, given in enumerate(study.encoders)]
         references = [self._encoder(f"references.{k}", given) for k, given in enumerate(study.references)]
         self.references = tuple(encoder for encoder in references if encoder is not None)
-        transfers = [self._transfer(task, transfer) for task, transfer in study.tasks.items()]
+        transfers = {task: self._transfer(task, transfer) for task, transfer in study.tasks.items()}
         for key, declared in (("retrieval", study.retrieval), ("projection", study.projection)):
             for code in (declared.source, *declared.targets) if declared else ():
                 self._resolve(key, datasets.check_world_language, code)
         texts = self._texts()
+        between = [self._between(k, declared) for k, declared in enumerate(study.interpolations)]
+        for k, tasks in enumerate(study.angles):
+            self._resolve(f"angles.{k}", check_tasks, tasks, study)
         self._check_names(encoders)
         self._check_schedules(encoders)
         self.named = self._names(encoders)
@@ -74,13 +78,21 @@ class _Compiler:
             advice = "\n".join(dict.fromkeys(self.advice))
             raise StudyError(f"study {study.name}", list(dict.fromkeys(self.faults)), advice)
         encoders_found = [encoder for encoder in encoders if encoder is not None]
+        conditions = list(self._operated(encoders_found))
         return [
             *self._retrievals(encoders_found),
             *self._projections(encoders_found),
             *self._vocabularies(encoders_found, texts),
-            *(Cost(encoder=one) for one, _ in self._operated(encoders_found) if _is_among(one, study.costs)),
-            *(step for transfer in transfers for step in (*transfer.baselines(), *transfer.untuned())),
-            *(step for transfer in transfers for step in self._evaluations(encoders_found, transfer)),
+            *(Cost(encoder=one) for one, _ in conditions if _is_among(one, study.costs)),
+            *(step for transfer in transfers.values() for step in (*transfer.baselines(), *transfer.untuned())),
+            *(
+                step
+                for transfer in transfers.values()
+                for encoder, seed in conditions
+                for step in transfer.evaluations(encoder, seed)
+            ),
+            *(step for one, data in between for step in surfaces(one, data, transfers, conditions, study)),
+            *(step for tasks in study.angles for step in angles(tasks, transfers, conditions, study)),
         ]
 
     def _encoder(self, path: str, given: str | Pretraining | Adaptation) -> EncoderStep | None:
@@ -131,10 +143,6 @@ class _Compiler:
             if schedule:
                 epochs, steps = transfer.tuning.epochs, transfer.tuning.steps
                 self._resolve(f"schedules.{k}", check_duration, schedule, epochs, steps)
-
-    def _evaluations(self, encoders: list[EncoderStep], transfer: ResolvedTransfer) -> Iterator[Step]:
-        for operated, seed in self._operated(encoders):
-            yield from transfer.evaluations(operated, seed)
 
     def _operated(self, encoders: list[EncoderStep]) -> Iterator[tuple[EncoderStep, int]]:
         """Every encoder under every surgery that is meant for it, with every seed."""
@@ -192,6 +200,21 @@ class _Compiler:
                 pairs=declared.pairs, library=declared.library or _installed_library(), seed=0,
                 world_seed=self.study.world_seed, world_version=VERSION,
             )  # fmt: skip
+
+    def _between(self, k: int, declared: Interpolation) -> tuple[Interpolation, tuple[Dataset, ...]]:
+        """An interpolation and the data that its models are scored on."""
+        path, study = f"interpolations.{k}", self.study
+        self._resolve(path, check_tasks, declared.tasks, study)
+        name = declared.tasks[0]
+        if name not in study.tasks:
+            return declared, ()
+        task, types = cast(TaskName, study.tasks[name].task or name), study.tasks[name].entity_types
+        size, seed = declared.sentences, study.world_seed
+        found = (
+            self._resolve(f"{path}.evaluate.{place}", datasets.find, task, data, declared.split, size, seed, types)
+            for place, data in enumerate(declared.evaluate)
+        )
+        return declared, tuple(data for data in found if data is not None)
 
     def _texts(self) -> tuple[Dataset, ...]:
         """What vocabularies are compared on."""

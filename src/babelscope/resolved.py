@@ -49,10 +49,11 @@ class ResolvedTransfer:
     def evaluations(self, encoder: EncoderStep, seed: int) -> Iterator[Step]:
         """Tunings under every schedule, each scored on every data set."""
         for schedule in self.study.schedules:
-            model = self._tuned(encoder, schedule, seed)
+            model = self.tuned(encoder, schedule, seed)
             yield from (Evaluate(model=model, data=one) for one in self.test)
 
-    def _tuned(self, encoder: EncoderStep, schedule: Schedule | None, seed: int) -> Tune:
+    def tuned(self, encoder: EncoderStep, schedule: Schedule | None, seed: int) -> Tune:
+        """The tuning of an encoder under a schedule."""
         return Tune(
             encoder=encoder, task=self.task, head=self.transfer.head, entity_types=self.entity_types,
             train=self.train, dev=self.dev, tuning=self.transfer.tuning, schedule=schedule, probes=self.probes,

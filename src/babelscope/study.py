@@ -18,7 +18,7 @@ from pydantic import (
 from babelscope.declaration import Declaration
 from babelscope.errors import InputError, StudyError
 from babelscope.study_encoders import DeclaredEncoder
-from babelscope.study_measures import Probing, Projection, Retrieval, VocabularyComparison
+from babelscope.study_measures import Interpolation, Probing, Projection, Retrieval, VocabularyComparison
 from babelscope.surgery.declare import AnyOperation
 from babelscope.task_table import BASELINES, HEADS, TASKS, BaselineName, TaskName
 from babelscope.tuning.schedule import DeclaredSchedule, Schedule
@@ -134,6 +134,10 @@ class Study(Declaration):
     """Every tuning is done once with each."""
     retrieval: Retrieval | None = None
     projection: Projection | None = None
+    interpolations: tuple[Interpolation, ...] = ()
+    """Models between models; of every encoder, surgery, schedule and seed."""
+    angles: tuple[tuple[str, str, str], ...] = ()
+    """Names of three tasks: how far apart the last two's models are from the first's, and the angle between them."""
     vocabulary: VocabularyComparison | None = None
     contrasts: tuple[Contrast, ...] = ()
     """Effects that the study looks for; the report says of each whether it shows."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt
 
 from babelscope.corpora.sources import Split
 from babelscope.declaration import Declaration
+from babelscope.surface_steps import Part
 
 Library = Literal["openTSNE", "scikit-learn"]
 
@@ -56,6 +57,27 @@ class Probing(Declaration):
     """Of all these data sets."""
     sentences: PositiveInt = 200
     """Of each, at most."""
+
+
+class Interpolation(Declaration):
+    """Scores of the models on a line through two tasks' models, or on a plane through three (Wu et al., 2022).
+
+    All of these are tuned from one encoder with one seed, on different languages for instance.
+    """
+
+    tasks: Annotated[tuple[str, ...], Field(min_length=2, max_length=3)]
+    """Names of the study's tasks, all the same `task`: the model at the origin, then those that directions lead to."""
+    evaluate: tuple[str, ...] = Field(min_length=1)
+    """Data sets that every model is scored on."""
+    split: Split = "dev"
+    """Of these data sets."""
+    sentences: PositiveInt = 300
+    """Of each, at most."""
+    part: Part = "all"
+    """Which weights are combined; the others are those of the model at the origin."""
+    alphas: tuple[float, ...] | None = None
+    """Places along each direction, 0 the origin and 1 its end; None: 33 of a line, 21 a direction of a plane, -0.5 to
+    1.5."""
 
 
 class VocabularyComparison(Declaration):

@@ -22,10 +22,9 @@ class Blend:
     so are the corners kept, so that a move is one sum of long vectors.
 
     Args:
-        model: is overwritten; it is on the device that it will be used on.
-        corners: the weights to combine, each with all parameters of the model by name, tied ones once. They are
-            copied; buffers, which are no weights, stay those of the model.
-        names: the parameters that are combined; None: all. The others are those of the first corner.
+        model: its weights change; it is on the device that it will be used on.
+        corners: the weights to combine by the names of the model's parameters, tied ones once. They are copied.
+        names: the parameters that are combined; None: all. The others stay as they are, and so do buffers.
 
     Raises:
         InputError: there are fewer than two corners, or a name or a shape is not the model's.
@@ -37,9 +36,6 @@ class Blend:
         weights = dict(model.named_parameters())
         chosen = list(weights if names is None else dict.fromkeys(names))
         _check(weights, corners, chosen)
-        with torch.no_grad():
-            for name, weight in weights.items():
-                weight.copy_(corners[0][name])
         self.model = model
         self._corners = [_flat(corner[name].to(weights[name]) for name in chosen) for corner in corners]
         self._weights = torch.empty_like(self._corners[0])
@@ -90,8 +86,8 @@ def _check(weights: Mapping[str, Tensor], corners: Sequence[Mapping[str, Tensor]
     if strange := [name for name in chosen if name not in weights]:
         raise InputError(f"{strange[0]}: the model has no such weight")
     for number, corner in enumerate(corners):
-        for name, weight in weights.items():
-            found = tuple(corner[name].shape) if name in corner else "missing"
+        for name in chosen:
+            weight, found = weights[name], tuple(corner[name].shape) if name in corner else "missing"
             if found != tuple(weight.shape):
                 raise InputError(
                     f"model {number + 1} to combine: {name} is {found}; the working model's is {tuple(weight.shape)}"

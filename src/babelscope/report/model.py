@@ -156,7 +156,12 @@ def is_score(row: Row) -> bool:
     """Whether the row is a run's result on a test split."""
     main = TASKS[row.task].measures[0] if row.task in TASKS else row.measure
     return (
-        row.split == "test" and row.measure == main and main in SCORES and row.language is not None and row.step is None
+        row.split == "test"
+        and row.measure == main
+        and main in SCORES
+        and row.language is not None
+        and row.step is None
+        and row.alpha1 is None
     )
 
 

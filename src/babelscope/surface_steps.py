@@ -1,0 +1,69 @@
+"""Steps that measure models between tuned ones. What they compute is in `surfaces`, imported only when it runs."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import SerializeAsAny
+
+from babelscope.corpora.datasets import Dataset
+from babelscope.step import Step, Workspace
+from babelscope.steps import Tune
+
+Part = Literal["all", "encoder", "head"]
+"""Which weights are combined; the others are those of the model at the origin."""
+
+
+class Surface(Step):
+    """Score the models on a line through two tuned ones, or on a plane through three."""
+
+    models: tuple[SerializeAsAny[Tune], ...]
+    """The one at the origin, then the ends of the directions."""
+    part: Part = "all"
+    points: tuple[tuple[float, ...], ...]
+    """How far along each direction."""
+    data: tuple[Dataset, ...]
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """The columns of the model at the origin, and all models' training languages: `qaa > qaa+qab`."""
+        labels = labels_of(self.models)
+        part = "" if self.part == "all" else f", {self.part} alone"
+        return labels | {"train_languages": labels["train_languages"] + part}
+
+    @property
+    def title(self) -> str:
+        labels = self.labels
+        return f"{len(self.points)} models between {labels['train_languages']}: {labels['encoder']}, {labels['task']}"
+
+    def execute(self, workspace: Workspace) -> None:
+        from babelscope.surfaces import measure_surface
+
+        measure_surface(self, workspace)
+
+
+class Angle(Step):
+    """How far two tuned models are from a third, and the angle between the two ways; overall and part by part."""
+
+    models: tuple[SerializeAsAny[Tune], SerializeAsAny[Tune], SerializeAsAny[Tune]]
+    """The one at the origin, and the two others."""
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """As of a `Surface`."""
+        return labels_of(self.models)
+
+    @property
+    def title(self) -> str:
+        labels = self.labels
+        return f"angle at {labels['train_languages']}: {labels['encoder']}, {labels['task']}"
+
+    def execute(self, workspace: Workspace) -> None:
+        from babelscope.surfaces import measure_angle
+
+        measure_angle(self, workspace)
+
+
+def labels_of(models: tuple[Tune, ...]) -> dict[str, Any]:
+    """The columns of the first model; the training languages are those of all."""
+    return models[0].labels | {"train_languages": " > ".join(model.labels["train_languages"] for model in models)}
