@@ -8,7 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from babelscope.statistics import Interval, bca_interval, difference_interval, student_t_interval
+from babelscope.statistics import (
+    Interval,
+    bca_interval,
+    difference_interval,
+    geometric_interval,
+    student_t_interval,
+)
 
 shares = st.lists(st.floats(0, 1, allow_nan=False), min_size=2, max_size=8)
 
@@ -44,6 +50,27 @@ def test_one_value_has_no_interval():
 def test_no_value_is_refused():
     with pytest.raises(ValueError, match="at least one"):
         student_t_interval([])
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(1, 1e6), min_size=2, max_size=8), st.sampled_from([0.8, 0.95]))
+def test_the_geometric_interval_is_scipys_of_logarithms(values, confidence):
+    found = geometric_interval(values, confidence=confidence)
+    assert found.mean == pytest.approx(stats.gmean(values)) and found.n == len(values)
+    error = stats.sem(np.log(values))
+    if error > 1e-9:
+        low, high = stats.t.interval(confidence, len(values) - 1, np.log(values).mean(), error)
+        assert (np.log(found.low), np.log(found.high)) == pytest.approx((low, high), rel=1e-6, abs=1e-6)
+
+
+def test_the_geometric_interval_stays_above_zero():
+    found = geometric_interval([2.0, 200.0])
+    assert 0 < found.low < found.mean < found.high and found.mean == pytest.approx(20)
+    assert student_t_interval([2.0, 200.0]).low < 0
+    assert geometric_interval([5.0]) == Interval(pytest.approx(5.0), None, None, None, 1)
+    assert geometric_interval([math.exp(700), 5.0]).high == math.inf
+    with pytest.raises(ValueError, match="positive values, not 0"):
+        geometric_interval([1.0, 0.0])
 
 
 @settings(deadline=None)

@@ -53,6 +53,20 @@ def student_t_interval(values: Sequence[float], *, confidence: float = 0.95) -> 
     return _around(mean, sd, sd / math.sqrt(n), n - 1, n, confidence)
 
 
+def geometric_interval(values: Sequence[float], *, confidence: float = 0.95) -> Interval:
+    """Geometric mean of positive values (perplexities) and Student's t interval of their logarithms, taken back.
+
+    It is lopsided and stays above zero. `sd` is None, since logarithms spread by a factor. Raises ValueError without
+    values or for one that is not positive.
+    """
+    if not all(value > 0 for value in values):
+        raise ValueError(f"a geometric mean is of positive values, not {min(values)}")
+    found = student_t_interval(np.log(np.asarray(values, dtype=np.float64)).tolist(), confidence=confidence)
+    with np.errstate(over="ignore"):  # a bound beyond all numbers is infinite
+        low, high = (None if end is None else float(np.exp(end)) for end in (found.low, found.high))
+    return Interval(math.exp(found.mean), low, high, None, found.n)
+
+
 def difference_interval(a: Mapping[int, float], b: Mapping[int, float], *, confidence: float = 0.95) -> Interval:
     """Mean of `a` minus mean of `b`, each given as seed -> value, with its t interval.
 
