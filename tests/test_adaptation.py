@@ -102,7 +102,9 @@ def test_every_missing_text_and_encoder_is_reported_at_once(text, headless):
         compile_study(Study.model_validate(declared(headless, encoders)))
     first, second, third, fourth = caught.value.faults
     assert first.startswith("encoders.0.texts.0: text:qab:") and "there is no file" in first
-    assert second == "encoders.0.texts.1: spell text of the world out, such as {language: qaa, sentences: 9000}"
+    assert (
+        second == "encoders.0.texts.1: world:qaa: spell text of the world out, such as {language: qaa, sentences: 9000}"
+    )
     assert third.startswith("encoders.1.texts.0: 'glue:RTE' is no data of mlm")
     assert fourth.startswith("encoders.1.encoder: nowhere/at/all: no such folder")
 

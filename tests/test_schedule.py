@@ -118,8 +118,11 @@ def test_text_is_read(text, fields):
     ("text", "message"),
     [
         ("frees:8", "schedule 'frees:8': no such schedule\nSchedules are freeze:N"),
-        ("freeze", "'freeze=' is not an argument; expected NAME=VALUE"),
-        ("freeze:many", "freeze: should be a valid integer"),
+        ("freeze", "freeze of what? It goes on after a colon"),
+        ("gradual:3", "'3' is not an argument; expected NAME=VALUE, such as groups=3"),
+        ("layers:6", "layers: should be a first layer and the one after the last, such as 6-12"),
+        ("gradual:groups=2,every=epochs", "every: should be epoch or a number of steps"),
+        ("freeze:many", "freeze: should be a whole number"),
         ("freeze:-2", "freeze: should be greater than or equal to -1"),
         ("upper:third", "upper: should be 'half', 'quarter' or 'last'"),
         ("layers:6", "layers"),
@@ -235,8 +238,12 @@ def test_stages_begin_after_epochs_or_steps(encoder, tagged):
     tuning = Tuning(epochs=3, tokens_per_batch=128)
     ends = [step for step, (_, end) in enumerate(all_batches(lengths, tuning, 0), 1) if end]
     by_epoch = stage_starts(parse_schedule("gradual:groups=2"), lengths, tuning, 0)
-    assert by_epoch[:3] == [1, ends[0] + 1, ends[1] + 1]
+    assert by_epoch == [1, ends[0] + 1]
     assert stage_starts(parse_schedule("gradual:groups=3,every=4"), lengths, tuning, 0) == [1, 5, 9]
+    with pytest.raises(InputError, match=rf"ends after {ends[-1]} steps, when 1 of 2 groups are trained"):
+        stage_starts(parse_schedule(f"gradual:groups=2,every={ends[-1]}"), lengths, tuning, 0)
+    with pytest.raises(InputError, match=rf"ends after {ends[-1]} steps, when 3 of 4 groups are trained"):
+        stage_starts(parse_schedule("gradual:groups=4"), lengths, tuning, 0)
     assert stage_starts(parse_schedule("freeze:1"), lengths, tuning, 0) == stage_starts(None, lengths, tuning, 0) == [1]
 
 

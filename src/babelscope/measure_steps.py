@@ -50,6 +50,8 @@ class Probe(Step):
 
     encoder: SerializeAsAny[EncoderStep]
     probes: Probes
+    max_length: PositiveInt | None = None
+    """As the tuning's."""
 
     @property
     def title(self) -> str:

@@ -26,7 +26,14 @@ def probe(step: Probe, workspace: Workspace) -> None:
     """Write the probes of an encoder as it is: perplexities alone."""
     torch.set_num_threads(1)
     encoder = step.encoder.build(workspace)
-    observer = Observer(step.probes, task_model(encoder, Design("mlm")), encoder, {}, workspace, step.encoder.labels)
+    observer = Observer(
+        step.probes,
+        task_model(encoder, Design("mlm", max_length=step.max_length)),
+        encoder,
+        {},
+        workspace,
+        step.encoder.labels,
+    )
     observer.observe(0, encoder.model)
 
 

@@ -12,10 +12,10 @@ from pydantic import NonNegativeInt, PositiveInt, SerializeAsAny
 
 from babelscope.corpora.datasets import Dataset, FileData
 from babelscope.corpora.world_text import WorldText
-from babelscope.encoders.places import layer_count
+from babelscope.encoders.places import has_mlm_head, layer_count
 from babelscope.encoders.shape import Shape
 from babelscope.step import Results, Step, Workspace
-from babelscope.surgery.declare import AnyOperation
+from babelscope.surgery.declare import AnyOperation, Drop, Repeat
 from babelscope.task_table import BaselineName, TaskName
 from babelscope.tuning.probes import Probes
 from babelscope.tuning.schedule import Schedule
@@ -41,6 +41,11 @@ class EncoderStep(Step):
     def layers(self) -> int | None:
         """How many it has, where that can be seen before it is built."""
         return None
+
+    @property
+    def has_mlm_head(self) -> bool | None:
+        """Whether it can predict hidden pieces, where that can be seen before it is built."""
+        return True
 
 
 class Load(EncoderStep):
@@ -68,6 +73,10 @@ class Load(EncoderStep):
     @property
     def layers(self) -> int | None:
         return layer_count(self.place)
+
+    @property
+    def has_mlm_head(self) -> bool | None:
+        return has_mlm_head(self.place)
 
 
 class Pretrain(EncoderStep):
@@ -159,6 +168,14 @@ class Operate(EncoderStep):
     @property
     def labels(self) -> dict[str, Any]:
         return self.encoder.labels | {"surgery": self.surgery} | ({"seed": self.seed} if self.seeded else {})
+
+    @property
+    def layers(self) -> int | None:
+        return None if any(isinstance(one, Drop | Repeat) for one in self.operations) else self.encoder.layers
+
+    @property
+    def has_mlm_head(self) -> bool | None:
+        return self.encoder.has_mlm_head
 
     @property
     def seeded(self) -> bool:

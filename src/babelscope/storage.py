@@ -62,14 +62,14 @@ def _rows(step: Tune, probes: Probes) -> int:
 
 
 def _weights(encoder: EncoderStep) -> int | None:
-    """Bytes of an encoder in float32."""
+    """Bytes of an encoder in float32; of one with layers dropped or repeated, those before that."""
     match encoder:
         case Pretrain(shape=shape, vocabulary_size=pieces):
             return 4 * _parameters(shape, pieces)
         case Adapt(encoder=inner) | Operate(encoder=inner):
             return _weights(inner)
         case Load(place=place) if Path(place).is_dir():
-            return sum(file.stat().st_size for file in Path(place).glob("*.safetensors"))
+            return sum(file.stat().st_size for file in Path(place).glob("*.safetensors")) or None
         case _:
             return None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from reprlib import Repr
 from typing import Annotated, Any, TypeVar, cast, get_args
@@ -26,6 +26,7 @@ from babelscope.tuning.settings import Tuning
 from babelscope.yaml_text import read_yaml, to_yaml
 
 D = TypeVar("D", bound=Declaration)
+T = TypeVar("T")
 
 _GIVEN = Repr()
 _GIVEN.maxlevel, _GIVEN.maxstring, _GIVEN.maxother = 2, 80, 80
@@ -200,8 +201,13 @@ def load_study(path: Path, changes: dict[str, Any] | None = None) -> Study:
 
 def validate(kind: type[D], declared: Any, origin: str) -> D:
     """The declaration, or a `StudyError` that lists all faults with their paths."""
+    return declare(lambda: kind.model_validate(declared), origin, kind)
+
+
+def declare(make: Callable[[], T], origin: str, kind: type[Declaration]) -> T:
+    """What `make` declares, or a `StudyError` that lists what is wrong with a declaration of that kind."""
     try:
-        return kind.model_validate(declared)
+        return make()
     except ValidationError as error:
         # A list whose items are all at fault also counts as too short.
         faults = [fault for fault in error.errors() if not (fault["type"] == "too_short" and fault["input"])]
@@ -230,7 +236,22 @@ def _fault(kind: type[Declaration], fault: Any) -> str:
         return f"{where}: unknown key; allowed are {', '.join(_fields_at(kind, path[:-1]))}"
     if fault["type"] == "missing":
         return f"{where}: missing"
-    return f"{where}: {fault['msg'].removeprefix('Value error, ')} (given: {_GIVEN.repr(fault['input'])})"
+    problem = _IN_WORDS.get(fault["type"], fault["msg"].removeprefix("Value error, "))
+    return f"{where}: {problem.format(**fault.get('ctx', {}))} (given: {_GIVEN.repr(fault['input'])})"
+
+
+_IN_WORDS = {
+    "tuple_type": "should be a list, such as [one, another]",
+    "dict_type": "should be keys with values, such as {{key: value}}",
+    "too_short": "should have {min_length} or more entries",
+    "too_long": "should have at most {max_length} entries",
+    "int_parsing": "should be a whole number",
+    "int_type": "should be a whole number",
+    "float_parsing": "should be a number",
+    "float_type": "should be a number",
+    "string_type": "should be text",
+}
+"""What YAML's users call things, by the type of a fault."""
 
 
 def _fields_at(kind: type[Declaration], path: list[str]) -> list[str]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt
+from pydantic import Field, PositiveInt, model_validator
 
 from babelscope.corpora.sources import Split
 from babelscope.declaration import Declaration
 from babelscope.surface_steps import Part
 
 Library = Literal["openTSNE", "scikit-learn"]
+Named = Annotated[tuple[str, ...], Field(min_length=1)]
+"""Names of data sets."""
 
 
 class Retrieval(Declaration):
@@ -47,9 +49,9 @@ class Probing(Declaration):
 
     every: PositiveInt | None = None
     """Steps; None: after 1, 2, 3, 4, 6, 8, 11, 16 ... steps."""
-    perplexity: dict[str, tuple[str, ...]] = Field(default={})
+    perplexity: dict[str, Named] = Field(default={})
     """By a name of one's own: data sets whose sentences are taken together. Encoders need a language model head."""
-    distance: dict[str, tuple[str, ...]] = Field(default={})
+    distance: dict[str, Named] = Field(default={})
     """Likewise: over whose words each layer's states are compared with those at the start and those of references."""
     scores: tuple[str, ...] = ()
     """Data sets that the task is scored on."""
@@ -57,6 +59,12 @@ class Probing(Declaration):
     """Of all these data sets."""
     sentences: PositiveInt = 200
     """Of each, at most."""
+
+    @model_validator(mode="after")
+    def _measures_something(self) -> Probing:
+        if not (self.perplexity or self.distance or self.scores):
+            raise ValueError("nothing to measure: give perplexity, distance or scores, or leave probes out")
+        return self
 
 
 class Interpolation(Declaration):

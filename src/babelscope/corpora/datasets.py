@@ -72,6 +72,11 @@ class FileData(Declaration):
     """The entity types that may be left then; empty: any."""
     sha256: str
 
+    @property
+    def splits_one_file(self) -> bool:
+        """Whether all splits are parts of one file, as those of plain text are."""
+        return _family(self.task, self.name) is _PLAIN
+
     def read(self) -> Examples:
         """The examples; `DataError` if the file is no longer the one that the study was planned with."""
         return _parsed(self)

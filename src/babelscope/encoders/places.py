@@ -7,7 +7,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
-from babelscope.encoders.anatomy import check_family
+from safetensors import SafetensorError, safe_open
+
+from babelscope.encoders.anatomy import ANATOMY, check_family
 from babelscope.errors import EncoderError
 from babelscope.keys import folder_digest
 
@@ -66,6 +68,25 @@ def layer_count(path: str) -> int | None:
         return None
     names = ("num_hidden_layers", "n_layers", "n_layer")  # what families call it
     return next((config[name] for name in names if isinstance(config.get(name), int)), None)
+
+
+def has_mlm_head(path: str) -> bool | None:
+    """Whether the encoder in a folder has the weights of a masked language model head; None where that cannot be seen.
+
+    Reads the names of the weights, not the weights.
+    """
+    try:
+        config = json.loads((Path(path) / "config.json").read_text(encoding="utf-8"))
+        head = ANATOMY[config["model_type"]].head
+        names = [name for file in Path(path).glob("*.safetensors") for name in _weight_names(file)]
+    except (OSError, ValueError, KeyError, SafetensorError):
+        return None
+    return any(name.startswith(tuple(f"{part}." for part in head)) for name in names) if names else None
+
+
+def _weight_names(file: Path) -> list[str]:
+    with safe_open(file, framework="np") as weights:
+        return list(weights.keys())
 
 
 def check_folder(folder: Path, allow_pickle: bool = False) -> None:

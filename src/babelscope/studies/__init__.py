@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from babelscope.errors import InputError
+from babelscope.errors import InputError, StudyError
 from babelscope.rows import Row
 from babelscope.studies import (
     alignment_by_layer,
@@ -18,7 +18,7 @@ from babelscope.studies import (
     monolingual_benefits,
     world_encoders,
 )
-from babelscope.study import Study, load_study, validate
+from babelscope.study import Study, declare, load_study, validate
 
 STUDIES: dict[str, ModuleType] = {
     "first-look": first_look, "all-tasks": all_tasks, "monolingual-benefits": monolingual_benefits,
@@ -41,7 +41,11 @@ def find_study(name: str, changes: dict[str, Any]) -> Study:
     profiles, profile = STUDIES[base].PROFILES, profile if at else "world"
     if profile not in profiles:
         raise InputError(f"{base} has no profile {profile!r}; there are {', '.join(profiles)}")
-    return profiles[profile](validate(STUDIES[base].Parameters, changes, f"{name} --with"))
+    given = validate(STUDIES[base].Parameters, changes, f"{name} --with")
+    study = declare(lambda: profiles[profile](given), f"{name} --with", Study)
+    if unused := given.unused():
+        raise StudyError(f"{name} --with", [f"{key}: {base}@{profile} has no use for it here" for key in unused])
+    return study
 
 
 def published_rows(study: str) -> list[Row]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from babelscope.declaration import Declaration
 from babelscope.tuning.settings import Tuning
@@ -17,6 +17,18 @@ class StudyParameters(Declaration):
     """Default: 3, or 2 if small."""
     scale: Literal["full", "small"] = "full"
     """small: less data and fewer seeds, for a first look and for tests."""
+
+    _read: set[str] = PrivateAttr(default_factory=set)
+
+    def __getattribute__(self, name: str) -> Any:
+        """Notes which parameters a study's profile reads."""
+        if name in type(self).model_fields:
+            self._read.add(name)
+        return super().__getattribute__(name)
+
+    def unused(self) -> list[str]:
+        """What was given, but has not been read."""
+        return sorted(self.model_fields_set - self._read)
 
     @property
     def small(self) -> bool:

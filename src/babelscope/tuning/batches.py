@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babelscope.encoders.pieces import cut_by_tokens
+from babelscope.errors import InputError
 from babelscope.seeds import derive_seed
 from babelscope.tuning.schedule import Schedule
 from babelscope.tuning.settings import Tuning
@@ -70,10 +71,22 @@ def stage_starts(
     seed: int,
     groups: NDArray[np.int64] | None = None,
 ) -> list[int]:
-    """The first step of each stage of a schedule, steps counted from 1; those after the run may be left out."""
+    """The first step of each stage of a schedule, steps counted from 1.
+
+    Raises:
+        InputError: the run ends before the last stage begins.
+    """
     if schedule is None or schedule.gradual is None:
         return [1]
     if schedule.every != "epoch":
-        return [1 + stage * schedule.every for stage in range(schedule.gradual)]
-    batches = enumerate(all_batches(lengths, tuning, seed, groups), 1)
-    return [1, *(step + 1 for step, (_, ends) in batches if ends)]
+        starts = [1 + stage * schedule.every for stage in range(schedule.gradual)]
+    else:
+        batches = enumerate(all_batches(lengths, tuning, seed, groups), 1)
+        starts = [1, *(step + 1 for step, (_, ends) in batches if ends)]
+    reached = sum(start <= count_steps(lengths, tuning, seed, groups) for start in starts)
+    if reached < schedule.gradual:
+        raise InputError(
+            f"schedule {schedule.name}: the run ends after {count_steps(lengths, tuning, seed, groups)} steps, when "
+            f"{reached} of {schedule.gradual} groups are trained; train for longer or give fewer groups"
+        )
+    return starts[: schedule.gradual]

@@ -141,6 +141,8 @@ def tune(
                 if _validate(model, task, state, part):
                     write_weights(best, merged_weights(model))
                 if tuning.patience is not None and state.without_best >= tuning.patience:
+                    if watch is not None and not watch.due(step, total):
+                        _observe(watch, step, model, part, paused)
                     break
             if time.monotonic() - saved_at >= checkpoint_seconds:
                 save_checkpoint(checkpoint, model, optimizer, state)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.tap import word_states
 from babelscope.measures.cka import linear_cka
-from babelscope.measures.distance import Distances, distances
+from babelscope.measures.distance import distances
 from babelscope.rows import Row
 from babelscope.tasks.mlm import HeldOut
 from babelscope.tasks.models import TaskModel
@@ -57,14 +57,14 @@ class Observer:
     ):
         self.probes, self.model, self.encoder = probes, model, encoder
         self.journal, self.labels = journal, labels
+        length = min(encoder.max_length, model.design.max_length or encoder.max_length)
         self.held_out = {
-            corpus.name: HeldOut.of(encoder.tokenizer, _sentences(corpus), encoder.max_length)
-            for corpus in probes.perplexity
+            corpus.name: HeldOut.of(encoder.tokenizer, _sentences(corpus), length) for corpus in probes.perplexity
         }
         self.words = {corpus.name: [sentence.split() for sentence in _sentences(corpus)] for corpus in probes.distance}
         encoders = {"start": encoder, **references}
         self.references = {
-            (corpus, name): word_states(reference, words).half()
+            (corpus, name): word_states(reference, words).half().cpu()
             for corpus, words in self.words.items()
             for name, reference in encoders.items()
         }
@@ -96,17 +96,18 @@ class Observer:
 
     def _distances(self, corpus: Corpus) -> Iterator[Row]:
         # Rounded as the references are, so that what did not move is at distance 0.
-        states = word_states(self.encoder, self.words[corpus.name]).half()
+        states = word_states(self.encoder, self.words[corpus.name]).half().cpu()
         for (name, reference), there in self.references.items():
             if name == corpus.name:
                 yield from _compared(states, there, reference)
 
 
 def _compared(states: Tensor, reference: Tensor, name: str) -> Iterator[Row]:
-    found: Distances = distances(states, reference)
-    for measure, values in found._asdict().items():
-        yield from _by_layer(f"{_SPOKEN[measure]} to {name}", values)
-    alike = [float(linear_cka(own, other)) for own, other in zip(states, reference, strict=True)]
+    """All distances, and CKA; CKA alone where the reference has another width, since no distance is defined then."""
+    if states.shape == reference.shape:
+        for measure, values in distances(states, reference)._asdict().items():
+            yield from _by_layer(f"{_SPOKEN[measure]} to {name}", values)
+    alike = [float(linear_cka(own, other, debiased=True)) for own, other in zip(states, reference, strict=True)]
     yield from _by_layer(f"CKA with {name}", alike)
 
 

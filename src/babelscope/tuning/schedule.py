@@ -23,7 +23,10 @@ _USAGE = (
 
 
 def _ends(given: Any) -> Any:
-    return given.split("-") if isinstance(given, str) else given
+    ends = given.split("-") if isinstance(given, str) else given
+    if isinstance(ends, list | tuple) and (len(ends) != 2 or "" in ends):
+        raise ValueError("should be a first layer and the one after the last, such as 6-12")
+    return ends
 
 
 class Schedule(Declaration):
@@ -78,9 +81,9 @@ def parse_schedule(text: str) -> Schedule:
     """
     fields = _fields(text)
     try:
-        return Schedule.model_validate({"name": text, **fields})
+        return Schedule.model_validate({"name": "".join(text.split()), **fields})
     except ValidationError as error:
-        raise InputError(f"schedule {text!r}: {_fault(error)}", _USAGE) from None
+        raise InputError(f"schedule {text!r}: {_fault(error)}") from None
 
 
 def _fields(text: str) -> dict[str, str]:
@@ -88,14 +91,18 @@ def _fields(text: str) -> dict[str, str]:
     if way not in _WAYS:
         raise InputError(f"schedule {text!r}: no such schedule", _USAGE)
     first, *others = rest.split(",")
+    if not first:
+        raise InputError(f"schedule {text!r}: {way} of what? It goes on after a colon", _USAGE)
     fields: dict[str, str] = {}
     for argument in [first if way == "gradual" else f"{way}={first}", *others]:
         key, equals, value = (part.strip() for part in argument.partition("="))
         key = "gradual" if (way, key) == ("gradual", "groups") else key
         if not (key and equals and value):
-            raise InputError(f"schedule {text!r}: {argument!r} is not an argument; expected NAME=VALUE", _USAGE)
+            raise InputError(
+                f"schedule {text!r}: {argument!r} is not an argument; expected NAME=VALUE, such as groups=3"
+            )
         if key in fields:
-            raise InputError(f"schedule {text!r}: {key} is given twice", _USAGE)
+            raise InputError(f"schedule {text!r}: {key} is given twice")
         fields[key] = value
     return fields
 
@@ -106,6 +113,10 @@ def _fault(error: ValidationError) -> str:
     if fault["type"] == "extra_forbidden":
         return f"no argument {key!r}"
     message = fault["msg"].removeprefix("Value error, ").replace("Input should be", "should be")
+    if key == "every":
+        message = "should be epoch or a number of steps"
+    elif fault["type"] == "int_parsing":
+        message = "should be a whole number"
     return f"{'groups' if key == 'gradual' else key}: {message}" if key else message
 
 

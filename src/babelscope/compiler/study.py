@@ -1,0 +1,82 @@
+"""The steps of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import product
+
+from babelscope.compiler.encoders import ResolvedEncoders
+from babelscope.compiler.faults import Faults
+from babelscope.compiler.measures import check_languages, find_texts, measure_encoders
+from babelscope.compiler.surfaces import find_data, surfaces
+from babelscope.compiler.transfers import ResolvedTransfer, resolve_transfer
+from babelscope.plan import Plan
+from babelscope.steps import EncoderStep
+from babelscope.study import Study
+from babelscope.tuning.schedule import check_duration, check_schedule
+
+
+def compile_study(study: Study) -> Plan:
+    """The steps of a study. Everything it names is looked up first, and all that is missing reported at once.
+
+    Raises:
+        StudyError: an encoder, a data set or a language that does not exist, or things that do not go together; each
+            with the path of its key.
+    """
+    faults = Faults()
+    encoders = ResolvedEncoders.of(study, faults)
+    references = tuple(encoder for encoder in encoders.references if encoder is not None)
+    transfers = {name: resolve_transfer(study, name, references, faults) for name in study.tasks}
+    conditions = list(encoders.conditions())
+    check_languages(study, faults)
+    texts, between = find_texts(study, faults), find_data(study, faults)
+    _check_schedules(study, [encoder for encoder, _ in conditions], faults)
+    _check_heads(encoders, transfers, faults)
+    faults.report(study.name)
+    return Plan.of([
+        *measure_encoders(encoders, texts),
+        *(step for transfer in transfers.values() for step in (*transfer.baselines(), *transfer.untuned())),
+        *(
+            step
+            for transfer in transfers.values()
+            for encoder, seed in conditions
+            for step in transfer.evaluations(encoder, seed)
+        ),
+        *surfaces(study, between, transfers, conditions),
+    ])  # fmt: skip
+
+
+def _check_schedules(study: Study, encoders: Iterable[EncoderStep], faults: Faults) -> None:
+    """Whether encoders have the layers that schedules name, as far as can be seen, and tunings the time."""
+    layers = dict.fromkeys(encoder.layers for encoder in encoders if encoder.layers)
+    durations = dict.fromkeys((one.tuning.epochs, one.tuning.steps) for one in study.tasks.values())
+    for k, schedule in enumerate(study.schedules):
+        if schedule:
+            for count in layers:
+                faults.resolve(f"schedules.{k}", check_schedule, schedule, count)
+            for epochs, steps in durations:
+                faults.resolve(f"schedules.{k}", check_duration, schedule, epochs, steps)
+
+
+def _check_heads(encoders: ResolvedEncoders, transfers: Mapping[str, ResolvedTransfer], faults: Faults) -> None:
+    """Whether encoders that are to predict hidden pieces can, and probes compare layers with as many others."""
+    if any(transfer.predicts_pieces for transfer in transfers.values()):
+        perplexities = any(transfer.probes and transfer.probes.perplexity for transfer in transfers.values())
+        measured = encoders.references if perplexities else []
+        for key, found in (("encoders", encoders.declared), ("references", measured)):
+            for k, encoder in enumerate(found):
+                if encoder and encoder.has_mlm_head is False:
+                    faults.add(f"{key}.{k}", f"{encoder.labels['encoder']} {_HEADLESS}")
+    if any(transfer.probes and transfer.probes.distance for transfer in transfers.values()):
+        for encoder, (k, reference) in product(encoders.found, enumerate(encoders.references)):
+            counts = (encoder.layers, reference.layers if reference else None)
+            if None not in counts and counts[0] != counts[1]:
+                names = (encoder.labels["encoder"], reference.labels["encoder"] if reference else "")
+                problem = f"{names[1]} has {counts[1]} layers, but {names[0]} has {counts[0]}"
+                faults.add(f"references.{k}", f"{problem}; distances are from one layer to the same one")
+
+
+_HEADLESS = (
+    "has no masked language model head, which language modelling and perplexity need; declare an adaptation, which "
+    "gives it one: {name: ..., encoder: ..., texts: [...], tuning: {...}}"
+)

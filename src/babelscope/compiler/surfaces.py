@@ -1,0 +1,81 @@
+"""The steps that measure models between tuned ones, from a study's interpolations and angles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+
+from babelscope.compiler.faults import Faults
+from babelscope.compiler.transfers import ResolvedTransfer
+from babelscope.corpora import datasets
+from babelscope.corpora.datasets import Dataset
+from babelscope.errors import InputError
+from babelscope.measures.grid import PATH, PLANE, grid
+from babelscope.step import Step
+from babelscope.steps import EncoderStep, Tune
+from babelscope.study import Study
+from babelscope.surface_steps import Angle, Surface
+from babelscope.task_table import TaskName
+
+Conditions = Sequence[tuple[EncoderStep, int]]
+"""Operated encoders and seeds."""
+Transfers = Mapping[str, ResolvedTransfer]
+
+
+def find_data(study: Study, faults: Faults) -> list[tuple[Dataset, ...]]:
+    """What the models of each interpolation are scored on; the tasks of interpolations and angles are checked too."""
+    for k, names in enumerate(study.angles):
+        faults.resolve(f"angles.{k}", _check_tasks, names, study)
+    return [_data(study, k, faults) for k in range(len(study.interpolations))]
+
+
+def surfaces(
+    study: Study, data: Sequence[tuple[Dataset, ...]], transfers: Transfers, conditions: Conditions
+) -> Iterator[Step]:
+    """Every interpolation and angle, for every encoder, surgery, schedule and seed."""
+    for declared, scored in zip(study.interpolations, data, strict=True):
+        directions = len(declared.tasks) - 1
+        points = tuple(grid(declared.alphas or (PATH if directions == 1 else PLANE), directions))
+        for models in _models(study, declared.tasks, transfers, conditions):
+            yield Surface(models=models, part=declared.part, points=points, data=scored)
+    for names in study.angles:
+        for origin, first, second in _models(study, names, transfers, conditions):
+            yield Angle(models=(origin, first, second))
+
+
+def _data(study: Study, k: int, faults: Faults) -> tuple[Dataset, ...]:
+    path, declared = f"interpolations.{k}", study.interpolations[k]
+    faults.resolve(path, _check_tasks, declared.tasks, study)
+    name = declared.tasks[0]
+    if name not in study.tasks:
+        return ()
+    task, types = cast(TaskName, study.tasks[name].task or name), study.tasks[name].entity_types
+    split, size, seed = declared.split, declared.sentences, study.world_seed
+    return faults.resolve_all(
+        f"{path}.evaluate", lambda one: datasets.find(task, one, split, size, seed, types), declared.evaluate
+    )
+
+
+def _check_tasks(names: Sequence[str], study: Study) -> None:
+    """Refuse tasks whose models cannot be combined.
+
+    Raises:
+        InputError: one is not in the study, comes twice, or is another task or has another head than the first.
+    """
+    for name in names:
+        if name not in study.tasks:
+            raise InputError(f"{name!r} is no task of the study; there are {', '.join(study.tasks)}")
+    if len(set(names)) < len(names):
+        raise InputError(f"{', '.join(names)}: a model and itself; give different tasks")
+    first, *others = [(study.tasks[name].task or name, study.tasks[name].head) for name in names]
+    for name, other in zip(names[1:], others, strict=True):
+        if other != first:
+            raise InputError(f"{names[0]} and {name} are models of different shapes; give tasks of one kind and head")
+
+
+def _models(
+    study: Study, names: Sequence[str], transfers: Transfers, conditions: Conditions
+) -> Iterator[tuple[Tune, ...]]:
+    for encoder, seed in conditions:
+        for schedule in study.schedules:
+            yield tuple(transfers[name].tuned(encoder, schedule, seed) for name in names)

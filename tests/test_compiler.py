@@ -1,0 +1,145 @@
+"""What a study is refused for before anything is computed, and what is not refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from babelscope.compiler import compile_study
+from babelscope.encoders.load import load_encoder, save_encoder
+from babelscope.encoders.places import has_mlm_head
+from babelscope.errors import InputError, StudyError
+from babelscope.measure_steps import Probe
+from babelscope.studies import find_study
+from babelscope.study import Study
+from command_line import declaration, transfer
+from families import DECODERS, FAMILIES, family_model
+
+NATIVE = {
+    "name": "native", "texts": [{"language": "qab", "sentences": 9}], "tuning": {"steps": 1},
+    "shape": {"hidden": 16, "layers": 2, "feed_forward": 16},
+}  # fmt: skip
+PROBES = {"perplexity": {"all": ["world:qaa"]}, "distance": {"all": ["world:qaa"]}}
+
+
+def study(folder: Path | str, **changes: Any) -> Study:
+    base = declaration(folder, encoders=[str(folder)], surgeries=[None], seeds=[0], retrieval=None)
+    return Study.model_validate(base | {"tasks": {"pos": transfer(baselines=[], probes=PROBES)}} | changes)
+
+
+def faults(*given: Any, **changes: Any) -> list[str]:
+    with pytest.raises(StudyError) as caught:
+        compile_study(study(*given, **changes))
+    return list(caught.value.faults)
+
+
+@pytest.fixture(scope="module")
+def headless(tmp_path_factory, encoder_folder) -> Path:
+    encoder, folder = load_encoder(encoder_folder), tmp_path_factory.mktemp("compiler") / "headless"
+    save_encoder(replace(encoder, model=encoder.backbone), folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory) -> str:
+    file = tmp_path_factory.mktemp("text") / "text.txt"
+    file.write_text("".join(f"sentence {line}\n" for line in range(20)), encoding="utf-8")
+    return f"text:qab:{file}"
+
+
+def test_a_text_is_trained_and_scored_on_parts_of_one_file(encoder_folder, text):
+    tasks = {"mlm": {"train": [text], "evaluate": [text, "world:qaa"]}}
+    plan = compile_study(study(encoder_folder, tasks=tasks))
+    (train,), (test, _) = (
+        next(step.train for step in plan.steps.values() if hasattr(step, "train")),
+        [step.data for step in plan.steps.values() if hasattr(step, "data")],
+    )
+    assert (train.split, test.split) == ("train", "test") and not {*train.read()} & {*test.read()}
+
+
+def test_references_must_be_told_apart(encoder_folder):
+    assert faults(encoder_folder, references=[NATIVE, NATIVE | {"seed": 1}]) == [
+        "references.1: rows would name both the pre-training references.1 and the pre-training references.0 native, "
+        "and mix them; rename one",
+    ]
+    assert faults(encoder_folder, references=[NATIVE, NATIVE]) == ["references.1: native is given twice"]
+    (start,) = faults(encoder_folder, references=[NATIVE | {"name": "start"}])
+    assert start == "references.0: probes call each encoder before training 'start'; rename it"
+    same = faults(encoder_folder, encoders=[NATIVE], references=[NATIVE | {"seed": 1}])
+    assert any("the pre-training encoders.0 native" in fault for fault in same)
+
+
+def test_an_encoder_may_be_its_own_reference(encoder_folder):
+    compile_study(study(encoder_folder, references=[str(encoder_folder)]))
+
+
+def test_references_need_probes_that_use_them(encoder_folder):
+    tasks = {"pos": transfer(baselines=[], probes={"scores": ["world:qaa"]})}
+    (fault,) = faults(encoder_folder, references=[NATIVE], tasks=tasks)
+    assert fault.startswith("references: no task has probes of perplexity or distance")
+
+
+def test_references_are_as_deep_as_the_encoders_that_are_compared(encoder_folder):
+    deep = NATIVE | {"shape": NATIVE["shape"] | {"layers": 5}}
+    (fault,) = faults(encoder_folder, references=[deep])
+    assert "native has 5 layers, but" in fault
+    tasks = {"pos": transfer(baselines=[], probes={"perplexity": PROBES["perplexity"]})}
+    compile_study(study(encoder_folder, references=[deep], tasks=tasks))
+
+
+@pytest.mark.parametrize("task", ["mlm", "pos"])
+def test_what_needs_a_head_is_refused_without_one_and_told_of_adaptation(task, headless):
+    tasks = {task: {"train": ["world:qaa"], "evaluate": ["world:qaa"], "probes": PROBES}}
+    (fault,) = faults(headless, tasks=tasks)
+    assert fault.startswith("encoders.0: ") and "no masked language model head" in fault and "adaptation" in fault
+    adapted = {"name": "adapted", "encoder": str(headless), "texts": NATIVE["texts"], "tuning": {"steps": 1}}
+    compile_study(study(headless, encoders=[adapted], tasks=tasks))
+    (fault,) = faults(headless, encoders=[adapted], references=[str(headless)], tasks=tasks)
+    assert fault.startswith("references.0: ")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_head_is_seen_from_the_names_of_weights(family, tokenizer, tmp_path):
+    model = family_model(family)
+    model.save_pretrained(tmp_path / "whole")
+    assert has_mlm_head(str(tmp_path / "whole")) is (family not in DECODERS)
+    model.base_model.save_pretrained(tmp_path / "backbone")
+    assert has_mlm_head(str(tmp_path / "backbone")) is False
+    assert has_mlm_head(str(tmp_path)) is None
+
+
+def test_an_encoder_is_adapted_from_one_before_it_by_any_of_its_names(encoder_folder):
+    adapted = {"name": "adapted", "encoder": "native", "texts": NATIVE["texts"], "tuning": {"steps": 1}}
+    plan = compile_study(study(encoder_folder, encoders=[NATIVE, adapted]))
+    assert any(step.labels["encoder"] == "adapted" for step in plan.steps.values() if hasattr(step, "labels"))
+    (fault,) = faults(encoder_folder, encoders=[adapted, NATIVE])
+    assert fault == "encoders.0.encoder: native is not made before this one; declare it first"
+    named_as_in_rows = adapted | {"encoder": "/".join(encoder_folder.parts[-2:])}
+    compile_study(study(encoder_folder, encoders=[str(encoder_folder), named_as_in_rows]))
+
+
+def test_schedules_are_checked_against_encoders_as_they_are_tuned(encoder_folder):
+    layers = load_encoder(encoder_folder).model.config.num_hidden_layers
+    deep = f"freeze:{layers + 1}"
+    compile_study(study(encoder_folder, surgeries=["repeat:layers=0,times=2"], schedules=[deep]))
+    (fault,) = faults(encoder_folder, surgeries=["reverse"], schedules=[deep])
+    assert f"freezes the first {layers + 1} layers" in fault
+
+
+def test_references_are_probed_as_tunings_are(encoder_folder):
+    tasks = {"pos": transfer(baselines=[], probes=PROBES, tuning={"max_length": 9})}
+    plan = compile_study(study(encoder_folder, references=[NATIVE], tasks=tasks))
+    assert [step.max_length for step in plan.steps.values() if isinstance(step, Probe)] == [9]
+
+
+def test_parameters_that_a_profile_has_no_use_for_are_refused():
+    with pytest.raises(InputError, match="native: evolution@world has no use for it here"):
+        find_study("evolution", {"native": "bert-base-cased"})
+    with pytest.raises(InputError, match="steps: evolution@paper has no use for it here"):
+        find_study("evolution@paper", {"steps": 9})
+    with pytest.raises(InputError, match="the world has no language 'qzz'"):
+        find_study("evolution", {"target": "qzz"})
+    assert find_study("evolution", {"steps": 9, "target": "qah"}).references[0].tuning.steps == 9
