@@ -215,8 +215,15 @@ class Tune(Step):
 
     @property
     def labels(self) -> dict[str, Any]:
-        """The encoder's columns, the schedule, the task, the languages of the training data and the seed."""
-        languages = "+".join(dict.fromkeys(data.language for data in self.train))
+        """The encoder's columns, the schedule, the task, the languages of the training data and the seed.
+
+        A language that there are fewer examples of than of the first stands with their number: `qaa+qab:100`.
+        """
+        few = [data.examples != self.train[0].examples for data in self.train]
+        named = (
+            f"{data.language}:{data.examples}" if n else data.language for data, n in zip(self.train, few, strict=True)
+        )
+        languages = "+".join(dict.fromkeys(named))
         labels = self.encoder.labels | {"task": self.task, "train_languages": languages, "seed": self.seed}
         return labels | ({"schedule": self.schedule.name} if self.schedule else {})
 

@@ -83,6 +83,9 @@ class Transfer(Declaration):
     """Training sets, taken together; their dev splits select the best step, by the mean over them."""
     evaluate: tuple[str, ...] = Field(min_length=1)
     """Data sets whose test splits are scored."""
+    shots: PositiveInt | None = None
+    """Of the second training set and those after it, as many examples at most; then the first one alone has a dev
+    split, since examples that are few are all trained on."""
     sizes: Sizes = Sizes()
     tuning: Tuning = Tuning()
     head: str | None = None
@@ -175,7 +178,9 @@ class Study(Declaration):
                 _check_choice(f"{name}: the head", transfer.head, HEADS.get(kind, ()))
             if transfer.entity_types and kind != "entities":
                 raise ValueError(f"{name}: entity_types are for ner; leave them out")
-        trained = [(transfer.task or name, transfer.train) for name, transfer in tasks.items()]
+            if transfer.shots and len(transfer.train) < 2:
+                raise ValueError(f"{name}: shots are of the training sets after the first; there is only one")
+        trained = [(transfer.task or name, transfer.train, transfer.shots) for name, transfer in tasks.items()]
         if twice := next((one for one in trained if trained.count(one) > 1), None):
             raise ValueError(f"{twice[0]} is trained twice on {', '.join(twice[1])}; rows could not tell the two apart")
         return tasks

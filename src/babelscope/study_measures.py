@@ -70,10 +70,11 @@ class Probing(Declaration):
 class Interpolation(Declaration):
     """Scores of the models on a line through two tasks' models, or on a plane through three (Wu et al., 2022).
 
-    All of these are tuned from one encoder with one seed, on different languages for instance.
+    All of these are tuned from one encoder with one seed, on different languages for instance. Of one task alone, the
+    lines lead from each seed's model to the next's; and the mean of all seeds' models is scored as well.
     """
 
-    tasks: Annotated[tuple[str, ...], Field(min_length=2, max_length=3)]
+    tasks: Annotated[tuple[str, ...], Field(min_length=1, max_length=3)]
     """Names of the study's tasks, all the same `task`: the model at the origin, then those that directions lead to."""
     evaluate: tuple[str, ...] = Field(min_length=1)
     """Data sets that every model is scored on."""
@@ -85,7 +86,7 @@ class Interpolation(Declaration):
     """Which weights are combined; the others are those of the model at the origin."""
     alphas: tuple[float, ...] | None = None
     """Places along each direction, 0 the origin and 1 its end; None: 33 of a line, 21 a direction of a plane, -0.5 to
-    1.5."""
+    1.5; between seeds 11, 0 to 1."""
 
 
 class VocabularyComparison(Declaration):

@@ -15,7 +15,7 @@ Part = Literal["all", "encoder", "head"]
 
 
 class Surface(Step):
-    """Score the models on a line through two tuned ones, or on a plane through three."""
+    """Score the models on a line through two tuned ones, on a plane through three, or at one point between any."""
 
     models: tuple[SerializeAsAny[Tune], ...]
     """The one at the origin, then the ends of the directions."""
@@ -26,8 +26,13 @@ class Surface(Step):
 
     @property
     def labels(self) -> dict[str, Any]:
-        """The columns of the model at the origin, and all models' training languages: `qaa > qaa+qab`."""
+        """The columns of the model at the origin, and all models' training languages: `qaa > qaa+qab`.
+
+        A mean over seeds has none.
+        """
         labels = labels_of(self.models)
+        if len(self.points) == 1 and len({model.seed for model in self.models}) > 1:
+            labels["seed"] = None
         part = "" if self.part == "all" else f", {self.part} alone"
         return labels | {"train_languages": labels["train_languages"] + part}
 

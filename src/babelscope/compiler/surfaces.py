@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import cast
 
 from babelscope.compiler.faults import Faults
@@ -10,10 +11,11 @@ from babelscope.compiler.transfers import ResolvedTransfer
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset
 from babelscope.errors import InputError
-from babelscope.measures.grid import PATH, PLANE, grid
+from babelscope.measures.grid import PATH, PLANE, SEEDS, grid
 from babelscope.step import Step
 from babelscope.steps import EncoderStep, Tune
 from babelscope.study import Study
+from babelscope.study_measures import Interpolation
 from babelscope.surface_steps import Angle, Surface
 from babelscope.task_table import TaskName
 
@@ -34,6 +36,9 @@ def surfaces(
 ) -> Iterator[Step]:
     """Every interpolation and angle, for every encoder, surgery, schedule and seed."""
     for declared, scored in zip(study.interpolations, data, strict=True):
+        if len(declared.tasks) == 1:
+            yield from _between_seeds(study, declared, scored, transfers, conditions)
+            continue
         directions = len(declared.tasks) - 1
         points = tuple(grid(declared.alphas or (PATH if directions == 1 else PLANE), directions))
         for models in _models(study, declared.tasks, transfers, conditions):
@@ -43,9 +48,26 @@ def surfaces(
             yield Angle(models=(origin, first, second))
 
 
+def _between_seeds(
+    study: Study, declared: Interpolation, data: tuple[Dataset, ...], transfers: Transfers, conditions: Conditions
+) -> Iterator[Step]:
+    """Lines from each seed's model to the next's, and the mean of all: one point, the same share of every model."""
+    tuned: dict[tuple[object, ...], list[Tune]] = {}
+    for (model,) in _models(study, declared.tasks, transfers, conditions):
+        tuned.setdefault(tuple((model.labels | {"seed": None}).items()), []).append(model)
+    for models in tuned.values():
+        for pair in pairwise(models):
+            points = tuple(grid(declared.alphas or SEEDS, 1))
+            yield Surface(models=pair, part=declared.part, points=points, data=data)
+        shares = (1 / len(models),) * (len(models) - 1)
+        yield Surface(models=tuple(models), part=declared.part, points=(shares,), data=data)
+
+
 def _data(study: Study, k: int, faults: Faults) -> tuple[Dataset, ...]:
     path, declared = f"interpolations.{k}", study.interpolations[k]
     faults.resolve(path, _check_tasks, declared.tasks, study)
+    if len(declared.tasks) == 1 and len(study.seeds) == 1:
+        faults.add(f"{path}.tasks", "one task has models to combine if there is more than one seed; give another")
     name = declared.tasks[0]
     if name not in study.tasks:
         return ()

@@ -91,8 +91,10 @@ def resolve_transfer(study: Study, name: str, references: tuple[EncoderStep, ...
             f"{path}.{key}", lambda one: datasets.find(task, one, split, size, study.world_seed, types), names
         )
 
-    train, dev = find("train", transfer.train, "train"), find("train", transfer.train, "dev")
-    test = find("evaluate", transfer.evaluate, "test")
+    train, test = find("train", transfer.train, "train"), find("evaluate", transfer.evaluate, "test")
+    dev = find("train", transfer.train[:1] if transfer.shots else transfer.train, "dev")
+    if transfer.shots:
+        train = (*train[:1], *(one.model_copy(update={"examples": transfer.shots}) for one in train[1:]))
     _check_apart(path, train, test, faults)
     types = _entity_types(path, transfer, train, faults) if TASKS[task].kind == "entities" else ()
     dev, test = (

@@ -16,10 +16,13 @@ PATH = tuple(sorted({
 PLANE = _TENTHS
 """Places along each of two directions."""
 
+SEEDS = tuple(tenth / 10 for tenth in range(11))
+"""Places on a line from one seed's model to another's."""
+
 Point = tuple[float, ...]
 """How far along each direction: 0 is the origin, 1 the model at the direction's end."""
 
 
 def grid(alphas: Sequence[float], directions: int) -> list[Point]:
-    """All points, the last direction fastest."""
-    return list(product(alphas, repeat=directions))
+    """All points, each once, the last direction fastest."""
+    return list(product(dict.fromkeys(alphas), repeat=directions))

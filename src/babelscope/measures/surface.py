@@ -5,11 +5,14 @@ Wu, Van Durme and Dredze (2022), section 3.1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from babelscope.encoders.blend import Blend
 from babelscope.measures.grid import Point
 from babelscope.tasks.measured import Measured
+
+Name = TypeVar("Name", bound=Hashable)
 
 
 def coefficients(point: Point) -> list[float]:
@@ -21,8 +24,8 @@ def coefficients(point: Point) -> list[float]:
 
 
 def survey(
-    blend: Blend, order: Sequence[int], points: Sequence[Point], measures: Mapping[str, Measured]
-) -> Iterator[tuple[Point, dict[str, dict[str, float]]]]:
+    blend: Blend, order: Sequence[int], points: Sequence[Point], measures: Mapping[Name, Measured]
+) -> Iterator[tuple[Point, dict[Name, dict[str, float]]]]:
     """Measure one blend after the other.
 
     Args:

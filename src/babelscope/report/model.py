@@ -25,6 +25,11 @@ class ScoredMeasure(NamedTuple):
         """The name as a heading."""
         return self.name[0].upper() + self.name[1:]
 
+    @property
+    def sign(self) -> int:
+        """1 where a higher value is better, -1 where a lower one is."""
+        return 1 if self.better == "higher" else -1
+
 
 SCORES = {
     "accuracy": ScoredMeasure("accuracy"),
@@ -45,7 +50,8 @@ COMPANIONS = (
 SURGERY_WORDS = {"reinit": "untrained"}
 """What a surgery makes of an encoder, where one word says it."""
 
-_DISTINGUISHING = ("schedule", "train_languages", "layer", "alpha1", "alpha2")
+_OF_TRAINING = ("schedule", "train_languages")
+_DISTINGUISHING = (*_OF_TRAINING, "layer", "alpha1", "alpha2")
 
 
 class Contrasted(NamedTuple):
@@ -95,9 +101,12 @@ class Report:
 
     def condition(self, row: Row) -> str:
         """The encoder, what was done to it, and whatever else varies in this report."""
-        parts = [row.encoder or "", SURGERY_WORDS.get(row.surgery, row.surgery) if row.surgery else ""]
-        parts += [f"{_spoken(name)} {getattr(row, name)}" for name in self._varying if getattr(row, name) is not None]
-        return ", ".join(part for part in parts if part) or "all"
+        varied = [f"{_spoken(name)} {getattr(row, name)}" for name in self._varying if getattr(row, name) is not None]
+        return ", ".join(filter(None, [self.start(row), *varied])) or "all"
+
+    def start(self, row: Row) -> str:
+        """The encoder and what was done to it, before it is tuned."""
+        return ", ".join(filter(None, [row.encoder, SURGERY_WORDS.get(row.surgery or "", row.surgery)]))
 
     @cached_property
     def _datasets(self) -> Mapping[str | None, set[str]]:
@@ -109,8 +118,12 @@ class Report:
 
     @cached_property
     def _varying(self) -> list[str]:
-        tested = [row for row in self.rows if is_score(row)]
-        return [name for name in _DISTINGUISHING if len({getattr(row, name) for row in tested} - {None}) > 1]
+        """Trainings tell before they are tested, so that the curves of an unfinished study are not taken for one."""
+        found = {name: {getattr(row, name) for row in self.rows if is_score(row)} for name in _DISTINGUISHING}
+        watched = [row for row in self.rows if is_curve(row) or is_probe(row)]
+        for name in _OF_TRAINING:
+            found[name] |= {getattr(row, name) for row in watched}
+        return [name for name, values in found.items() if len(values - {None}) > 1]
 
 
 @dataclass(frozen=True)
@@ -144,7 +157,7 @@ class Score:
     @property
     def sign(self) -> int:
         """1 where a higher value is better, -1 where a lower one is."""
-        return 1 if SCORES[self.measure].better == "higher" else -1
+        return SCORES[self.measure].sign
 
     @property
     def best_seed(self) -> int:
@@ -152,13 +165,17 @@ class Score:
         return max(self.by_seed, key=lambda seed: self.sign * self.by_seed[seed])
 
 
+def main_measure(row: Row) -> str:
+    """What the row's task is scored by; of a task that is not in the table, the row's own measure."""
+    return TASKS[row.task].measures[0] if row.task in TASKS else row.measure
+
+
 def is_score(row: Row) -> bool:
     """Whether the row is a run's result on a test split."""
-    main = TASKS[row.task].measures[0] if row.task in TASKS else row.measure
     return (
         row.split == "test"
-        and row.measure == main
-        and main in SCORES
+        and row.measure == main_measure(row)
+        and row.measure in SCORES
         and row.language is not None
         and row.step is None
         and row.alpha1 is None
@@ -175,6 +192,11 @@ def is_companion(row: Row) -> bool:
 def is_curve(row: Row) -> bool:
     """Whether the row is a point of a learning curve."""
     return row.step is not None and row.measure in (*SCORES, "loss") and row.split in ("train", "dev")
+
+
+def is_probe(row: Row) -> bool:
+    """Whether the row was measured while a model was trained, on data that do not change."""
+    return row.split == "probe"
 
 
 def reference_of(score: Score, scores: Iterable[Score]) -> Score | None:
@@ -250,7 +272,7 @@ def _score(report: Report, rows: list[Row], companions: list[Row]) -> Score:
         task=first.task or "", measure=first.measure, unit=first.unit,
         condition=report.condition(first), encoder=first.encoder or "", surgery=first.surgery,
         language=first.language or "", place=report.place(first),
-        sources=frozenset(re.split(r"[,+\s]+", first.train_languages or "")) - {""},
+        sources=frozenset(re.findall(r"([^,+:\s]+)(?::\d+)?", first.train_languages or "")),
         by_seed=by_seed, seeds=len({row.seed for row in rows} - {None}),
         interval=student_t_interval(list(by_seed.values())),
         sentences=None if low is None or high is None else (low, high),

@@ -16,24 +16,28 @@ from typing import Any
 import altair as alt
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from babelscope.report.between import Between
+from babelscope.report.between_findings import between_findings
+from babelscope.report.between_page import between_figures
+from babelscope.report.between_tables import between_tables
 from babelscope.report.contrasts import effects
-from babelscope.report.figures import CONFIG, Chart, curve_charts, difference_chart, layer_charts, score_chart
+from babelscope.report.figures import (
+    CONFIG,
+    Chart,
+    Figure,
+    curve_charts,
+    difference_chart,
+    layer_charts,
+    score_chart,
+)
 from babelscope.report.files import row_table, unwritable
 from babelscope.report.findings import claims, differences, findings
 from babelscope.report.model import Report, Score, section_title
-from babelscope.report.probe_page import probe_charts, probe_findings, probe_tables
+from babelscope.report.probe_page import probe_figures
+from babelscope.report.probe_tables import probe_findings, probe_tables
 from babelscope.report.projected import projection_charts
 from babelscope.report.sweep import likeness_table, sweep_charts, sweep_findings
 from babelscope.report.tables import Table, difference_table, effect_table, other_table, score_table
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A chart, what it shows, and how to read it."""
-
-    title: str
-    caption: str
-    chart: Chart
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,7 @@ def render(report: Report) -> str:
         effects=_effects(report),
         probed=_probed(report),
         swept=_swept(report),
+        between=_between(report),
         sections=[_section(report, scores) for scores in report.sections],
         curves=_figures(curve_charts(report), "Mean over runs; every run faintly."),
         projected=_figures(projection_charts(report), _PROJECTION_CAPTION),
@@ -99,14 +104,22 @@ def _effects(report: Report) -> Section | None:
 
 
 def _probed(report: Report) -> Section | None:
-    figures = _figures(probe_charts(report), "Means over seeds; the bands are 95% intervals (Student’s t).")
+    figures = probe_figures(report)
     return Section("While training", probe_findings(report), figures, probe_tables(report)) if figures else None
 
 
 def _swept(report: Report) -> Section | None:
-    figures = _figures(sweep_charts(report), "Score, mean over seeds; the colour is the change from the first column.")
+    figures = _figures(sweep_charts(report), _SWEEP_CAPTION)
     tables = [table] if (table := likeness_table(report)) else []
     return Section("Freezing the first layers", sweep_findings(report), figures, tables) if figures else None
+
+
+def _between(report: Report) -> Section | None:
+    between = Between.of(report)
+    figures = list(between_figures(report, between))
+    tables = between_tables(report, between)
+    found = between_findings(report, between)
+    return Section("Between models", found, figures, tables) if figures or tables else None
 
 
 def _figures(charts: Mapping[str, Chart], caption: str) -> list[Figure]:
@@ -116,6 +129,9 @@ def _figures(charts: Mapping[str, Chart], caption: str) -> list[Figure]:
 _PROJECTION_CAPTION = (
     "Words and their translations, joined, by t-SNE. The titles give the share of words whose nearest neighbour in the "
     "other language is a translation."
+)
+_SWEEP_CAPTION = (
+    "Score, mean over seeds; the colour is the change from the first column, grey where that is not known yet."
 )
 _SCORE_CAPTION = (
     "Mean over seeds with its 95% interval (Student’s t); every seed a small ring; "

@@ -16,13 +16,15 @@ from babelscope.studies import (
     evolution,
     first_look,
     monolingual_benefits,
+    underspecified,
     world_encoders,
 )
 from babelscope.study import Study, declare, load_study, validate
 
 STUDIES: dict[str, ModuleType] = {
     "first-look": first_look, "all-tasks": all_tasks, "monolingual-benefits": monolingual_benefits,
-    "evolution": evolution, "alignment-by-layer": alignment_by_layer, "world-encoders": world_encoders,
+    "evolution": evolution, "alignment-by-layer": alignment_by_layer, "underspecified": underspecified,
+    "world-encoders": world_encoders,
 }  # fmt: skip
 
 

@@ -1,0 +1,220 @@
+"""What lies between tuned models: lines and planes of scores, read from rows.
+
+Wu, Van Durme and Dredze (2022): every score is divided by the bilingual model's on that language.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from statistics import fmean, variance
+from typing import Literal, NamedTuple
+
+from babelscope.measures.landscape import reach
+from babelscope.report.model import Report, title_of
+from babelscope.rows import Row
+from babelscope.statistics import Interval, student_t_interval
+from babelscope.task_table import TASKS
+
+Curve = Mapping[float, float]
+"""Place on a line -> value."""
+Role = Literal["source", "target"]
+DROP = 0.05
+"""What a score may lose, as a share of the bilingual model's, where it is said to hold."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """The models between two tuned ones, scored on some languages."""
+
+    task: str
+    encoder: str
+    """With surgery and schedule, if any."""
+    origin: str
+    """Training languages of the model at 0."""
+    end: str
+    """Of the model at 1."""
+    split: str
+    seed: int
+    """Of the model at 0."""
+    scores: Mapping[str, dict[float, float]] = field(default_factory=lambda: defaultdict(dict))
+    """Language -> the task's first measure."""
+    losses: Mapping[str, dict[float, float]] = field(default_factory=lambda: defaultdict(dict))
+
+    @property
+    def pair(self) -> tuple[str, str] | None:
+        """Source and target, where the line ends in a model of both, each with all of its data."""
+        source, plus, target = self.end.partition("+")
+        return (source, target) if plus and ":" not in target and self.origin in (source, target) else None
+
+    @property
+    def shots(self) -> int | None:
+        """How many examples of the target the end's model was trained on, if these are few."""
+        return int(self.end.rpartition(":")[2]) if ":" in self.end else None
+
+    @property
+    def target(self) -> str:
+        """The second language of the end."""
+        return self.end.partition("+")[2].partition(":")[0]
+
+    def normalised(self, language: str) -> Curve | None:
+        """The scores divided by that at 1, the bilingual model's; None where that is not above 0 or not there."""
+        at_end = self.scores[language].get(1.0, 0.0)
+        return {alpha: value / at_end for alpha, value in self.scores[language].items()} if at_end > 0 else None
+
+
+class Place(NamedTuple):
+    """A place on the lines of an encoder: which line, and whose score."""
+
+    encoder: str
+    origin: Role
+    """Which language's model the line leads from, to that of both."""
+    language: Role
+    alpha: float
+
+
+class Flatness(NamedTuple):
+    """How wide the part of the line is around the bilingual model where a score holds."""
+
+    encoder: str
+    task: str
+    pair: tuple[str, str]
+    language: Role
+    width: float
+    """In units of alpha, 2 being the whole line; mean over seeds."""
+    bounded: bool
+    """Whether the score falls within the line on both sides, in every seed."""
+
+
+@dataclass(frozen=True)
+class Between:
+    """All lines of a report."""
+
+    lines: Sequence[Line]
+
+    @classmethod
+    def of(cls, report: Report) -> Between:
+        """From its rows; those of planes, and of means of many models, are no lines."""
+        found: dict[tuple[str, str, str, str, int], Line] = {}
+        for row in report.rows:
+            languages = (row.train_languages or "").split(" > ")
+            if row.alpha1 is None or row.alpha2 is not None or row.seed is None or len(languages) != 2:
+                continue
+            key = (row.task or "", name_of(row), row.train_languages or "", row.split or "", row.seed)
+            line = found.setdefault(key, Line(key[0], key[1], languages[0], languages[1], key[3], key[4]))
+            if row.measure == main_measure(row):
+                line.scores[row.language or ""][row.alpha1] = row.value
+            elif row.measure == "loss":
+                line.losses[row.language or ""][row.alpha1] = row.value
+        return cls(list(found.values()))
+
+    @cached_property
+    def bilingual(self) -> list[Line]:
+        """From a model of one language to one of two."""
+        return [line for line in self.lines if line.pair and line.split == "dev"]
+
+    @cached_property
+    def few_shot(self) -> list[Line]:
+        """To a model of few examples of the target."""
+        return [line for line in self.lines if line.shots]
+
+    @cached_property
+    def seeds(self) -> list[Line]:
+        """From one seed's model to another's."""
+        return [line for line in self.lines if line.origin == line.end]
+
+    def means(self, task: str | None = None) -> dict[Place, Interval]:
+        """Mean normalised score at every place; its interval takes tasks, pairs and seeds for independent."""
+        values: dict[Place, list[float]] = defaultdict(list)
+        for place, _, value in self._places(task):
+            values[place].append(value)
+        return {place: student_t_interval(found) for place, found in values.items()}
+
+    def variances(self) -> dict[Place, Interval]:
+        """Mean over tasks and pairs of the variance over seeds of the normalised score."""
+        values: dict[tuple[Place, object], list[float]] = defaultdict(list)
+        for place, line, value in self._places(None):
+            values[place, (line.task, line.pair)].append(value)
+        spread: dict[Place, list[float]] = defaultdict(list)
+        for (place, _), found in values.items():
+            if len(found) > 1:
+                spread[place].append(variance(found))
+        return {place: student_t_interval(found) for place, found in spread.items()}
+
+    def flatness(self) -> list[Flatness]:
+        """Of every encoder, task, pair and language, on the line from the source's model."""
+        found: dict[tuple[str, str, tuple[str, str], Role], list[tuple[float, bool]]] = defaultdict(list)
+        for line, role, curve in self._curves():
+            if line.pair and line.origin == line.pair[0]:
+                found[line.encoder, line.task, line.pair, role].append(_width(curve))
+        return [
+            Flatness(*key, fmean(width for width, _ in widths), all(bounded for _, bounded in widths))
+            for key, widths in found.items()
+        ]
+
+    def _curves(self) -> Iterator[tuple[Line, Role, Curve]]:
+        for line in self.bilingual:
+            roles: tuple[Role, Role] = ("source", "target")
+            for role, language in zip(roles, line.pair or (), strict=False):
+                if curve := line.normalised(language):
+                    yield line, role, curve
+
+    def _places(self, task: str | None) -> Iterator[tuple[Place, Line, float]]:
+        for line, role, curve in self._curves():
+            if task is None or line.task == task:
+                origin: Role = "source" if line.pair and line.origin == line.pair[0] else "target"
+                for alpha, value in curve.items():
+                    yield Place(line.encoder, origin, role, alpha), line, value
+
+
+def _width(curve: Curve) -> tuple[float, bool]:
+    """How far the score holds around 1, up and down, and whether both ends are within the line."""
+    alphas, scores = list(curve), list(curve.values())
+    ways = [reach(alphas, scores, 1.0, DROP, downward=downward) for downward in (False, True)]
+    return sum(way.distance for way in ways), not any(way.at_least for way in ways)
+
+
+def compare_flatness(found: Iterable[Flatness], first: str, second: str, language: Role) -> Interval | None:
+    """First encoder's width minus the second's, paired by task and pair; None without a pair that both have."""
+    widths = {(one.encoder, one.task, one.pair): one.width for one in found if one.language == language}
+    paired = [
+        width - widths[second, task, pair]
+        for (encoder, task, pair), width in widths.items()
+        if encoder == first and (second, task, pair) in widths
+    ]
+    return student_t_interval(paired) if paired else None
+
+
+def main_measure(row: Row) -> str:
+    """The first measure of the row's task."""
+    return TASKS[row.task].measures[0] if row.task in TASKS else ""
+
+
+def name_of(row: Row) -> str:
+    """The encoder, its surgery and schedule."""
+    return ", ".join(filter(None, [row.encoder, row.surgery, row.schedule]))
+
+
+def planes(report: Report) -> dict[str, list[Row]]:
+    """By title: the task's first measure at every point of a plane, for every seed."""
+    found: dict[str, list[Row]] = defaultdict(list)
+    for row in report.rows:
+        if row.alpha2 is not None and row.seed is not None and row.measure == main_measure(row):
+            _, source, target = (row.train_languages or "").split(" > ")
+            found[f"Plane of {source} and {target}: {title_of(row.task or '')}, {name_of(row)}"].append(row)
+    return found
+
+
+def heights(rows: Sequence[Row]) -> dict[str, dict[tuple[float, float], float]]:
+    """Language -> place -> mean over seeds of the score divided by that at 0, 0."""
+    by_seed: dict[tuple[str, int | None], dict[tuple[float, float], float]] = defaultdict(dict)
+    for row in rows:
+        by_seed[row.language or "", row.seed][row.alpha1 or 0.0, row.alpha2 or 0.0] = row.value
+    found: dict[str, dict[tuple[float, float], list[float]]] = defaultdict(lambda: defaultdict(list))
+    for (language, _), values_there in by_seed.items():
+        if (origin := values_there.get((0.0, 0.0), 0.0)) > 0:
+            for place, value in values_there.items():
+                found[language][place].append(value / origin)
+    return {one: {place: fmean(values) for place, values in places.items()} for one, places in found.items()}

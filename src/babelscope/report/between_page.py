@@ -1,0 +1,104 @@
+"""Charts of the models between tuned ones."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+import altair as alt
+import pandas as pd
+
+from babelscope.report.between import Between, Place, heights, name_of, planes
+from babelscope.report.figures import Chart, Figure
+from babelscope.report.model import Report, title_of
+from babelscope.rows import Row
+from babelscope.statistics import Interval
+
+_ALPHA = alt.X("alpha:Q", title="α: 0 one language, 1 both", axis=alt.Axis(grid=False), scale=alt.Scale(nice=False))
+_COLOUR = alt.Color("language:N", title="Scored on", sort=["source", "target"], legend=alt.Legend(symbolOpacity=1))
+_PANEL = 300
+_NO_GRID, _NOT_NICE = alt.Axis(grid=False), alt.Scale(nice=False, zero=False)
+_BANDS = [0.0, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0]
+"""Where the colour of a plane changes."""
+
+
+def between_figures(report: Report, between: Between) -> Iterator[Figure]:
+    """Lines, by task too; variances; angles; planes."""
+    if between.bilingual:
+        caption = "Mean over tasks, pairs of languages and seeds, 95% interval; the bilingual model’s score is 1."
+        yield Figure("From one language to two", caption, _line_chart(between.means(), "Score / bilingual’s"))
+        for task in dict.fromkeys(line.task for line in between.bilingual):
+            chart = _line_chart(between.means(task), "Score / bilingual’s")
+            yield Figure(f"From one language to two: {title_of(task)}", "Mean over pairs and seeds.", chart)
+        if spread := between.variances():
+            caption = "Variance over seeds of the same; its mean over tasks and pairs, 95% interval."
+            yield Figure("How much chance decides", caption, _line_chart(spread, "Variance"))
+    if angles := [row for row in report.rows if row.measure in ("angle", "norm ratio") and row.dataset == "all"]:
+        caption = (
+            "Seen from the bilingual model: how much farther the source’s model is than the target’s, and the angle."
+        )
+        yield Figure("Angle and ratio of norms", caption, _angle_chart(angles))
+    for title, rows in planes(report).items():
+        if not heights(rows):
+            continue  # nothing to divide by yet
+        caption = "Mean over seeds; 0, 0 is the bilingual model, whose score is 1."
+        yield Figure(title, caption, _plane_chart(report, rows))
+
+
+def _line_chart(found: Mapping[Place, Interval], title: str) -> Chart:
+    records = pd.DataFrame(
+        {
+            "encoder": place.encoder, "line": f"from the {place.origin}’s model", "language": place.language,
+            "alpha": place.alpha, "mean": interval.mean, "low": interval.low, "high": interval.high,
+        }
+        for place, interval in found.items()
+    )  # fmt: skip
+    base = alt.Chart(records).encode(x=_ALPHA, color=_COLOUR)
+    band = base.mark_area(opacity=0.2).encode(y=alt.Y("low:Q", title=title, scale=alt.Scale(zero=False)), y2="high:Q")
+    line = base.mark_line(interpolate="linear").encode(y=alt.Y("mean:Q", title=title, scale=alt.Scale(zero=False)))
+    layered = alt.layer(band, line).properties(width=_PANEL, height=200)
+    return layered.facet(column=alt.Column("line:N", title=None), row=alt.Row("encoder:N", title=None))
+
+
+def _angle_chart(rows: Sequence[Row]) -> Chart:
+    values: dict[tuple[str, str, str, int | None], dict[str, float]] = defaultdict(dict)
+    for row in rows:
+        values[name_of(row), row.task or "", row.train_languages or "", row.seed][row.measure] = row.value
+    records = pd.DataFrame(
+        {"encoder": key[0], "task": title_of(key[1]), "models": key[2], "seed": key[3]}
+        | {"angle": found["angle"], "ratio": found["norm ratio"]}
+        for key, found in values.items()
+        if len(found) == 2
+    )
+    points = alt.Chart(records).mark_point(size=30, filled=True, opacity=0.6).encode(
+        x=alt.X("ratio:Q", title="Norm ratio", scale=alt.Scale(type="log", nice=False, padding=10)),
+        y=alt.Y("angle:Q", title="Angle (degrees)", scale=alt.Scale(zero=False)),
+        color=alt.Color("task:N", title="Task"),
+        tooltip=["encoder", "task", "models", "seed", "ratio", "angle"],
+    )  # fmt: skip
+    return alt.layer(points).properties(width=_PANEL, height=_PANEL).facet(column=alt.Column("encoder:N", title=None))
+
+
+def _plane_chart(report: Report, rows: Sequence[Row]) -> Chart:
+    records = pd.DataFrame(
+        {
+            "language": f"scored on {report.labels.get(language, language)}",
+            "source": first,
+            "target": second,
+            "score": value,
+        }
+        for language, places in heights(rows).items()
+        for (first, second), value in places.items()
+    )
+    for way in ("source", "target"):  # a cell reaches half of the way to its neighbours
+        places = sorted(records[way].unique())
+        half = min((after - before for before, after in pairwise(places)), default=0.1) / 2
+        records[f"{way}_start"], records[f"{way}_end"] = records[way] - half, records[way] + half
+    cells = alt.Chart(records).mark_rect().encode(
+        x=alt.X("source_start:Q", title="α to the source’s model", axis=_NO_GRID, scale=_NOT_NICE), x2="source_end:Q",
+        y=alt.Y("target_start:Q", title="α to the target’s model", axis=_NO_GRID, scale=_NOT_NICE), y2="target_end:Q",
+        color=alt.Color("score:Q", title="Score", scale=alt.Scale(type="threshold", domain=_BANDS, scheme="viridis")),
+        tooltip=["source", "target", alt.Tooltip("score:Q", format=".3f")],
+    )  # fmt: skip
+    return alt.layer(cells).properties(width=_PANEL, height=_PANEL).facet(column=alt.Column("language:N", title=None))

@@ -1,0 +1,124 @@
+"""What the models between tuned ones are good for: few examples of a target, and several seeds."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import NamedTuple
+
+from babelscope.measures.landscape import barrier
+from babelscope.report.between import Between, Line, main_measure, name_of
+from babelscope.report.model import Report, is_score
+from babelscope.statistics import Interval, student_t_interval
+
+
+class FewShot(NamedTuple):
+    """What an encoder gains from few examples of a target in a task; intervals are over pairs, means over seeds."""
+
+    encoder: str
+    task: str
+    shots: int
+    zero_shot: Interval
+    """The score of the source's model on the target's test set."""
+    chosen: Interval
+    """Minus that: the model on the line whose loss on half of the examples is lowest, trained on the other half."""
+    tuned: Interval
+    """Minus that: the model that was trained on all of the examples, beside the source's."""
+    chosen_against_tuned: Interval
+    alpha: float
+    """Mean of the places chosen."""
+
+
+class SeedMean(NamedTuple):
+    """The mean of all seeds' models against these, for an encoder and task."""
+
+    encoder: str
+    task: str
+    models: int
+    source: float
+    """Gain on the training language, in the unit of the score."""
+    targets: Interval
+    """Gain on the other languages; the interval is over them."""
+    barrier: Interval
+    """Of the loss on the training language, between one seed's model and the next's."""
+
+
+def few_shots(report: Report, between: Between) -> list[FewShot]:
+    """For every encoder, task and number of examples."""
+    lines = {_few_shot_key(line): line for line in between.few_shot}
+    tuned = _scores_with_few(report)
+    found: dict[tuple[str, str, int], dict[tuple[str, str], list[tuple[float, ...]]]] = {}
+    for (encoder, task, origin, end, split, seed), line in lines.items():
+        judged = lines.get((encoder, task, origin, end, "test", seed))
+        shots = 2 * (line.shots or 0)
+        target = (encoder, task, f"{end.rpartition(':')[0]}:{shots}", seed)
+        if split == "dev" and judged and target in tuned:
+            losses, scores = line.losses[line.target], judged.scores[line.target]
+            alpha = min(losses, key=lambda place: (losses[place], place))
+            values = (scores[0.0], scores[alpha], tuned[target], alpha)
+            pairs = found.setdefault((encoder, task, shots), defaultdict(list))
+            pairs[origin, line.target].append(values)
+    return [_few_shot(key, pairs) for key, pairs in sorted(found.items())]
+
+
+def _few_shot(key: tuple[str, str, int], pairs: Mapping[tuple[str, str], Sequence[tuple[float, ...]]]) -> FewShot:
+    means = [[fmean(column) for column in zip(*runs, strict=True)] for runs in pairs.values()]
+    zero, chosen, tuned, alphas = zip(*means, strict=True)
+
+    def minus(first: Sequence[float], second: Sequence[float]) -> Interval:
+        return student_t_interval([one - other for one, other in zip(first, second, strict=True)])
+
+    return FewShot(
+        *key, student_t_interval(zero), minus(chosen, zero), minus(tuned, zero), minus(chosen, tuned), fmean(alphas)
+    )
+
+
+def _few_shot_key(line: Line) -> tuple[str, str, str, str, str, int]:
+    return (line.encoder, line.task, line.origin, line.end, line.split, line.seed)
+
+
+def _scores_with_few(report: Report) -> dict[tuple[str, str, str, int], float]:
+    """Encoder, task, training languages and seed -> score on the target."""
+    return {
+        (name_of(row), row.task or "", row.train_languages or "", row.seed): row.value
+        for row in report.rows
+        if is_score(row) and row.seed is not None and ":" in (row.train_languages or "")
+    }
+
+
+def seed_means(report: Report, between: Between) -> list[SeedMean]:
+    """For every encoder and task whose seeds' models were averaged."""
+    averaged: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
+    for row in report.rows:
+        if row.alpha1 is not None and row.seed is None and row.measure == main_measure(row):
+            source = (row.train_languages or "").partition(" > ")[0]
+            averaged[name_of(row), row.task or "", source][row.language or ""] = row.value
+    found = []
+    for encoder, task in dict.fromkeys(key[:2] for key in averaged):
+        lines = [line for line in between.seeds if (line.encoder, line.task) == (encoder, task)]
+        gains = _gains({key[2]: means for key, means in averaged.items() if key[:2] == (encoder, task)}, lines)
+        sources = [gain for (source, language), gain in gains.items() if source == language]
+        targets = [gain for (source, language), gain in gains.items() if source != language]
+        barriers = [barrier(list(line.losses[line.origin]), list(line.losses[line.origin].values())) for line in lines]
+        if sources and targets:
+            models = len({seed for line in lines for seed in (line.seed,)}) + 1
+            found.append(
+                SeedMean(
+                    encoder, task, models, fmean(sources), student_t_interval(targets), student_t_interval(barriers)
+                )
+            )
+    return found
+
+
+def _gains(averaged: Mapping[str, Mapping[str, float]], lines: Sequence[Line]) -> dict[tuple[str, str], float]:
+    """(Training language, language) -> the mean model's score minus the mean of the models' scores."""
+    gains = {}
+    for source, by_language in averaged.items():
+        own = sorted((line for line in lines if line.origin == source), key=lambda line: line.seed)
+        for language, value in by_language.items():
+            # Each line begins with a seed's model; the last one ends with the last seed's.
+            models = [line.scores[language][0.0] for line in own] + [line.scores[language][1.0] for line in own[-1:]]
+            if models:
+                gains[source, language] = value - fmean(models)
+    return gains

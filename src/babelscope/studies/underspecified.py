@@ -1,0 +1,245 @@
+"""underspecified: why does zero-shot transfer vary, and what lies between models of one language and of two?
+
+Wu, Van Durme and Dredze (2022), Zero-shot Cross-lingual Transfer is Under-specified Optimization.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from pydantic import PositiveInt
+
+from babelscope.corpora.world_text import WorldText
+from babelscope.encoders.shape import Shape
+from babelscope.studies.parameters import DeviceParameters
+from babelscope.study import Sizes, Study, Transfer
+from babelscope.study_encoders import DeclaredEncoder, Pretraining
+from babelscope.study_measures import Interpolation
+from babelscope.tuning.settings import Tuning
+from babelscope.world import FAMILY
+
+QUESTION = (
+    "A model tuned on a source language, one tuned on source and target, and the line between them: how do the scores "
+    "of both languages change on the way? Where the source's stays and the target's does not, nothing in the source's "
+    "data says where on the line to stop, so chance does. How flat is it, and what helps?"
+)
+SHOTS = (20, 100)
+"""How many examples of the target there are; half of them are trained on where the other half chooses the point."""
+FEW_SHOT_ALPHAS = tuple(tenth / 10 for tenth in range(16))
+
+
+WORDS = (500, Tuning(epochs=6, learning_rate=1.5e-3, tokens_per_batch=1024, batches="one-language"))
+TEXTS = (2000, Tuning(epochs=4, learning_rate=1e-3, batches="one-language"))
+"""Training examples in the world, and the tuning that learns one language from them."""
+
+
+class Parameters(DeviceParameters):
+    """What `--with` can change."""
+
+    encoders: tuple[str, ...] | None = None
+    """Default: world-pairs and one of a third of its size in the world, all-MiniLM-L6-v2 on real data, mBERT and
+    XLM-R on paper."""
+    steps: PositiveInt | None = None
+    """Of the smaller encoder's pre-training in the world; default: 15,000, or 2,000 if small."""
+
+
+class Pair(NamedTuple):
+    """A language that is tuned on, and one that is to gain from it."""
+
+    source: str
+    target: str
+
+
+class Setting(NamedTuple):
+    """One task of the study."""
+
+    data: Callable[[str], str]
+    """From a language's code to its data set."""
+    pairs: Sequence[Pair]
+    sizes: Sizes
+    tuning: Tuning
+    planes: Sequence[Pair] = ()
+    """Of the pairs: those whose plane is drawn."""
+    few_shot: Sequence[Pair] = ()
+    """Of the pairs: those that are also trained on few examples of the target."""
+    head: str | None = None
+
+
+def world(given: Parameters) -> Study:
+    """Two encoders of different size, two sources, four tasks; the pairs of the paper with the world's languages."""
+    codes = ("qaa", "qac", "qae") if given.small else tuple(FAMILY)
+    pairs = _pairs(codes[:1] if given.small else ("qaa", "qae"), codes)
+    few = [pair for pair in pairs if pair.source == "qaa"]
+    settings = {
+        "pos": _in_world(given, pairs, WORDS, planes=(Pair("qaa", "qac"),), few_shot=few),
+        "ner": _in_world(given, pairs, WORDS),
+        "parsing": _in_world(given, pairs, WORDS, planes=() if given.small else (Pair("qaa", "qae"),)),
+        "sentiment": _in_world(given, pairs, TEXTS),
+    }
+    if given.small:
+        settings = {task: settings[task] for task in ("pos", "parsing")}
+    encoders = given.encoders or (("world-pairs",) if given.small else ("world-pairs", _smaller(given)))
+    return _study("underspecified@world", given, encoders, settings, 50 if given.small else 100)
+
+
+def _in_world(
+    given: Parameters,
+    pairs: Sequence[Pair],
+    learned: tuple[int, Tuning],
+    planes: Sequence[Pair] = (),
+    few_shot: Sequence[Pair] = (),
+) -> Setting:
+    examples, tuning = learned
+    sizes = Sizes(train=examples, dev=50 if given.small else 200, test=100 if given.small else 300)
+    return Setting("world:{}".format, pairs, sizes, tuning, planes, few_shot)
+
+
+def _smaller(given: Parameters) -> Pretraining:
+    """Four layers of 48, pre-trained as the shipped encoder was, for a shorter time."""
+    seen = [code for code, member in FAMILY.items() if member.seen]
+    return Pretraining(
+        name="smaller",
+        texts=tuple(WorldText(language=code, sentences=10_000, pairs=10_000, switched=0.2) for code in seen),
+        shape=Shape(hidden=48, layers=4, heads=2, feed_forward=192),
+        tuning=Tuning(
+            learning_rate=2e-3, steps=given.steps or (2_000 if given.small else 15_000), betas=(0.9, 0.98), warmup=0.06
+        ),
+    )
+
+
+REAL_TREEBANKS = {
+    "en": "English-EWT", "de": "German-GSD", "fr": "French-GSD", "es": "Spanish-GSD", "tr": "Turkish-IMST",
+}  # fmt: skip
+
+
+def real(given: Parameters) -> Study:
+    """Tagging and parsing of treebanks, entities of MasakhaNER."""
+    words = given.tuning("cpu", "float32", 2, learning_rate=2e-4, tokens_per_batch=1024, batches="one-language")
+    longer = words.model_copy(update={"epochs": words.epochs if given.small else 4, "tokens_per_batch": 512})
+    sizes = Sizes(train=200, dev=50, test=50) if given.small else Sizes(train=1500, dev=200, test=500)
+    pairs = _pairs(("en",), tuple(REAL_TREEBANKS)[: 2 if given.small else None])
+    entities = _pairs(("pcm",), ("pcm", "wol") if given.small else ("pcm", "wol", "bam"))
+    settings = {
+        "pos": Setting(_treebank, pairs, sizes, words, planes=(Pair("en", "de"),), few_shot=pairs[:2]),
+        "parsing": Setting(_treebank, pairs[:2], sizes, longer),
+        "ner": Setting("masakhaner2:{}".format, entities, sizes, longer),
+    }
+    encoders = given.encoders or ("sentence-transformers/all-MiniLM-L6-v2",)
+    return _study("underspecified@real", given, encoders, settings, 50 if given.small else 100)
+
+
+def _treebank(code: str) -> str:
+    return f"UD_{(REAL_TREEBANKS | PAPER_TREEBANKS)[code]}"
+
+
+PAPER_TREEBANKS = {
+    "ar": "Arabic-PADT", "de": "German-GSD", "en": "English-EWT", "es": "Spanish-GSD", "fr": "French-GSD",
+    "hi": "Hindi-HDTB", "ru": "Russian-GSD", "vi": "Vietnamese-VTB", "zh": "Chinese-GSD",
+}  # fmt: skip
+
+
+def paper(given: Parameters) -> Study:
+    """mBERT and XLM-R on four tasks, 15 pairs, 3 seeds: 576 tunings, since pairs share their languages' models."""
+    everything = Sizes(train=200, dev=50, test=50) if given.small else Sizes(train=10**9, dev=10**9, test=10**9)
+    tuning = Tuning(
+        learning_rate=2e-5, epochs=1 if given.small else 5, tokens_per_batch=4096, warmup=0.1, weight_decay=0.0,
+        betas=(0.9, 0.99), clip=None, dropout=0.2, max_length=128, batches="one-language",
+        device=given.device or "cuda", precision=given.precision or "bfloat16",
+    )  # fmt: skip
+    codes = tuple(PAPER_TREEBANKS)
+    pairs = _pairs(("en", "ar"), codes)
+
+    def setting(data: Callable[[str], str], plane: Pair, head: str | None = None) -> Setting:
+        return Setting(data, pairs, everything, tuning, planes=(plane,), head=head)
+
+    settings = {
+        "xnli": setting("xnli:{}".format, Pair("ar", "zh")),
+        "ner": setting("wikiann:{}".format, Pair("en", "ru")),
+        "pos": setting(_treebank, Pair("ar", "de")),
+        "parsing": setting(_treebank, Pair("en", "hi"), head="underspecified"),
+    }
+    encoders = given.encoders or ("bert-base-multilingual-cased", "FacebookAI/xlm-roberta-large")
+    return _study("underspecified@paper", given, encoders, settings, 50 if given.small else 10**9)
+
+
+def _pairs(sources: Sequence[str], codes: Sequence[str]) -> list[Pair]:
+    """Every source with every language; two sources are one pair, the first with the second."""
+    pairs = [Pair(source, target) for source in sources for target in codes if target != source]
+    return [pair for pair in pairs if Pair(pair.target, pair.source) not in pairs[: pairs.index(pair)]]
+
+
+def _study(
+    name: str, given: Parameters, encoders: Sequence[DeclaredEncoder], settings: Mapping[str, Setting], sentences: int
+) -> Study:
+    tasks: dict[str, Transfer] = {}
+    between: list[Interpolation] = []
+    angles: list[tuple[str, str, str]] = []
+    for task, setting in settings.items():
+        tasks |= _transfers(task, setting)
+        for pair in setting.pairs:
+            source, target, both = _names(task, pair)
+            angles.append((both, source, target))
+            evaluate = tuple(setting.data(code) for code in pair)
+            lines = [(source, both), (target, both)] + ([(both, source, target)] if pair in setting.planes else [])
+            between += [Interpolation(tasks=line, evaluate=evaluate, sentences=sentences) for line in lines]
+        between += _of_few_shots(task, setting)
+        between += _of_seeds(task, setting) if len(given.seeds_to_run) > 1 else []
+    return Study(
+        name=name, question=QUESTION, encoders=tuple(encoders), tasks=tasks, seeds=given.seeds_to_run,
+        interpolations=tuple(between), angles=tuple(angles),
+    )  # fmt: skip
+
+
+def _names(task: str, pair: Pair) -> tuple[str, str, str]:
+    """Of the transfers: source alone, target alone, both."""
+    return f"{task}-{pair.source}", f"{task}-{pair.target}", f"{task}-{pair.source}-{pair.target}"
+
+
+def _transfers(task: str, setting: Setting) -> dict[str, Transfer]:
+    """Every language alone, every pair, and the pairs with few examples of the target."""
+
+    def transfer(*codes: str, evaluate: Sequence[str], shots: int | None = None) -> Transfer:
+        return Transfer.model_validate(
+            {
+                "task": task, "head": setting.head, "train": [setting.data(code) for code in codes],
+                "evaluate": [setting.data(code) for code in evaluate], "sizes": setting.sizes,
+                "tuning": setting.tuning, "shots": shots,
+            }
+        )  # fmt: skip
+
+    alone = dict.fromkeys(code for pair in setting.pairs for code in pair)
+    targets = {code: [pair.target for pair in setting.pairs if pair.source == code] for code in alone}
+    found = {f"{task}-{code}": transfer(code, evaluate=[code, *targets[code]]) for code in alone}
+    found |= {_names(task, pair)[2]: transfer(*pair, evaluate=pair) for pair in setting.pairs}
+    for pair, shots in _few_shots(setting):
+        found[f"{_names(task, pair)[2]}-{shots}"] = transfer(*pair, evaluate=pair[1:], shots=shots)
+    return found
+
+
+def _few_shots(setting: Setting) -> Iterator[tuple[Pair, int]]:
+    """Pairs and numbers of examples of the target to train on: all of them, and the half of them."""
+    for pair in setting.few_shot:
+        yield from ((pair, count) for count in dict.fromkeys(n for shots in SHOTS for n in (shots, shots // 2)))
+
+
+def _of_few_shots(task: str, setting: Setting) -> Iterator[Interpolation]:
+    """From the source's model to that of half the examples: the other half chooses the point, the test set judges."""
+    for pair in setting.few_shot:
+        source, _, both = _names(task, pair)
+        for half in (shots // 2 for shots in SHOTS):
+            line = {"tasks": (source, f"{both}-{half}"), "evaluate": (setting.data(pair.target),)}
+            given = {"alphas": FEW_SHOT_ALPHAS} | line
+            yield Interpolation.model_validate(given | {"split": "dev", "sentences": half})
+            yield Interpolation.model_validate(given | {"split": "test", "sentences": setting.sizes.test})
+
+
+def _of_seeds(task: str, setting: Setting) -> Iterator[Interpolation]:
+    """The models of every source, from seed to seed."""
+    for source in dict.fromkeys(pair.source for pair in setting.pairs):
+        targets = [pair.target for pair in setting.pairs if pair.source == source]
+        evaluate = tuple(setting.data(code) for code in (source, *targets))
+        yield Interpolation(tasks=(f"{task}-{source}",), evaluate=evaluate, split="test", sentences=setting.sizes.test)
+
+
+PROFILES = {"world": world, "real": real, "paper": paper}

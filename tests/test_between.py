@@ -1,0 +1,220 @@
+"""What the report says of the models between tuned ones, against slow computations from the same rows."""
+
+from __future__ import annotations
+
+from statistics import fmean, variance
+
+import pytest
+from scipy.stats import t
+
+from babelscope.report.between import DROP, Between, Place, compare_flatness, heights, planes
+from babelscope.report.between_findings import between_findings
+from babelscope.report.between_page import between_figures
+from babelscope.report.between_tables import between_tables
+from babelscope.report.gains import few_shots, seed_means
+from babelscope.report.model import Report
+from babelscope.report.page import render
+from babelscope.rows import Row
+
+ALPHAS = (-0.5, 0.0, 0.5, 1.0, 1.5)
+SEEDS = (0, 1, 2)
+TARGETS = ("qab", "qac")
+
+
+def row(measure: str, value: float, **labels: object) -> Row:
+    return Row(measure, value, "share").labelled(
+        **({"study": "s", "encoder": "one", "task": "pos", "split": "dev"} | labels)
+    )
+
+
+def score(origin: str, language: str, alpha: float, seed: int, target: str) -> float:
+    """Some number that depends on everything."""
+    away = abs(1 - alpha) * (0.02 if language == origin else 0.2)
+    return 0.9 - away - 0.01 * seed * (1 - alpha) - 0.001 * len(target) * TARGETS.index(target)
+
+
+def lines(encoder: str = "one", scale: float = 1.0) -> list[Row]:
+    return [
+        row(
+            "accuracy", scale * score(origin, language, alpha, seed, target) + (1 - scale) * 0.9, encoder=encoder,
+            train_languages=f"{origin} > qaa+{target}", language=language, alpha1=alpha, seed=seed,
+        )
+        for target in TARGETS
+        for origin in ("qaa", target)
+        for language in ("qaa", target)
+        for alpha in ALPHAS
+        for seed in SEEDS
+    ]  # fmt: skip
+
+
+def report(*rows: Row) -> Report:
+    return Report("a study", "", rows)
+
+
+def normalised(origin_is: str, role: str, alpha: float) -> list[list[float]]:
+    """[pairs][seeds], the slow way."""
+    found = []
+    for target in TARGETS:
+        origin, language = ({"source": "qaa", "target": target}[one] for one in (origin_is, role))
+        found.append([
+            score(origin, language, alpha, seed, target) / score(origin, language, 1.0, seed, target) for seed in SEEDS
+        ])  # fmt: skip
+    return found
+
+
+@pytest.mark.parametrize("origin", ["source", "target"])
+@pytest.mark.parametrize("role", ["source", "target"])
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_means_and_variances_are_those_of_scores_divided_by_the_bilingual_models(origin, role, alpha):
+    between = Between.of(report(*lines()))
+    found = between.means()[Place("one", origin, role, alpha)]
+    pairs = normalised(origin, role, alpha)
+    values = [value for pair in pairs for value in pair]
+    assert found.n == 6 and found.mean == pytest.approx(fmean(values), rel=1e-12)
+    half = t.ppf(0.975, 5) * (variance(values) / 6) ** 0.5
+    assert found.high - found.low == pytest.approx(2 * half, rel=1e-9, abs=1e-12)
+    spread = between.variances()[Place("one", origin, role, alpha)]
+    assert spread.n == 2 and spread.mean == pytest.approx(fmean(map(variance, pairs)), rel=1e-9, abs=1e-18)
+
+
+def test_only_lines_to_models_of_both_languages_count():
+    strange = [
+        row("accuracy", 0.1, train_languages="qaa > qab", language="qaa", alpha1=0.5, seed=0),
+        row("accuracy", 0.1, train_languages="qaa > qaa+qab:10", language="qab", alpha1=0.5, seed=0),
+        row("accuracy", 0.1, train_languages="qaa > qaa", language="qaa", alpha1=0.5, seed=0),
+        row("accuracy", 0.1, train_languages="qaa+qab > qaa > qab", language="qaa", alpha1=0.5, alpha2=0.5, seed=0),
+        row("accuracy", 0.1, train_languages="qaa > qaa+qab", language="qab", alpha1=0.5, seed=0, split="test"),
+    ]
+    assert Between.of(report(*lines(), *strange)).means() == Between.of(report(*lines())).means()
+
+
+def test_a_bilingual_model_without_a_score_above_zero_is_left_out():
+    nothing = row("accuracy", 0.0, train_languages="qaa > qaa+qad", language="qad", alpha1=1.0, seed=0)
+    assert Between.of(report(*lines(), nothing)).means() == Between.of(report(*lines())).means()
+
+
+def test_width_is_how_far_the_score_holds_on_both_sides_of_the_bilingual_model():
+    found = {(one.pair, one.language): one for one in Between.of(report(*lines())).flatness()}
+    assert set(found) == {(("qaa", code), role) for code in TARGETS for role in ("source", "target")}
+    one = found[("qaa", "qab"), "target"]
+    # 0.2 a unit of alpha and what the seed takes: the score at 1 is 0.9, so 0.045 are lost after about 0.225.
+    slopes = [(0.2 + 0.01 * seed, 0.2 - 0.01 * seed) for seed in SEEDS]
+    assert one.width == pytest.approx(fmean(0.9 * DROP / down + 0.9 * DROP / up for down, up in slopes), rel=1e-9)
+    assert one.bounded
+    assert not found[("qaa", "qab"), "source"].bounded and found[("qaa", "qab"), "source"].width == pytest.approx(
+        (2 + 2 + 1.625) / 3
+    )
+
+
+def test_encoders_are_compared_pair_by_pair():
+    flat = Between.of(report(*lines(), *lines("two", 0.5))).flatness()
+    found = compare_flatness(flat, "two", "one", "target")
+    widths = {(one.encoder, one.pair): one.width for one in flat if one.language == "target"}
+    expected = fmean(widths["two", ("qaa", code)] - widths["one", ("qaa", code)] for code in TARGETS)
+    assert found.n == 2 and found.mean == pytest.approx(expected) and expected > 0
+    assert compare_flatness(flat, "two", "three", "target") is None
+
+
+def few(k: int, target: str, seed: int, best: float) -> list[Row]:
+    """A line to the model of k examples, lowest loss at `best` on the k others; and the model of 2k."""
+    shared = {"train_languages": f"qaa > qaa+{target}:{k}", "language": target, "seed": seed}
+    rows = [row("loss", (alpha - best) ** 2, alpha1=alpha, **shared) for alpha in ALPHAS]
+    rows += [row("accuracy", 0.3, alpha1=alpha, **shared) for alpha in ALPHAS]
+    rows += [row("accuracy", 0.5 + 0.1 * alpha, alpha1=alpha, split="test", **shared) for alpha in ALPHAS]
+    trained = {"train_languages": f"qaa+{target}:{2 * k}", "language": target, "seed": seed}
+    return [*rows, row("accuracy", 0.58 + 0.01 * seed, split="test", **trained)]
+
+
+def test_few_examples_choose_by_their_loss_and_are_judged_on_the_test_set():
+    rows = [one for target in TARGETS for seed in SEEDS for one in few(10, target, seed, 0.5)]
+    (found,) = few_shots(report(*rows), Between.of(report(*rows)))
+    assert (found.shots, found.alpha, found.zero_shot.n) == (20, 0.5, 2)
+    assert found.zero_shot.mean == pytest.approx(0.5)
+    assert found.chosen.mean == pytest.approx(0.05)
+    assert found.tuned.mean == pytest.approx(0.09)
+    assert found.chosen_against_tuned.mean == pytest.approx(-0.04)
+
+
+def test_lines_without_the_model_of_all_examples_are_left_out():
+    rows = [one for one in few(10, "qab", 0, 0.5) if one.alpha1 is not None]
+    assert few_shots(report(*rows), Between.of(report(*rows))) == []
+
+
+def seeded(language: str, ends: tuple[float, float, float], mean: float) -> list[Row]:
+    """Lines from seed to seed whose scores at the ends are these, a hump of the loss between, and the mean's score."""
+    rows = []
+    for seed in (0, 1):
+        shared = {"train_languages": "qaa > qaa", "language": language, "seed": seed, "split": "test"}
+        values = {0.0: ends[seed], 0.5: 0.1, 1.0: ends[seed + 1]}
+        rows += [row("accuracy", value, alpha1=alpha, **shared) for alpha, value in values.items()]
+        losses = {0.0: 1.0, 0.5: 3.0 + seed, 1.0: 2.0}
+        rows += [row("loss", value, alpha1=alpha, **shared) for alpha, value in losses.items()]
+    shared = {"train_languages": "qaa > qaa > qaa", "language": language, "split": "test"}
+    return [*rows, row("accuracy", mean, alpha1=1 / 3, alpha2=1 / 3, **shared)]
+
+
+def test_the_mean_model_is_held_against_the_mean_of_all_seeds_and_the_barrier_is_on_the_source():
+    rows = [*seeded("qaa", (0.9, 0.8, 0.7), 0.85), *seeded("qab", (0.5, 0.6, 0.7), 0.7)]
+    (found,) = seed_means(report(*rows), Between.of(report(*rows)))
+    assert found.models == 3
+    assert found.source == pytest.approx(0.05) and found.targets.mean == pytest.approx(0.1)
+    assert found.barrier.mean == pytest.approx(fmean([1.5, 2.5]))
+
+
+def plane(seed: int) -> list[Row]:
+    return [
+        row(
+            "accuracy", 0.8 - 0.1 * abs(one) - 0.2 * abs(other) - 0.1 * seed, train_languages="qaa+qab > qaa > qab",
+            language="qab", alpha1=one, alpha2=other, seed=seed,
+        )
+        for one in ALPHAS
+        for other in ALPHAS
+    ]  # fmt: skip
+
+
+def test_planes_are_means_over_seeds_of_scores_divided_by_those_of_the_origin():
+    found = planes(report(*plane(0), *plane(1), *lines()))
+    (rows,) = found.values()
+    places = heights(rows)["qab"]
+    expected = fmean((0.8 - 0.1 * seed - 0.05 - 0.3) / (0.8 - 0.1 * seed) for seed in (0, 1))
+    assert places[0.5, 1.5] == pytest.approx(expected) and places[0.0, 0.0] == 1.0
+    assert len(places) == len(ALPHAS) ** 2
+
+
+def angle_rows() -> list[Row]:
+    shared = {"train_languages": "qaa+qab > qaa > qab", "split": None}
+    return [
+        one
+        for seed in SEEDS
+        for one in (
+            row("angle", 50.0 + seed, dataset="all", seed=seed, **shared),
+            row("norm ratio", 1.0, dataset="all", seed=seed, **shared),
+        )
+    ]
+
+
+def test_the_page_shows_all_of_it_and_says_it_in_words():
+    rows = [
+        *lines(), *lines("two", 0.5), *plane(0), *angle_rows(),
+        *(one for target in TARGETS for seed in SEEDS for one in few(10, target, seed, 0.5)),
+        *seeded("qaa", (0.9, 0.8, 0.7), 0.85), *seeded("qab", (0.5, 0.6, 0.7), 0.7),
+    ]  # fmt: skip
+    whole = report(*rows)
+    between = Between.of(whole)
+    assert len(list(between_figures(whole, between))) == 5 and len(between_tables(whole, between)) == 5
+    text = "\n".join(between_findings(whole, between))
+    assert "differ by 51.0 [48.5, 53.5] degrees" in text
+    assert "On the target, two is flatter" in text
+    assert "20 examples of the target: choosing a point on the line gains 5.0 [5.0, 5.0] points" in text
+    assert "the mean of 3 seeds’ models gains 10.0" in text
+    page = render(whole)
+    assert "Between models" in page and "How much of a plane is high" in page
+
+
+def test_an_unfinished_study_has_a_page():
+    for count in range(0, 60, 7):
+        render(report(*(lines() + plane(0))[-count:]))
+
+
+def test_other_studies_have_no_such_section():
+    assert "Between models" not in render(report(row("accuracy", 0.5, split="test", language="qaa", seed=0)))
