@@ -71,11 +71,14 @@ class Interpolation(Declaration):
     """Scores of the models on a line through two tasks' models, or on a plane through three (Wu et al., 2022).
 
     All of these are tuned from one encoder with one seed, on different languages for instance. Of one task alone, the
-    lines lead from each seed's model to the next's; and the mean of all seeds' models is scored as well.
+    lines lead from each seed's model to the next's; and the mean of all seeds' models is scored as well. With `random`
+    they lead from each model nowhere in particular.
     """
 
     tasks: Annotated[tuple[str, ...], Field(min_length=1, max_length=3)]
     """Names of the study's tasks, all the same `task`: the model at the origin, then those that directions lead to."""
+    random: Annotated[int, Field(ge=1, le=2)] | None = None
+    """Of one task: this many random directions, scaled to the model's weights filter by filter (Li et al., 2018)."""
     evaluate: tuple[str, ...] = Field(min_length=1)
     """Data sets that every model is scored on."""
     split: Split = "dev"
@@ -86,7 +89,13 @@ class Interpolation(Declaration):
     """Which weights are combined; the others are those of the model at the origin."""
     alphas: tuple[float, ...] | None = None
     """Places along each direction, 0 the origin and 1 its end; None: 33 of a line, 21 a direction of a plane, -0.5 to
-    1.5; between seeds 11, 0 to 1."""
+    1.5; between seeds 11, 0 to 1; along random directions 21, -1 to 1."""
+
+    @model_validator(mode="after")
+    def _random_alone(self) -> Interpolation:
+        if self.random and len(self.tasks) > 1:
+            raise ValueError("random directions lead from one task's models; name one task")
+        return self
 
 
 class VocabularyComparison(Declaration):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import SerializeAsAny
+from pydantic import NonNegativeInt, SerializeAsAny
 
 from babelscope.corpora.datasets import Dataset
 from babelscope.step import Step, Workspace
@@ -19,6 +19,8 @@ class Surface(Step):
 
     models: tuple[SerializeAsAny[Tune], ...]
     """The one at the origin, then the ends of the directions."""
+    random: tuple[NonNegativeInt, ...] = ()
+    """Seeds of further directions, which lead to no model."""
     part: Part = "all"
     points: tuple[tuple[float, ...], ...]
     """How far along each direction."""
@@ -28,9 +30,11 @@ class Surface(Step):
     def labels(self) -> dict[str, Any]:
         """The columns of the model at the origin, and all models' training languages: `qaa > qaa+qab`.
 
+        A random direction is called so: `qaa > random`.
         A mean over seeds has none.
         """
         labels = labels_of(self.models)
+        labels["train_languages"] += " > random" * len(self.random)
         if len(self.points) == 1 and len({model.seed for model in self.models}) > 1:
             labels["seed"] = None
         part = "" if self.part == "all" else f", {self.part} alone"

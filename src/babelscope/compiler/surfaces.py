@@ -11,7 +11,7 @@ from babelscope.compiler.transfers import ResolvedTransfer
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset
 from babelscope.errors import InputError
-from babelscope.measures.grid import PATH, PLANE, SEEDS, grid
+from babelscope.measures.grid import PATH, PLANE, RANDOM, SEEDS, grid
 from babelscope.step import Step
 from babelscope.steps import EncoderStep, Tune
 from babelscope.study import Study
@@ -36,13 +36,16 @@ def surfaces(
 ) -> Iterator[Step]:
     """Every interpolation and angle, for every encoder, surgery, schedule and seed."""
     for declared, scored in zip(study.interpolations, data, strict=True):
-        if len(declared.tasks) == 1:
+        if len(declared.tasks) == 1 and not declared.random:
             yield from _between_seeds(study, declared, scored, transfers, conditions)
             continue
-        directions = len(declared.tasks) - 1
-        points = tuple(grid(declared.alphas or (PATH if directions == 1 else PLANE), directions))
+        directions = declared.random or len(declared.tasks) - 1
+        usual = RANDOM if declared.random else PATH if directions == 1 else PLANE
+        points = tuple(grid(declared.alphas or usual, directions))
         for models in _models(study, declared.tasks, transfers, conditions):
-            yield Surface(models=models, part=declared.part, points=points, data=scored)
+            yield Surface(
+                models=models, random=tuple(range(declared.random or 0)), part=declared.part, points=points, data=scored
+            )
     for names in study.angles:
         for origin, first, second in _models(study, names, transfers, conditions):
             yield Angle(models=(origin, first, second))
@@ -66,7 +69,7 @@ def _between_seeds(
 def _data(study: Study, k: int, faults: Faults) -> tuple[Dataset, ...]:
     path, declared = f"interpolations.{k}", study.interpolations[k]
     faults.resolve(path, _check_tasks, declared.tasks, study)
-    if len(declared.tasks) == 1 and len(study.seeds) == 1:
+    if len(declared.tasks) == 1 and len(study.seeds) == 1 and not declared.random:
         faults.add(f"{path}.tasks", "one task has models to combine if there is more than one seed; give another")
     name = declared.tasks[0]
     if name not in study.tasks:

@@ -16,6 +16,8 @@ PATH = tuple(sorted({
 PLANE = _TENTHS
 """Places along each of two directions."""
 
+RANDOM = tuple(tenth / 10 for tenth in range(-10, 11))
+"""Places along a random direction."""
 SEEDS = tuple(tenth / 10 for tenth in range(11))
 """Places on a line from one seed's model to another's."""
 

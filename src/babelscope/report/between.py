@@ -121,6 +121,11 @@ class Between:
         return [line for line in self.lines if line.shots]
 
     @cached_property
+    def random(self) -> list[Line]:
+        """From a model along a random direction."""
+        return [line for line in self.lines if line.end == "random"]
+
+    @cached_property
     def seeds(self) -> list[Line]:
         """From one seed's model to another's."""
         return [line for line in self.lines if line.origin == line.end]

@@ -13,7 +13,7 @@ from babelscope.report.between import Between, Place, heights, name_of, planes
 from babelscope.report.figures import Chart, Figure
 from babelscope.report.model import Report, title_of
 from babelscope.rows import Row
-from babelscope.statistics import Interval
+from babelscope.statistics import Interval, student_t_interval
 
 _ALPHA = alt.X("alpha:Q", title="α: 0 one language, 1 both", axis=alt.Axis(grid=False), scale=alt.Scale(nice=False))
 _COLOUR = alt.Color("language:N", title="Scored on", sort=["source", "target"], legend=alt.Legend(symbolOpacity=1))
@@ -39,6 +39,9 @@ def between_figures(report: Report, between: Between) -> Iterator[Figure]:
             "Seen from the bilingual model: how much farther the source’s model is than the target’s, and the angle."
         )
         yield Figure("Angle and ratio of norms", caption, _angle_chart(angles))
+    if between.random:
+        caption = "The training language’s score, filter-normalised directions; mean over tasks, languages and seeds."
+        yield Figure("In random directions", caption, _random_chart(between))
     for title, rows in planes(report).items():
         if not heights(rows):
             continue  # nothing to divide by yet
@@ -59,6 +62,25 @@ def _line_chart(found: Mapping[Place, Interval], title: str) -> Chart:
     line = base.mark_line(interpolate="linear").encode(y=alt.Y("mean:Q", title=title, scale=alt.Scale(zero=False)))
     layered = alt.layer(band, line).properties(width=_PANEL, height=200)
     return layered.facet(column=alt.Column("line:N", title=None), row=alt.Row("encoder:N", title=None))
+
+
+def _random_chart(between: Between) -> Chart:
+    values: dict[tuple[str, float], list[float]] = defaultdict(list)
+    for line in between.random:
+        scores = line.scores[line.origin]
+        for alpha, value in scores.items() if scores.get(0.0, 0.0) > 0 else ():
+            values[line.encoder, alpha].append(value / scores[0.0])
+    means = {key: student_t_interval(found) for key, found in values.items()}
+    records = pd.DataFrame(
+        {"encoder": encoder, "alpha": alpha, "mean": mean.mean, "low": mean.low, "high": mean.high}
+        for (encoder, alpha), mean in means.items()
+    )
+    colour = alt.Color("encoder:N", title="Encoder", legend=alt.Legend(symbolOpacity=1))
+    base = alt.Chart(records).encode(x=alt.X("alpha:Q", title="α", axis=_NO_GRID, scale=_NOT_NICE), color=colour)
+    score = alt.Scale(zero=False)
+    band = base.mark_area(opacity=0.2).encode(y=alt.Y("low:Q", title="Score / model’s own", scale=score), y2="high:Q")
+    line = base.mark_line().encode(y=alt.Y("mean:Q", title="Score / model’s own", scale=score))
+    return alt.layer(band, line).properties(width=2 * _PANEL, height=200)
 
 
 def _angle_chart(rows: Sequence[Row]) -> Chart:

@@ -183,7 +183,7 @@ def _study(
             evaluate = tuple(setting.data(code) for code in pair)
             lines = [(source, both), (target, both)] + ([(both, source, target)] if pair in setting.planes else [])
             between += [Interpolation(tasks=line, evaluate=evaluate, sentences=sentences) for line in lines]
-        between += _of_few_shots(task, setting)
+        between += [*_of_few_shots(task, setting), *_of_chance(task, setting)]
         between += _of_seeds(task, setting) if len(given.seeds_to_run) > 1 else []
     return Study(
         name=name, question=QUESTION, encoders=tuple(encoders), tasks=tasks, seeds=given.seeds_to_run,
@@ -232,6 +232,15 @@ def _of_few_shots(task: str, setting: Setting) -> Iterator[Interpolation]:
             given = {"alphas": FEW_SHOT_ALPHAS} | line
             yield Interpolation.model_validate(given | {"split": "dev", "sentences": half})
             yield Interpolation.model_validate(given | {"split": "test", "sentences": setting.sizes.test})
+
+
+def _of_chance(task: str, setting: Setting) -> Iterator[Interpolation]:
+    """A random direction from every source's models: how flat it is where training did not lead."""
+    for source in dict.fromkeys(pair.source for pair in setting.pairs):
+        sentences = min(setting.sizes.dev, 100)
+        yield Interpolation(
+            tasks=(f"{task}-{source}",), random=1, evaluate=(setting.data(source),), sentences=sentences
+        )
 
 
 def _of_seeds(task: str, setting: Setting) -> Iterator[Interpolation]:

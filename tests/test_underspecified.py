@@ -1,0 +1,164 @@
+"""The study of lines between models: what it consists of, few examples, means of seeds and random directions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import load_file
+
+from babelscope.compiler import compile_study
+from babelscope.engine import run_plan
+from babelscope.errors import StudyError
+from babelscope.execution import load_tuned
+from babelscope.measures.directions import random_end
+from babelscope.plan import Plan
+from babelscope.steps import Tune
+from babelscope.store import Store
+from babelscope.studies import find_study
+from babelscope.study import Study
+from babelscope.surface_steps import Surface
+from babelscope.tasks.measured import measured
+from babelscope.trained import FinishedSteps
+from command_line import declaration, transfer
+
+SEEDS = [0, 1, 2]
+
+
+def test_the_published_setting_is_576_tunings():
+    study = find_study("underspecified@paper", {})
+    tunings = {(task, transfer.task, transfer.train) for task, transfer in study.tasks.items()}
+    assert len(tunings) * len(study.encoders) * len(study.seeds) == 576
+    pairs = {
+        transfer.train for transfer in study.tasks.values() if len(transfer.train) == 2 and transfer.task == "xnli"
+    }
+    assert len(pairs) == 15 and ("xnli:ar", "xnli:en") not in pairs
+    assert sum(len(one.tasks) == 3 for one in study.interpolations) == 4
+    assert sum(len(one.tasks) == 2 for one in study.interpolations) == 4 * 15 * 2
+
+
+def test_the_world_has_all_pairs_of_two_sources_on_four_tasks():
+    study = find_study("underspecified", {})
+    lines = [
+        one for one in study.interpolations if len(one.tasks) == 2 and one.split == "dev" and len(one.evaluate) == 2
+    ]
+    assert len(lines) == 4 * 15 * 2 and len(study.encoders) == 2 and len(study.angles) == 4 * 15
+    assert sum(len(one.tasks) == 3 for one in study.interpolations) == 2
+
+
+def few(encoder: Path, **changes: Any) -> Study:
+    task = transfer(train=["world:qaa", "world:qab"], shots=7, baselines=[]) | changes
+    base = declaration(encoder, surgeries=[None], seeds=[0], retrieval=None)
+    return Study.model_validate(base | {"tasks": {"pos": task}})
+
+
+def test_few_examples_of_the_second_language_are_all_trained_on(encoder_folder):
+    (model,) = {step for step in compile_study(few(encoder_folder)).steps.values() if isinstance(step, Tune)}
+    assert [(data.language, data.examples) for data in model.train] == [("qaa", 30), ("qab", 7)]
+    assert [data.language for data in model.dev] == ["qaa"]
+    assert model.labels["train_languages"] == "qaa+qab:7"
+
+
+def test_there_are_no_few_examples_of_an_only_language(encoder_folder):
+    with pytest.raises(ValueError, match="shots are of the training sets after the first"):
+        few(encoder_folder, train=["world:qaa"])
+
+
+@pytest.fixture(scope="module")
+def ran(encoder_folder, tmp_path_factory) -> tuple[Plan, Store]:
+    line = {"tasks": ["pos"], "evaluate": ["world:qab"], "split": "test", "sentences": 10}
+    base = declaration(encoder_folder, surgeries=[None], seeds=SEEDS, retrieval=None)
+    lines = [
+        line | {"alphas": [0, 0.5, 1]},
+        line | {"random": 1, "alphas": [0, 0.4]},
+        line | {"random": 2, "alphas": [0, 0.4]},
+    ]
+    plan = compile_study(
+        Study.model_validate(base | {"tasks": {"pos": transfer(baselines=[])}, "interpolations": lines})
+    )
+    store = Store(tmp_path_factory.mktemp("seeds") / "store")
+    assert not run_plan(plan, store, jobs=1).failed
+    return plan, store
+
+
+def surfaces(plan: Plan, models: int, random: int = 0) -> list[Surface]:
+    steps = [step for step in plan.steps.values() if isinstance(step, Surface)]
+    return [step for step in steps if (len(step.models), len(step.random)) == (models, random)]
+
+
+def weights(store: Store, model: Tune) -> dict[str, np.ndarray]:
+    return load_file(store.result(model.key) / "best.safetensors")
+
+
+def score(store: Store, step: Surface, mixed: dict[str, np.ndarray]) -> float:
+    """The slow way: a model with these weights, evaluated."""
+    model = load_tuned(step.models[0], FinishedSteps(store))
+    model.module.load_state_dict({name: torch.from_numpy(np.array(one)) for name, one in mixed.items()}, strict=False)
+    return measured(model, step.data[0].read())()["loss"]
+
+
+def losses(store: Store, step: Surface) -> dict[tuple[float | None, float | None], float]:
+    return {(row.alpha1, row.alpha2): row.value for row in store.rows(step.key) if row.measure == "loss"}
+
+
+def test_lines_lead_from_seed_to_seed_and_the_mean_is_scored_as_well(ran):
+    plan, store = ran
+    lines, (mean,) = surfaces(plan, 2), surfaces(plan, 3)
+    assert sorted(tuple(model.seed for model in line.models) for line in lines) == [(0, 1), (1, 2)]
+    assert mean.labels["seed"] is None and mean.labels["train_languages"] == "qaa > qaa > qaa"
+    parts = [weights(store, model) for model in mean.models]
+    mixed = {name: np.mean([part[name] for part in parts], axis=0, dtype=np.float64).astype("f") for name in parts[0]}
+    (found,) = losses(store, mean).values()
+    assert found == pytest.approx(score(store, mean, mixed), rel=1e-5)
+    assert found < max(losses(store, lines[0]).values())
+
+
+def test_means_over_seeds_need_more_than_one(encoder_folder):
+    base = declaration(encoder_folder, surgeries=[None], seeds=[0], retrieval=None)
+    line = {"tasks": ["pos"], "evaluate": ["world:qab"]}
+    with pytest.raises(StudyError, match=r"interpolations\.0\.tasks: .* more than one seed"):
+        compile_study(Study.model_validate(base | {"interpolations": [line]}))
+    compile_study(Study.model_validate(base | {"interpolations": [line | {"random": 1}]}))
+    with pytest.raises(ValueError, match="random directions lead from one task's models"):
+        Study.model_validate(base | {"interpolations": [line | {"random": 1, "tasks": ["pos", "mlm"]}]})
+
+
+def test_random_directions_start_at_the_model_and_go_where_their_seed_says(ran):
+    plan, store = ran
+    lines, planes = surfaces(plan, 1, 1), surfaces(plan, 1, 2)
+    assert len(lines) == len(planes) == len(SEEDS)
+    line, plane = losses(store, lines[0]), losses(store, planes[0])
+    assert lines[0].labels["train_languages"] == "qaa > random"
+    assert (line[0.0, None], line[0.4, None]) == (plane[0.0, 0.0], plane[0.4, 0.0])
+    own = weights(store, lines[0].models[0])
+    assert line[0.0, None] == pytest.approx(score(store, lines[0], own), rel=1e-6)
+    end = random_end({name: torch.from_numpy(one) for name, one in own.items()}, 0)
+    mixed = {name: 0.6 * one + 0.4 * end[name].numpy() for name, one in own.items()}
+    assert line[0.4, None] == pytest.approx(score(store, lines[0], mixed), rel=1e-5)
+
+
+@given(seed=st.integers(0, 99), shape=st.sampled_from([(3, 4), (2, 3, 4), (5, 3)]))
+@settings(max_examples=25, deadline=None)
+def test_a_random_direction_is_as_long_as_the_weights_filter_by_filter(seed, shape):
+    generator = torch.Generator().manual_seed(seed)
+    own = {"matrix": torch.randn(shape, generator=generator), "bias": torch.randn(4, generator=generator)}
+    own["matrix"][0] *= 100
+    found, again = random_end(own, seed), random_end(dict(reversed(own.items())), seed)
+    assert torch.equal(found["bias"], own["bias"])
+    for weight, end in zip(own["matrix"], found["matrix"], strict=True):
+        assert float((end - weight).norm()) == pytest.approx(float(weight.norm()), rel=1e-3)
+    assert all(torch.equal(found[name], again[name]) for name in own)
+    assert not torch.equal(found["matrix"], random_end(own, seed + 1)["matrix"])
+    assert not torch.equal(found["matrix"], random_end({"other": own["matrix"]}, seed)["other"])
+
+
+def test_the_mean_of_random_directions_is_nowhere_in_particular():
+    own = {"matrix": torch.ones(2, 3)}
+    ends = [float((random_end(own, seed)["matrix"] - own["matrix"]).sum()) for seed in range(200)]
+    assert abs(fmean(ends)) < 0.5
