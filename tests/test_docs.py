@@ -9,13 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ruamel.yaml import YAML
 
 from babelscope.compiler import compile_study
+from babelscope.errors import StudyError
 from babelscope.study import Study, load_study
 from babelscope.yaml_text import parse_value
 
 ROOT = Path(__file__).parent.parent
 PAGE, EXAMPLE = ROOT / "docs" / "studies.md", ROOT / "docs" / "study.yaml"
+FILLED_IN = {
+    "name": "example",
+    "encoders": ["world-natural"],
+    "tasks": {"pos": {"train": ["world:qaa"], "evaluate": ["world:qaa"]}},
+}
+"""What pieces of studies on pages leave out."""
 SCHEMA = Study.model_json_schema()
 DECLARED: dict[str, dict[str, Any]] = {"Study": SCHEMA} | SCHEMA["$defs"]
 
@@ -78,3 +86,36 @@ def test_links_lead_somewhere(page):
         if anchor:
             headings = re.findall(r"^#+ (.*)$", there.read_text(encoding="utf-8"), re.MULTILINE)
             assert anchor in [re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings], target
+
+
+def examples() -> list[tuple[str, str]]:
+    """Name of the page, and YAML that stands on it."""
+    pages = [page for page in sorted((ROOT / "docs").glob("*.md")) if page != PAGE]
+    return [
+        (page.stem, text) for page in pages for text in re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL)
+    ]
+
+
+def compiled(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "example.yaml"
+    with file.open("w", encoding="utf-8") as stream:
+        YAML().dump(FILLED_IN | YAML(typ="safe", pure=True).load(text), stream)
+    compile_study(load_study(file))
+
+
+@pytest.mark.parametrize(("page", "text"), examples())
+def test_examples_on_pages_are_studies(page, text, tmp_path, monkeypatch):
+    """They compile, but for data and encoders that are not at hand."""
+    monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "news.txt").write_text("\n".join(f"zin {number}" for number in range(20)))
+    absent = "is not in the data folder|cannot be reached|could not be fetched|no such folder|neither a folder"
+    try:
+        compiled(text, tmp_path)
+    except StudyError as error:
+        assert all(re.search(absent, fault) for fault in error.faults), error.faults
+
+
+def test_the_example_of_lines_runs_as_it_stands(tmp_path):
+    (text,) = (text for page, text in examples() if page == "underspecified")
+    compiled(text, tmp_path)
