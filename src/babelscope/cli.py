@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.live import Live
 from rich.markup import escape
-from rich.table import Table
 
 import babelscope
 from babelscope import catalogue, results
-from babelscope.compiler import compile_study
+from babelscope.display import table_of
 from babelscope.errors import BabelscopeError, InputError
-from babelscope.plan import Plan, check_data, check_device
-from babelscope.step import Step
+from babelscope.job import Job, job_of
+from babelscope.plan import check_device
 from babelscope.storage import expected_bytes
 from babelscope.store import Store
-from babelscope.studies import find_study, published_rows
-from babelscope.study import Study, dump_study
-from babelscope.yaml_text import parse_value
+from babelscope.studies import published_rows
+from babelscope.study import dump_study
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
@@ -53,61 +50,16 @@ INTERRUPTED = 130
 """The exit status after Ctrl-C."""
 
 
-class Job(NamedTuple):
-    """A study with its plan and the store that keeps its results."""
-
-    study: Study
-    plan: Plan
-    store: Store
-    changes: tuple[str, ...]
-
-    @property
-    def title(self) -> str:
-        """The study's name, and what was changed in it."""
-        return self.study.name + (f" with {', '.join(self.changes)}" if self.changes else "")
-
-    @property
-    def done(self) -> int:
-        """How many of the plan's steps are in the store."""
-        return sum(map(self.store.has, self.plan.steps))
-
-    def check_data(self) -> None:
-        """Refuse malformed data before anything is computed from it; finished steps need none any more."""
-        check_data(self.pending)
-
-    @property
-    def pending(self) -> list[Step]:
-        """The plan's steps that are not in the store."""
-        return [step for key, step in self.plan.steps.items() if not self.store.has(key)]
-
-
-def _job(name: str, changes: list[str] | None, folder: Path) -> Job:
-    study = find_study(name, _parse_changes(changes or []))
-    return Job(study, compile_study(study), Store(folder), tuple(changes or ()))
-
-
-def _parse_changes(changes: list[str]) -> dict[str, Any]:
-    parsed = {}
-    for change in changes:
-        key, equals, value = change.partition("=")
-        if not (key and equals):
-            raise InputError(f"--with {change}: expected KEY=VALUE, such as --with seeds=5")
-        if key in parsed:
-            raise InputError(f"--with {key}: given twice; give each key once")
-        parsed[key] = parse_value(value)
-    return parsed
-
-
 @app.command("list")
 def list_(kind: Annotated[str, typer.Argument(metavar="[KIND]", help=", ".join(catalogue.KINDS))] = "studies") -> None:
     """What there is: studies, tasks, surgeries, measures, languages, encoders, treebanks."""
-    out.print(_table(*catalogue.catalogue(kind)))
+    out.print(table_of(*catalogue.catalogue(kind)))
 
 
 @app.command()
 def plan(name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
     """What would run: steps, cached or pending, and what they are expected to cost."""
-    job = _job(name, with_, store)
+    job = job_of(name, with_, store)
     job.check_data()
     costs = results.expected_seconds(job.plan, job.store)
     storage = expected_bytes(job.plan)
@@ -116,7 +68,7 @@ def plan(name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None
         pending = states.total() - states["done"]
         cost = f"{pending * costs[kind]:.0f} s" if kind in costs else "unknown until one has run" if pending else "0 s"
         lines.append((kind, str(states["done"]), str(pending), cost, _storage(storage[kind])))
-    out.print(_table(("step", "cached", "pending", "expected computing", "storage, about"), lines))
+    out.print(table_of(("step", "cached", "pending", "expected computing", "storage, about"), lines))
     out.print(f"{len(job.plan.steps)} steps, {job.done} cached, in {job.store.folder}", highlight=False)
 
 
@@ -133,7 +85,7 @@ def run(
     from babelscope.display import RunDisplay
     from babelscope.engine import run_plan
 
-    job = _job(name, with_, store)
+    job = job_of(name, with_, store)
     job.check_data()
     check_device(job.pending)
     began = time.monotonic()
@@ -156,16 +108,16 @@ def status(
 ) -> None:  # fmt: skip
     """How far a study is; without a study, every built-in one in its default profile."""
     if name is None:
-        out.print(_table(("study", "done", "steps"), catalogue.study_states(Store(store))))
+        out.print(table_of(("study", "done", "steps"), catalogue.study_states(Store(store))))
         return
-    job = _job(name, with_, store)
+    job = job_of(name, with_, store)
     if not watch:
-        out.print(_status_table(job))
+        out.print(table_of(*job.status))
         return
-    with Live(_status_table(job), console=out) as live:
+    with Live(table_of(*job.status), console=out) as live:
         while job.done < len(job.plan.steps) and results.is_running(job.plan, job.store):
             time.sleep(1)
-            live.update(_status_table(job))
+            live.update(table_of(*job.status))
     if job.done < len(job.plan.steps):
         out.print(f"nothing is running; go on with babelscope run {name}", highlight=False)
 
@@ -175,7 +127,7 @@ def rows(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE
     """Write a study's rows, one number each, as .csv or .parquet."""
     from babelscope.report import write_rows
 
-    job = _job(name, with_, store)
+    job = job_of(name, with_, store)
     found = _found_rows(job)
     write_rows(found, output)
     out.print(f"{len(found)} rows in {output}", highlight=False)
@@ -186,7 +138,7 @@ def report(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STO
     """Write a study's report: one .html file that opens anywhere; or its figures (.svg, .png) or tables (.md)."""
     from babelscope.report import Contrasted, Report, write_report
 
-    job = _job(name, with_, store)
+    job = job_of(name, with_, store)
     found = _found_rows(job)
     content = Report(
         title=job.title,
@@ -246,12 +198,31 @@ def operate(
 
 
 @app.command()
+def transliterate(
+    file: Annotated[Path, typer.Argument(help="CoNLL-U (named .conllu or .conllu.gz) or plain text")],
+    output: OutputFile,
+    by: Annotated[
+        str, typer.Option("--by", help="uyghur, cyrillic, uroman, table:FILE ...; +permute:SEED after it")
+    ] = "",
+    restore: Annotated[bool, typer.Option("--restore", help="put back what was there before")] = False,
+) -> None:
+    """Write a file in other letters; in CoNLL-U forms change, the annotation stays, and MISC keeps what was there."""
+    from babelscope.corpora import rewriting
+    from babelscope.corpora.transliteration import USAGE, transliteration
+
+    if bool(by) == restore:
+        raise InputError("give either --by or --restore", USAGE)
+    count = rewriting.restore(file, output) if restore else rewriting.rewrite(file, output, transliteration(by))
+    out.print(f"{count:,} changed: {output}", highlight=False)
+
+
+@app.command()
 def doctor(store: StoreFolder = DEFAULT_STORE) -> None:
     """What this machine has and lacks, and which precision and threads pay on it."""
     from babelscope.doctor import examine
 
     for title, header, lines in examine(Store(store)):
-        table = _table(header, lines)
+        table = table_of(header, lines)
         table.title = title
         out.print(table)
 
@@ -272,22 +243,6 @@ def _found_rows(job: Job) -> list[results.Row]:
     if job.done < len(job.plan.steps):
         err.print(f"[yellow]note[/] {job.done} of {len(job.plan.steps)} steps are done; the rest is missing")
     return found
-
-
-def _status_table(job: Job) -> Table:
-    states = ("done", "running", "pending", "failed")
-    by_kind = results.progress_by_kind(job.plan, job.store)
-    return _table(("step", *states), [(kind, *(str(count[s]) for s in states)) for kind, count in by_kind.items()])
-
-
-def _table(header: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> Table:
-    table = Table(*header, box=None, pad_edge=False, header_style="bold")
-    for column in table.columns:
-        column.overflow = "fold"  # a name that is cut cannot be copied
-    table.columns[0].no_wrap = True
-    for line in lines:
-        table.add_row(*map(escape, line))
-    return table
 
 
 def main() -> None:

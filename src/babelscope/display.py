@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from types import TracebackType
 
 from rich.console import Console
@@ -16,6 +17,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Table
 
 from babelscope.engine.events import Blocked, Damaged, Event, Failed, Finished, Found, Progressed, Started, Waiting
 from babelscope.plan import Plan
@@ -91,3 +93,14 @@ class RunDisplay:
         if not self.console.is_terminal and (at_once or now - self.spoke_at[key] >= LINE_INTERVAL):
             self.spoke_at[key] = now
             self.console.print(f"[{self.finished}/{self.pending}] {text}", markup=False, highlight=False)
+
+
+def table_of(header: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> Table:
+    """Lines under a header, with nothing cut short."""
+    table = Table(*header, box=None, pad_edge=False, header_style="bold")
+    for column in table.columns:
+        column.overflow = "fold"  # a name that is cut cannot be copied
+    table.columns[0].no_wrap = True
+    for line in lines:
+        table.add_row(*map(escape, line))
+    return table

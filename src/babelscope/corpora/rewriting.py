@@ -1,0 +1,113 @@
+"""Files with their text in other letters: CoNLL-U, whose annotation stays as it is, and plain text.
+
+In CoNLL-U what was there is kept, so that it can be put back: a form in MISC as `OrigForm=`, the sentence in a comment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from babelscope.corpora.lines import Line, numbered_lines
+from babelscope.corpora.transliteration import Change
+from babelscope.errors import DataError, InputError
+
+KEPT, KEPT_TEXT = "OrigForm", "# orig_text = "
+_TEXT = "# text = "
+_FORM, _MISC, _COLUMNS = 1, 9, 10
+
+
+def rewrite(source: Path, target: Path, change: Change) -> int:
+    """Write a file with its text changed; one whose name ends in .conllu (or .conllu.gz) is CoNLL-U, others are text.
+
+    Returns:
+        How many words, or lines of text, were changed.
+
+    Raises:
+        DataError: the source cannot be read, or a line of CoNLL-U has not ten columns, or is changed already.
+        InputError: the target exists, or cannot be written.
+    """
+    if re.search(r"\.conllu(\.gz)?$", source.name):
+        return _write(source, target, lambda line: _changed(source, line, change))
+    return _write(source, target, lambda line: change(line.text))
+
+
+def restore(source: Path, target: Path) -> int:
+    """Write a CoNLL-U file that `rewrite` has made with what was there before; returns how many words were put back.
+
+    Raises:
+        DataError, InputError: as of `rewrite`.
+    """
+    return _write(source, target, lambda line: _restored(source, line))
+
+
+def _write(source: Path, target: Path, rewritten: Callable[[Line], str | None]) -> int:
+    """The lines that `rewritten` gives, those left out for which it gives None."""
+    if target.exists():
+        raise InputError(f"{target} exists; give another name")
+    count = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal count
+        for line in numbered_lines(source):
+            text = rewritten(line)
+            count += text != line.text and not line.text.startswith("#")
+            if text is not None:
+                yield f"{text}\n"
+
+    text = "".join(lines())  # all of it first, so that a fault leaves no half of a file
+    try:
+        target.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise InputError(f"{target}: cannot be written: {error.strerror}") from None
+    return count
+
+
+def _changed(path: Path, line: Line, change: Change) -> str:
+    if line.text.startswith(_TEXT):
+        text = line.text.removeprefix(_TEXT)
+        return f"{_TEXT}{change(text)}\n{KEPT_TEXT}{text}"
+    if not line.text or line.text.startswith("#"):
+        return line.text
+    columns = _columns(path, line)
+    if f"{KEPT}=" in columns[_MISC]:
+        raise DataError(path, line.number, f"MISC has {KEPT} already: the file is transliterated, restore it first")
+    form = change(columns[_FORM])
+    if not form.strip() or form == columns[_FORM]:  # a word cannot be nothing: a lone sign that has no sound stays
+        return line.text
+    kept = f"{KEPT}={_escaped(columns[_FORM])}"
+    misc = kept if columns[_MISC] == "_" else f"{columns[_MISC]}|{kept}"
+    return "\t".join([columns[0], form, *columns[2:_MISC], misc])
+
+
+def _restored(path: Path, line: Line) -> str | None:
+    if line.text.startswith(_TEXT):
+        return None  # what was there comes next
+    if line.text.startswith(KEPT_TEXT):
+        return _TEXT + line.text.removeprefix(KEPT_TEXT)
+    if not line.text or line.text.startswith("#"):
+        return line.text
+    columns = _columns(path, line)
+    parts = columns[_MISC].split("|")
+    kept = [part for part in parts if part.startswith(f"{KEPT}=")]
+    if not kept:
+        return line.text
+    others = "|".join(part for part in parts if part not in kept) or "_"
+    return "\t".join([columns[0], _unescaped(kept[0].removeprefix(f"{KEPT}=")), *columns[2:_MISC], others])
+
+
+def _columns(path: Path, line: Line) -> list[str]:
+    columns = line.text.split("\t")
+    if len(columns) != _COLUMNS:
+        raise DataError(path, line.number, f"{len(columns)} columns separated by tabs; CoNLL-U has {_COLUMNS}")
+    return columns
+
+
+def _escaped(text: str) -> str:
+    """As Universal Dependencies writes a bar in MISC."""
+    return text.replace("\\", "\\\\").replace("|", "\\p")
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", lambda match: "|" if match[1] == "p" else match[1], text)

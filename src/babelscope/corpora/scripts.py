@@ -1,0 +1,36 @@
+"""Which script a text is written in."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from functools import lru_cache
+
+CODES = {
+    "LATIN": "Latn", "CYRILLIC": "Cyrl", "GREEK": "Grek", "ARABIC": "Arab", "HEBREW": "Hebr", "GEORGIAN": "Geor",
+    "ARMENIAN": "Armn", "DEVANAGARI": "Deva", "BENGALI": "Beng", "GURMUKHI": "Guru", "GUJARATI": "Gujr",
+    "TAMIL": "Taml", "TELUGU": "Telu", "KANNADA": "Knda", "MALAYALAM": "Mlym", "SINHALA": "Sinh", "THAI": "Thai",
+    "LAO": "Laoo", "KHMER": "Khmr", "MYANMAR": "Mymr", "TIBETAN": "Tibt", "ETHIOPIC": "Ethi", "MONGOLIAN": "Mong",
+    "SYRIAC": "Syrc", "THAANA": "Thaa", "COPTIC": "Copt", "TIFINAGH": "Tfng", "NKO": "Nkoo", "HANGUL": "Hang",
+    "HIRAGANA": "Hira", "KATAKANA": "Kana", "CJK": "Hani", "OL": "Olck", "ORIYA": "Orya", "CHEROKEE": "Cher",
+}  # fmt: skip
+"""First word of a letter's name in Unicode -> ISO 15924 code."""
+
+
+@lru_cache(maxsize=100_000)
+def script_of_letter(letter: str) -> str | None:
+    """The ISO 15924 code of a letter's script; None for what is no letter, or of another script."""
+    if unicodedata.category(letter)[0] != "L":
+        return None
+    return CODES.get(unicodedata.name(letter, "").replace("-", " ").split(" ")[0])
+
+
+def script_shares(text: str) -> dict[str, float]:
+    """Script -> its share of the letters, most frequent first; empty where there are none."""
+    counts = Counter(script for letter in text if (script := script_of_letter(letter)))
+    return {script: count / counts.total() for script, count in counts.most_common()}
+
+
+def script_of(text: str) -> str | None:
+    """The script of most letters of a text, such as a sentence; of equals the one that comes first; None: no letter."""
+    return next(iter(script_shares(text)), None)

@@ -1,0 +1,181 @@
+"""Text in other letters: by table, by uroman, by ICU's rules; and letters exchanged at random, as a control.
+
+What an encoder gains from transliteration can come from letters that it knows, or from words that become like those
+of a relative that it knows (Muller et al., 2021, "When Being Unseen from mBERT is just the Beginning"). Exchanging
+the letters of the result at random keeps the first and takes away the second.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from babelscope.corpora.lines import Line, numbered_lines
+from babelscope.errors import DataError, InputError
+from babelscope.world.lexicon import SCRIPTS
+
+Change = Callable[[str], str]
+"""From a text to the same text in other letters."""
+TABLES = ("buckwalter", "cyrillic", "georgian", "greek", "sorani", "uyghur")
+"""Tables that come with the package."""
+USAGE = (
+    f"Transliterate by a table of the package ({', '.join(TABLES)}, or world for the artificial languages), uroman, "
+    "icu:RULES such as icu:Any-Latin, or table:FILE with lines FROM<TAB>TO; +permute:SEED after it exchanges the Latin "
+    "letters of the result at random"
+)
+
+
+class Rule(NamedTuple):
+    """One line of a table. Contexts are regular expressions on what stands before and after; empty: anything."""
+
+    letters: str
+    to: str
+    before: str = ""
+    after: str = ""
+
+
+def transliteration(by: str) -> Change:
+    """How to change a text, by name: `uyghur`, `uroman`, `icu:Any-Latin`, `table:FILE`, `cyrillic+permute:1`.
+
+    Raises:
+        InputError: there is no such way, or it is not installed.
+        DataError: the file of a table cannot be used; names the line.
+    """
+    name, _, control = by.partition("+")
+    change = _change(name)
+    if not control:
+        return change
+    found = re.fullmatch(r"permute:(\d+)", control)
+    if found is None:
+        raise InputError(f"{by!r}: after + only permute:SEED can follow", USAGE)
+    letters = permutation(int(found[1]))
+    return lambda text: change(text).translate(letters)
+
+
+def _change(name: str) -> Change:
+    kind, _, rest = name.partition(":")
+    if name in TABLES:
+        return by_rules(read_table(Path(__file__).parent / "transliterations" / f"{name}.tsv"))
+    if name == "world":
+        return by_rules([Rule(chr(to), chr(letter)) for letters in SCRIPTS.values() for letter, to in letters.items()])
+    if name == "uroman":
+        return _uroman()
+    if kind == "icu" and rest:
+        return _icu(rest)
+    if kind == "table" and rest:
+        return by_rules(read_table(Path(rest).expanduser()))
+    raise InputError(f"{name!r}: no such transliteration", USAGE)
+
+
+def read_table(path: Path) -> list[Rule]:
+    """The rules of a file: FROM and TO, and if need be BEFORE and AFTER, separated by tabs; # begins a comment.
+
+    Raises:
+        DataError: a line without FROM and TO or with more columns, or a context that is no regular expression.
+    """
+    rules = [_rule(path, line) for line in numbered_lines(path) if line.text and not line.text.startswith("# ")]
+    if not rules:
+        raise DataError(path, None, "no rule; expected lines FROM<TAB>TO")
+    return rules
+
+
+def _rule(path: Path, line: Line) -> Rule:
+    columns = line.text.split("\t")
+    if not 2 <= len(columns) <= 4 or not columns[0]:
+        raise DataError(
+            path, line.number, f"{len(columns)} columns; expected FROM, TO, and if need be BEFORE and AFTER"
+        )
+    rule = Rule(*(unicodedata.normalize("NFC", column) for column in columns))
+    try:
+        _pattern(rule)
+    except re.error as error:
+        raise DataError(path, line.number, f"a context is no regular expression: {error}") from None
+    return rule
+
+
+def by_rules(rules: Sequence[Rule]) -> Change:
+    """At each place the rule of most letters applies; of several, the first whose contexts fit.
+
+    What no rule names stays. A capital letter becomes a capital: of several letters the first, or all within a word of
+    capitals. Text is normalised to NFC.
+    """
+    ordered = sorted(rules, key=lambda rule: -len(rule.letters))  # stable: of one length, in the order of the table
+    alternatives = (f"(?P<rule{k}>{_pattern(rule)})" for k, rule in enumerate(ordered))
+    pattern = re.compile("|".join(alternatives))
+
+    def change(text: str) -> str:
+        text = unicodedata.normalize("NFC", text)
+
+        def replaced(match: re.Match[str]) -> str:
+            to = ordered[int((match.lastgroup or "").removeprefix("rule"))].to
+            return _cased(match[0], to, text[: match.start()][-1:], text[match.end() : match.end() + 1])
+
+        return pattern.sub(replaced, text)
+
+    return change
+
+
+def _pattern(rule: Rule) -> str:
+    """The letters as they are or as capitals: without regard to case the two small sigmas would be one.
+
+    A context that does not begin as a lookaround, `(?`, becomes one; a lookbehind holds one letter or a class of them.
+    """
+    forms = dict.fromkeys((rule.letters, rule.letters.capitalize(), rule.letters.upper()))
+    before = f"(?<={rule.before})" if rule.before and not rule.before.startswith("(?") else rule.before
+    after = f"(?={rule.after})" if rule.after and not rule.after.startswith("(?") else rule.after
+    letters = "|".join(re.escape(form) for form in forms)
+    return re.compile(f"(?i:{before})(?:{letters})(?i:{after})").pattern
+
+
+def _cased(letters: str, to: str, before: str, after: str) -> str:
+    if not letters[0].isupper():
+        return to
+    capitals = letters.isupper() and (len(letters) > 1 or after.isupper() or (before.isupper() and not after.islower()))
+    return to.upper() if capitals else to[:1].upper() + to[1:]
+
+
+def permutation(seed: int) -> Mapping[int, str]:
+    """A table for `str.translate` that exchanges the Latin letters, capitals like small ones; marks stay on letters.
+
+    No letter stays itself, so that words keep their lengths and their repetitions and nothing else.
+    """
+    letters, chance = [chr(code) for code in range(ord("a"), ord("z") + 1)], random.Random(seed)  # noqa: S311
+    others = letters[:]
+    while any(map(str.__eq__, letters, others)):
+        chance.shuffle(others)
+    pairs = dict(zip(letters, others, strict=True))
+    pairs |= {marked: _replaced_base(marked, pairs) for marked in map(chr, range(0xC0, 0x250)) if marked.islower()}
+    small = {ord(letter): other for letter, other in pairs.items()}
+    return small | {ord(a.upper()): b.upper() for a, b in pairs.items() if len(a.upper()) == 1}
+
+
+def _replaced_base(marked: str, pairs: Mapping[str, str]) -> str:
+    decomposed = unicodedata.normalize("NFD", marked)
+    return unicodedata.normalize("NFC", pairs.get(decomposed[0], decomposed[0]) + decomposed[1:])
+
+
+@lru_cache(maxsize=1)
+def _uroman() -> Change:
+    try:
+        import uroman
+    except ImportError:
+        raise InputError("uroman is not installed: pip install 'babelscope[translit]'") from None
+    romanizer: Any = uroman.Uroman()
+    return lambda text: str(romanizer.romanize_string(text))
+
+
+def _icu(rules: str) -> Change:
+    try:
+        import icu
+    except ImportError:
+        raise InputError("PyICU is not installed: see https://pypi.org/project/pyicu for how to") from None
+    try:
+        found: Any = icu.Transliterator.createInstance(rules)
+    except icu.ICUError as error:
+        raise InputError(f"icu:{rules}: no such rules: {error}") from None
+    return lambda text: str(found.transliterate(text))

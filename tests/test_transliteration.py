@@ -1,0 +1,235 @@
+"""Text in other letters, and files of it: what is changed, what stays, and what can be put back."""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from babelscope.corpora.conllu import read_conllu
+from babelscope.corpora.rewriting import restore, rewrite
+from babelscope.corpora.scripts import script_of, script_of_letter, script_shares
+from babelscope.corpora.transliteration import TABLES, Rule, by_rules, permutation, read_table, transliteration
+from babelscope.errors import DataError, InputError
+from babelscope.world import FAMILY, World
+
+FOLDER = Path(__file__).parent.parent / "src" / "babelscope" / "corpora" / "transliterations"
+SCRIPTS = {
+    "buckwalter": "Arab",
+    "uyghur": "Arab",
+    "sorani": "Arab",
+    "cyrillic": "Cyrl",
+    "georgian": "Geor",
+    "greek": "Grek",
+}
+CONLLU = """# sent_id = 1
+# text = Щука|Юля не.
+1-2\tЩука|Юля\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+1\tЩука\tщука\tNOUN\t_\tCase=Nom\t0\troot\t_\t_
+2\tЮля|\tЮля\tPROPN\t_\t_\t1\tflat\t_\tA=B
+3\tне\tне\tPART\t_\t_\t1\tadvmod\t_\t_
+3.1\tъ\t_\t_\t_\t_\t_\t_\t_\t_
+4\t.\t.\tPUNCT\t_\t_\t1\tpunct\t_\t_
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("by", "text", "latin"),
+    [
+        ("uyghur", "ئۇيغۇر تىلى، ياخشىمۇ؟", "uyğur tili, yahşimu?"),
+        ("sorani", "کوردی دەوڵەت باوک سوور", "kurdî dewlet bawk sûr"),
+        ("cyrillic", "Щука, Юля и ЮЛЯ: эрзянь кель", "Shchuka, Yulya i YULYA: erzyan kel"),
+        ("georgian", "საქართველო", "sakartvelo"),
+        ("greek", "Ευχαριστώ αυτός Ουρανός ΟΥΡΑΝΟΣ άγγελος", "Efcharisto aftos Ouranos OURANOS angelos"),
+        ("buckwalter", "العربيّة", "AlErby~p"),
+        ("world", "абц αβς", "abc abc"),
+    ],
+)
+def test_words_are_written_as_the_systems_say(by, text, latin):
+    assert transliteration(by)(text) == latin
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_know_the_letters_of_their_script_and_leave_none_of_it(name):
+    rules = read_table(FOLDER / f"{name}.tsv")
+    letters = {letter for rule in rules for letter in rule.letters if script_of_letter(letter)}
+    assert {script_of_letter(letter) for letter in letters} == {SCRIPTS[name]}
+    result = transliteration(name)("".join(sorted(letters)))
+    assert not any(script_of_letter(letter) == SCRIPTS[name] for letter in result)
+    assert transliteration(name)("plain, text 1") == "plain, text 1" or name == "greek"
+
+
+ARABIC = [rule.letters for rule in read_table(FOLDER / "buckwalter.tsv")]
+
+
+@given(st.lists(st.sampled_from([*ARABIC, " "])).map("".join))
+def test_buckwalter_can_be_read_back(text):
+    rules = read_table(FOLDER / "buckwalter.tsv")
+    back = {ord(rule.to): rule.letters for rule in rules}
+    # Composed letters (alif with madda) come out of the normalisation as one letter.
+    assert len(back) == len(rules) and transliteration("buckwalter")(text).translate(back) == unicodedata.normalize(
+        "NFC", text
+    )
+
+
+@pytest.mark.parametrize("code", [code for code, member in FAMILY.items() if member.language.script != "Latn"])
+def test_the_worlds_scripts_are_read_back_to_the_letter(code):
+    world = World()
+    latin = [transliteration("world")(sentence) for sentence in world.text(code, 30)]
+    assert {script_of(sentence) for sentence in latin} == {"Latn"}
+    relative = FAMILY[code].lexicon_of
+    if relative and FAMILY[code].grammar == FAMILY[relative].grammar:
+        words = {word for sentence in world.text(relative, 2000) for word in sentence.split()}
+        own = [word for sentence in latin for word in sentence.split()]
+        assert sum(word in words for word in own) > 0.95 * len(own)
+
+
+def slow(rules: list[tuple[str, str]], text: str) -> str:
+    """At each place the longest key that fits, the first of equals."""
+    result, place = "", 0
+    while place < len(text):
+        fits = [(key, to) for key, to in rules if key and text.startswith(key, place)]
+        key, to = max(fits, key=lambda pair: len(pair[0]), default=(text[place], text[place]))
+        result, place = result + to, place + len(key)
+    return result
+
+
+@given(
+    st.lists(st.tuples(st.text("abc", min_size=1, max_size=3), st.text("xyz", max_size=2)), min_size=1, max_size=6),
+    st.text("abcd"),
+)
+def test_the_longest_rule_applies_and_of_equals_the_first(rules, text):
+    assert by_rules([Rule(*rule) for rule in rules])(text) == slow(rules, text)
+
+
+def test_contexts_decide_among_rules_of_one_letter():
+    change = by_rules([Rule("w", "u", "[kb]", "[kb]"), Rule("w", "o", "", r"(?!\w)"), Rule("w", "v")])
+    assert change("kwb wk bw kwa") == "kub vk bo kva"
+
+
+@given(st.integers(0, 200), st.text("abcxyzABCéñşÜ ", max_size=30))
+def test_a_permutation_exchanges_every_letter_and_keeps_the_rest(seed, text):
+    table = permutation(seed)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    images = letters.translate(table)
+    assert sorted(images) == list(letters) and not any(a == b for a, b in zip(letters, images, strict=True))
+    changed = text.translate(table)
+    assert [one.isspace() for one in unicodedata.normalize("NFD", changed)] == [
+        one.isspace() for one in unicodedata.normalize("NFD", text)
+    ]
+    assert [one.isupper() for one in changed if one in letters + letters.upper()] == [
+        one.isupper() for one, to in zip(text, changed, strict=False) if to in letters + letters.upper()
+    ] or len(changed) != len(text)
+    back = {ord(image): letter for letter, image in zip(letters, images, strict=True)}
+    plain = "".join(one for one in text if one in letters + " ")
+    assert plain.translate(table).translate(back) == plain
+
+
+def test_a_control_follows_a_transliteration():
+    text = "ئۇيغۇر تىلى"
+    assert transliteration("uyghur+permute:3")(text) == transliteration("uyghur")(text).translate(permutation(3))
+    assert transliteration("uyghur+permute:3")(text) != transliteration("uyghur+permute:4")(text)
+
+
+def test_uroman_is_what_the_library_says():
+    uroman = pytest.importorskip("uroman")
+    text = "ئۇيغۇر 日本 Щука"
+    assert transliteration("uroman")(text) == uroman.Uroman().romanize_string(text)
+
+
+@pytest.mark.parametrize("by", ["", "latin", "icu:", "table:", "uyghur+permute", "uyghur+shuffle:1", "permute:1"])
+def test_what_there_is_not_is_refused_with_what_there_is(by):
+    with pytest.raises(InputError) as caught:
+        transliteration(by)
+    assert "buckwalter" in caught.value.advice
+
+
+@pytest.mark.parametrize(("text", "line", "problem"), [
+    ("a\tb\nc\n", 2, "1 columns"), ("a\tb\t(\t\n", 1, "no regular expression"), ("# none\n", None, "no rule"),
+    ("\tb\n", 1, "2 columns"), ("a\tb\tc\td\te\n", 1, "5 columns"),
+])  # fmt: skip
+def test_a_table_at_fault_is_refused_with_its_line(tmp_path, text, line, problem):
+    file = tmp_path / "own.tsv"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=problem) as caught:
+        transliteration(f"table:{file}")
+    assert caught.value.line == line
+
+
+def test_a_table_of_ones_own(tmp_path):
+    file = tmp_path / "own.tsv"
+    file.write_text("# my letters\nx\tks\nxh\th\n", encoding="utf-8")
+    assert transliteration(f"table:{file}")("Xaxha") == "Ksaha"
+
+
+# Files
+
+
+def test_conllu_keeps_its_annotation_and_can_be_put_back(tmp_path):
+    source, latin, back = (tmp_path / name for name in ("a.conllu", "b.conllu", "c.conllu"))
+    source.write_text(CONLLU, encoding="utf-8")
+    assert rewrite(source, latin, transliteration("cyrillic")) == 4
+    before, after = read_conllu(source), read_conllu(latin)
+    assert after[0].forms == ["Shchuka", "Yulya|", "ne", "."] and after[0].multiwords[0].form == "Shchuka|Yulya"
+    for one, other in zip(CONLLU.splitlines()[2:-1], latin.read_text().splitlines()[3:-1], strict=True):
+        own, changed = one.split("\t"), other.split("\t")
+        assert own[0] == changed[0] and own[2:9] == changed[2:9] and changed[9].startswith(own[9].strip("_"))
+    assert restore(latin, back) == 4
+    assert back.read_text(encoding="utf-8") == CONLLU and read_conllu(back) == before
+    with pytest.raises(DataError, match="OrigForm already") as caught:
+        rewrite(latin, tmp_path / "d.conllu", transliteration("cyrillic"))
+    assert caught.value.line == 4 and not (tmp_path / "d.conllu").exists()
+
+
+@given(
+    form=st.text(st.characters(blacklist_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1),
+    misc=st.sampled_from(["_", "A=B", "SpaceAfter=No|C=D"]),
+)
+def test_any_form_is_put_back(tmp_path_factory, form, misc):
+    folder = tmp_path_factory.mktemp("forms")
+    line = f"1\t{form}\t_\tX\t_\t_\t0\troot\t_\t{misc}\n\n"
+    (folder / "a.conllu").write_bytes(line.encode())
+    rewrite(folder / "a.conllu", folder / "b.conllu", lambda text: f"{text}|x\\")
+    restore(folder / "b.conllu", folder / "c.conllu")
+    assert (folder / "c.conllu").read_bytes() == line.encode()
+
+
+def test_plain_text_is_changed_line_by_line(tmp_path):
+    (tmp_path / "a.txt").write_text("Щука\n\n# text = и\nplain\n", encoding="utf-8")
+    rewrite(tmp_path / "a.txt", tmp_path / "b.txt", transliteration("cyrillic"))
+    assert (tmp_path / "b.txt").read_text() == "Shchuka\n\n# text = i\nplain\n"
+
+
+def test_nothing_is_overwritten_and_faults_have_their_line(tmp_path):
+    (tmp_path / "a.conllu").write_text("1\tx\n", encoding="utf-8")
+    with pytest.raises(DataError, match="2 columns") as caught:
+        rewrite(tmp_path / "a.conllu", tmp_path / "b.conllu", str.upper)
+    assert caught.value.line == 1 and not (tmp_path / "b.conllu").exists()
+    with pytest.raises(InputError, match="exists"):
+        rewrite(tmp_path / "a.conllu", tmp_path / "a.conllu", str.upper)
+    with pytest.raises(InputError, match="cannot be written"):
+        rewrite(FOLDER / "greek.tsv", tmp_path / "none" / "b.txt", str.upper)
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("Щука", "Cyrl"),
+        ("日本", "Hani"),
+        ("ئۇيغۇر a", "Arab"),
+        ("12 .", None),
+        ("", None),
+        ("ქართული", "Geor"),
+        ("한국", "Hang"),
+    ],
+)
+def test_a_text_is_in_the_script_of_most_letters(text, script):
+    assert script_of(text) == script
+
+
+def test_shares_of_scripts_are_of_letters():
+    assert script_shares("ab Щ. 9") == {"Latn": pytest.approx(2 / 3), "Cyrl": pytest.approx(1 / 3)}
