@@ -143,3 +143,40 @@ def test_parameters_that_a_profile_has_no_use_for_are_refused():
     with pytest.raises(InputError, match="the world has no language 'qzz'"):
         find_study("evolution", {"target": "qzz"})
     assert find_study("evolution", {"steps": 9, "target": "qah"}).references[0].tuning.steps == 9
+
+
+def test_contrasts_are_of_conditions_that_are_scored(encoder_folder):
+    name = "/".join(encoder_folder.parts[-2:])
+
+    def contrasted(first: dict[str, Any], second: dict[str, Any], **changes: Any) -> dict[str, Any]:
+        contrasts = [{"claim": "better", "first": {"encoder": name} | first, "second": {"encoder": name} | second}]
+        return {"contrasts": contrasts, "surgeries": [None, "reverse", "reinit"]} | changes
+
+    found = faults(encoder_folder, **contrasted({"surgery": "nope"}, {"encoder": "nobody"}))
+    assert found == [
+        f"contrasts.0.first.surgery: {name} is not scored under nope; it is under null, reverse, reinit",
+        f"contrasts.0.second.encoder: no encoder or baseline that is scored is named nobody; there are {name}",
+    ]
+    (same,) = faults(encoder_folder, **contrasted({"surgery": "reverse"}, {"surgery": "reverse"}))
+    assert same == "contrasts.0: first and second are the same condition; give different ones"
+    (never,) = faults(encoder_folder, **contrasted({"surgery": "reverse"}, {}, surgeries=["reverse"]))
+    assert never == f"contrasts.0.second.surgery: {name} is not scored under null; it is under reverse"
+    tasks = {"pos": transfer(baselines=["most-frequent-tag"])}
+    compile_study(study(encoder_folder, **contrasted({}, {"encoder": "most-frequent-tag"}, tasks=tasks)))
+
+
+def test_a_surgery_that_is_meant_for_others_is_no_condition_of_an_encoder(encoder_folder):
+    surgery = {"name": "turned", "operations": ["reverse"], "encoders": ["native"]}
+    condition = {"encoder": "/".join(encoder_folder.parts[-2:])}
+    contrast = {"claim": "better", "first": condition, "second": condition | {"surgery": "turned"}}
+    (fault,) = faults(
+        encoder_folder, encoders=[str(encoder_folder), NATIVE], surgeries=[None, surgery], contrasts=[contrast]
+    )
+    assert fault.startswith("contrasts.0.second.surgery: ") and fault.endswith(
+        "not scored under turned; it is under null"
+    )
+
+
+def test_costs_are_of_surgeries_of_the_study(encoder_folder):
+    (fault,) = faults(encoder_folder, surgeries=[None, "reverse"], costs=["reverse", "zzz"])
+    assert fault == "costs.1: no surgery is named zzz; there are reverse"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import product
 
+from babelscope.compiler.contrasts import check_contrasts, check_costs
 from babelscope.compiler.encoders import ResolvedEncoders
 from babelscope.compiler.faults import Faults
 from babelscope.compiler.measures import check_languages, find_texts, measure_encoders
@@ -32,6 +33,8 @@ def compile_study(study: Study) -> Plan:
     texts, between = find_texts(study, faults), find_data(study, faults)
     _check_schedules(study, [encoder for encoder, _ in conditions], faults)
     _check_heads(encoders, transfers, faults)
+    check_contrasts(study, encoders, faults)
+    check_costs(study, faults)
     faults.report(study.name)
     return Plan.of([
         *measure_encoders(encoders, texts),
