@@ -90,6 +90,9 @@ def test_errors_name_what_is_wrong(tmp_path, encoder):
     with pytest.raises(EncoderError, match="Pickled weights can run code"):
         load_encoder(tmp_path)
     (tmp_path / "model.safetensors").write_bytes(b"not weights")
+    with pytest.raises(EncoderError, match="no tokenizer"):
+        load_encoder(tmp_path)
+    encoder.tokenizer.save_pretrained(tmp_path)
     with pytest.raises(EncoderError, match="cannot load the encoder"):
         load_encoder(tmp_path)
     with pytest.raises(EncoderError, match="cannot load the encoder 'no-such-encoder'"):
@@ -255,6 +258,28 @@ def test_pickled_weights_are_converted_as_the_message_says(tmp_path, encoder):
     save_encoder(load_encoder(old, allow_pickle=True), new)
     weights = load_encoder(new).model.state_dict()
     assert all(torch.equal(weights[name], tensor) for name, tensor in encoder.model.state_dict().items())
+
+
+def test_a_folder_without_a_tokenizer_is_refused_before_anything_is_computed(tmp_path, encoder):
+    """Transformers would make one up, of five special pieces."""
+    encoder.model.save_pretrained(tmp_path)
+    for refuse in (load_encoder, lambda path: locate(str(path))):
+        with pytest.raises(EncoderError, match=r"no tokenizer \(tokenizer.json, vocab.txt.*save_pretrained"):
+            refuse(tmp_path)
+
+
+@pytest.mark.parametrize("file", ["vocab.txt", "tokenizer.json"])
+def test_a_tokenizer_needs_pieces_for_words(tmp_path, encoder, file):
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    encoder.model.save_pretrained(tmp_path)
+    (tmp_path / "vocab.txt").write_text("\n".join(special), encoding="utf-8")
+    if file == "tokenizer.json":
+        AutoTokenizer.from_pretrained(tmp_path).save_pretrained(tmp_path)
+    with pytest.raises(EncoderError, match="no pieces but special ones"):
+        load_encoder(tmp_path)
+    (tmp_path / file).unlink()
+    (tmp_path / "vocab.txt").write_text("\n".join([*special, "the", "##s"]), encoding="utf-8")
+    assert load_encoder(tmp_path).tokenizer.tokenize("thes") == ["the", "##s"]
 
 
 CONFIGURATIONS = {

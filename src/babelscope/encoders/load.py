@@ -157,12 +157,22 @@ def _checked_source(source: str | Path, allow_pickle: bool) -> str:
 def _assembled(source: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, missing: set[str]) -> Encoder:
     if not tokenizer.is_fast:
         raise EncoderError(f"{source}: its tokenizer has no fast version (tokenizer.json), which is needed")
+    _check_vocabulary(source, tokenizer)
     backbone = "" if model.base_model is model else f"{anatomy_of(model.config).backbone}."
     lost = sorted(key for key in missing if key.startswith(backbone))
     if lost:
         raise EncoderError(f"{source}: {len(lost)} weights are missing from its files, first {lost[0]}")
     _ensure_padding(source, model, tokenizer)
     return Encoder(model=(_backbone(model) if missing else model).eval(), tokenizer=tokenizer, name=Path(source).name)
+
+
+def _check_vocabulary(source: str, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Where there are no files of a tokenizer, transformers makes one of the family's special pieces alone."""
+    if set(tokenizer.get_vocab().values()) <= set(tokenizer.all_special_ids):
+        raise EncoderError(
+            f"{source}: its tokenizer has no pieces but special ones, so every word would be unknown. Add the "
+            "tokenizer's files, such as tokenizer.json, or vocab.txt of a BERT"
+        )
 
 
 def _ensure_padding(source: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:

@@ -16,6 +16,8 @@ from babelscope.keys import folder_digest
 SHIPPED = Path(__file__).parent / "shipped"
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model", "*.bin")
 """The files of a Hugging Face folder that determine an encoder."""
+TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
+"""The files that families keep their pieces in; a folder has one of them."""
 
 
 class Place(NamedTuple):
@@ -93,7 +95,7 @@ def check_folder(folder: Path, allow_pickle: bool = False) -> None:
     """Refuse what cannot be an encoder's folder, by the names of its files and by its config.json alone.
 
     Raises:
-        EncoderError: no config.json, or not JSON; a family that is not known; no safetensors file.
+        EncoderError: no config.json, or not JSON; a family that is not known; no safetensors file; no tokenizer.
     """
     path = folder / "config.json"
     if not path.is_file():
@@ -111,6 +113,11 @@ def check_folder(folder: Path, allow_pickle: bool = False) -> None:
             f"{folder}: no *.safetensors file. Pickled weights can run code when they are read; if you trust whoever "
             "made these, convert them in Python, with load_encoder and save_encoder of babelscope.encoders.load: "
             f"save_encoder(load_encoder({str(folder)!r}, allow_pickle=True), 'new-folder')"
+        )
+    if not any(file for pattern in TOKENIZERS for file in folder.glob(pattern)):
+        raise EncoderError(
+            f"{folder}: no tokenizer ({', '.join(TOKENIZERS)}), so no text can be read. Save the encoder's own with "
+            "it: in Python, tokenizer.save_pretrained(folder)"
         )
 
 
