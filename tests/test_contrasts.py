@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from babelscope.report.contrasts import effects
-from babelscope.report.findings import claims
+from babelscope.report.findings import claims, differences
 from babelscope.report.model import Contrasted, Report
 from babelscope.report.tables import effect_table
 from babelscope.rows import Row
@@ -50,6 +50,32 @@ def test_the_other_way_round_the_reverse_shows_and_what_is_missing_is_left_out()
     assert sentence.startswith("Clean is better: the reverse shows for e clean (−")
     table = effect_table(found)
     assert len(table.lines) == 3 and table.lines[0][1].text == "all tasks"
+
+
+def scored(encoder: str, values: dict[int, float], **labels: str) -> list[Row]:
+    """Rows of accuracy by seed; the labels replace those of an encoder as it is, tuned and tested on one language."""
+    named = {"task": "pos", "train_languages": "qaa", "language": "qaa", "split": "test"} | labels
+    return [Row("accuracy", value, "share", encoder=encoder, seed=seed, **named) for seed, value in values.items()]
+
+
+@pytest.mark.parametrize(
+    "gains, verdict",
+    [
+        ((0.02, 0.021, 0.019), "shows"),
+        ((-0.02, -0.021, -0.019), "the reverse shows"),
+        ((0.02, -0.02, 0.001), "does not show"),
+        ((0.02, 0.02, 0.02), "cannot be said: all seeds alike"),
+    ],
+)
+def test_a_comparison_has_one_verdict_by_the_seeds_that_both_ran(gains, verdict):
+    fresh = {0: 0.9, 1: 0.7, 2: 0.5}
+    whole = {seed: fresh[seed] + gain for seed, gain in enumerate(gains)} | {3: 0.1}  # the seed of one alone is left out
+    made = scored("e", whole) + scored("e", fresh, surgery="reinit")
+    report = Report("t", "q", made, contrasts=[Contrasted("c", ("e", None), ("e", "reinit"))])
+    (effect,), (difference,) = effects(report), differences(report.scores)
+    assert effect.verdict == difference.verdict == verdict
+    assert difference.shows == (verdict == "shows")
+    assert effect.interval == difference.interval and effect.interval.n == 3
 
 
 def test_one_seed_says_nothing():

@@ -36,9 +36,26 @@ def test_student_t_by_hand():
 @given(shares, st.sampled_from([0.8, 0.95, 0.99]))
 def test_student_t_is_scipys(values, confidence):
     found = student_t_interval(values, confidence=confidence)
-    error = stats.sem(values)
-    expected = stats.t.interval(confidence, len(values) - 1, np.mean(values), error) if error else [np.mean(values)] * 2
-    assert (found.low, found.high) == pytest.approx(tuple(expected), abs=1e-12)
+    assert (found.mean, found.n) == (pytest.approx(np.mean(values)), len(values))
+    if np.ptp(values) > 1e-11:
+        expected = stats.t.interval(confidence, len(values) - 1, np.mean(values), stats.sem(values))
+        assert (found.low, found.high) == pytest.approx(tuple(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize("values", [[1.0, 1.0, 1.0], [0.0, 0.0], [0.1] * 7, [0.3, 0.1 + 0.2]])
+def test_equal_values_say_nothing_of_how_they_vary(values):
+    assert student_t_interval(values) == Interval(pytest.approx(values[0]), None, None, 0.0, len(values))
+    paired = difference_interval(dict(enumerate(values)), dict.fromkeys(range(len(values)), 0.25))
+    assert paired == Interval(pytest.approx(values[0] - 0.25), None, None, 0.0, len(values))
+    if values[0]:
+        unknown = geometric_interval(values)
+        assert (unknown.mean, unknown.low, unknown.high) == (pytest.approx(values[0]), None, None)
+
+
+def test_differences_that_only_rounding_tells_apart_are_equal():
+    a, b = {0: 0.9, 1: 0.8, 2: 0.3}, {0: 0.8, 1: 0.7, 2: 0.2}
+    assert len({a[seed] - b[seed] for seed in a}) > 1
+    assert difference_interval(a, b) == Interval(pytest.approx(0.1), None, None, 0.0, 3)
 
 
 def test_one_value_has_no_interval():
@@ -50,6 +67,8 @@ def test_one_value_has_no_interval():
 def test_no_value_is_refused():
     with pytest.raises(ValueError, match="at least one"):
         student_t_interval([])
+    with pytest.raises(ValueError, match="at least one"):
+        difference_interval({0: 1.0}, {})
 
 
 @settings(deadline=None)
@@ -67,7 +86,7 @@ def test_the_geometric_interval_stays_above_zero():
     found = geometric_interval([2.0, 200.0])
     assert 0 < found.low < found.mean < found.high and found.mean == pytest.approx(20)
     assert student_t_interval([2.0, 200.0]).low < 0
-    assert geometric_interval([5.0]) == Interval(pytest.approx(5.0), None, None, None, 1)
+    assert geometric_interval([5.0]) == Interval(5.0, None, None, None, 1)
     assert geometric_interval([math.exp(700), 5.0]).high == math.inf
     with pytest.raises(ValueError, match="positive values, not 0"):
         geometric_interval([1.0, 0.0])
@@ -86,14 +105,16 @@ def test_other_seeds_are_compared_by_welch(a, b):
 def test_vanishing_variances_still_have_degrees_of_freedom():
     tiny = {0: 0.0, 1: 1e-100}
     assert difference_interval(tiny, {2: 0.0, 3: 0.0}).high == pytest.approx(0, abs=1e-90)
-    assert difference_interval({0: 0.5, 1: 0.5}, {2: 0.25, 3: 0.25}) == Interval(0.25, 0.25, 0.25, 0.0, 2)
+    assert difference_interval({0: 0.5, 1: 0.5}, {2: 0.25, 3: 0.25}) == Interval(0.25, None, None, 0.0, 2)
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=8))
-def test_equal_seeds_are_compared_in_pairs(pairs):
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=8), shares, shares)
+def test_shared_seeds_are_compared_in_pairs_and_no_others_count(pairs, first_alone, second_alone):
     a, b = ({seed: pair[side] for seed, pair in enumerate(pairs)} for side in (0, 1))
-    found = difference_interval(a, dict(reversed(b.items())))
+    wider = [side | dict(enumerate(more, start)) for side, more, start in ((a, first_alone, 20), (b, second_alone, 40))]
+    found = difference_interval(wider[0], dict(reversed(wider[1].items())))
+    assert found.mean == pytest.approx(np.mean([x - y for x, y in pairs]), abs=1e-12) and found.n == len(pairs)
     if np.std([x - y for x, y in pairs]) > 1e-6:
         expected = stats.ttest_rel(list(a.values()), list(b.values())).confidence_interval(0.95)
         assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-6, abs=1e-9)
@@ -174,7 +195,7 @@ def test_bca_refuses_odd_counts(correct, total):
         bca_interval(correct, total)
 
 
-def test_apart_needs_two_known_intervals():
-    assert Interval(1, 0.9, 1.1, 0, 3).apart(Interval(2, 1.9, 2.1, 0, 3))
-    assert not Interval(1, 0.9, 1.9, 0, 3).apart(Interval(2, 1.9, 2.1, 0, 3))
-    assert not Interval(1, None, None, None, 1).apart(Interval(2, 1.9, 2.1, 0, 3))
+@pytest.mark.parametrize("low, high, sign", [(0.1, 0.2, 1), (-0.2, -0.1, -1), (-0.1, 0.1, 0), (0.0, 0.1, 0)])
+def test_the_sign_is_that_of_the_whole_interval(low, high, sign):
+    assert Interval((low + high) / 2, low, high, 0.1, 3).sign == sign
+    assert Interval((low + high) / 2, None, None, 0.0, 3).sign == 0

@@ -16,13 +16,16 @@ if TYPE_CHECKING:
 BATCH = 100
 """Resamples computed at once. It bounds memory and, staying in the cache, is five times as fast as all at once."""
 
+ROUNDING = 1e-12
+"""What differs by no more than this share of the numbers it was computed from differs by rounding alone."""
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
     """An estimate from `n` values and its confidence interval.
 
-    `low` and `high` are None where the data do not determine them, and so is `sd` where there is no spread to
-    speak of (one value). All are in the unit of the values.
+    `low` and `high` are None where the data do not determine them (one value, or all equal), and so is `sd` of one
+    value. All are in the unit of the values.
     """
 
     mean: float
@@ -31,26 +34,24 @@ class Interval:
     sd: float | None
     n: int
 
-    def apart(self, other: Interval) -> bool:
-        """Whether the two intervals are both known and do not touch."""
-        if self.low is None or self.high is None or other.low is None or other.high is None:
-            return False
-        return self.low > other.high or other.low > self.high
+    @property
+    def sign(self) -> int:
+        """1 or -1 where the whole interval is known and lies above or below zero; else 0."""
+        if self.low is None or self.high is None:
+            return 0
+        return (self.low > 0) - (self.high < 0)
 
 
 def student_t_interval(values: Sequence[float], *, confidence: float = 0.95) -> Interval:
     """Mean of independent values (one a seed) with Student's t interval: mean ± t(n-1) · sd / √n.
 
-    One value has no interval. Raises ValueError without values.
+    One value has no interval, and several that are all equal have none: of how they vary they say nothing. Raises
+    ValueError without values.
     """
     if not len(values):
         raise ValueError("an interval needs at least one value")
     numbers = np.asarray(values, dtype=np.float64)
-    mean, n = float(numbers.mean()), len(numbers)
-    if n == 1:
-        return Interval(mean, None, None, None, 1)
-    sd = float(numbers.std(ddof=1))
-    return _around(mean, sd, sd / math.sqrt(n), n - 1, n, confidence)
+    return _t_interval(numbers, float(np.abs(numbers).max()), confidence)
 
 
 def geometric_interval(values: Sequence[float], *, confidence: float = 0.95) -> Interval:
@@ -61,6 +62,8 @@ def geometric_interval(values: Sequence[float], *, confidence: float = 0.95) -> 
     """
     if not all(value > 0 for value in values):
         raise ValueError(f"a geometric mean is of positive values, not {min(values)}")
+    if len(values) == 1:  # itself, to the last digit
+        return student_t_interval(values)
     found = student_t_interval(np.log(np.asarray(values, dtype=np.float64)).tolist(), confidence=confidence)
     with np.errstate(over="ignore"):  # a bound beyond all numbers is infinite
         low, high = (None if end is None else float(np.exp(end)) for end in (found.low, found.high))
@@ -70,20 +73,15 @@ def geometric_interval(values: Sequence[float], *, confidence: float = 0.95) -> 
 def difference_interval(a: Mapping[int, float], b: Mapping[int, float], *, confidence: float = 0.95) -> Interval:
     """Mean of `a` minus mean of `b`, each given as seed -> value, with its t interval.
 
-    Equal sets of seeds are compared seed by seed (paired t: a seed fixes the batches and the head's first
-    weights in both). Otherwise the two are independent samples of unequal variance (Welch 1947); `sd` is then
-    the root of the summed variances and `n` the smaller number of seeds. One value a side has no interval.
+    The seeds that both have are compared seed by seed (paired t: a seed fixes the batches and the head's first
+    weights in both), and only they count. Where none is shared, the two are independent samples of unequal variance
+    (Welch 1947); `sd` is then the root of the summed variances and `n` the smaller number of seeds. One value a side
+    has no interval. Raises ValueError where a side is empty.
     """
-    if a.keys() == b.keys():
-        return student_t_interval([a[seed] - b[seed] for seed in sorted(a)], confidence=confidence)
-    left, right = student_t_interval(list(a.values())), student_t_interval(list(b.values()))
-    mean, n = left.mean - right.mean, min(left.n, right.n)
-    if left.sd is None or right.sd is None:
-        return Interval(mean, None, None, None, n)
-    u, v = left.sd**2 / left.n, right.sd**2 / right.n
-    share = u / (u + v) if u + v else 0.5  # Welch-Satterthwaite in shares, since squares of small variances vanish
-    freedom = 1 / (share**2 / (left.n - 1) + (1 - share) ** 2 / (right.n - 1))
-    return _around(mean, math.hypot(left.sd, right.sd), math.sqrt(u + v), freedom, n, confidence)
+    if shared := sorted(a.keys() & b.keys()):
+        left, right = (np.asarray([side[seed] for seed in shared], dtype=np.float64) for side in (a, b))
+        return _t_interval(left - right, float(np.abs([left, right]).max()), confidence)
+    return _welch_interval(student_t_interval(list(a.values())), student_t_interval(list(b.values())), confidence)
 
 
 def bca_interval(
@@ -140,6 +138,29 @@ def paired_interval(
     if not (math.isfinite(low) and math.isfinite(high)):
         return Interval(value, None, None, None, len(a))
     return Interval(value, low, high, float(found.standard_error), len(a))
+
+
+def _t_interval(numbers: NDArray[np.float64], size: float, confidence: float) -> Interval:
+    """Student's t interval of numbers computed from others as large as `size`, whose rounding is no spread."""
+    mean, n = float(numbers.mean()), len(numbers)
+    if n == 1:
+        return Interval(mean, None, None, None, 1)
+    if np.ptp(numbers) <= ROUNDING * size:
+        return Interval(mean, None, None, 0.0, n)
+    sd = float(numbers.std(ddof=1))
+    return _around(mean, sd, sd / math.sqrt(n), n - 1, n, confidence)
+
+
+def _welch_interval(left: Interval, right: Interval, confidence: float) -> Interval:
+    mean, n = left.mean - right.mean, min(left.n, right.n)
+    if left.sd is None or right.sd is None:
+        return Interval(mean, None, None, None, n)
+    u, v = left.sd**2 / left.n, right.sd**2 / right.n
+    if not left.sd and not right.sd:
+        return Interval(mean, None, None, 0.0, n)
+    share = u / (u + v) if u + v else 0.5  # Welch-Satterthwaite in shares, since squares of small variances vanish
+    freedom = 1 / (share**2 / (left.n - 1) + (1 - share) ** 2 / (right.n - 1))
+    return _around(mean, math.hypot(left.sd, right.sd), math.sqrt(u + v), freedom, n, confidence)
 
 
 def _around(mean: float, sd: float, error: float, freedom: float, n: int, confidence: float) -> Interval:

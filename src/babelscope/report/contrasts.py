@@ -22,12 +22,15 @@ class Effect(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """Whether the interval of the difference leaves out zero, and on which side."""
-        if self.interval.low is None or self.interval.high is None:
-            return "cannot be said: one seed"
-        if self.interval.low > 0:
-            return "shows"
-        return "the reverse shows" if self.interval.high < 0 else "does not show"
+        """Whether the difference shows."""
+        return verdict(self.interval)
+
+
+def verdict(interval: Interval, sign: int = 1) -> str:
+    """Whether the interval of a difference leaves out zero, on which side; `sign` is -1 where less is better."""
+    if interval.low is None:
+        return f"cannot be said: {'one seed' if interval.n == 1 else 'all seeds alike'}"
+    return {1: "shows", -1: "the reverse shows", 0: "does not show"}[sign * interval.sign]
 
 
 def effects(report: Report) -> list[Effect]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from babelscope.report.contrasts import Effect
+from babelscope.report.contrasts import Effect, verdict
 from babelscope.report.model import SCORES, Score, points_of, reference_of, scale, title_of
 from babelscope.statistics import Interval, difference_interval
 
@@ -20,17 +20,13 @@ class Difference:
 
     @property
     def shows(self) -> bool:
-        """Whether the encoder is better, the two intervals over seeds apart."""
-        return self.score.sign * self.interval.mean > 0 and self.score.interval.apart(self.reference.interval)
+        """Whether the encoder is better, the interval of the difference without zero."""
+        return self.score.sign * self.interval.sign > 0
 
     @property
     def verdict(self) -> str:
-        """What the two intervals say, in a word or two."""
-        if self.score.interval.low is None or self.reference.interval.low is None:
-            return "cannot be said: one seed"
-        if self.shows:
-            return "shows"
-        return "the reverse shows" if self.score.interval.apart(self.reference.interval) else "does not show"
+        """What the interval says, in a word or two."""
+        return verdict(self.interval, self.score.sign)
 
 
 def differences(scores: Sequence[Score]) -> list[Difference]:
@@ -109,8 +105,8 @@ def _against_untrained(condition: str, compared: Sequence[Difference]) -> str:
     values = [f"{one.score.place} {_interval(one.interval, factor, '')}" for one in better]
     unit = f"in {points_of(symbol)}, " if symbol else ""
     word = SCORES[own[0].score.measure].better
-    text = f"Against itself untrained, {condition} is {word}, intervals apart, on {len(better)} of {len(own)} languages"
-    text += f" ({unit}with the interval of the difference): {'; '.join(values)}." if better else "."
+    text = f"Against itself untrained, {condition} is {word} on {len(better)} of {len(own)} languages"
+    text += f" ({unit}with the interval of the difference, without zero): {'; '.join(values)}." if better else "."
     rest = [f"{one.score.place} ({one.verdict})" for one in own if not one.shows]
     return text + (f" On the others: {'; '.join(rest)}." if rest else "")
 

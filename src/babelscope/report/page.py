@@ -138,8 +138,8 @@ _SCORE_CAPTION = (
     "what has no seed is a tick. Click a name in the legend to single it out."
 )
 _DIFFERENCE_CAPTION = (
-    "Difference of the means with its 95% interval, paired by seed where both ran the same seeds (otherwise Welch’s). "
-    "“Shows” means that the two intervals over seeds do not overlap."
+    "Difference of the means with its 95% interval, paired by the seeds that both ran (Welch’s where they share none). "
+    "“Shows” means that the interval leaves out zero."
 )
 
 

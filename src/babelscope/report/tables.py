@@ -16,12 +16,12 @@ from babelscope.report.model import (
     Score,
     is_companion,
     is_curve,
+    is_probe,
     is_score,
     points_of,
     scale,
     title_of,
 )
-from babelscope.report.probes import is_probe
 from babelscope.statistics import Interval, student_t_interval
 
 _ACRONYMS = {"uas": "UAS", "las.nopunct": "LAS.nopunct", "uas.nopunct": "UAS.nopunct"}
@@ -104,7 +104,10 @@ def effect_table(found: Sequence[Effect]) -> Table:
             ]
         )
     headers = ["Difference of", "Task", "Points", "95% interval", "Seeds", "Verdict", "Claim"]
-    note = "Paired by seed; the interval is over seeds, and an effect shows if it leaves out zero."
+    note = (
+        "Paired by the seeds that both ran (Welch’s interval where they share none); an effect shows if its interval "
+        "leaves out zero."
+    )
     return Table("Every effect on every task", headers, lines, note)
 
 
