@@ -16,8 +16,13 @@ from babelscope.rows import Row
 from babelscope.statistics import Interval
 
 PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8c8c8c"]
+SHAPES = ["circle", "square", "triangle-up", "diamond"]
+DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2]]
+"""Each round of the palette has its own."""
 MOST_POINTS = 5000
 """Of single runs in a chart; where there are more, it shows means alone, so that the page stays light."""
+MOST_DOTS = 20
+"""On a line; more of them would hide its dashes."""
 LANE = 11
 """Height of one condition's line, in pixels."""
 
@@ -38,6 +43,15 @@ CONFIG = {
     "rule": {"color": "currentColor"},
 }
 """Text takes the colour of the page around it, so that dark mode and print need nothing more."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart, what it shows, and how to read it."""
+
+    title: str
+    caption: str
+    chart: Chart
 
 
 def score_chart(report: Report, scores: Sequence[Score], width: Width = "container") -> Chart:
@@ -93,24 +107,24 @@ class _DotPlot:
 
     places: list[str]
     lanes: list[str]
-    colour: alt.Color
+    look: dict[str, Any]
     title: str
     chosen: alt.Parameter
 
     @classmethod
     def of(cls, report: Report, scores: Sequence[Score], title: str) -> _DotPlot:
         lanes = list(dict.fromkeys(score.condition for score in scores if score.seeds))
-        colour = _colour(report, {score.condition for score in scores})
+        look = look_of("condition:N", report.conditions, {score.condition for score in scores})
         chosen = alt.selection_point(name="chosen", fields=["condition"], bind="legend")
-        return cls(list(dict.fromkeys(score.place for score in scores)), lanes, colour, title, chosen)
+        return cls(list(dict.fromkeys(score.place for score in scores)), lanes, look, title, chosen)
 
     def seeds(self, table: pd.DataFrame) -> alt.Chart:
-        return self._lanes(alt.Chart(table).mark_point(size=22, strokeWidth=1), table, shown=0.5)
+        return self._lanes(alt.Chart(table).mark_point(size=22, strokeWidth=1), table, 0.5).encode(**self.look)
 
     def means(self, table: pd.DataFrame) -> list[alt.Chart]:
         known = table.dropna(subset=["low", "high"])
         bars = self._lanes(alt.Chart(known).mark_rule(strokeWidth=1.5), table).encode(x="low:Q", x2="high:Q")
-        marks = self._lanes(alt.Chart(table).mark_point(filled=True, size=50), table)
+        marks = self._lanes(alt.Chart(table).mark_point(filled=True, size=50), table).encode(**self.look)
         return [bars, marks.add_params(self.chosen)]
 
     def ticks(self, table: pd.DataFrame) -> alt.Chart:
@@ -131,7 +145,7 @@ class _DotPlot:
         return chart.encode(
             x=alt.X("mean:Q", title=self.title, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=6)),
             y=alt.Y("place:N", title=None, sort=self.places, axis=axis),
-            color=self.colour,
+            color=self.look["color"],
             opacity=alt.condition(self.chosen, alt.value(shown), alt.value(0.1)),
             tooltip=_tooltip(table),
         )
@@ -149,14 +163,13 @@ def _line_chart(report: Report, rows: Sequence[Row], along: str, width: Width) -
     ticks = sorted(set(table[along])) if along == "layer" else alt.Undefined
     x = alt.X(f"{along}:Q", title=along.capitalize(), axis=alt.Axis(values=ticks, format="~s", grid=False))
     y = alt.Y("value:Q", title=unit or None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=6))
-    colour = _colour(report, set(table["condition"]))
+    look = look_of("condition:N", report.conditions, set(table["condition"]), lines=True)
     tooltip = ["condition", along, alt.Tooltip("value:Q", format=".3f", title="mean over runs")]
-    lines = [
-        alt.Chart(means).mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=20)).encode(tooltip=tooltip, x=x, y=y)
-    ]
+    point = alt.OverlayMarkDef(size=20) if means[along].nunique() <= MOST_DOTS else False
+    lines = [alt.Chart(means).mark_line(strokeWidth=2, point=point).encode(tooltip=tooltip, x=x, y=y)]
     if len(table) <= MOST_POINTS:
         lines.insert(0, alt.Chart(table).mark_line(opacity=0.25, strokeWidth=1).encode(x=x, y=y, detail="run:N"))
-    return alt.layer(*(line.encode(color=colour) for line in lines)).properties(width=width, height=220)
+    return alt.layer(*(line.encode(**look) for line in lines)).properties(width=width, height=220)
 
 
 def _mean_record(interval: Interval, factor: float, score: Score) -> dict[str, Any]:
@@ -179,17 +192,30 @@ def _tooltip(table: pd.DataFrame) -> list[alt.Tooltip]:
     ]
 
 
-def _colour(report: Report, shown: AbstractSet[str]) -> alt.Color:
-    """Every condition keeps its colour in all charts of a report; the legend names those shown."""
-    colours = {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(report.conditions) if name in shown}
-    scheme = alt.Scale(domain=list(colours), range=list(colours.values()))
+def look_of(field: str, names: Sequence[str], shown: AbstractSet[str], *, lines: bool = False) -> dict[str, Any]:
+    """By channel, what tells names apart: colour, and where there are more names than colours, shape or dash.
+
+    Every name keeps its look in all charts of a report; the legend has those shown.
+    """
+    places = [i for i, name in enumerate(names) if name in shown]
+    rounds = [i // len(PALETTE) for i in places]
+    symbol = ("stroke" if lines else alt.Undefined) if any(rounds) else "circle"
     legend = alt.Legend(
         title=None,
         orient="top",
         direction="vertical",
         labelLimit=400,
-        symbolType="circle",
+        symbolType=symbol,
         symbolOpacity=1,
-        symbolSize=60,
+        symbolSize=300 if symbol == "stroke" else 60,
     )
-    return alt.Color("condition:N", scale=scheme, legend=legend)
+
+    def scaled(values: Sequence[Any]) -> dict[str, Any]:
+        return {"scale": alt.Scale(domain=[names[i] for i in places], range=values), "legend": legend}
+
+    look: dict[str, Any] = {"color": alt.Color(field, **scaled([PALETTE[i % len(PALETTE)] for i in places]))}
+    if any(rounds) and lines:
+        look["strokeDash"] = alt.StrokeDash(field, **scaled([DASHES[k % len(DASHES)] for k in rounds]))
+    elif any(rounds):
+        look["shape"] = alt.Shape(field, **scaled([SHAPES[k % len(SHAPES)] for k in rounds]))
+    return look

@@ -1,4 +1,4 @@
-"""Rows and figures as files; scores as Markdown tables."""
+"""Rows and figures as files; scores and what probes say as Markdown."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from babelscope.errors import InputError
 from babelscope.report.findings import in_words
 from babelscope.report.model import Report, Score, section_title
+from babelscope.report.probe_tables import probe_findings, probe_tables
+from babelscope.report.tables import Table
 from babelscope.rows import COLUMNS, Row
 
 if TYPE_CHECKING:
@@ -76,28 +78,52 @@ def write_markdown(report: Report, path: Path) -> list[Path]:
 
 
 def markdown(report: Report) -> str:
-    """All scores as Markdown tables, each with a heading if there are several."""
-    sections = _sections(report)
-    headings = [f"## {section_title(scores)}\n\n" if len(sections) > 1 else "" for scores in sections]
-    return "\n".join(
-        heading + _markdown_table(report, scores) for heading, scores in zip(headings, sections, strict=True)
-    )
+    """All scores as Markdown tables, and what probes say; each with a heading if there are several.
+
+    Raises InputError where there is neither.
+    """
+    parts = [(section_title(scores), _pipes(_score_cells(report, scores))) for scores in report.sections]
+    if found := probe_findings(report):
+        parts.append(("While training", "".join(f"- {_escaped(sentence)}\n" for sentence in found)))
+    parts += [(table.title, _probe_table(table)) for table in probe_tables(report)]
+    if not parts:
+        raise _nothing(report)
+    return "\n".join((f"## {title}\n\n" if len(parts) > 1 else "") + text for title, text in parts)
 
 
-def _markdown_table(report: Report, scores: Sequence[Score]) -> str:
+def _probe_table(table: Table) -> str:
+    lines = [[cell.text for cell in line] for line in table.lines]
+    ends = [":" if column in table.numeric else "" for column in range(len(table.headers))]
+    note = f"{_escaped(table.note)}\n\n" if table.note else ""
+    return note + _pipes([table.headers, [f"---{end}" for end in ends], *lines])
+
+
+def _score_cells(report: Report, scores: Sequence[Score]) -> list[list[str]]:
     """A line a place, a column a condition, mean [95% interval over seeds]."""
     conditions = [name for name in report.conditions if any(score.condition == name for score in scores)]
     cells = {(s.place, s.condition): in_words(s.interval, s.unit) for s in scores}
     lines = [["", *conditions], ["---", *["---:"] * len(conditions)]]
     for place in dict.fromkeys(score.place for score in scores):
         lines.append([place, *(cells.get((place, name), "") for name in conditions)])
-    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
+    return lines
+
+
+def _pipes(lines: Sequence[Sequence[str]]) -> str:
+    return "".join("| " + " | ".join(_escaped(cell) for cell in line) + " |\n" for line in lines)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|")
 
 
 def _sections(report: Report) -> list[list[Score]]:
     if not report.sections:
-        raise InputError(f"{report.title}: no test scores yet, so there is nothing to show; run the study first")
+        raise _nothing(report)
     return report.sections
+
+
+def _nothing(report: Report) -> InputError:
+    return InputError(f"{report.title}: no test scores yet, so there is nothing to show; run the study first")
 
 
 def unwritable(path: Path, error: OSError) -> InputError:
