@@ -1,6 +1,7 @@
 """The sweep over frozen layers, as the report shows it."""
 
 import math
+from dataclasses import replace
 
 from scipy.stats import spearmanr
 
@@ -54,12 +55,77 @@ def test_the_correlation_is_over_layers() -> None:
     expected = {code: spearmanr(values, SCORED[code][1:]).statistic for code, values in RETRIEVED.items()}
     assert found.by_language == expected and found.by_language["qac"] == 1
     table = likeness_table(report())
-    assert table is not None and [line[2].text for line in table.lines] == ["qab", "qac", "mean of all"]
+    assert table is not None and [line[2].text for line in table.lines] == ["qab", "qac", "mean of 2"]
 
 
 def test_findings_name_the_best_number_of_frozen_layers() -> None:
-    best, _ = sweep_findings(report())
-    assert "best on average with one layer frozen (60.5; 35.5 with nothing frozen)" in best
+    best, likeness = sweep_findings(report())
+    assert "zero-shot accuracy is best on average with one layer frozen (60.5%; 35.5% with nothing frozen)" in best
+    assert "mean over 2 languages; languages are taken for the unit, but they are related" in likeness
+    table = likeness_table(report())
+    assert table is not None and "the interval is narrower than it should be" in table.note
+
+
+def test_the_lowest_perplexity_is_best() -> None:
+    rows = [
+        Row("perplexity", value, encoder="e", schedule=f"freeze:{frozen}", task="mlm", language="qab", split="test")
+        for frozen, value in enumerate([9.0, 4.0, 7.0], -1)
+    ]
+    retrieved = [
+        Row("retrieval", value, encoder="e", language="qab", layer=n) for n, value in enumerate([0.2, 0.9, 0.4], -1)
+    ]
+    best, likeness = sweep_findings(Report("title", "question", [*rows, *retrieved]))
+    assert "zero-shot perplexity is best on average with the embeddings frozen (4.0; 9.0 with nothing frozen)" in best
+    assert "rank correlation with how well the layers align languages 1.00, mean over 1 language." in likeness
+
+
+def without(*left_out: tuple[str, int]) -> Report:
+    """A sweep that is not finished."""
+    rows = [
+        row for row in report().rows if (row.language, row.schedule) not in {(a, f"freeze:{n}") for a, n in left_out}
+    ]
+    return Report("title", "question", rows)
+
+
+def test_an_unfinished_sweep_is_shown_as_far_as_it_is() -> None:
+    made = without(("qab", -1), ("qac", 2))
+    (chart,) = sweep_charts(made).values()
+    cells = {(one["language"], one["frozen"]): one for data in chart.to_dict()["datasets"].values() for one in data}
+    assert len(cells) == 13 and {key for key, one in cells.items() if one["change"] is None} == {
+        ("qab", frozen) for frozen in range(4)
+    }
+    (likeness,) = sweep_findings(made)
+    assert "mean over 2 languages" in likeness
+    best, _ = sweep_findings(without(("qab", -1)))
+    assert "best on average with three layers" not in best
+    assert "with 3 layers frozen (50.5%; 10.5% with nothing frozen; over 1 language with every N)" in best
+
+
+def test_what_cannot_be_correlated_is_said() -> None:
+    flat = [replace(row, value=0.5) if row.language == "qac" and row.split == "test" else row for row in report().rows]
+    (found,) = likenesses(Report("title", "question", flat))
+    reason = "cannot be computed: the score is the same at every N"
+    assert list(found.by_language) == ["qab"] and found.unknown == {"qac": reason}
+    table = likeness_table(Report("title", "question", flat))
+    assert table is not None and [line[3].text for line in table.lines][1] == reason
+    assert f"mean over 1 language (1 more {reason})" in sweep_findings(Report("title", "question", flat))[1]
+
+
+def test_without_any_correlation_there_is_no_mean() -> None:
+    rows = [replace(row, value=0.5) for row in report().rows]
+    table = likeness_table(Report("title", "question", rows))
+    assert table is not None and [line[2].text for line in table.lines] == ["qab", "qac"]
+    best, likeness = sweep_findings(Report("title", "question", rows))
+    assert best == "Part-of-speech tagging, e: zero-shot accuracy is 50.0% on average, whatever is frozen."
+    assert likeness.endswith("align languages cannot be computed: the retrieval is the same at every N.")
+
+
+def test_two_points_make_no_correlation() -> None:
+    rows = [row for row in report().rows if row.measure != "retrieval" or row.layer in (1, 2)]
+    (found,) = likenesses(Report("title", "question", rows))
+    assert not found.by_language and set(found.unknown.values()) == {
+        "cannot be computed: 2 numbers of frozen layers so far"
+    }
 
 
 def test_the_heat_map_has_a_cell_a_language_and_number() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import altair as alt
@@ -11,7 +12,8 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 from babelscope.report.figures import Chart
-from babelscope.report.model import Report, is_score, scale, title_of
+from babelscope.report.findings import in_words
+from babelscope.report.model import SCORES, Report, is_score, scale, title_of
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.statistics import Interval, student_t_interval
 
@@ -19,10 +21,14 @@ FEWEST = 3
 """Numbers of frozen layers that make a sweep."""
 
 
+RELATED = "languages are taken for the unit, but they are related, so that the interval is narrower than it should be"
+
+
 class Swept(NamedTuple):
     """A score with so many layers frozen, the mean over seeds."""
 
     task: str
+    measure: str
     encoder: str
     language: str
     frozen: int
@@ -38,22 +44,24 @@ class Likeness(NamedTuple):
     task: str
     encoder: str
     by_language: dict[str, float]
+    unknown: dict[str, str]
+    """Language -> why it has none."""
 
     @property
-    def interval(self) -> Interval:
-        """Of the mean over languages."""
-        return student_t_interval(list(self.by_language.values()))
+    def interval(self) -> Interval | None:
+        """Of the mean over languages; None: no language has a correlation."""
+        return student_t_interval(list(self.by_language.values())) if self.by_language else None
 
 
 def sweeps(report: Report) -> list[Swept]:
     """The scores of all schedules `freeze:N`, where an encoder and task have at least three of them."""
-    values: dict[tuple[str, str, str, int, str], list[float]] = defaultdict(list)
+    values: dict[tuple[str, str, str, str, int, str], list[float]] = defaultdict(list)
     for row in report.rows:
         found = re.fullmatch(r"freeze:(-?\d+)", row.schedule or "")
         if found and is_score(row) and row.surgery is None:
-            key = (row.task or "", row.encoder or "", row.language or "", int(found[1]), row.unit)
+            key = (row.task or "", row.measure, row.encoder or "", row.language or "", int(found[1]), row.unit)
             values[key].append(row.value)
-    swept = [Swept(*key[:4], sum(each) / len(each), key[4]) for key, each in values.items()]
+    swept = [Swept(*key[:5], sum(each) / len(each), key[5]) for key, each in values.items()]
     steps: dict[tuple[str, str], set[int]] = defaultdict(set)
     for one in swept:
         steps[one.task, one.encoder].add(one.frozen)
@@ -77,11 +85,9 @@ def likenesses(report: Report) -> list[Likeness]:
     pairs: dict[tuple[str, str], dict[str, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
     for one in sweeps(report):
         if (there := aligned.get((one.encoder, one.language, one.frozen))) is not None:
-            pairs[one.task, one.encoder][one.language].append((there, one.value))
-    return [
-        Likeness(*key, {code: float(spearmanr(*zip(*each, strict=True)).statistic) for code, each in by.items()})
-        for key, by in pairs.items()
-    ]
+            better = SCORES[one.measure].sign * one.value
+            pairs[one.task, one.encoder][one.language].append((there, better))
+    return [_likeness(*key, by_language) for key, by_language in pairs.items()]
 
 
 def likeness_table(report: Report) -> Table | None:
@@ -91,36 +97,81 @@ def likeness_table(report: Report) -> Table | None:
         named = [Cell(title_of(one.task)), Cell(one.encoder)]
         for code, value in one.by_language.items():
             lines.append([*named, Cell(report.labels.get(code, code)), number_cell(value, ".2f"), Cell("")])
-        mean = one.interval
-        lines.append([*named, Cell("mean of all"), number_cell(mean.mean, ".2f"), bounds_cell(mean, 1)])
+        for code, why in one.unknown.items():
+            lines.append([*named, Cell(report.labels.get(code, code)), Cell(why), Cell("")])
+        if mean := one.interval:
+            lines.append([*named, Cell(f"mean of {mean.n}"), number_cell(mean.mean, ".2f"), bounds_cell(mean, 1)])
     headers = ["Task", "Encoder", "Language", "Spearman’s ρ", "95% over languages"]
-    note = "Over layers N: share of sentences whose translation is found in layer N, against the score with N frozen."
+    note = (
+        "Over layers N: share of sentences whose translation is found in layer N, against the score with N frozen. "
+        f"{RELATED[0].upper()}{RELATED[1:]}."
+    )
     return Table("Does the best number of frozen layers go with alignment?", headers, lines, note) if lines else None
 
 
 def sweep_findings(report: Report) -> list[str]:
     """Which number of frozen layers is best, and the correlation, in words."""
-    best: dict[tuple[str, str], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    sources = {code for row in report.rows for code in (row.train_languages or "").split("+")}
+    groups: dict[tuple[str, str], list[Swept]] = defaultdict(list)
+    sources = {code for score in report.scores for code in score.sources}
     for one in sweeps(report):
         if one.language not in sources:
-            best[one.task, one.encoder][one.frozen].append(one.value)
-    sentences = []
-    for (task, encoder), by in best.items():
-        means = {frozen: sum(values) / len(values) for frozen, values in by.items()}
-        top = max(means, key=lambda frozen: means[frozen])
-        sentences.append(
-            f"{title_of(task)}, {encoder}: zero-shot scores are best on average with {_frozen(top)} "
-            f"({100 * means[top]:.1f}; {100 * means[min(means)]:.1f} with {_frozen(min(means))})."
-        )
-    for found in likenesses(report):
-        mean = found.interval
-        numbers = f"{mean.mean:.2f}" + ("" if mean.low is None else f" [{mean.low:.2f}, {mean.high:.2f}]")
-        sentences.append(
-            f"{title_of(found.task)}, {found.encoder}: rank correlation with how well the layers align languages "
-            f"{numbers.replace('-', '−')}, mean over {mean.n} languages."
-        )
-    return sentences
+            groups[one.task, one.encoder].append(one)
+    best = [_best_in_words(group) for group in groups.values()]
+    return [*filter(None, best), *(_likeness_in_words(found) for found in likenesses(report))]
+
+
+def _likeness(task: str, encoder: str, pairs: Mapping[str, Sequence[tuple[float, float]]]) -> Likeness:
+    unknown = {code: why for code, each in pairs.items() if (why := _why_unknown(each))}
+    known = {code: each for code, each in pairs.items() if code not in unknown}
+    found = {code: float(spearmanr(*zip(*each, strict=True)).statistic) for code, each in known.items()}
+    return Likeness(task, encoder, found, unknown)
+
+
+def _why_unknown(pairs: Sequence[tuple[float, float]]) -> str:
+    """Why no rank correlation can be computed; empty if one can."""
+    if len(pairs) < FEWEST:
+        return f"cannot be computed: {len(pairs)} numbers of frozen layers so far"
+    for what, values in zip(("retrieval", "score"), zip(*pairs, strict=True), strict=True):
+        if len(set(values)) == 1:
+            return f"cannot be computed: the {what} is the same at every N"
+    return ""
+
+
+def _best_in_words(group: Sequence[Swept]) -> str:
+    """Of the languages that have every N, so that the means are over the same ones; empty if there is none."""
+    by_language: dict[str, dict[int, float]] = defaultdict(dict)
+    for one in group:
+        by_language[one.language][one.frozen] = one.value
+    counts = sorted({one.frozen for one in group})
+    whole = [values for values in by_language.values() if len(values) == len(counts)]
+    if not whole:
+        return ""
+    measure = SCORES[group[0].measure]
+    means = {frozen: sum(values[frozen] for values in whole) / len(whole) for frozen in counts}
+    top, least = max(counts, key=lambda frozen: measure.sign * means[frozen]), counts[0]
+    best, first = (in_words(Interval(means[frozen], None, None, None, 1), group[0].unit) for frozen in (top, least))
+    what = f"{title_of(group[0].task)}, {group[0].encoder}: zero-shot {measure.name} is"
+    against = "" if top == least else f"; {first} with {_frozen(least)}"
+    part = "" if len(whole) == len(by_language) else f"; over {_languages(len(whole))} with every N"
+    if len(set(means.values())) == 1:
+        return f"{what} {best} on average, whatever is frozen{part}."
+    return f"{what} best on average with {_frozen(top)} ({best}{against}{part})."
+
+
+def _likeness_in_words(found: Likeness) -> str:
+    start = f"{title_of(found.task)}, {found.encoder}: rank correlation with how well the layers align languages"
+    reasons = "; ".join(dict.fromkeys(found.unknown.values()))
+    mean = found.interval
+    if mean is None:
+        return f"{start} {reasons}."
+    numbers = f"{mean.mean:.2f}" + ("" if mean.low is None else f" [{mean.low:.2f}, {mean.high:.2f}]")
+    rest = f" ({len(found.unknown)} more {reasons})" if reasons else ""
+    related = "" if mean.low is None else f"; {RELATED}"
+    return f"{start} {numbers.replace('-', '−')}, mean over {_languages(mean.n)}{rest}{related}."
+
+
+def _languages(count: int) -> str:
+    return f"{count} language{'' if count == 1 else 's'}"
 
 
 def _frozen(count: int) -> str:
@@ -136,7 +187,7 @@ def _heat_map(report: Report, group: list[Swept]) -> Chart:
             "language": report.labels.get(one.language, one.language),
             "frozen": one.frozen,
             "score": one.value * factor,
-            "change": (one.value - start[one.language]) * factor,
+            "change": (one.value - start[one.language]) * factor if one.language in start else None,
         }
         for one in group
     )
@@ -148,6 +199,8 @@ def _heat_map(report: Report, group: list[Swept]) -> Chart:
     widest = max(1.0, float(table["change"].abs().max()))
     colours = alt.Scale(scheme="blueorange", domain=[widest, 0, -widest])
     colour = alt.Color("change:Q", title=f"Change ({unit})", scale=colours)
-    cells = base.mark_rect().encode(color=colour, tooltip=["language", "frozen", alt.Tooltip("score:Q", format=".2f")])
+    tooltip = ["language", "frozen", alt.Tooltip("score:Q", format=".2f")]
+    cells = base.mark_rect().encode(color=colour, tooltip=tooltip)
+    unknown = base.transform_filter("datum.change === null").mark_rect(color="#ccc").encode(tooltip=tooltip)
     text = base.mark_text(fontSize=11).encode(text=alt.Text("score:Q", format=".1f"), color=alt.value("#111"))
-    return alt.layer(cells, text).properties(width="container", height=28 * table["language"].nunique())
+    return alt.layer(cells, unknown, text).properties(width="container", height=28 * table["language"].nunique())
