@@ -69,7 +69,8 @@ def scored(encoder: str, values: dict[int, float], **labels: str) -> list[Row]:
 )
 def test_a_comparison_has_one_verdict_by_the_seeds_that_both_ran(gains, verdict):
     fresh = {0: 0.9, 1: 0.7, 2: 0.5}
-    whole = {seed: fresh[seed] + gain for seed, gain in enumerate(gains)} | {3: 0.1}  # the seed of one alone is left out
+    whole = {seed: fresh[seed] + gain for seed, gain in enumerate(gains)}
+    whole[3] = 0.1  # alone, so that it is left out
     made = scored("e", whole) + scored("e", fresh, surgery="reinit")
     report = Report("t", "q", made, contrasts=[Contrasted("c", ("e", None), ("e", "reinit"))])
     (effect,), (difference,) = effects(report), differences(report.scores)

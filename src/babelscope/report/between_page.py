@@ -53,7 +53,7 @@ def _line_chart(found: Mapping[Place, Interval], title: str) -> Chart:
     records = pd.DataFrame(
         {
             "encoder": place.encoder, "line": f"from the {place.origin}’s model", "language": place.language,
-            "alpha": place.alpha, "mean": interval.mean, "low": interval.low, "high": interval.high,
+            "alpha": place.alpha, **_band(interval, given=place.alpha == 1),
         }
         for place, interval in found.items()
     )  # fmt: skip
@@ -64,6 +64,12 @@ def _line_chart(found: Mapping[Place, Interval], title: str) -> Chart:
     return layered.facet(column=alt.Column("line:N", title=None), row=alt.Row("encoder:N", title=None))
 
 
+def _band(interval: Interval, *, given: bool) -> dict[str, float | None]:
+    """The mean and the ends of its band, which closes where the value is given: what scores are divided by."""
+    low, high = (interval.mean, interval.mean) if given else (interval.low, interval.high)
+    return {"mean": interval.mean, "low": low, "high": high}
+
+
 def _random_chart(between: Between) -> Chart:
     values: dict[tuple[str, float], list[float]] = defaultdict(list)
     for line in between.random:
@@ -72,7 +78,7 @@ def _random_chart(between: Between) -> Chart:
             values[line.encoder, alpha].append(value / scores[0.0])
     means = {key: student_t_interval(found) for key, found in values.items()}
     records = pd.DataFrame(
-        {"encoder": encoder, "alpha": alpha, "mean": mean.mean, "low": mean.low, "high": mean.high}
+        {"encoder": encoder, "alpha": alpha, **_band(mean, given=alpha == 0)}
         for (encoder, alpha), mean in means.items()
     )
     colour = alt.Color("encoder:N", title="Encoder", legend=alt.Legend(symbolOpacity=1))
