@@ -1,4 +1,4 @@
-"""Rows and figures as files; scores and what probes say as Markdown."""
+"""Rows and figures as files; findings and scores as Markdown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from babelscope.errors import InputError
 from babelscope.report.findings import in_words
 from babelscope.report.model import Report, Score, section_title
-from babelscope.report.probe_tables import probe_findings, probe_tables
+from babelscope.report.sections import special_sections
 from babelscope.report.tables import Table
 from babelscope.rows import COLUMNS, Row
 
@@ -78,20 +78,21 @@ def write_markdown(report: Report, path: Path) -> list[Path]:
 
 
 def markdown(report: Report) -> str:
-    """All scores as Markdown tables, and what probes say; each with a heading if there are several.
+    """What the study found beside scores, in sentences and tables, and all scores; with headings if there are several.
 
     Raises InputError where there is neither.
     """
     parts = [(section_title(scores), _pipes(_score_cells(report, scores))) for scores in report.sections]
-    if found := probe_findings(report):
-        parts.append(("While training", "".join(f"- {_escaped(sentence)}\n" for sentence in found)))
-    parts += [(table.title, _probe_table(table)) for table in probe_tables(report)]
+    for section in special_sections(report):
+        if section.findings:
+            parts.append((section.title, "".join(f"- {_escaped(sentence)}\n" for sentence in section.findings)))
+        parts += [(table.title, _table(table)) for table in section.tables]
     if not parts:
         raise _nothing(report)
     return "\n".join((f"## {title}\n\n" if len(parts) > 1 else "") + text for title, text in parts)
 
 
-def _probe_table(table: Table) -> str:
+def _table(table: Table) -> str:
     lines = [[cell.text for cell in line] for line in table.lines]
     ends = [":" if column in table.numeric else "" for column in range(len(table.headers))]
     note = f"{_escaped(table.note)}\n\n" if table.note else ""

@@ -6,8 +6,7 @@ import base64
 import gzip
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -16,11 +15,6 @@ from typing import Any
 import altair as alt
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from babelscope.report.between import Between
-from babelscope.report.between_findings import between_findings
-from babelscope.report.between_page import between_figures
-from babelscope.report.between_tables import between_tables
-from babelscope.report.contrasts import effects
 from babelscope.report.figures import (
     CONFIG,
     Chart,
@@ -31,23 +25,11 @@ from babelscope.report.figures import (
     score_chart,
 )
 from babelscope.report.files import row_table, unwritable
-from babelscope.report.findings import claims, differences, findings
+from babelscope.report.findings import differences, findings
 from babelscope.report.model import Report, Score, section_title
-from babelscope.report.probe_page import probe_figures
-from babelscope.report.probe_tables import probe_findings, probe_tables
 from babelscope.report.projected import projection_charts
-from babelscope.report.sweep import likeness_table, sweep_charts, sweep_findings
-from babelscope.report.tables import Table, difference_table, effect_table, other_table, score_table
-
-
-@dataclass(frozen=True)
-class Section:
-    """What the page says about one task and measure."""
-
-    title: str
-    findings: Sequence[str]
-    figures: Sequence[Figure]
-    tables: Sequence[Table]
+from babelscope.report.sections import Section, captioned, special_sections
+from babelscope.report.tables import difference_table, other_table, score_table
 
 
 def write_page(report: Report, path: Path) -> list[Path]:
@@ -70,14 +52,11 @@ def render(report: Report) -> str:
     scripts = [_vega_bundle(), _asset("page.js")]
     return environment.get_template("page.html.j2").render(
         report=report,
-        effects=_effects(report),
-        probed=_probed(report),
-        swept=_swept(report),
-        between=_between(report),
+        first=special_sections(report),
         sections=[_section(report, scores) for scores in report.sections],
-        curves=_figures(curve_charts(report), "Mean over runs; every run faintly."),
-        projected=_figures(projection_charts(report), _PROJECTION_CAPTION),
-        layers=_figures(layer_charts(report), "Layer 0 is the embeddings."),
+        curves=captioned(curve_charts(report), "Mean over runs; every run faintly."),
+        projected=captioned(projection_charts(report), _PROJECTION_CAPTION),
+        layers=captioned(layer_charts(report), "Layer 0 is the embeddings."),
         other=other_table(report),
         rows_link=_rows_link(report),
         style=_asset("page.css"),
@@ -98,40 +77,9 @@ def _section(report: Report, scores: list[Score]) -> Section:
     return Section(section_title(scores), findings(scores), figures, tables)
 
 
-def _effects(report: Report) -> Section | None:
-    found = effects(report)
-    return Section("What the study looks for", claims(found), [], [effect_table(found)]) if found else None
-
-
-def _probed(report: Report) -> Section | None:
-    figures = probe_figures(report)
-    return Section("While training", probe_findings(report), figures, probe_tables(report)) if figures else None
-
-
-def _swept(report: Report) -> Section | None:
-    figures = _figures(sweep_charts(report), _SWEEP_CAPTION)
-    tables = [table] if (table := likeness_table(report)) else []
-    return Section("Freezing the first layers", sweep_findings(report), figures, tables) if figures else None
-
-
-def _between(report: Report) -> Section | None:
-    between = Between.of(report)
-    figures = list(between_figures(report, between))
-    tables = between_tables(report, between)
-    found = between_findings(report, between)
-    return Section("Between models", found, figures, tables) if figures or tables else None
-
-
-def _figures(charts: Mapping[str, Chart], caption: str) -> list[Figure]:
-    return [Figure(title, caption, chart) for title, chart in charts.items()]
-
-
 _PROJECTION_CAPTION = (
     "Words and their translations, joined, by t-SNE. The titles give the share of words whose nearest neighbour in the "
     "other language is a translation."
-)
-_SWEEP_CAPTION = (
-    "Score, mean over seeds; the colour is the change from the first column, grey where that is not known yet."
 )
 _SCORE_CAPTION = (
     "Mean over seeds with its 95% interval (Student’s t); every seed a small ring; "

@@ -1,0 +1,69 @@
+"""The sections of a report that some studies have: what they say, show and list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from babelscope.report.between import Between
+from babelscope.report.between_findings import between_findings
+from babelscope.report.between_page import between_figures
+from babelscope.report.between_tables import between_tables
+from babelscope.report.contrasts import effects
+from babelscope.report.figures import Chart, Figure
+from babelscope.report.findings import claims
+from babelscope.report.model import Report
+from babelscope.report.probe_page import probe_figures
+from babelscope.report.probe_tables import probe_findings, probe_tables
+from babelscope.report.sweep import likeness_table, sweep_charts, sweep_findings
+from babelscope.report.tables import Table, effect_table
+
+
+@dataclass(frozen=True)
+class Section:
+    """What a report says about one thing."""
+
+    title: str
+    findings: Sequence[str]
+    figures: Sequence[Figure]
+    tables: Sequence[Table]
+
+
+def special_sections(report: Report) -> list[Section]:
+    """What the study looks for, probes, sweeps of frozen layers and models between tuned ones, as far as there are."""
+    found = (_effects(report), _probed(report), _swept(report), _between(report))
+    return [section for section in found if section]
+
+
+def _effects(report: Report) -> Section | None:
+    found = effects(report)
+    return Section("What the study looks for", claims(found), [], [effect_table(found)]) if found else None
+
+
+def _probed(report: Report) -> Section | None:
+    figures = probe_figures(report)
+    return Section("While training", probe_findings(report), figures, probe_tables(report)) if figures else None
+
+
+def _swept(report: Report) -> Section | None:
+    figures = captioned(sweep_charts(report), _SWEEP_CAPTION)
+    tables = [table] if (table := likeness_table(report)) else []
+    return Section("Freezing the first layers", sweep_findings(report), figures, tables) if figures else None
+
+
+def _between(report: Report) -> Section | None:
+    between = Between.of(report)
+    figures = list(between_figures(report, between))
+    tables = between_tables(report, between)
+    found = between_findings(report, between)
+    return Section("Between models", found, figures, tables) if figures or tables else None
+
+
+def captioned(charts: Mapping[str, Chart], caption: str) -> list[Figure]:
+    """Charts by title, all with one caption."""
+    return [Figure(title, caption, chart) for title, chart in charts.items()]
+
+
+_SWEEP_CAPTION = (
+    "Score, mean over seeds; the colour is the change from the first column, grey where that is not known yet."
+)
