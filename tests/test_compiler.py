@@ -12,7 +12,7 @@ from babelscope.compiler import compile_study
 from babelscope.encoders.load import load_encoder, save_encoder
 from babelscope.encoders.places import has_mlm_head
 from babelscope.errors import InputError, StudyError
-from babelscope.measure_steps import Probe
+from babelscope.measure_steps import Cost, Probe
 from babelscope.studies import find_study
 from babelscope.study import Study
 from command_line import declaration, transfer
@@ -180,3 +180,65 @@ def test_a_surgery_that_is_meant_for_others_is_no_condition_of_an_encoder(encode
 def test_costs_are_of_surgeries_of_the_study(encoder_folder):
     (fault,) = faults(encoder_folder, surgeries=[None, "reverse"], costs=["reverse", "zzz"])
     assert fault == "costs.1: no surgery is named zzz; there are reverse"
+
+
+def native(**shape: int) -> dict[str, Any]:
+    return NATIVE | {"shape": NATIVE["shape"] | shape}
+
+
+@pytest.mark.parametrize(
+    ("operations", "problem"),
+    [
+        (["reinit:layers=12"], "reinit:layers=12: layer 12: native has 2 layers, 0 to 1"),
+        (["permute:order=0"], "permute:order=0: order 0 must have each of the 2 layers of native once, 0 to 1"),
+        (["drop:last=2"], "drop:last=2: native has 2 layers; drop one at least, and keep one at least"),
+        (["drop:last=1", "noise:layers=1"], "noise:layers=1: layer 1: native after drop:last=1 has 1 layers, 0 to 0"),
+        (["repeat", "drop:layers=4"], "drop:layers=4: layer 4: native after repeat has 4 layers, 0 to 3"),
+        (
+            ["transplant:donor=wide"],
+            "transplant:donor=wide: the donor's embeddings have 32 dimensions, the encoder's 16; give bridge=random or "
+            "bridge=least-squares, or keep shared pieces with rows=overlap",
+        ),
+    ],
+)
+def test_surgeries_that_an_encoder_cannot_have_are_refused(encoder_folder, operations, problem):
+    wide = native(hidden=32) | {"name": "wide"}
+    surgery = {"name": "it", "operations": operations, "encoders": ["native"]}
+    encoders = {"encoders": [NATIVE, wide], "tasks": {"pos": transfer(baselines=[])}}
+    assert faults(encoder_folder, surgeries=[None, surgery], **encoders) == [f"surgeries.1: operation {problem}"]
+
+
+def test_surgeries_that_an_encoder_can_have_are_not_refused(encoder_folder):
+    fit = ["repeat;drop:layers=3", "drop:last=1;noise:layers=0", "permute", "permute:order=1+0"]
+    fit += [f"transplant:donor={encoder_folder},{how}" for how in ("bridge=random", "rows=overlap")]
+    surgeries = [{"name": one, "operations": one.split(";")} for one in [*fit, f"transplant:donor={encoder_folder}"]]
+    compile_study(study(encoder_folder, encoders=[NATIVE], surgeries=surgeries[:-1]))
+    compile_study(study(encoder_folder, encoders=[native(hidden=32)], surgeries=surgeries))
+
+
+def test_what_chance_has_no_part_in_is_timed_once(encoder_folder):
+    operations = {
+        "taken": [f"transplant:donor={encoder_folder}"],
+        "drawn": [f"transplant:donor={encoder_folder},rows=overlap"],
+        "ordered": ["permute:order=1+0"],
+    }
+    surgeries = [{"name": name, "operations": given} for name, given in operations.items()]
+    plan = compile_study(study(encoder_folder, surgeries=surgeries, costs=list(operations), seeds=[0, 1]))
+    timed = [step.encoder.surgery for step in plan.steps.values() if isinstance(step, Cost)]
+    assert sorted(timed) == ["drawn", "drawn", "ordered", "taken"]
+
+
+def test_vocabularies_are_compared_with_an_encoder_of_the_study(encoder_folder):
+    name = "/".join(encoder_folder.parts[-2:])
+    surgery = f"transplant:donor={encoder_folder},rows=overlap"
+
+    def compared(reference: str) -> dict[str, Any]:
+        return {
+            "encoders": [NATIVE], "surgeries": [surgery],
+            "vocabulary": {"reference": reference, "treebanks": ["world:qaa"]},
+        }  # fmt: skip
+
+    (fault,) = faults(encoder_folder, **compared(str(encoder_folder)))
+    assert fault == f"vocabulary.reference: no encoder is named {encoder_folder}; there are native"
+    compile_study(study(encoder_folder, **compared("native")))
+    compile_study(study(encoder_folder, **compared(name) | {"encoders": [NATIVE, str(encoder_folder)]}))

@@ -57,6 +57,7 @@ def test_a_donor_is_another_encoder(encoder_folder, tmp_path):
     [
         (["--op", "turn"], "operation 'turn': no such operation"),
         (["--op", "drop:last=2"], "tiny has 2 layers; drop one at least, and keep one at least"),
+        (["--op", "drop:last=1", "--op", "reinit:layers=1"], "/tiny after drop:last=1 has 1 layers, 0 to 0"),
         (["--op", "graft:donor=./nowhere"], "./nowhere: no such folder"),
         ([], "Missing option '--op'"),
         (["--op", "reverse", "--seed", "-1"], "Invalid value for '--seed'"),

@@ -176,9 +176,23 @@ def test_an_operation_is_a_function_of_its_seed_and_leaves_its_input(family, tex
             weight.fill_(7)
     assert same(weights(encoder), before)
     assert encoder.model.config.to_dict() == config
-    if operation.seeded and operation.operation != "transplant":  # nothing of a whole transplant is drawn
-        other = operate(encoder, [operation], seed=2, donors=donors[family])
-        assert not same(weights(again), weights(other))
+    other = operate(encoder, [operation], seed=2, donors=donors[family])
+    assert same(weights(again), weights(other)) is not operation.seeded
+
+
+@pytest.mark.parametrize(
+    ("text", "seeded"),
+    [
+        ("transplant:donor=other,rows=overlap", True), ("transplant:donor=other,bridge=random", True),
+        ("transplant:donor=other,bridge=least-squares", False), ("transplant:donor=bare", False),
+        ("permute:order=1+2+3+0", False),
+    ],
+)  # fmt: skip
+def test_seeded_is_what_draws_with_its_arguments(text, seeded, encoders, donors):
+    given = donors["bert"] | {"bare": replace(donors["bert"]["other"], model=donors["bert"]["other"].backbone)}
+    first, second = (operate(encoders["bert"], [parse_operation(text)], seed, given) for seed in (1, 2))
+    assert parse_operation(text).seeded is not same(weights(first), weights(second))
+    assert parse_operation(text).seeded is seeded
 
 
 @pytest.mark.parametrize(("family", "text"), [case for case in CASES if case[1] in ONCE.values()])

@@ -18,6 +18,7 @@ from babelscope.surgery.graft import graft
 from babelscope.surgery.noise import noise
 from babelscope.surgery.operate import operate
 from babelscope.surgery.oracle import oracle
+from babelscope.surgery.parts import chosen
 from babelscope.surgery.permute import permute
 from babelscope.surgery.quantise import quantise
 from babelscope.surgery.reinit import reinit
@@ -26,7 +27,7 @@ from babelscope.surgery.rescale import rescale
 from babelscope.surgery.reverse import reverse
 from babelscope.surgery.shuffle import shuffle
 from babelscope.surgery.transplant import transplant
-from families import family_model
+from families import DECODERS, FAMILIES, family_model
 
 WORDS = "bert.embeddings.word_embeddings.weight"
 
@@ -181,6 +182,40 @@ def test_a_random_bridge_is_linear_and_keeps_lengths(bert, narrow):
     assert 0.8 < np.mean(lengths) < 1.25
 
 
+def test_a_bridge_between_equal_widths_maps_too(bert, donor):
+    own, given = rows_of(bert), rows_of(donor)
+    shared = sorted(own.keys() & given.keys())
+    source, target = (np.stack([rows[piece].double().numpy() for piece in shared]) for rows in (given, own))
+    made = rows_of(transplant(bert, donor, 3, bridge="least-squares"))
+    error, before = (np.linalg.norm(np.stack([rows[p].numpy() for p in shared]) - target) for rows in (made, given))
+    assert source.shape[1] == target.shape[1] and error < 0.8 * before
+
+
+@pytest.mark.parametrize("family", [name for name in FAMILIES if name not in DECODERS])
+def test_a_graft_needs_no_head_on_both_sides(family, tokenizer):
+    whole = Encoder(family_model(family, vocabulary=len(tokenizer)), tokenizer, "whole")
+    bare = noise(replace(whole, model=whole.backbone), seed=9, share=1.0)
+    new, old = (weights_of(replace(one, model=one.backbone)) for one in (bare, whole))
+    assert same_weights(weights_of(graft(replace(whole, model=whole.backbone), noise(whole, seed=9))), noise(whole, 9))
+    made = graft(whole, bare, "attention", [1])
+    taken = weights_of(replace(made, model=made.backbone))
+    attention = set(chosen(bare, "attention", [1]))
+    assert attention and all(torch.equal(taken[name], (new if name in attention else old)[name]) for name in taken)
+    with pytest.raises(InputError, match=rf"bare \({family}, .*no head\) has no .* as whole"):
+        graft(whole, replace(bare, name="bare"))
+
+
+def same_weights(given, encoder):
+    expected = weights_of(replace(encoder, model=encoder.backbone))
+    return given.keys() == expected.keys() and all(torch.equal(given[name], expected[name]) for name in given)
+
+
+def test_a_graft_is_within_a_family(tokenizer):
+    one, other = (Encoder(family_model(family).base_model, tokenizer, family) for family in ("bert", "roberta"))
+    with pytest.raises(InputError, match=r"roberta \(roberta, .*\) is of another family than bert \(bert,"):
+        graft(one, other, "layers")
+
+
 def test_widths_that_differ_need_a_bridge(bert, narrow):
     with pytest.raises(InputError, match="16 dimensions, the encoder's 32; give bridge=random"):
         transplant(bert, narrow, 3)
@@ -276,10 +311,17 @@ def test_the_same_operation_draws_anew_at_each_place(bert):
     [
         (lambda one: drop(one, last=3), "has 3 layers; drop one at least, and keep one at least"),
         (lambda one: drop(one, layers=[3]), "layer 3: bert has 3 layers, 0 to 2"),
-        (lambda one: permute(one, 0, [0, 1]), r"order 0\+1 must have each of the 3 layers"),
+        (lambda one: permute(one, 0, [0, 1]), r"^order 0\+1 must have each of the 3 layers"),
         (lambda one: repeat(one, [7]), "layer 7: bert has 3 layers"),
         (lambda one: reinit(one, 0, "positions", [1]), "'positions' is outside the layers"),
-        (lambda one: graft(one, drop(one, last=1)), "bert has no bert.encoder.layer.2.* of shape"),
+        (
+            lambda one: operate(one, [parse_operation("graft:donor=d")], donors={"d": drop(one, last=1)}),
+            r"operation graft:donor=d: the donor d \(bert, 2 layers of 32\) has no bert.encoder.layer.2.* of shape",
+        ),
+        (
+            lambda one: operate(one, [parse_operation(text) for text in ("drop:last=1", "noise", "repeat:layers=2")]),
+            "operation repeat:layers=2: layer 2: bert after drop:last=1; noise has 2 layers, 0 to 1",
+        ),
         (lambda one: operate(one, [parse_operation("graft:donor=x")]), "the donor x is not given"),
     ],
 )

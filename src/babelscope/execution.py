@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,7 @@ def adapt(step: Adapt, workspace: Workspace) -> None:
 
 def load_written(step: Pretrain | Adapt, results: Results) -> Encoder:
     """The encoder that the step wrote."""
-    return load_encoder(results.result(step) / ENCODER_FOLDER)
+    return replace(load_encoder(results.result(step) / ENCODER_FOLDER), name=step.name)
 
 
 def _lines(texts: Iterable[WorldText | FileData]) -> list[str]:

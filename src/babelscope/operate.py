@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,7 +72,8 @@ def _load(place: Place) -> Encoder:
     from babelscope.encoders.load import load_encoder
 
     is_folder = Path(place.path).is_dir()
-    return load_encoder(place.path, revision=None if is_folder else place.content)
+    encoder = load_encoder(place.path, revision=None if is_folder else place.content)
+    return replace(encoder, name=place.name)
 
 
 def _write_record(

@@ -130,6 +130,9 @@ class ResolvedEncoders:
                 self.named.setdefault(encoder.labels["encoder"], encoder)
                 if isinstance(given, str):
                     self.named[given] = encoder
+        vocabulary = self.study.vocabulary
+        if vocabulary and vocabulary.reference not in self.named:
+            self.faults.add("vocabulary.reference", _unnamed(vocabulary.reference, self.named))
         tuned = [name for name, encoder in self.named.items() if encoder in self.found]
         for k, surgery in enumerate(self.study.surgeries):
             for name in surgery.encoders if surgery else ():
@@ -138,9 +141,6 @@ class ResolvedEncoders:
             for name in donors_of(surgery.operations) if surgery else ():
                 if name not in self.named and (donor := self.faults.resolve(f"surgeries.{k}", _load, name)):
                     self.named[name] = donor
-        vocabulary = self.study.vocabulary
-        if vocabulary and vocabulary.reference not in self.named:
-            self.faults.add("vocabulary.reference", _unnamed(vocabulary.reference, self.named))
 
     def _all(self) -> Iterator[tuple[str, Given, EncoderStep | None]]:
         """Path, declaration and step of every encoder and reference."""

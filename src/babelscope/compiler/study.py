@@ -10,6 +10,7 @@ from babelscope.compiler.encoders import ResolvedEncoders
 from babelscope.compiler.faults import Faults
 from babelscope.compiler.measures import check_languages, find_texts, measure_encoders
 from babelscope.compiler.surfaces import find_data, surfaces
+from babelscope.compiler.surgeries import check_surgeries
 from babelscope.compiler.transfers import ResolvedTransfer, resolve_transfer
 from babelscope.plan import Plan
 from babelscope.steps import EncoderStep
@@ -31,7 +32,9 @@ def compile_study(study: Study) -> Plan:
     conditions = list(encoders.conditions())
     check_languages(study, faults)
     texts, between = find_texts(study, faults), find_data(study, faults)
-    _check_schedules(study, [encoder for encoder, _ in conditions], faults)
+    operated = list(dict.fromkeys(encoder for encoder, _ in conditions))
+    check_surgeries(study, encoders, operated, faults)
+    _check_schedules(study, operated, faults)
     _check_heads(encoders, transfers, faults)
     check_contrasts(study, encoders, faults)
     check_costs(study, faults)

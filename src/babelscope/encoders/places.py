@@ -64,11 +64,20 @@ def locate(source: str) -> Place:
 
 def layer_count(path: str) -> int | None:
     """How many layers the encoder in a folder has, by its config.json; None where that is not at hand."""
+    return _configured(path, "num_hidden_layers", "n_layers", "n_layer")
+
+
+def word_width(path: str) -> int | None:
+    """The width of its word embeddings, likewise."""
+    return _configured(path, "embedding_size", "hidden_size", "dim", "n_embd")
+
+
+def _configured(path: str, *names: str) -> int | None:
+    """The first number in a folder's config.json that has one of the names that families have for it."""
     try:
         config = json.loads((Path(path) / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    names = ("num_hidden_layers", "n_layers", "n_layer")  # what families call it
     return next((config[name] for name in names if isinstance(config.get(name), int)), None)
 
 

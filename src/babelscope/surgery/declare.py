@@ -11,10 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import (
-    AfterValidator,
     BeforeValidator,
     Field,
-    NonNegativeInt,
     PositiveInt,
     TypeAdapter,
     ValidationError,
@@ -24,38 +22,20 @@ from pydantic import (
 
 from babelscope.declaration import Declaration
 from babelscope.errors import InputError
-
-Part = Literal["all", "word-embeddings", "layers", "attention", "feed-forward", "norms", "positions", "head"]
-IN_LAYERS: tuple[Part, ...] = ("all", "layers", "attention", "feed-forward", "norms")
-"""The parts that `layers` can narrow down."""
-ENGLISH_LIKE = "(##)?[A-Za-z]+"
-"""Zhang (2021), section 4.1: a piece of ASCII letters. Pieces are spelled as in WordPiece, `##` before what goes on."""
-
-
-def _each_once(layers: tuple[int, ...]) -> tuple[int, ...]:
-    if len(set(layers)) < len(layers):
-        raise ValueError("a layer is given twice")
-    return layers
-
-
-def _split(separator: str) -> BeforeValidator:
-    def split(given: Any) -> Any:
-        parts = given.split(separator) if isinstance(given, str) else given
-        return [part for part in parts if part != ""] if isinstance(parts, list) else parts
-
-    return BeforeValidator(split)
-
-
-Layers = Annotated[tuple[NonNegativeInt, ...], _split("+"), Field(min_length=1), AfterValidator(_each_once)]
-Patterns = Annotated[tuple[str, ...], _split(" ")]
+from babelscope.surgery.fields import ENGLISH_LIKE, IN_LAYERS, Layers, Part, Patterns
 
 
 class Operation(Declaration):
     """A change of an encoder's weights: a mapping (`{operation: drop, last: 6}`), or as text (`drop:last=6`)."""
 
-    seeded: ClassVar[bool] = False
-    """Whether chance has a part in it."""
+    takes_seed: ClassVar[bool] = False
+    """Whether chance can have a part in it."""
     operation: str
+
+    @property
+    def seeded(self) -> bool:
+        """Whether chance has a part in it, with these arguments."""
+        return self.takes_seed
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -88,14 +68,14 @@ class OnPart(Operation):
 class Reinit(OnPart):
     """Draw weights anew by the model's own initialiser."""
 
-    seeded: ClassVar[bool] = True
+    takes_seed: ClassVar[bool] = True
     operation: Literal["reinit"] = "reinit"
 
 
 class Rescale(OnPart):
     """Draw weights anew, scaled to the magnitude (mean absolute value) or variance that each tensor had."""
 
-    seeded: ClassVar[bool] = True
+    takes_seed: ClassVar[bool] = True
     operation: Literal["rescale"] = "rescale"
     match: Literal["magnitude", "variance"] = "magnitude"
 
@@ -103,14 +83,14 @@ class Rescale(OnPart):
 class Oracle(OnPart):
     """Permute the elements within each tensor, so that only their distribution stays."""
 
-    seeded: ClassVar[bool] = True
+    takes_seed: ClassVar[bool] = True
     operation: Literal["oracle"] = "oracle"
 
 
 class Noise(OnPart):
     """Add Gaussian noise whose standard deviation is `share` of each tensor's own."""
 
-    seeded: ClassVar[bool] = True
+    takes_seed: ClassVar[bool] = True
     operation: Literal["noise"] = "noise"
     share: Annotated[float, Field(gt=0)] = 0.1
 
@@ -135,7 +115,7 @@ class Shuffle(Operation):
     Pieces that match one of `classes` (the first, as a whole) change places only among themselves; so do the rest.
     """
 
-    seeded: ClassVar[bool] = True
+    takes_seed: ClassVar[bool] = True
     operation: Literal["shuffle"] = "shuffle"
     classes: Patterns = (ENGLISH_LIKE,)
 
@@ -154,15 +134,20 @@ class Transplant(Operation):
     """Take a donor's tokenizer, and word embeddings for its pieces.
 
     `rows`: `donor` takes the donor's embeddings; `overlap` keeps the encoder's own for pieces that both have and
-    draws the others anew. `bridge` maps the donor's embeddings where the widths differ: by a `random` projection, or
-    by `least-squares` over the pieces that both have.
+    draws the others anew. `bridge` maps the donor's embeddings, which it must where the widths differ: by a `random`
+    projection, or by `least-squares` over the pieces that both have.
     """
 
-    seeded: ClassVar[bool] = True
+    takes_seed: ClassVar[bool] = True
     operation: Literal["transplant"] = "transplant"
     donor: str = Field(min_length=1)
     rows: Literal["donor", "overlap"] = "donor"
     bridge: Literal["random", "least-squares"] | None = None
+
+    @property
+    def seeded(self) -> bool:
+        """New rows are drawn, and the random bridge."""
+        return self.rows == "overlap" or self.bridge == "random"
 
     @model_validator(mode="after")
     def _bridge_has_a_use(self) -> Transplant:
@@ -195,9 +180,14 @@ class Drop(Operation):
 class Permute(Operation):
     """Put the layers in another order: `order=2+0+1` puts layer 2 first; without `order`, chance decides."""
 
-    seeded: ClassVar[bool] = True
+    takes_seed: ClassVar[bool] = True
     operation: Literal["permute"] = "permute"
     order: Layers | None = None
+
+    @property
+    def seeded(self) -> bool:
+        """Only an order that is not given is drawn."""
+        return self.order is None
 
 
 class Repeat(Operation):

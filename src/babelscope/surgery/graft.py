@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder
-from babelscope.encoders.state import weights_of, with_weights
+from babelscope.encoders.state import backbone_prefix, weights_of, with_weights
 from babelscope.errors import InputError
 from babelscope.surgery.parts import chosen
 
@@ -13,16 +14,29 @@ from babelscope.surgery.parts import chosen
 def graft(encoder: Encoder, donor: Encoder, part: str = "all", layers: Sequence[int] | None = None) -> Encoder:
     """The encoder with a part of its weights taken from a donor of the same family and shape.
 
+    One of the two may have a masked language model head that the other has not; then `part` must leave out a head
+    that the donor lacks.
+
     Raises:
-        InputError: the donor does not have these weights in the same shape.
+        InputError: the donor is of another family, or does not have these weights in the same shape.
     """
-    weights, given = weights_of(encoder), weights_of(donor)
+    if anatomy_of(donor.model.config) != anatomy_of(encoder.model.config):
+        raise InputError(f"the donor {_described(donor)} is of another family than {_described(encoder)}")
+    weights, prefix = weights_of(encoder), backbone_prefix(encoder)
+    given = {name.removeprefix(backbone_prefix(donor)): weight for name, weight in weights_of(donor).items()}
     taken = {}
     for name in chosen(encoder, part, layers):
-        if name not in given or given[name].shape != weights[name].shape:
+        theirs = given.get(name.removeprefix(prefix))
+        if theirs is None or theirs.shape != weights[name].shape:
             raise InputError(
-                f"graft: {donor.name} has no {name} of shape {tuple(weights[name].shape)}, as {encoder.name} has; "
-                "give a donor of the same family and shape, or another part"
+                f"the donor {_described(donor)} has no {name} of shape {tuple(weights[name].shape)}, as "
+                f"{_described(encoder)} has; give a donor of the same shape, or another part"
             )
-        taken[name] = given[name].clone()
+        taken[name] = theirs.clone()
     return with_weights(encoder, weights | taken)
+
+
+def _described(encoder: Encoder) -> str:
+    config = encoder.model.config
+    head = "" if encoder.has_mlm_head else ", no head"
+    return f"{encoder.name} ({config.model_type}, {config.num_hidden_layers} layers of {config.hidden_size}{head})"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from babelscope.encoders.load import Encoder
+from babelscope.encoders.places import display_name
 from babelscope.errors import InputError
 from babelscope.seeds import derive_seed
 from babelscope.surgery.declare import Operation
 from babelscope.surgery.drop import drop
+from babelscope.surgery.fit import explained, name_after
 from babelscope.surgery.graft import graft
 from babelscope.surgery.noise import noise
 from babelscope.surgery.oracle import oracle
@@ -44,19 +47,22 @@ def operate(
     Raises:
         InputError: an operation does not suit the encoder, or its donor is not given.
     """
+    name = encoder.name
     for place, operation in enumerate(operations):
         own_seed = derive_seed(seed, "operation", place) if place else seed
-        encoder = _operate(encoder, operation, own_seed, donors or {})
-    return encoder
+        by_then = replace(encoder, name=name_after(name, operations[:place]))
+        with explained(operation):
+            encoder = _operate(by_then, operation, own_seed, donors or {})
+    return replace(encoder, name=name)
 
 
 def _operate(encoder: Encoder, operation: Operation, seed: int, donors: Mapping[str, Encoder]) -> Encoder:
     arguments: dict[str, Any] = operation.arguments
-    if operation.seeded:
+    if operation.takes_seed:
         arguments["seed"] = seed
     if "donor" in arguments:
         name = arguments["donor"]
         if name not in donors:
-            raise InputError(f"operation {operation}: the donor {name} is not given")
-        arguments["donor"] = donors[name]
+            raise InputError(f"the donor {name} is not given")
+        arguments["donor"] = replace(donors[name], name=display_name(name))
     return FUNCTIONS[operation.operation](encoder, **arguments)

@@ -20,7 +20,8 @@ from babelscope.encoders.state import (
 )
 from babelscope.errors import InputError
 from babelscope.seeds import derive_seed
-from babelscope.surgery.declare import IN_LAYERS
+from babelscope.surgery.fields import IN_LAYERS
+from babelscope.surgery.fit import check_layers
 
 
 class Place(NamedTuple):
@@ -55,20 +56,13 @@ def chosen(encoder: Encoder, part: str = "all", layers: Sequence[int] | None = N
         InputError: the encoder has no such layer, or no weights of that part.
     """
     if layers is not None:
-        check_layers(encoder, layers)
+        check_layers(layers, encoder.model.config.num_hidden_layers, encoder.name)
         if part not in IN_LAYERS:
             raise InputError(f"part {part!r} is outside the layers: with layers, give {', '.join(IN_LAYERS)}")
     names = [name for name in weights_of(encoder) if _is_chosen(place_of(encoder, name), part, layers)]
     if not names:
         raise InputError(f"{encoder.name} ({encoder.model.config.model_type}) has no weights of part {part!r}")
     return names
-
-
-def check_layers(encoder: Encoder, layers: Sequence[int]) -> None:
-    """Refuse layers that the encoder does not have."""
-    count = encoder.model.config.num_hidden_layers
-    if wrong := [layer for layer in layers if not 0 <= layer < count]:
-        raise InputError(f"layer {wrong[0]}: {encoder.name} has {count} layers, 0 to {count - 1}")
 
 
 def change(

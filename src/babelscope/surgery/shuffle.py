@@ -11,7 +11,7 @@ from torch import Tensor
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.state import weights_of, with_weights, word_embeddings_name
 from babelscope.encoders.vocabulary import spelled_pieces
-from babelscope.surgery.declare import ENGLISH_LIKE
+from babelscope.surgery.fields import ENGLISH_LIKE
 from babelscope.surgery.parts import stream
 
 

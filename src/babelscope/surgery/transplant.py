@@ -13,6 +13,7 @@ from babelscope.encoders.load import Encoder, untrained_model
 from babelscope.encoders.state import Weights, backbone_prefix, weights_of, with_weights, word_embeddings_name
 from babelscope.encoders.vocabulary import spelled_pieces
 from babelscope.errors import InputError
+from babelscope.surgery.fit import check_widths
 from babelscope.surgery.parts import stream
 from babelscope.surgery.reinit import fresh_weights
 
@@ -33,9 +34,9 @@ def transplant(encoder: Encoder, donor: Encoder, seed: int, rows: str = "donor",
         seed: of what is drawn: new rows, or the random bridge.
         rows: `donor`: all embeddings are the donor's. `overlap`: pieces that both have (special pieces by what they
             are for) keep the encoder's, the others are drawn by the encoder's own initialiser.
-        bridge: how the donor's embeddings get the encoder's width, where theirs differs. `random`: a Gaussian
-            projection, which keeps lengths in expectation. `least-squares`: the matrix that brings the donor's
-            embeddings of pieces that both have nearest to the encoder's.
+        bridge: how the donor's embeddings are mapped: needed where the widths differ, done wherever it is given.
+            `random`: a Gaussian projection, which keeps lengths in expectation. `least-squares`: the matrix that
+            brings the donor's embeddings of pieces that both have nearest to the encoder's.
 
     Raises:
         InputError: the widths differ and there is no bridge; or `least-squares` finds no piece that both have.
@@ -64,21 +65,17 @@ def _overlapping(own: Tensor, fresh: Tensor, matches: tuple[Tensor, Tensor]) -> 
 
 
 def _bridged(own: Tensor, given: Tensor, matches: tuple[Tensor, Tensor], bridge: str | None, seed: int) -> Tensor:
-    if own.ndim == 1 or (bridge is None and own.shape[1] == given.shape[1]):
+    if own.ndim == 1:
         return given
     if bridge is None:
-        raise InputError(
-            f"transplant: the donor's embeddings have {given.shape[1]} dimensions, the encoder's {own.shape[1]}; give "
-            "bridge=random or bridge=least-squares, or keep shared pieces with rows=overlap"
-        )
+        check_widths(own.shape[1], given.shape[1])
+        return given
     if bridge == "random":
         width = own.shape[1]
         return given @ torch.randn(given.shape[1], width, generator=stream(seed, "bridge")) / width**0.5
     mine, theirs = matches
     if not len(mine):
-        raise InputError(
-            "transplant: bridge=least-squares needs pieces that both vocabularies have; give bridge=random"
-        )
+        raise InputError("bridge=least-squares needs pieces that both vocabularies have; give bridge=random")
     solved = torch.linalg.lstsq(given[theirs].double(), own[mine].double(), driver="gelsd").solution
     return (given.double() @ solved).float()
 
