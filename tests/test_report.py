@@ -182,6 +182,16 @@ def test_two_values_for_one_seed_are_an_error(report):
         _ = twice.scores
 
 
+def test_a_study_with_and_without_a_schedule_tells_the_two_apart():
+    run = {"encoder": "e", "task": "pos", "language": "en", "train_languages": "en", "split": "test", "seed": 0}
+    frozen = Row("accuracy", 0.8, "share", schedule="freeze:4", **run)
+    baseline = Row("accuracy", 0.3, "share").labelled(**run | {"encoder": "majority", "seed": None})
+    both = Report("t", "q", [Row("accuracy", 0.9, "share", **run), frozen, baseline])
+    assert {s.condition: s.by_seed[0] for s in both.scores} == {"e": 0.9, "e, schedule freeze:4": 0.8, "majority": 0.3}
+    alone = Report("t", "q", [frozen, baseline])
+    assert {s.condition for s in alone.scores} == {"e", "majority"}
+
+
 def test_intervals_in_words():
     assert in_words(Interval(0.873, 0.861, 0.885, 0.01, 3), "share") == "87.3% [86.1, 88.5]"
     assert in_words(Interval(-0.1, None, None, None, 1), "share") == "−10.0%"
@@ -410,6 +420,47 @@ def test_the_page_fits_a_phone(visit, report):
     page.set_viewport_size({"width": 375, "height": 700})
     page.wait_for_function("document.documentElement.scrollWidth <= 375")  # charts follow the window a moment later
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
+
+
+def watched_rows() -> list[Row]:
+    """More schedules than there are colours, with all kinds of probes; one of them is not tested yet."""
+    rows = [Row("retrieval", 0.1 * layer, "share", encoder="e", language="qab", layer=layer) for layer in range(8)]
+    for frozen in range(-1, 8):
+        for seed in range(2):
+            run = {
+                "encoder": "e",
+                "task": "pos",
+                "train_languages": "qaa",
+                "schedule": f"freeze:{frozen}",
+                "seed": seed,
+            }
+            if frozen < 7:
+                value = 0.5 + 0.01 * frozen * seed
+                rows.append(Row("accuracy", value, "share", language="qab", dataset="world:qab", split="test", **run))
+            for step in (0, 10):
+                point = run | {"split": "probe", "step": step}
+                rows.append(Row("loss", 1.0 + step, **run, split="train", step=step))
+                rows.append(Row("accuracy", 0.1 * seed + step / 20, "share", dataset="world:qab", **point))
+                rows += [Row("CKA with start", 1 - step / 90, dataset="target", layer=k, **point) for k in range(13)]
+                for corpus, level in (("target", 90 - 5 * step), ("control", 20 + step + frozen), ("third", 5)):
+                    rows.append(Row("perplexity", level + seed, dataset=corpus, **point))
+    return rows
+
+
+def test_a_page_of_probes_and_sweeps_is_drawn_and_fits_a_phone(visit):
+    page = visit(Report("title", "question", watched_rows()))
+    titles = page.locator("figure h3").all_inner_texts()
+    assert titles[:4] == [
+        "Perplexity while one language is learned",
+        "Perplexity of the target against what the control loses",
+        "Accuracy during training: Part-of-speech tagging",
+        "CKA with start, by layer",
+    ]
+    page.set_viewport_size({"width": 1100, "height": 800})
+    widths = page.locator(".chart").evaluate_all("charts => charts.map(one => [one.scrollWidth, one.clientWidth])")
+    assert len(widths) == len(titles) and all(whole <= seen for whole, seen in widths)
+    page.set_viewport_size({"width": 375, "height": 700})
+    page.wait_for_function("document.documentElement.scrollWidth <= 375")
 
 
 @pytest.mark.parametrize("text", HOSTILE)

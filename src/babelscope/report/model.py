@@ -119,11 +119,16 @@ class Report:
     @cached_property
     def _varying(self) -> list[str]:
         """Trainings tell before they are tested, so that the curves of an unfinished study are not taken for one."""
-        found = {name: {getattr(row, name) for row in self.rows if is_score(row)} for name in _DISTINGUISHING}
-        watched = [row for row in self.rows if is_curve(row) or is_probe(row)]
-        for name in _OF_TRAINING:
-            found[name] |= {getattr(row, name) for row in watched}
-        return [name for name, values in found.items() if len(values - {None}) > 1]
+        scored = [row for row in self.rows if is_score(row)]
+        trained = [*scored, *(row for row in self.rows if is_curve(row) or is_probe(row))]
+        found = {
+            name: {getattr(row, name) for row in (trained if name in _OF_TRAINING else scored)} - {None}
+            for name in _DISTINGUISHING
+        }
+        # Of a model that was tuned, no schedule is one as well: everything is trained.
+        tuned = (row for row in trained if row.seed is not None and row.train_languages is not None)
+        found["schedule"] |= {row.schedule for row in tuned}
+        return [name for name, values in found.items() if len(values) > 1]
 
 
 @dataclass(frozen=True)
