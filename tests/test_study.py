@@ -99,6 +99,36 @@ def test_an_unknown_key_is_named_with_the_allowed_ones(load):
     assert fault == "retrieval.sentence: unknown key; allowed are sentences, source, targets"
 
 
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        (
+            "surgeries: [{name: s, operations: [{operation: drop, lats: 3, last: 1}]}]",
+            "surgeries.0.operations.0.lats: unknown key; allowed are every, last, layers, operation",
+        ),
+        (
+            "surgeries: [{name: s, operations: [{operation: drop, drop: 3, last: 1}]}]",
+            "surgeries.0.operations.0.drop: unknown key; allowed are every, last, layers, operation",
+        ),
+        (
+            "surgeries: [{name: s, operations: [reverse, {operation: graft}]}]",
+            "surgeries.0.operations.1.donor: missing",
+        ),
+        (
+            "references: [{name: r, encoder: e, texts: [{language: qaa, sentences: 9}], tuning: {}, shape: {}}]",
+            "references.0.shape: unknown key; allowed are encoder, masking, name, seed, sentences, texts, tuning",
+        ),
+    ],
+)
+def test_a_choice_among_kinds_is_named_as_the_file_does(load, given, fault):
+    assert faults(load, f"{MINIMAL}{given}\n") == (fault,)
+
+
+def test_a_task_may_be_named_as_a_key_is(load):
+    text = MINIMAL.replace("pos: {", "probes: {task: pos, sizs: 1, ")
+    assert faults(load, text)[0].startswith("tasks.probes.sizs: unknown key; allowed are baselines, entity_types,")
+
+
 def test_a_pretraining_spelled_out_has_one_line_a_fault(load):
     text = MINIMAL.replace("[e]", "[{name: p, texts: [{language: qaa, sentences: 9}], tuning: {step: 3}}]")
     (fault,) = faults(load, text)

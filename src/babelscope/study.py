@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from reprlib import Repr
-from typing import Annotated, Any, TypeVar, cast, get_args
+from typing import Annotated, Any, TypeVar, cast, get_args, get_origin
 
 from pydantic import (
     BeforeValidator,
@@ -235,10 +235,10 @@ def _set(declared: dict[str, Any], dotted: str, value: Any) -> None:
 
 def _fault(kind: type[Declaration], fault: Any) -> str:
     """One fault in words: path, what was given, what is allowed."""
-    path = [str(part) for part in fault["loc"] if not str(part).startswith(("<", "["))]  # alternatives; "the key"
+    path, allowed = _located(kind, [str(part) for part in fault["loc"]])
     where = ".".join(path) or kind.__name__.lower()
     if fault["type"] == "extra_forbidden":
-        return f"{where}: unknown key; allowed are {', '.join(_fields_at(kind, path[:-1]))}"
+        return f"{where}: unknown key; allowed are {', '.join(allowed)}"
     if fault["type"] == "missing":
         return f"{where}: missing"
     problem = _IN_WORDS.get(fault["type"], fault["msg"].removeprefix("Value error, "))
@@ -259,12 +259,29 @@ _IN_WORDS = {
 """What YAML's users call things, by the type of a fault."""
 
 
-def _fields_at(kind: type[Declaration], path: list[str]) -> list[str]:
-    """The keys allowed at a path of nested declarations, where places in a list do not count."""
-    for part in path:
-        if field := kind.model_fields.get(part):
-            kind = next(_declarations_in(field.annotation))
-    return sorted(kind.model_fields)
+def _located(kind: type[Declaration], location: list[str]) -> tuple[list[str], list[str]]:
+    """The path of a location as the file has it, and the keys that are allowed in the innermost declaration there.
+
+    Where a declaration can be of several kinds, the location has a tag that says of which one it is.
+    """
+    path: list[str] = []
+    kinds, is_name = [kind], False
+    for part in location:
+        meant = [one for one in kinds if len(kinds) > 1 and _tag(one) == part]
+        if meant or part.startswith(("<", "[")):  # a tag; "the key"
+            kinds = meant or kinds
+            continue
+        path.append(part)
+        fields = [] if is_name else [one.model_fields[part] for one in kinds if part in one.model_fields]
+        kinds = [inside for field in fields for inside in _declarations_in(field.annotation)] or kinds
+        is_name = any(get_origin(field.annotation) is dict for field in fields)
+    return path, sorted({name for one in kinds for name in one.model_fields})
+
+
+def _tag(kind: type[Declaration]) -> str:
+    """What says in a location that a declaration is of this kind."""
+    operation = kind.model_fields.get("operation")
+    return str(operation.default) if operation else f"<{kind.__name__.lower()}>"
 
 
 def _declarations_in(annotation: Any) -> Iterator[type[Declaration]]:
