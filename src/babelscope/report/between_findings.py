@@ -43,8 +43,14 @@ def _rise(means: Mapping[Place, Interval], encoder: str) -> Iterator[str]:
         yield (
             f"{encoder}: from the source’s model to the bilingual one the score on the {language} goes from "
             f"{100 * start.mean:.1f}%{bounds} of the bilingual model’s to 100%; it lies between {100 * least:.1f} and "
-            f"{100 * most:.1f}, and from one point to the next it never falls by more than {100 * fall:.1f} points."
+            f"{100 * most:.1f}, and {_fall(100 * fall)}."
         )
+
+
+def _fall(points: float) -> str:
+    if points < 0.05:
+        return "it never falls from one point to the next"
+    return f"falls by {points:.1f} points at most from one point to the next"
 
 
 def _angles_in_words(report: Report) -> Iterator[str]:
@@ -93,9 +99,13 @@ def _few_shot_in_words(one: FewShot) -> str:
 def _seeds_in_words(one: SeedMean) -> str:
     return (
         f"{one.encoder}, {title_of(one.task)}: the mean of {one.models} seeds’ models gains "
-        f"{_number(one.targets, 1, 100)} points over single ones on other languages, {100 * one.source:+.1f} on the "
+        f"{_number(one.targets, 1, 100)} points over single ones on other languages, {_signed(100 * one.source)} on the "
         f"source; the barrier between seeds is {_number(one.barrier, 3)} nats."
-    ).replace("-", "−")
+    )
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.1f}".replace("-", "−")
 
 
 def _number(interval: Interval, digits: int, factor: float = 1.0) -> str:

@@ -43,13 +43,17 @@ def _flatness_table(found: Sequence[Flatness]) -> Table:
     return Table("How flat it is", headers, lines, note)
 
 
+_PARTS = {"all": 0} | {f"layer {number}": 2 + number for number in range(1, 200)}
+"""Where parts stand in a table: components in between, in the order in which they come."""
+
+
 def _angle_table(report: Report) -> Table:
     values: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in report.rows:
         if row.measure in ("angle", "norm ratio"):
             values[name_of(row), row.dataset or ""][row.measure].append(row.value)
     lines = []
-    for (encoder, part), found in values.items():
+    for (encoder, part), found in sorted(values.items(), key=lambda item: (item[0][0], _PARTS.get(item[0][1], 1))):
         angle, ratio = (student_t_interval(found[name]) for name in ("angle", "norm ratio"))
         lines.append([
             Cell(encoder), Cell(part), number_cell(angle.mean, ".1f"), bounds_cell(angle, 1),

@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from babelscope.report.model import Report, Score
+from babelscope.report.model import Contrasted, Report, Score, title_of
 from babelscope.statistics import Interval, difference_interval
+
+BySeed = Mapping[int, float]
+
+
+class Setting(NamedTuple):
+    """What both sides of a contrast are tuned on, and how."""
+
+    task: str
+    """Empty: the mean over all tasks."""
+    training: str | None
+    schedule: str | None
+
+
+class Sides(NamedTuple):
+    """What is compared: for each side the mean over the places that both have, by seed; more is better."""
+
+    unit: str
+    first: BySeed
+    second: BySeed
+
+    @property
+    def interval(self) -> Interval | None:
+        """Of the difference; None where a side has no seed in which it was scored on all of the places."""
+        return difference_interval(self.first, self.second) if self.first and self.second else None
 
 
 class Effect(NamedTuple):
@@ -17,8 +41,11 @@ class Effect(NamedTuple):
     second: str
     task: str
     """Empty: the mean over all tasks."""
+    where: str
+    """The task's title, with the training where the task has several."""
     unit: str
-    interval: Interval
+    interval: Interval | None
+    """None: not known yet."""
 
     @property
     def verdict(self) -> str:
@@ -26,66 +53,102 @@ class Effect(NamedTuple):
         return verdict(self.interval)
 
 
-def verdict(interval: Interval, sign: int = 1) -> str:
+def verdict(interval: Interval | None, sign: int = 1) -> str:
     """Whether the interval of a difference leaves out zero, on which side; `sign` is -1 where less is better."""
+    if interval is None:
+        return "cannot be said yet"
     if interval.low is None:
         return f"cannot be said: {'one seed' if interval.n == 1 else 'all seeds alike'}"
     return {1: "shows", -1: "the reverse shows", 0: "does not show"}[sign * interval.sign]
 
 
 def effects(report: Report) -> list[Effect]:
-    """For every contrast the difference over all tasks, then on each; those without rows are left out.
+    """For every contrast the difference over all tasks, then on each; those without rows of both are left out.
 
-    Differences are paired by seed. Over tasks, the mean of all places of a task counts once, by seed.
+    Both sides are averaged over the places that both have, and compared by seed. Over tasks, a task counts once.
     """
     found = []
     for contrast in report.contrasts:
-        by_task = {
-            task: difference
-            for task, scores in _by_task(report.scores).items()
-            if (difference := _difference(scores, contrast.first, contrast.second))
-        }
+        each = _settings(report.scores, contrast)
         first, second = (" ".join(filter(None, one)) for one in (contrast.first, contrast.second))
-        each = [
-            Effect(contrast.claim, first, second, task, unit, difference_interval(a, b))
-            for task, (unit, a, b) in by_task.items()
+        compared = _overall(each) | each
+        found += [
+            Effect(contrast.claim, first, second, setting.task, _where(setting, compared), sides.unit, sides.interval)
+            for setting, sides in compared.items()
         ]
-        found += [*_overall(contrast.claim, first, second, by_task), *each]
     return found
 
 
-_Sides = tuple[str, Mapping[int, float], Mapping[int, float]]
-"""A unit, and for each side the mean over places by seed."""
+def _settings(scores: Sequence[Score], contrast: Contrasted) -> dict[Setting, Sides]:
+    """What is compared in every setting in which both conditions were scored."""
+    first, second = ([one for one in scores if (one.encoder, one.surgery) == side] for side in contrast[1:])
+    schedules = dict.fromkeys(one.schedule for one in [*first, *second] if one.seeds) or {None: None}
+    a, b = (_by_setting(side, schedules) for side in (first, second))
+    return {setting: _sides(a[setting], b[setting]) for setting in a if setting in b}
 
 
-def _overall(claim: str, first: str, second: str, by_task: Mapping[str, _Sides]) -> list[Effect]:
-    """The mean over tasks whose scores are shares or correlations, where there are several."""
-    sides = [(a, b) for unit, a, b in by_task.values() if unit in ("share", "correlation")]
-    seeds = set.intersection(*(set(a) & set(b) for a, b in sides)) if sides else set()
-    if len(sides) < 2 or not seeds:
-        return []
-    a, b = ({seed: sum(side[k][seed] for side in sides) / len(sides) for seed in seeds} for k in (0, 1))
-    return [Effect(claim, first, second, "", "share", difference_interval(a, b))]
-
-
-def _by_task(scores: Sequence[Score]) -> dict[str, list[Score]]:
-    groups: dict[str, list[Score]] = {}
+def _by_setting(scores: Iterable[Score], schedules: Iterable[str | None]) -> dict[Setting, dict[str, Score]]:
+    """The scores by setting and place; those without seeds, baselines, stand in every schedule."""
+    found: dict[Setting, dict[str, Score]] = {}
     for score in scores:
-        groups.setdefault(score.task, []).append(score)
-    return groups
+        for schedule in [score.schedule] if score.seeds else schedules:
+            found.setdefault(Setting(score.task, score.training, schedule), {})[score.place] = score
+    return found
 
 
-def _difference(
-    scores: Sequence[Score], first: tuple[str, str | None], second: tuple[str, str | None]
-) -> _Sides | None:
-    sides = [[one for one in scores if (one.encoder, one.surgery) == wanted] for wanted in (first, second)]
-    if not all(sides):
-        return None
-    a, b = (_mean_by_seed(side) for side in sides)
-    return scores[0].unit, a, b
+def _sides(first: Mapping[str, Score], second: Mapping[str, Score]) -> Sides:
+    shared = [place for place in first if place in second]
+    a, b = (_mean(_signed(side[place]) for place in shared) for side in (first, second))
+    if not all(one.seeds for one in first.values()):
+        a = _constant(a, b)
+    if not all(one.seeds for one in second.values()):
+        b = _constant(b, a)
+    return Sides(next(iter(first.values())).unit, a, b)
 
 
-def _mean_by_seed(scores: Sequence[Score]) -> dict[int, float]:
-    """Signed so that more is better."""
-    seeds = set.intersection(*(set(score.by_seed) for score in scores))
-    return {seed: sum(score.sign * score.by_seed[seed] for score in scores) / len(scores) for seed in sorted(seeds)}
+def _signed(score: Score) -> BySeed:
+    """Turned so that more is better."""
+    return {seed: score.sign * value for seed, value in score.by_seed.items()}
+
+
+def _constant(values: BySeed, seeds: Iterable[int]) -> BySeed:
+    """The one value of what has no seed, at those of the other side."""
+    return dict.fromkeys(seeds, next(iter(values.values()))) if values else {}
+
+
+def _mean(values: Iterable[BySeed]) -> BySeed:
+    """By the seeds that all have."""
+    listed = list(values)
+    seeds = sorted(set[int].intersection(*map(set, listed))) if listed else []
+    return {seed: sum(each[seed] for each in listed) / len(listed) for seed in seeds}
+
+
+def _overall(each: Mapping[Setting, Sides]) -> dict[Setting, Sides]:
+    """By schedule the mean over tasks whose scores are shares or correlations, where there are several."""
+    by_schedule: dict[str | None, dict[str, list[Sides]]] = {}
+    for setting, sides in each.items():
+        if sides.unit in ("share", "correlation"):
+            by_schedule.setdefault(setting.schedule, {}).setdefault(setting.task, []).append(sides)
+    return {
+        Setting("", None, schedule): _mean_of_tasks(tasks.values())
+        for schedule, tasks in by_schedule.items()
+        if len(tasks) > 1
+    }
+
+
+def _mean_of_tasks(tasks: Iterable[Sequence[Sides]]) -> Sides:
+    listed = list(tasks)
+    first = _mean(_mean(sides.first for sides in task) for task in listed)
+    second = _mean(_mean(sides.second for sides in task) for task in listed)
+    return Sides("share", first, second)
+
+
+def _where(setting: Setting, compared: Iterable[Setting]) -> str:
+    """The task's title, and the training where there are several."""
+    same = [other for other in compared if other.task == setting.task]
+    parts = [title_of(setting.task) if setting.task else "all tasks"]
+    if len({other.training for other in same}) > 1:
+        parts.append(f"trained on {setting.training}")
+    if len({other.schedule for other in same}) > 1:
+        parts.append(f"schedule {setting.schedule}" if setting.schedule else "everything trained")
+    return ", ".join(parts)

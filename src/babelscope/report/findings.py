@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from babelscope.report.contrasts import Effect, verdict
-from babelscope.report.model import SCORES, Score, points_of, reference_of, scale, title_of
+from babelscope.report.model import SCORES, Score, points_of, scale
 from babelscope.statistics import Interval, difference_interval
 
 
@@ -31,12 +31,22 @@ class Difference:
 
 def differences(scores: Sequence[Score]) -> list[Difference]:
     """Every encoder against itself untrained, place by place."""
-    pairs = [(score, reference_of(score, scores)) for score in scores]
+    pairs = [(score, _reference(score, scores)) for score in scores]
     return [
         Difference(score, reference, difference_interval(score.by_seed, reference.by_seed))
         for score, reference in pairs
         if reference is not None
     ]
+
+
+def _reference(score: Score, scores: Sequence[Score]) -> Score | None:
+    """The same encoder untrained, on the same place, tuned on the same and in the same way."""
+    if score.surgery is not None:
+        return None
+    same = ("task", "measure", "encoder", "place", "training", "schedule")
+    wanted = [getattr(score, name) for name in same]
+    found = (other for other in scores if other.surgery == "reinit" and [getattr(other, n) for n in same] == wanted)
+    return next(found, None)
 
 
 def findings(scores: Sequence[Score]) -> list[str]:
@@ -64,8 +74,9 @@ def _claimed(found: Sequence[Effect]) -> Iterator[str]:
     overall = [one for one in found if not one.task] or found
     for one in overall:
         factor, symbol = scale(one.unit)
-        where = f", {title_of(one.task)}" if one.task else ""
-        yield f"{one.verdict} for {one.first}{where} ({_interval(one.interval, factor, f' {points_of(symbol)}')})"
+        where = "" if one.where == "all tasks" else f", {one.where}"
+        size = f" ({_interval(one.interval, factor, f' {points_of(symbol)}')})" if one.interval else ""
+        yield f"{one.verdict} for {one.first}{where}{size}"
 
 
 def in_words(interval: Interval, unit: str) -> str:

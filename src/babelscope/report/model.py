@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -147,12 +147,19 @@ class Score:
     surgery: str | None
     language: str
     place: str
-    sources: frozenset[str]
+    training: str | None
+    """The languages trained on, as rows have them."""
+    schedule: str | None
     by_seed: Mapping[int, float]
     seeds: int
     interval: Interval
     sentences: tuple[float, float] | None
     companions: Mapping[str, float]
+
+    @property
+    def sources(self) -> set[str]:
+        """Codes of the languages trained on."""
+        return set(re.findall(r"([^,+:\s]+)(?::\d+)?", self.training or ""))
 
     @property
     def is_source(self) -> bool:
@@ -202,16 +209,6 @@ def is_curve(row: Row) -> bool:
 def is_probe(row: Row) -> bool:
     """Whether the row was measured while a model was trained, on data that do not change."""
     return row.split == "probe"
-
-
-def reference_of(score: Score, scores: Iterable[Score]) -> Score | None:
-    """The same encoder untrained, on the same place, with the same task, measure and sources."""
-    if score.surgery is not None:
-        return None
-    same = ("task", "measure", "encoder", "place", "sources")
-    wanted = [getattr(score, name) for name in same]
-    found = (other for other in scores if other.surgery == "reinit" and [getattr(other, n) for n in same] == wanted)
-    return next(found, None)
 
 
 def scale(unit: str) -> tuple[float, str]:
@@ -277,7 +274,7 @@ def _score(report: Report, rows: list[Row], companions: list[Row]) -> Score:
         task=first.task or "", measure=first.measure, unit=first.unit,
         condition=report.condition(first), encoder=first.encoder or "", surgery=first.surgery,
         language=first.language or "", place=report.place(first),
-        sources=frozenset(re.findall(r"([^,+:\s]+)(?::\d+)?", first.train_languages or "")),
+        training=first.train_languages, schedule=first.schedule,
         by_seed=by_seed, seeds=len({row.seed for row in rows} - {None}),
         interval=student_t_interval(list(by_seed.values())),
         sentences=None if low is None or high is None else (low, high),

@@ -20,7 +20,6 @@ from babelscope.report.model import (
     is_score,
     points_of,
     scale,
-    title_of,
 )
 from babelscope.statistics import Interval, student_t_interval
 
@@ -95,10 +94,10 @@ def effect_table(found: Sequence[Effect]) -> Table:
         lines.append(
             [
                 Cell(f"{one.first} − {one.second}"),
-                Cell(title_of(one.task) if one.task else "all tasks"),
-                number_cell(one.interval.mean * factor, "+.1f"),
+                Cell(one.where),
+                number_cell(one.interval.mean * factor if one.interval else None, "+.1f"),
                 bounds_cell(one.interval, factor),
-                number_cell(one.interval.n, "d"),
+                number_cell(one.interval.n if one.interval else None, "d"),
                 Cell(one.verdict),
                 Cell(one.claim),
             ]
