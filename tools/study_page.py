@@ -35,8 +35,9 @@ A study is a page of YAML. This one, [study.yaml](study.yaml), has a bit of ever
     babelscope run docs/study.yaml
     babelscope report docs/study.yaml -o shallow.html
 
-`--with` changes any key, by its path: `--with tasks.pos.sizes.train=99`. A key that is not below is an error, and all
-errors of a file are told at once. What is linked is a mapping with keys of its own; `NAME` in a path is a name that you
+`--with` changes any key, by its path: `--with tasks.pos.sizes.train=99`. A key that is not below is an error. Errors
+are told in two rounds: first all keys and values that cannot be; when these are right, all names that there are not and
+all that does not go together. What is linked is a mapping with keys of its own; `NAME` in a path is a name that you
 choose. Data sets are listed in [data.md](data.md); [surgery.md](surgery.md) says what operations promise, and
 [tasks.md](tasks.md) how tasks are scored.
 """
