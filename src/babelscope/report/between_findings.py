@@ -99,8 +99,8 @@ def _few_shot_in_words(one: FewShot) -> str:
 def _seeds_in_words(one: SeedMean) -> str:
     return (
         f"{one.encoder}, {title_of(one.task)}: the mean of {one.models} seeds’ models gains "
-        f"{_number(one.targets, 1, 100)} points over single ones on other languages, {_signed(100 * one.source)} on the "
-        f"source; the barrier between seeds is {_number(one.barrier, 3)} nats."
+        f"{_number(one.targets, 1, 100)} points over single ones on other languages, {_signed(100 * one.source)} on "
+        f"the source; the barrier between seeds is {_number(one.barrier, 3)} nats."
     )
 
 
