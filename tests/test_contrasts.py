@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
+from scipy import stats
 
 from babelscope.report.contrasts import effects
 from babelscope.report.findings import claims, differences
@@ -52,7 +55,7 @@ def test_the_other_way_round_the_reverse_shows_and_what_is_missing_is_left_out()
     assert len(table.lines) == 3 and table.lines[0][1].text == "all tasks"
 
 
-def scored(encoder: str, values: dict[int, float], **labels: str) -> list[Row]:
+def scored(encoder: str, values: dict[int | None, float], **labels: str | None) -> list[Row]:
     """Rows of accuracy by seed; the labels replace those of an encoder as it is, tuned and tested on one language."""
     named = {"task": "pos", "train_languages": "qaa", "language": "qaa", "split": "test"} | labels
     return [Row("accuracy", value, "share", encoder=encoder, seed=seed, **named) for seed, value in values.items()]
@@ -77,6 +80,104 @@ def test_a_comparison_has_one_verdict_by_the_seeds_that_both_ran(gains, verdict)
     assert effect.verdict == difference.verdict == verdict
     assert difference.shows == (verdict == "shows")
     assert effect.interval == difference.interval and effect.interval.n == 3
+
+
+ALIKE = Contrasted("c", ("e", None), ("e", "clean"))
+
+
+def slowly(made: list[Row], training: str, schedule: str | None) -> list[float]:
+    """Differences by seed of the means over the places that both sides have."""
+    values = {
+        (row.surgery, row.language, row.seed): row.value
+        for row in made
+        if (row.train_languages, row.schedule) == (training, schedule)
+    }
+    places = [
+        place for place in ("qaa", "qab", "qac")
+        if all(any((side, place, seed) in values for seed in range(3)) for side in (None, "clean"))
+    ]  # fmt: skip
+    found = []
+    for seed in range(3):
+        sides = [[values.get((side, place, seed)) for place in places] for side in (None, "clean")]
+        if places and None not in sides[0] + sides[1]:
+            found.append(sum(sides[0]) / len(places) - sum(sides[1]) / len(places))
+    return found
+
+
+@pytest.mark.parametrize("chance", range(20))
+def test_an_unfinished_study_compares_what_both_sides_have(chance):
+    draw = random.Random(chance)
+    made = [
+        scored("e", {seed: draw.random()}, surgery=surgery, language=place, train_languages=training, schedule=schedule)
+        for training in ("qaa", "qab") for schedule in (None, "freeze:4") for surgery in (None, "clean")
+        for place in ("qaa", "qab", "qac") for seed in range(3) if draw.random() < 0.9
+    ]  # fmt: skip
+    rows = [row for part in made for row in part]
+    found = {one.where: one for one in effects(Report("t", "q", rows, contrasts=[ALIKE]))}
+    assert len(found) == 4
+    for training in ("qaa", "qab"):
+        for schedule, spoken in ((None, "everything trained"), ("freeze:4", "schedule freeze:4")):
+            one = found[f"Part-of-speech tagging, trained on {training}, {spoken}"]
+            if gains := slowly(rows, training, schedule):
+                expected = student_t_interval(gains)
+                assert (one.interval.mean, one.interval.n) == (pytest.approx(expected.mean), expected.n)
+                assert one.interval.low == (expected.low and pytest.approx(expected.low))
+
+
+def test_a_place_that_one_side_alone_has_does_not_count():
+    made = scored("e", {0: 0.9, 1: 0.8}) + scored("e", {0: 0.8, 1: 0.71}, surgery="clean")
+    (alone,) = effects(Report("t", "q", made, contrasts=[ALIKE]))
+    more = made + scored("e", {0: 0.1, 1: 0.2}, language="qab") + scored("e", {0: 0.1}, surgery="clean", language="qac")
+    assert effects(Report("t", "q", more, contrasts=[ALIKE])) == [alone]
+    assert alone.where == "Part-of-speech tagging" and alone.interval.mean == pytest.approx(0.095)
+
+
+def test_where_no_seed_has_all_places_it_cannot_be_said_yet():
+    first = scored("e", {0: 0.9}) + scored("e", {1: 0.9}, language="qab")
+    second = scored("e", {0: 0.5}, surgery="clean") + scored("e", {1: 0.5}, surgery="clean", language="qab")
+    report = Report("t", "q", first + second, contrasts=[ALIKE])
+    found = effects(report)
+    assert [(one.verdict, one.interval) for one in found] == [("cannot be said yet", None)]
+    assert claims(found) == ["c: cannot be said yet for e, Part-of-speech tagging."]
+    assert [cell.text for cell in effect_table(found).lines[0][2:6]] == ["", "", "", "cannot be said yet"]
+    whole = [row.labelled(task="parsing", measure="las") for row in scored("e", {0: 0.9, 1: 0.8})]
+    whole += [row.labelled(task="parsing", measure="las") for row in scored("e", {0: 0.4, 1: 0.2}, surgery="clean")]
+    overall, *each = effects(Report("t", "q", first + second + whole, contrasts=[ALIKE]))
+    assert (overall.where, overall.verdict) == ("all tasks", "cannot be said yet")
+    assert {one.task: one.verdict for one in each} == {"pos": "cannot be said yet", "parsing": "does not show"}
+
+
+def test_other_training_is_another_line_and_a_task_counts_once_over_all():
+    gains = {("pos", "qaa", None): 0.1, ("pos", "qab", None): 0.3, ("parsing", "qaa", None): 0.6,
+             ("pos", "qaa", "freeze:2"): 0.01, ("parsing", "qaa", "freeze:2"): 0.03}  # fmt: skip
+    made = []
+    for (task, training, schedule), gain in gains.items():
+        labels = {"task": task, "train_languages": training, "schedule": schedule}
+        parts = scored("e", {0: gain, 1: gain + 0.01}, **labels) + scored(
+            "e", {0: 0.0, 1: 0.0}, surgery="clean", **labels
+        )
+        made += [row.labelled(measure="las" if task == "parsing" else "accuracy") for row in parts]
+    found = {one.where: one.interval.mean - 0.005 for one in effects(Report("t", "q", made, contrasts=[ALIKE]))}
+    pos, parsing = "Part-of-speech tagging", "Dependency parsing"
+    assert found == pytest.approx({
+        "all tasks, everything trained": (0.2 + 0.6) / 2, "all tasks, schedule freeze:2": 0.02,
+        f"{pos}, trained on qaa, everything trained": 0.1, f"{pos}, trained on qab, everything trained": 0.3,
+        f"{pos}, trained on qaa, schedule freeze:2": 0.01,
+        f"{parsing}, everything trained": 0.6, f"{parsing}, schedule freeze:2": 0.03,
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("schedule", [None, "freeze:4"])
+def test_a_baseline_is_a_constant_against_the_seeds_of_the_other_side(schedule):
+    values = {3: 0.9, 4: 0.8, 7: 0.84}
+    made = scored("e", values, schedule=schedule) + scored("majority", {None: 0.6})
+    sides = ("e", None), ("majority", None)
+    contrasts = [Contrasted("better", *sides), Contrasted("worse", *reversed(sides))]
+    better, worse = effects(Report("t", "q", made, contrasts=contrasts))
+    expected = stats.ttest_1samp([value - 0.6 for value in values.values()], 0).confidence_interval()
+    assert (better.interval.low, better.interval.high) == pytest.approx((expected.low, expected.high))
+    assert (worse.interval.low, worse.interval.high) == pytest.approx((-expected.high, -expected.low))
+    assert (better.verdict, worse.verdict) == ("shows", "the reverse shows")
 
 
 def test_one_seed_says_nothing():
