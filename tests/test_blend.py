@@ -131,7 +131,7 @@ def test_what_cannot_be_combined_is_refused(tokenizer):
     with pytest.raises(InputError, match="nonsense: the model has no such weight"):
         Blend(model, [corner, corner], ["nonsense"])
     blend = Blend(model, [corner, corner])
-    for wrong in ([1.0], [0.5, 0.6], [0.2, 0.3, 0.5]):
+    for wrong in ([1.0], [0.5, 0.6], [0.2, 0.3, 0.5], [float("nan"), 1.0], [float("inf"), -float("inf")]):
         with pytest.raises(InputError, match="give 2 that add up to 1"):
             blend.move(wrong)
 

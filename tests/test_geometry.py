@@ -16,7 +16,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from babelscope.errors import InputError
 from babelscope.measures import geometry
-from babelscope.measures.geometry import Area, Reach, Turn, area_above, barrier, curvature, reach, turn, turns
+from babelscope.measures.geometry import Turn, turn, turns
+from babelscope.measures.landscape import Area, Reach, area_above, barrier, curvature, reach
 
 SHAPES = {"words": (7, 3), "layer.0.matrix": (3, 4), "layer.0.bias": (4,), "scale": (), "none": (0, 3)}
 ALPHAS = np.linspace(-0.5, 1.5, 21)

@@ -199,6 +199,17 @@ def test_loss_equals_one_word_at_a_time(encoder, treebank):
     torch.testing.assert_close(loss, expected, atol=1e-5, rtol=1e-5)
 
 
+def test_trees_and_loss_together_are_those_apart(encoder, treebank):
+    """To the last bit, of a batch with padding."""
+    parser = a_parser(encoder)
+    batch = Parsing(parser, treebank).batch(np.arange(12), torch.Generator())
+    given = parser(batch.words), batch.words.real
+    trees, loss = parser.biaffine.trees_and_loss(*given, batch.heads, batch.relations)
+    assert not batch.words.real.all()
+    assert trees == parser.biaffine.trees(*given)
+    assert torch.equal(loss, parser.biaffine.loss(*given, batch.heads, batch.relations))
+
+
 def test_nothing_is_cut_in_training(encoder, treebank):
     """A batch holds all words of its sentences with their trees; lengths count all windows of a sentence."""
     sentences = [*treebank[:3], sentence_of("long", ["carriesfish"] * 40, ["VERB"] * 40)]

@@ -12,7 +12,9 @@ from torch import Tensor
 from babelscope.encoders.blend import Blend
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.state import backbone_prefix
+from babelscope.errors import InputError
 from babelscope.execution import data_labels, load_tuned
+from babelscope.measures.directions import random_end
 from babelscope.measures.geometry import turns
 from babelscope.measures.surface import survey
 from babelscope.rows import Row
@@ -33,20 +35,23 @@ BACKBONE = "backbone."
 def measure_surface(step: Surface, workspace: Workspace) -> None:
     """Write every measure at every point, each point as it is done; those that a killed attempt has done stay."""
     torch.set_num_threads(step.models[0].tuning.threads)
+    _check_alike(step.models)
     done = _finished(step, workspace)
     left = [point for point in step.points if point not in done]
     model = load_tuned(step.models[0], workspace)
     model.module.to(step.models[0].tuning.device)
-    measures = {data.name: measured(model, data.read()) for data in step.data}
-    data = {one.name: one for one in step.data}
+    measures = {data: measured(model, data.read()) for data in step.data}
+    corners = [_weights(one, workspace) for one in step.models]
+    corners += [random_end(corners[0], seed) for seed in step.random]
     # In the order of their keys: the same sum on every line and plane through the same models.
     order = sorted(range(len(step.models)), key=lambda place: step.models[place].key)
-    blend = Blend(model.module, [_weights(step.models[place], workspace) for place in order], _names(model, step.part))
+    order += range(len(order), len(corners))
+    blend = Blend(model.module, [corners[place] for place in order], _names(model, step.part))
     for count, (point, found) in enumerate(survey(blend, order, left, measures), len(step.points) - len(left) + 1):
         where = step.labels | dict(zip(("alpha1", "alpha2"), point, strict=False))
         workspace.add_rows(
-            Row(measure, value, _unit(measure)).labelled(**where, **data_labels(data[name]))
-            for name, values in found.items()
+            Row(measure, value, _unit(measure)).labelled(**where, **data_labels(data))
+            for data, values in found.items()
             for measure, value in values.items()
         )
         workspace.progress(count, len(step.points))
@@ -54,6 +59,7 @@ def measure_surface(step: Surface, workspace: Workspace) -> None:
 
 def measure_angle(step: Angle, workspace: Workspace) -> None:
     """Write the norms of both differences, their ratio and angle: over all weights, each layer, and each component."""
+    _check_alike(step.models)
     model = load_tuned(step.models[0], workspace)
     origin, first, second = (_weights(one, workspace) for one in step.models)
     groups = _groups(model, step.models[0].encoder.build(workspace))
@@ -67,6 +73,15 @@ def measure_angle(step: Angle, workspace: Workspace) -> None:
     workspace.write_rows(row.labelled(**step.labels) for row in rows)
 
 
+def _check_alike(models: Sequence[Tune]) -> None:
+    """Refuse models whose classes stand for different entities, though they may be as many."""
+    first, *others = models
+    for other in others:
+        if other.entity_types != first.entity_types:
+            one, two = (", ".join(model.entity_types) for model in (first, other))
+            raise InputError(f"models of different entity types cannot be combined: {one}; {two}. Map them to the same")
+
+
 def _moves(names: Sequence[str], origin: Weights, *others: Weights) -> bool:
     """Whether all the others differ from the origin somewhere in these weights; what is frozen does not."""
     return all(any(not torch.equal(other[name], origin[name]) for name in names) for other in others)
@@ -76,9 +91,8 @@ def _finished(step: Surface, workspace: Workspace) -> set[tuple[float, ...]]:
     """The points that all rows are there of; rows of a point that a kill has cut short are dropped."""
     rows = workspace.rows_so_far()
     counts = Counter(_point(row) for row in rows)
-    whole = {point for point, count in counts.items() if count == len(step.data) * _measures(step)}
-    if len(whole) < len(counts):
-        workspace.write_rows(row for row in rows if _point(row) in whole)
+    whole = {point for point, count in counts.items() if count == len(set(step.data)) * _measures(step)}
+    workspace.write_rows(row for row in rows if _point(row) in whole)  # a line that was cut short goes with them
     return whole
 
 
@@ -95,7 +109,7 @@ def _unit(measure: str) -> str:
 
 
 def _weights(step: Tune, results: Results) -> Weights:
-    """The parameters of the best model, without its buffers."""
+    """What the best model is made of, by name."""
     return read_weights(results.result(step) / "best.safetensors")
 
 

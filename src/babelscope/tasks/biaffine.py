@@ -114,9 +114,7 @@ class Biaffine(nn.Module):
             dependents: [arcs, label], of `Arcs`.
             heads: [arcs, label].
         """
-        heads = torch.cat([heads, heads.new_ones(len(heads), 1)], dim=1)
-        maps = self.label(dependents).unflatten(1, (len(DEPREL), -1))
-        return (maps * heads[:, None]).sum(dim=2).float()  # on a CPU faster than a matrix product for each arc
+        return _mapped(self._maps(dependents), heads)
 
     def loss(self, states: Tensor, real: Tensor, heads: Tensor, relations: Tensor) -> Tensor:
         """Mean cross-entropy of the words' heads plus that of the relations of their gold arcs.
@@ -128,9 +126,7 @@ class Biaffine(nn.Module):
             relations: [sentences, words], int64: gold classes; `NONE` where padded.
         """
         arcs = self(states, real)
-        of_heads = cross_entropy(arcs.scores[:, 1:].flatten(0, 1), heads.flatten(), ignore_index=NONE)
-        labels = self._relations_to(arcs, heads.clamp(min=0))
-        return of_heads + cross_entropy(labels, relations.flatten(), ignore_index=NONE)
+        return self._loss(arcs, self._maps_of(arcs), heads, relations)
 
     @torch.no_grad()
     def decode(self, states: Tensor, real: Tensor) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -139,25 +135,59 @@ class Biaffine(nn.Module):
         The word under the root, and no other, is `root`. What is past a sentence's end means nothing.
         """
         arcs = self(states, real)
-        found = single_root_trees(arcs.scores.cpu().numpy(), real.sum(dim=1).cpu().numpy()).clip(min=0)
-        heads = torch.from_numpy(found).to(states.device)
-        labels = self._relations_to(arcs, heads)
-        labels[:, _ROOT] = torch.where(heads.flatten() == 0, torch.inf, -torch.inf)
-        return found, labels.argmax(dim=1).view_as(heads).cpu().numpy()
+        return self._decode(arcs, self._maps_of(arcs), real)
 
     def trees(self, states: Tensor, real: Tensor) -> list[Tree]:
         """The tree of each sentence, over its own words."""
-        heads, relations = (found.tolist() for found in self.decode(states, real))
-        counts = real.sum(dim=1).tolist()
-        return [
-            Tree(its_heads[:count], [DEPREL[number] for number in its_relations[:count]])
-            for its_heads, its_relations, count in zip(heads, relations, counts, strict=True)
-        ]
+        return _as_trees(self.decode(states, real), real)
 
-    def _relations_to(self, arcs: Arcs, heads: Tensor) -> Tensor:
-        """[sentences * words, relations]: scores for the arcs from `heads`, [sentences, words]."""
-        of_heads = arcs.heads.gather(1, heads[:, :, None].expand(-1, -1, arcs.heads.shape[2]))
-        return self.relations(arcs.dependents[:, 1:].flatten(0, 1), of_heads.flatten(0, 1))
+    @torch.no_grad()
+    def trees_and_loss(
+        self, states: Tensor, real: Tensor, heads: Tensor, relations: Tensor
+    ) -> tuple[list[Tree], Tensor]:
+        """What `trees` and `loss` give, for little more than the time of one."""
+        arcs = self(states, real)
+        maps = self._maps_of(arcs)
+        return _as_trees(self._decode(arcs, maps, real), real), self._loss(arcs, maps, heads, relations)
+
+    def _decode(self, arcs: Arcs, maps: Tensor, real: Tensor) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        found = single_root_trees(arcs.scores.cpu().numpy(), real.sum(dim=1).cpu().numpy()).clip(min=0)
+        heads = torch.from_numpy(found).to(real.device)
+        labels = _relations_to(arcs, maps, heads)
+        labels[:, _ROOT] = torch.where(heads.flatten() == 0, torch.inf, -torch.inf)
+        return found, labels.argmax(dim=1).view_as(heads).cpu().numpy()
+
+    def _loss(self, arcs: Arcs, maps: Tensor, heads: Tensor, relations: Tensor) -> Tensor:
+        of_heads = cross_entropy(arcs.scores[:, 1:].flatten(0, 1), heads.flatten(), ignore_index=NONE)
+        labels = _relations_to(arcs, maps, heads.clamp(min=0))
+        return of_heads + cross_entropy(labels, relations.flatten(), ignore_index=NONE)
+
+    def _maps_of(self, arcs: Arcs) -> Tensor:
+        return self._maps(arcs.dependents[:, 1:].flatten(0, 1))
+
+    def _maps(self, dependents: Tensor) -> Tensor:
+        """[words, relations, label + 1]: what a word's head is multiplied by; most of the time goes into these."""
+        return self.label(dependents).unflatten(1, (len(DEPREL), -1))
+
+
+def _relations_to(arcs: Arcs, maps: Tensor, heads: Tensor) -> Tensor:
+    """[sentences * words, relations]: scores for the arcs from `heads`, [sentences, words]."""
+    of_heads = arcs.heads.gather(1, heads[:, :, None].expand(-1, -1, arcs.heads.shape[2]))
+    return _mapped(maps, of_heads.flatten(0, 1))
+
+
+def _mapped(maps: Tensor, heads: Tensor) -> Tensor:
+    heads = torch.cat([heads, heads.new_ones(len(heads), 1)], dim=1)
+    return (maps * heads[:, None]).sum(dim=2).float()  # on a CPU faster than a matrix product for each arc
+
+
+def _as_trees(found: tuple[NDArray[np.int64], NDArray[np.int64]], real: Tensor) -> list[Tree]:
+    """Each sentence's tree, over its own words."""
+    heads, relations = (numbers.tolist() for numbers in found)
+    return [
+        Tree(its_heads[:count], [DEPREL[number] for number in its_relations[:count]])
+        for its_heads, its_relations, count in zip(heads, relations, real.sum(dim=1).tolist(), strict=True)
+    ]
 
 
 def _checked(shape: str) -> str:

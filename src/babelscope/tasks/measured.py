@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch.nn.functional import cross_entropy
 
 from babelscope.errors import InputError
@@ -19,9 +20,9 @@ from babelscope.tasks.attachment import count_attachments
 from babelscope.tasks.classify import Classifier, LabelledTexts, mean_loss, predict_outputs, values_of
 from babelscope.tasks.metrics import measure_of
 from babelscope.tasks.models import LanguageModel, TaskModel, tagged
-from babelscope.tasks.parse import EncodedSentences, Parser, gold_trees, read_sentences
+from babelscope.tasks.parse import EncodedSentences, Parser, gold_trees, read_sentences, sentence_batches
 from babelscope.tasks.spans import count_spans
-from babelscope.tasks.tag import TaggedWindows, Tagger, label_sentences, read_words
+from babelscope.tasks.tag import TaggedWindows, Tagger, WordsBatch, label_sentences, read_words, word_batches
 from babelscope.text import Sentence, SentencePair, Tagged, Tree
 
 Measured = Callable[[], dict[str, float]]
@@ -53,9 +54,10 @@ def measured(model: TaskModel, examples: Sequence[Any]) -> Measured:
 
 def _tags(tagger: Tagger, sentences: Sequence[Tagged]) -> Measured:
     windows = TaggedWindows.of(tagger, sentences)
+    batches = list(word_batches(windows.windows))
 
     def measure() -> dict[str, float]:
-        classes, loss = _classes(tagger, windows)
+        classes, loss = _classes(tagger, batches, windows.gold)
         return {"accuracy": float(windows.right(classes).mean()), "loss": loss}
 
     return measure
@@ -63,39 +65,38 @@ def _tags(tagger: Tagger, sentences: Sequence[Tagged]) -> Measured:
 
 def _entities(tagger: Tagger, sentences: Sequence[Tagged]) -> Measured:
     windows = TaggedWindows.of(tagger, sentences)
-    gold = [sentence.labels for sentence in sentences]
+    batches, gold = list(word_batches(windows.windows)), [sentence.labels for sentence in sentences]
 
     def measure() -> dict[str, float]:
-        classes, loss = _classes(tagger, windows)
+        classes, loss = _classes(tagger, batches, windows.gold)
         return {"f1": count_spans(label_sentences(tagger, windows.windows, classes), gold).f1, "loss": loss}
 
     return measure
 
 
-def _classes(tagger: Tagger, windows: TaggedWindows) -> tuple[Any, float]:
+def _classes(tagger: Tagger, batches: Sequence[WordsBatch], gold: NDArray[np.int64]) -> tuple[NDArray[np.int64], float]:
     """[words]: the best class of each; and the mean cross-entropy of the gold classes that the tagger has."""
-    classes, total = np.full(len(windows.gold), -1, dtype=np.int64), 0.0
-    for owned, logits in read_words(tagger, windows.windows):
+    classes, total = np.full(len(gold), -1, dtype=np.int64), 0.0
+    for owned, logits in read_words(tagger, batches):
         classes[owned] = logits.argmax(dim=1).cpu().numpy()
-        gold = torch.from_numpy(windows.gold[owned]).to(logits.device)
-        total += float(cross_entropy(logits.float(), gold, ignore_index=-1, reduction="sum"))
-    return classes, total / max(1, int((windows.gold >= 0).sum()))
+        wanted = torch.from_numpy(gold[owned]).to(logits.device)
+        total += float(cross_entropy(logits.float(), wanted, ignore_index=-1, reduction="sum"))
+    return classes, total / max(1, int((gold >= 0).sum()))
 
 
 def _trees(parser: Parser, sentences: Sequence[Sentence]) -> Measured:
     words = [sentence.words for sentence in sentences if sentence.words]
     encoded = EncodedSentences.of(parser, [sentence.forms for sentence in sentences if sentence.words])
-    gold = gold_trees(words)
-    biaffine = parser.biaffine
+    batches, gold = list(sentence_batches(encoded)), gold_trees(words)
 
     def measure() -> dict[str, float]:
         trees, total = [Tree([], []) for _ in words], 0.0
-        for indices, batch, states in read_sentences(parser, encoded):
-            for index, tree in zip(indices.tolist(), biaffine.trees(states, batch.real), strict=True):
+        for indices, batch, states in read_sentences(parser, batches):
+            wanted = (one.batch(indices).ids.to(states.device) for one in gold)
+            found, loss = parser.biaffine.trees_and_loss(states, batch.real, *wanted)
+            total += int(batch.real.sum()) * float(loss)
+            for index, tree in zip(indices.tolist(), found, strict=True):
                 trees[index] = tree
-            heads, relations = (one.batch(indices).ids.to(states.device) for one in gold)
-            with torch.no_grad():
-                total += int(batch.real.sum()) * float(biaffine.loss(states, batch.real, heads, relations))
         counted = count_attachments(words, trees)
         scores = {"las": counted.labelled, "uas": counted.heads}
         count = counted.words.sum()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -122,16 +122,24 @@ def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.in
     return np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
 
 
+def sentence_batches(
+    encoded: EncodedSentences, tokens_per_batch: int = 4096
+) -> Iterator[tuple[NDArray[np.int64], WordBatch]]:
+    """All sentences that have words, from the shortest to the longest: which there are, and what a parser reads."""
+    some = np.flatnonzero(encoded.lengths)
+    for indices in (some[batch] for batch in by_length(encoded.lengths[some], tokens_per_batch)):
+        yield indices, encoded.batch(indices)
+
+
 @torch.no_grad()
 def read_sentences(
-    parser: Parser, encoded: EncodedSentences, tokens_per_batch: int = 4096
+    parser: Parser, batches: Iterable[tuple[NDArray[np.int64], WordBatch]]
 ) -> Iterator[tuple[NDArray[np.int64], WordBatch, Tensor]]:
     """Batch by batch, which sentences there are, what the parser reads of them, and the states of their words."""
     was_training, device = parser.training, parser.biaffine.root.device
     parser.eval()
-    some = np.flatnonzero(encoded.lengths)
-    for indices in (some[batch] for batch in by_length(encoded.lengths[some], tokens_per_batch)):
-        words = encoded.batch(indices).to(device)
+    for indices, given in batches:
+        words = given.to(device)
         yield indices, words, parser(words)
     parser.train(was_training)
 
@@ -139,7 +147,7 @@ def read_sentences(
 def predict_trees(parser: Parser, encoded: EncodedSentences, tokens_per_batch: int = 4096) -> list[Tree]:
     """The tree of each sentence."""
     trees = [Tree([], []) for _ in encoded.lengths]
-    for indices, words, states in read_sentences(parser, encoded, tokens_per_batch):
+    for indices, words, states in read_sentences(parser, sentence_batches(encoded, tokens_per_batch)):
         for index, tree in zip(indices.tolist(), parser.biaffine.trees(states, words.real), strict=True):
             trees[index] = tree
     return trees

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -62,24 +62,38 @@ class Tagger(nn.Module):
         return label_sentences(self, windows, predict_classes(self, windows, tokens_per_batch))
 
 
+class WordsBatch(NamedTuple):
+    """Windows, and the words that they own."""
+
+    batch: Batch
+    firsts: Tensor
+    """[words]: positions of first pieces in the batch, read row by row."""
+    owned: NDArray[np.int64]
+    """[words]: the number of each, through all sentences."""
+
+
+def word_batches(windows: Windows, tokens_per_batch: int = 4096) -> Iterator[WordsBatch]:
+    """All windows, from the shortest to the longest."""
+    for indices in by_length(windows.pieces.lengths, tokens_per_batch):
+        batch = windows.pieces.batch(indices)
+        firsts = first_pieces(windows, indices, batch.ids.shape[1])
+        yield WordsBatch(batch, firsts, np.concatenate([windows.owned[index] for index in indices]))
+
+
 @torch.no_grad()
-def read_words(
-    tagger: Tagger, windows: Windows, tokens_per_batch: int = 4096
-) -> Iterator[tuple[NDArray[np.int64], Tensor]]:
+def read_words(tagger: Tagger, batches: Iterable[WordsBatch]) -> Iterator[tuple[NDArray[np.int64], Tensor]]:
     """Batch by batch, which words there are, and their logits [words, labels]."""
     was_training, device = tagger.training, tagger.classifier.weight.device
     tagger.eval()
-    for indices in by_length(windows.pieces.lengths, tokens_per_batch):
-        batch = windows.pieces.batch(indices).to(device)
-        firsts = first_pieces(windows, indices, batch.ids.shape[1]).to(device)
-        yield np.concatenate([windows.owned[index] for index in indices]), tagger(batch, firsts)
+    for words in batches:
+        yield words.owned, tagger(words.batch.to(device), words.firsts.to(device))
     tagger.train(was_training)
 
 
 def predict_classes(tagger: Tagger, windows: Windows, tokens_per_batch: int = 4096) -> NDArray[np.int64]:
     """[words]: the best class of each word, -1 where no window owned it."""
     classes = np.full(int(windows.sentence_starts[-1]), -1, dtype=np.int64)
-    for owned, logits in read_words(tagger, windows, tokens_per_batch):
+    for owned, logits in read_words(tagger, word_batches(windows, tokens_per_batch)):
         classes[owned] = logits.argmax(dim=1).cpu().numpy()
     return classes
 

@@ -1,0 +1,518 @@
+"""Models between tuned models: the ends are the tuned ones, a plane holds its paths, and a killed run goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import multiprocessing
+import random
+import shutil
+import signal
+import time
+from collections.abc import Sequence
+from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from babelscope.compiler import compile_study
+from babelscope.corpora.datasets import find
+from babelscope.encoders.load import load_encoder
+from babelscope.engine.events import Failed, Finished
+from babelscope.engine.worker import attempt
+from babelscope.errors import StudyError
+from babelscope.plan import Plan
+from babelscope.rows import Row
+from babelscope.step import Step
+from babelscope.steps import Evaluate, Tune
+from babelscope.store import Store
+from babelscope.study import Study, load_study, validate
+from babelscope.surface_steps import Angle, Surface
+from babelscope.task_table import TASKS
+from babelscope.tasks.measured import measured
+from babelscope.tasks.models import Design, task_model
+from babelscope.world.meaning import NAME_CLASS
+from command_line import SOON, babelscope, write_study
+from toy_steps import note
+
+TASK_NAMES = ("pos", "ner", "parsing", "inference", "mlm")
+LANGUAGES = {"a": ["world:qaa"], "b": ["world:qab"], "c": ["world:qaa", "world:qab"]}
+TRAINED = {f"{task} {letter}" for task in TASK_NAMES for letter in "ab"} | {"pos c", "mlm c"}
+ALPHAS = [-0.4, 0, 0.3, 0.7, 1, 1.4]
+"""The same seen from the other end. The outermost two do not add up to 1 in floating point."""
+LINES = {"ab": ("a", "b"), "ba": ("b", "a"), "ac": ("a", "c"), "bc": ("b", "c")}
+PARTS = [(task, part) for task in ("pos", "parsing", "mlm") for part in ("encoder", "head")]
+CELLS = 21 * 21
+
+
+def interpolation(*tasks: str, **changes: Any) -> dict[str, Any]:
+    return {"tasks": list(tasks), "evaluate": ["world:qab"], "split": "test", "sentences": 10} | changes
+
+
+def declared(encoder: Path) -> dict[str, Any]:
+    lines = [interpolation(*(f"pos {letter}" for letter in line), alphas=ALPHAS) for line in LINES.values()]
+    planes = [interpolation(*(f"pos {letter}" for letter in plane), alphas=ALPHAS) for plane in ("abc", "bca")]
+    others = [interpolation(f"{task} a", f"{task} b", alphas=[0, 0.3, 1]) for task in TASK_NAMES[1:]]
+    parts = [interpolation(f"{task} a", f"{task} b", part=part, alphas=[0.3, 1]) for task, part in PARTS]
+    whole_plane = {"tasks": ["pos a", "pos b", "pos c"], "evaluate": ["world:qab"], "sentences": 8}
+    return {
+        "name": "between",
+        "encoders": [str(encoder)],
+        "tasks": {name: trained(name) for name in sorted(TRAINED)},
+        "interpolations": [*lines, *planes, *others, *parts, whole_plane],
+        "angles": [["pos a", "pos b", "pos c"], ["mlm c", "mlm a", "mlm b"]],
+        "seeds": [0],
+    }
+
+
+def trained(name: str) -> dict[str, Any]:
+    task, letter = name.split()
+    return {
+        "task": task,
+        "train": LANGUAGES[letter],
+        "evaluate": ["world:qab"],
+        "sizes": {"train": 24, "dev": 6, "test": 10},
+        "tuning": {"learning_rate": 3e-3, "epochs": 2},
+    }
+
+
+class Between(NamedTuple):
+    """A study that was run, and what is in its store."""
+
+    file: Path
+    plan: Plan
+    store: Store
+    digests: dict[Path, str]
+    """Of the tuned models' files, before anything was measured between them."""
+
+    def tuned(self, name: str) -> Tune:
+        """The model of a task of the study."""
+        task, letter = name.split()
+        languages = [place.removeprefix("world:") for place in LANGUAGES[letter]]
+        steps = [step for step in self.plan.steps.values() if isinstance(step, Tune) and step.task == task]
+        [found] = [step for step in steps if [data.language for data in step.train] == languages]
+        return found
+
+    def surface(self, *names: str, part: str = "all", points: int | None = None) -> Surface:
+        """The step that measures between these models."""
+        models = tuple(self.tuned(name) for name in names)
+        steps = [step for step in self.plan.steps.values() if isinstance(step, Surface)]
+        [found] = [
+            step for step in steps if (step.models, step.part) == (models, part) and points in (None, len(step.points))
+        ]
+        return found
+
+    def scores(self, step: Step) -> dict[tuple[float, ...], dict[str, float]]:
+        """By place, the values by measure."""
+        found: dict[tuple[float, ...], dict[str, float]] = {}
+        for row in self.store.rows(step.key):
+            place = tuple(alpha for alpha in (row.alpha1, row.alpha2) if alpha is not None)
+            found.setdefault(place, {})[row.measure] = row.value
+        return found
+
+    def evaluation(self, name: str) -> list[Row]:
+        """The rows of the model's own scores, without intervals."""
+        model = self.tuned(name)
+        steps = [step for step in self.plan.steps.values() if isinstance(step, Evaluate) and step.model == model]
+        [step] = steps
+        return [row for row in self.store.rows(step.key) if row.measure in TASKS[model.task].measures]
+
+    def weights(self, name: str) -> dict[str, np.ndarray]:
+        """Of the best model."""
+        return load_file(self.store.result(self.tuned(name).key) / "best.safetensors")
+
+
+class Deaf:
+    """In place of the pipe to a runner."""
+
+    def send(self, event: object) -> None:
+        pass
+
+
+def execute(step: Step, store: Store) -> object:
+    """Compute a step in this process."""
+    return attempt(step.key, ForkingPickler.dumps(step), store, Deaf())
+
+
+def complete(steps: Sequence[Step], store: Store) -> None:
+    store.prepare()
+    for step in steps:
+        assert isinstance(event := execute(step, store), Finished), event
+
+
+@pytest.fixture(scope="module")
+def between(tmp_path_factory, encoder_folder) -> Between:
+    folder = tmp_path_factory.mktemp("between")
+    file = write_study(folder / "between.yaml", declared(encoder_folder))
+    plan, store = compile_study(load_study(file)), Store(folder / "store")
+    last = (Surface, Angle)
+    complete([step for step in plan.steps.values() if not isinstance(step, last)], store)
+    digests = {path: sha256(path) for path in store.folder.glob("results/*/*/best.safetensors")}
+    complete([step for step in plan.steps.values() if isinstance(step, last)], store)
+    return Between(file, plan, store, digests)
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+# Lines and planes
+
+
+@pytest.mark.parametrize("task", TASK_NAMES)
+@pytest.mark.parametrize(("place", "letter"), [(0.0, "a"), (1.0, "b")])
+def test_the_ends_are_the_tuned_models_to_the_last_bit(between, task, place, letter):
+    rows = [row for row in between.store.rows(between.surface(f"{task} a", f"{task} b").key) if row.alpha1 == place]
+    expected = between.evaluation(f"{task} {letter}")
+    assert {row.measure for row in rows} == {row.measure for row in expected} | {"loss"}
+    assert {(row.measure, row.value, row.unit) for row in expected} <= {(r.measure, r.value, r.unit) for r in rows}
+    for row in rows:
+        assert (row.language, row.dataset, row.split, row.task) == ("qab", "world:qab", "test", task)
+        assert row.train_languages == "qaa > qab" and row.seed == 0 and row.alpha2 is None
+
+
+@pytest.mark.parametrize("task", TASK_NAMES)
+def test_the_models_between_are_others(between, task):
+    losses = [values["loss"] for values in between.scores(between.surface(f"{task} a", f"{task} b")).values()]
+    assert len(set(losses)) == len(losses) >= 3
+
+
+def test_the_plane_holds_the_paths(between):
+    plane = between.scores(between.surface("pos a", "pos b", "pos c", points=36))
+    first, second, third = (
+        between.scores(between.surface(f"pos {one}", f"pos {two}")) for one, two in ("ab", "ac", "bc")
+    )
+    assert len(plane) == 36 and len(first) == len(second) == len(third) == len(ALPHAS)
+    for alpha in ALPHAS:
+        assert plane[alpha, 0.0] == first[alpha,]
+        assert plane[0.0, alpha] == second[alpha,]
+        assert plane[round(1 - alpha, 10), alpha] == third[alpha,]  # from one direction's end to the other's
+
+
+def test_a_plane_is_the_same_from_another_origin(between):
+    names = ("pos a", "pos b", "pos c")
+    plane = between.scores(between.surface(*names, points=36))
+    turned = between.scores(between.surface(*names[1:], names[0]))
+    places = {(x, y): (y, round(1 - x - y, 10)) for x, y in plane}
+    shared = [place for place in places if places[place] in turned]
+    assert (0.7, 0.7) in shared and (-0.4, 0.7) in shared  # of three models, not of two
+    assert all(plane[place] == turned[places[place]] for place in shared)
+
+
+def test_a_line_is_the_same_from_both_ends(between):
+    there, back = (between.scores(between.surface(*names)) for names in (("pos a", "pos b"), ("pos b", "pos a")))
+    assert len(there) == len(ALPHAS)
+    assert there == {(round(1 - alpha, 10),): values for (alpha,), values in back.items()}
+
+
+def test_a_study_has_the_published_grid_unless_it_says_otherwise(between):
+    plane = between.surface("pos a", "pos b", "pos c", points=CELLS)
+    assert set(plane.points) == {(i / 10, j / 10) for i in range(-5, 16) for j in range(-5, 16)}
+    [data] = plane.data
+    assert (data.split, data.examples) == ("dev", 8)
+    assert len(between.scores(plane)) == CELLS
+
+
+def test_a_place_that_is_given_twice_is_measured_once(between, encoder_folder):
+    study = declared(encoder_folder) | {"interpolations": [interpolation("pos a", "pos b", alphas=[0, 1, 0.0])]}
+    plan = compile_study(validate(Study, study, "test"))
+    [step] = [step for step in plan.steps.values() if isinstance(step, Surface)]
+    assert step.points == ((0.0,), (1.0,))
+
+
+# Against the slow way
+
+
+def slow_scores(
+    encoder: Path, task: str, first: dict, second: dict, alpha: float, part: str = "all"
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Scores of a model that is made of weights mixed in float64, as an evaluation has them; and with its loss."""
+    moving = {"all": ("",), "encoder": ("backbone.", "bert."), "head": ("classifier.", "biaffine.", "cls.")}[part]
+    mixed = {
+        name: ((1 - alpha) * first[name].astype(np.float64) + alpha * second[name]).astype(np.float32)
+        if name.startswith(moving)
+        else first[name]
+        for name in first
+    }
+    types = tuple(sorted(set(NAME_CLASS.values()))) if task == "ner" else ()
+    model = task_model(load_encoder(encoder), Design(task, entity_types=types))
+    for name, weight in model.module.named_parameters():
+        weight.data = weight.data.new_tensor(mixed[name])
+    data = find(task, "world:qab", "test", 10).read()
+    scores = {score.measure: score.value for score in model.scores(data)}
+    return {name: scores[name] for name in TASKS[task].measures}, measured(model, data)()
+
+
+@pytest.mark.parametrize("task", TASK_NAMES)
+def test_a_model_between_scores_as_the_slow_way_says(between, encoder_folder, task):
+    """Weights are rounded once there and up to three times here, in the seventh digit, which the loss inherits."""
+    found = between.scores(between.surface(f"{task} a", f"{task} b"))[0.3,]
+    first, second = between.weights(f"{task} a"), between.weights(f"{task} b")
+    scores, with_loss = slow_scores(encoder_folder, task, first, second, 0.3)
+    assert found["loss"] == pytest.approx(with_loss["loss"], rel=1e-5)
+    for name, value in scores.items():
+        assert found[name] == pytest.approx(value, rel=1e-5), name
+
+
+@pytest.mark.parametrize(("task", "part"), PARTS)
+def test_a_part_moves_and_the_rest_is_the_origin(between, encoder_folder, task, part):
+    step = between.surface(f"{task} a", f"{task} b", part=part)
+    first, second = between.weights(f"{task} a"), between.weights(f"{task} b")
+    found = between.scores(step)
+    assert {row.train_languages for row in between.store.rows(step.key)} == {f"qaa > qab, {part} alone"}
+    for alpha, precision in ((1.0, 0.0), (0.3, 1e-5)):
+        scores, with_loss = slow_scores(encoder_folder, task, first, second, alpha, part)
+        assert found[alpha,] == pytest.approx(with_loss | scores, rel=precision, abs=0)
+    whole = between.scores(between.surface(f"{task} a", f"{task} b"))
+    assert len({whole[0.0,]["loss"], whole[1.0,]["loss"], found[1.0,]["loss"]}) == 3
+
+
+def test_the_tuned_models_are_not_changed(between):
+    assert len(between.digests) == len(TRAINED)
+    assert {path: sha256(path) for path in between.digests} == between.digests
+
+
+# Angles
+
+COMPONENTS = {
+    "attention.output.LayerNorm": "norms", "output.LayerNorm": "norms", "attention": "attention",
+    "intermediate": "feed-forward", "output": "feed-forward",
+}  # fmt: skip
+OUTSIDE = {
+    "embeddings.word_embeddings": "word-embeddings", "embeddings.position_embeddings": "positions",
+    "embeddings.LayerNorm": "norms", "embeddings.token_type_embeddings": "other",
+}  # fmt: skip
+
+
+def groups_of(name: str) -> list[str]:
+    """The groups of a weight of a BERT's model, by rules of the test's own."""
+    for prefix in ("backbone.", "bert."):
+        if name.startswith(prefix):
+            inner = name.removeprefix(prefix)
+            break
+    else:
+        return ["all", "head"]
+    if inner.startswith("encoder.layer."):
+        number, _, inside = inner.removeprefix("encoder.layer.").partition(".")
+        return [
+            "all",
+            f"layer {int(number) + 1}",
+            next(COMPONENTS[key] for key in COMPONENTS if inside.startswith(key)),
+        ]
+    return ["all", next(OUTSIDE[key] for key in OUTSIDE if inner.startswith(key))]
+
+
+def expected_angles(origin: dict, first: dict, second: dict) -> dict[tuple[str, str], float]:
+    """By group and measure, from the differences of all parameters in one long vector of float64."""
+    differences: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
+    parameters = {name: weight for name, weight in origin.items() if weight.dtype == np.float32}
+    for name, start in parameters.items():
+        pair = tuple((side[name].astype(np.float64) - start).ravel() for side in (first, second))
+        for group in groups_of(name):
+            differences.setdefault(group, []).append(pair)
+    found = {}
+    for group, pairs in differences.items():
+        one, other = (np.concatenate(side) for side in zip(*pairs, strict=True))
+        if not one.any() or not other.any():
+            continue
+        norms = np.linalg.norm(one), np.linalg.norm(other)
+        found |= {(group, "norm to first"): norms[0], (group, "norm to second"): norms[1]}
+        found[group, "norm ratio"] = norms[0] / norms[1]
+        found[group, "angle"] = np.degrees(np.arccos(one @ other / (norms[0] * norms[1])))
+    return found
+
+
+@pytest.mark.parametrize("names", [("pos a", "pos b", "pos c"), ("mlm c", "mlm a", "mlm b")])
+def test_angles_are_those_of_plain_vectors(between, names):
+    models = tuple(between.tuned(name) for name in names)
+    [step] = [step for step in between.plan.steps.values() if isinstance(step, Angle) and step.models == models]
+    rows = between.store.rows(step.key)
+    expected = expected_angles(*(between.weights(name) for name in names))
+    assert {group for group, _ in expected} >= {"all", "layer 1", "layer 2", "attention", "head", "word-embeddings"}
+    assert {(row.dataset, row.measure): row.value for row in rows} == pytest.approx(expected, rel=1e-7)
+    assert len(rows) == len(expected)
+    for row in rows:
+        assert row.layer == (int(row.dataset.split()[1]) if row.dataset.startswith("layer ") else None)
+        assert row.unit == ("degrees" if row.measure == "angle" else "")
+
+
+def test_what_is_frozen_has_no_angle(encoder_folder, tmp_path):
+    names = ["pos a", "pos b", "pos c"]
+    study = {
+        "name": "frozen", "encoders": [str(encoder_folder)], "schedules": ["freeze:1"], "seeds": [0],
+        "tasks": {name: trained(name) for name in names}, "angles": [names],
+    }  # fmt: skip
+    plan, store = compile_study(validate(Study, study, "test")), Store(tmp_path / "store")
+    [angle] = [step for step in plan.steps.values() if isinstance(step, Angle)]
+    complete([*angle.inputs, angle], store)
+    groups = {row.dataset for row in store.rows(angle.key)}
+    assert {"all", "layer 2", "head", "attention"} <= groups
+    assert not groups & {"layer 1", "word-embeddings", "positions"}
+
+
+# Runs that are cut short
+
+
+def without(between: Between, step: Step, folder: Path) -> Store:
+    """A copy of the store that does not have the step's result."""
+    store = Store(shutil.copytree(between.store.folder, folder / "store"))
+    shutil.rmtree(results_of(store, step))
+    return store
+
+
+def results_of(store: Store, step: Step) -> Path:
+    return store.folder / "results" / step.key[:2] / step.key
+
+
+def test_a_journal_goes_on_from_wherever_it_was_cut(between, tmp_path):
+    """In the middle of a line, between two rows of a model, between two models; in the first, the second and later."""
+    step = between.surface("pos a", "pos b", points=6)
+    store = without(between, step, tmp_path)
+    whole = (results_of(between.store, step) / "rows.jsonl").read_bytes()
+    ends = [place + 1 for place, byte in enumerate(whole) if byte == ord("\n")]
+    assert len(ends) == 2 * len(ALPHAS)
+    cuts = {0, 9, *ends[:3], *(end + 9 for end in ends[:3]), ends[3] - 1, len(whole) - 1, len(whole)}
+    for cut in sorted(cuts):
+        (store.draft(step.key) / "rows.jsonl").write_bytes(whole[:cut])
+        assert isinstance(execute(step, store), Finished), cut
+        assert (results_of(store, step) / "rows.jsonl").read_bytes() == whole, cut
+        shutil.rmtree(results_of(store, step))
+
+
+def attempt_noting(step: Surface, store: Path, outside: Path, most: int | None) -> None:
+    """In a process of its own: compute the step, note every place that was measured, and stop dead after so many."""
+    from babelscope import surfaces
+
+    survey, places = surfaces.survey, itertools.count(1)
+
+    def noted(*given: Any) -> Any:
+        for (point, found), number in zip(survey(*given), places, strict=False):
+            note(str(outside), repr(point))
+            if number == most:
+                signal.pause()
+            yield point, found
+
+    surfaces.survey = noted
+    execute(step, Store(store))
+
+
+def attempt_until(
+    ahead: int | None, delay: float, step: Surface, store: Store, outside: Path
+) -> list[tuple[float, ...]]:
+    """Kill an attempt that has measured so many models, a moment later; None: let it end. Gives what it measured."""
+    outside.mkdir()
+    processes = multiprocessing.get_context("forkserver")
+    processes.set_forkserver_preload(["babelscope.surfaces"])
+    most = None if ahead is None else ahead + 30  # lest it should end on a machine where this one has to wait
+    process = processes.Process(target=attempt_noting, args=(step, store.folder, outside, most))
+    process.start()
+    if ahead is not None:
+        deadline = time.monotonic() + SOON
+        while len(noted_places(outside)) < ahead:
+            assert process.is_alive() and time.monotonic() < deadline
+            time.sleep(0.02)
+        time.sleep(delay)
+        process.kill()
+    process.join(SOON)
+    assert process.exitcode == (0 if ahead is None else -signal.SIGKILL)
+    return noted_places(outside)
+
+
+def noted_places(outside: Path) -> list[tuple[float, ...]]:
+    file = outside / "journal"
+    lines = file.read_text().splitlines() if file.exists() else []
+    return [tuple(map(float, line.strip("()").split(","))) for line in lines]
+
+
+def whole_cells(store: Store, step: Surface) -> bytes:
+    """The lines of the draft that belong to finished models."""
+    content = (store.draft(step.key) / "rows.jsonl").read_bytes()
+    lines = content.splitlines(keepends=True)
+    whole = sum(line.endswith(b"\n") for line in lines) // 2
+    return b"".join(lines[: 2 * whole])
+
+
+def test_a_plane_that_is_killed_ten_times_ends_as_an_unbroken_one(between, tmp_path):
+    step = between.surface("pos a", "pos b", "pos c", points=CELLS)
+    store, chance = without(between, step, tmp_path), random.Random(0)
+    kills, measured_places, kept = sorted(chance.sample(range(1, 400), 10)), [], b""
+    for goal in [*kills, None]:
+        finished = kept.count(b"\n") // 2
+        ahead = None if goal is None else goal - finished
+        places = attempt_until(ahead, chance.uniform(0, 0.02), step, store, tmp_path / str(goal))
+        assert places == list(step.points[finished : finished + len(places)])  # none of those that are finished
+        measured_places += places
+        if goal:
+            before, kept = kept, whole_cells(store, step)
+            assert kept.startswith(before) and len(places) - 1 <= kept.count(b"\n") // 2 - finished <= len(places)
+    assert CELLS <= len(measured_places) <= CELLS + len(kills)
+    rows, unbroken = ((results_of(one, step) / "rows.jsonl").read_bytes() for one in (store, between.store))
+    assert rows == unbroken and rows.startswith(kept)
+    answer = babelscope("run", between.file, "--store", store.folder)
+    assert answer.output.startswith("between: 0 steps computed") and answer.status == 0
+
+
+# What is wrong
+
+
+def faults(encoder: Path, **changes: Any) -> list[str]:
+    """What a study with these changes is refused for."""
+    with pytest.raises(StudyError) as caught:
+        compile_study(validate(Study, declared(encoder) | {"interpolations": [], "angles": []} | changes, "test"))
+    return str(caught.value).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "problem"),
+    [
+        ({"tasks": ["pos a", "ner b"]}, "interpolations.1", "pos a and ner b are models of different shapes"),
+        ({"tasks": ["inference a", "pooled"]}, "interpolations.1", "inference a and pooled are models of different"),
+        ({"tasks": ["pos a", "nope"]}, "interpolations.1", "'nope' is no task of the study; there are "),
+        ({"tasks": ["pos a", "pos b", "pos a"]}, "interpolations.1", "pos a, pos b, pos a: a model and itself"),
+        ({"tasks": ["pos a"]}, "interpolations.1.tasks", ""),
+        ({"tasks": ["pos a", "pos b", "pos c", "mlm a"]}, "interpolations.1.tasks", ""),
+        ({"evaluate": ["world:qab", "world:nope"]}, "interpolations.1.evaluate.1", "nope"),
+        ({"evaluate": ["glue:rte"]}, "interpolations.1.evaluate.0", "'glue:rte' is no data of pos"),
+        ({"evaluate": []}, "interpolations.1.evaluate", ""),
+        ({"part": "tail"}, "interpolations.1.part", "'tail'"),
+    ],
+)
+def test_interpolations_that_cannot_be_are_refused_with_their_path(encoder_folder, changes, path, problem):
+    tasks = declared(encoder_folder)["tasks"]
+    tasks["pooled"] = tasks["inference b"] | {"head": "pooler", "train": ["world:qac"]}
+    fine = interpolation("pos a", "pos b")
+    lines = faults(encoder_folder, tasks=tasks, interpolations=[fine, fine | changes])
+    assert any(line.strip(" -").startswith(f"{path}: ") and problem in line for line in lines), lines
+    assert not any("interpolations.0" in line for line in lines)
+
+
+def test_all_faults_are_reported_at_once_before_anything_runs(encoder_folder, tmp_path):
+    study = declared(encoder_folder) | {
+        "interpolations": [
+            interpolation("pos a", "mlm b"),
+            interpolation("pos a", "pos b", evaluate=["world:nope"]),
+        ],
+        "angles": [["pos a", "pos b", "pos c"], ["pos a", "pos b", "mlm c"], ["pos a", "pos a", "pos b"]],
+    }
+    answer = babelscope("run", write_study(tmp_path / "wrong.yaml", study), "--store", tmp_path / "store")
+    assert answer.status == 2 and not (tmp_path / "store").exists()
+    for path in ("interpolations.0", "interpolations.1.evaluate.0", "angles.1", "angles.2"):
+        assert f"{path}: " in answer.errors, answer.errors
+    assert "angles.0" not in answer.errors
+
+
+@pytest.mark.parametrize("kind", [Surface, Angle])
+def test_models_of_other_entities_are_not_combined(between, tmp_path, kind):
+    """Their heads have the same shape, but not the same meaning."""
+    known = between.surface("ner a", "ner b")
+    first, second = known.models
+    fields = {name: getattr(second, name) for name in Tune.model_fields}
+    models = first, Tune(**fields | {"entity_types": second.entity_types[::-1]}), second
+    step = Angle(models=models) if kind is Angle else Surface(models=models, points=((0.5, 0.5),), data=known.data)
+    store = Store(tmp_path / "store")
+    store.prepare()
+    event = execute(step, store)
+    assert isinstance(event, Failed) and "models of different entity types cannot be combined" in event.message
