@@ -91,7 +91,9 @@ def _in_world(
     few_shot: Sequence[Pair] = (),
 ) -> Setting:
     examples, tuning = learned
-    sizes = Sizes(train=examples, dev=50 if given.small else 200, test=100 if given.small else 300)
+    sizes = Sizes(train=examples, dev=200, test=300)
+    if given.small:
+        sizes = Sizes(train=4 * examples // 5, dev=50, test=100)
     return Setting("world:{}".format, pairs, sizes, tuning, planes, few_shot)
 
 
