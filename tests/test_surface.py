@@ -382,6 +382,20 @@ def test_a_journal_goes_on_from_wherever_it_was_cut(between, tmp_path):
         shutil.rmtree(results_of(store, step))
 
 
+def test_the_mean_of_many_models_is_written_once(between, tmp_path):
+    """Though it has more alphas than a row, whose number a killed attempt has written."""
+    models = tuple(between.tuned(f"pos {letter}") for letter in "abcb")
+    step = Surface(models=models, points=((0.25, 0.25, 0.25),), data=between.surface("pos a", "pos b").data)
+    store = Store(shutil.copytree(between.store.folder, tmp_path / "store"))
+    complete([step], store)
+    rows = (results_of(store, step) / "rows.jsonl").read_bytes()
+    assert rows.count(b"\n") == 2
+    shutil.rmtree(results_of(store, step))
+    (store.draft(step.key) / "rows.jsonl").write_bytes(rows)
+    complete([step], store)
+    assert (results_of(store, step) / "rows.jsonl").read_bytes() == rows
+
+
 def attempt_noting(step: Surface, store: Path, outside: Path, most: int | None) -> None:
     """In a process of its own: compute the step, note every place that was measured, and stop dead after so many."""
     from babelscope import surfaces

@@ -91,8 +91,9 @@ def _finished(step: Surface, workspace: Workspace) -> set[tuple[float, ...]]:
     """The points that all rows are there of; rows of a point that a kill has cut short are dropped."""
     rows = workspace.rows_so_far()
     counts = Counter(_point(row) for row in rows)
-    whole = {point for point, count in counts.items() if count == len(set(step.data)) * _measures(step)}
-    workspace.write_rows(row for row in rows if _point(row) in whole)  # a line that was cut short goes with them
+    # Rows hold two alphas, so the mean of four models is measured again; a line that was cut short is dropped too.
+    whole = {point for point in step.points if counts[point] == len(set(step.data)) * _measures(step)}
+    workspace.write_rows(row for row in rows if _point(row) in whole)
     return whole
 
 
