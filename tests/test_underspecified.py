@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
 from babelscope.compiler import compile_study
+from babelscope.encoders.blend import moved, random_direction
 from babelscope.engine import run_plan
 from babelscope.errors import StudyError
 from babelscope.execution import load_tuned
-from babelscope.measures.directions import random_end
 from babelscope.plan import Plan
 from babelscope.steps import Tune
 from babelscope.store import Store
@@ -138,27 +135,7 @@ def test_random_directions_start_at_the_model_and_go_where_their_seed_says(ran):
     assert (line[0.0, None], line[0.4, None]) == (plane[0.0, 0.0], plane[0.4, 0.0])
     own = weights(store, lines[0].models[0])
     assert line[0.0, None] == pytest.approx(score(store, lines[0], own), rel=1e-6)
-    end = random_end({name: torch.from_numpy(one) for name, one in own.items()}, 0)
+    tensors = {name: torch.from_numpy(one) for name, one in own.items()}
+    end = moved(tensors, random_direction(tensors, 0))
     mixed = {name: 0.6 * one + 0.4 * end[name].numpy() for name, one in own.items()}
     assert line[0.4, None] == pytest.approx(score(store, lines[0], mixed), rel=1e-5)
-
-
-@given(seed=st.integers(0, 99), shape=st.sampled_from([(3, 4), (2, 3, 4), (5, 3)]))
-@settings(max_examples=25, deadline=None)
-def test_a_random_direction_is_as_long_as_the_weights_filter_by_filter(seed, shape):
-    generator = torch.Generator().manual_seed(seed)
-    own = {"matrix": torch.randn(shape, generator=generator), "bias": torch.randn(4, generator=generator)}
-    own["matrix"][0] *= 100
-    found, again = random_end(own, seed), random_end(dict(reversed(own.items())), seed)
-    assert torch.equal(found["bias"], own["bias"])
-    for weight, end in zip(own["matrix"], found["matrix"], strict=True):
-        assert float((end - weight).norm()) == pytest.approx(float(weight.norm()), rel=1e-3)
-    assert all(torch.equal(found[name], again[name]) for name in own)
-    assert not torch.equal(found["matrix"], random_end(own, seed + 1)["matrix"])
-    assert not torch.equal(found["matrix"], random_end({"other": own["matrix"]}, seed)["other"])
-
-
-def test_the_mean_of_random_directions_is_nowhere_in_particular():
-    own = {"matrix": torch.ones(2, 3)}
-    ends = [float((random_end(own, seed)["matrix"] - own["matrix"]).sum()) for seed in range(200)]
-    assert abs(fmean(ends)) < 0.5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt, model_validator
+from pydantic import Field, FiniteFloat, PositiveInt, model_validator
 
 from babelscope.corpora.sources import Split
 from babelscope.declaration import Declaration
@@ -87,7 +87,7 @@ class Interpolation(Declaration):
     """Of each, at most."""
     part: Part = "all"
     """Which weights are combined; the others are those of the model at the origin."""
-    alphas: tuple[float, ...] | None = None
+    alphas: tuple[FiniteFloat, ...] | None = None
     """Places along each direction, 0 the origin and 1 its end; None: 33 of a line, 21 a direction of a plane, -0.5 to
     1.5; between seeds 11, 0 to 1; along random directions 21, -1 to 1."""
 

@@ -9,12 +9,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from babelscope.encoders.blend import Blend
+from babelscope.encoders.blend import Blend, moved, random_direction
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.state import backbone_prefix
 from babelscope.errors import InputError
 from babelscope.execution import data_labels, load_tuned
-from babelscope.measures.directions import random_end
 from babelscope.measures.geometry import turns
 from babelscope.measures.surface import survey
 from babelscope.rows import Row
@@ -42,7 +41,7 @@ def measure_surface(step: Surface, workspace: Workspace) -> None:
     model.module.to(step.models[0].tuning.device)
     measures = {data: measured(model, data.read()) for data in step.data}
     corners = [_weights(one, workspace) for one in step.models]
-    corners += [random_end(corners[0], seed) for seed in step.random]
+    corners += [moved(corners[0], random_direction(corners[0], seed)) for seed in step.random]
     # In the order of their keys: the same sum on every line and plane through the same models.
     order = sorted(range(len(step.models)), key=lambda place: step.models[place].key)
     order += range(len(order), len(corners))

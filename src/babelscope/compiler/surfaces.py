@@ -35,7 +35,9 @@ def surfaces(
     study: Study, data: Sequence[tuple[Dataset, ...]], transfers: Transfers, conditions: Conditions
 ) -> Iterator[Step]:
     """Every interpolation and angle, for every encoder, surgery, schedule and seed."""
-    for declared, scored in zip(study.interpolations, data, strict=True):
+    for declared, found in zip(study.interpolations, data, strict=True):
+        types = transfers[declared.tasks[0]].entity_types
+        scored = tuple(datasets.limited(one, types) for one in found) if types else found
         if len(declared.tasks) == 1 and not declared.random:
             yield from _between_seeds(study, declared, scored, transfers, conditions)
             continue

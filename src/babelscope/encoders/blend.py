@@ -72,8 +72,8 @@ def random_direction(weights: Mapping[str, Tensor], seed: int) -> dict[str, Tens
     for name, weight in weights.items():
         generator = torch.Generator().manual_seed(derive_seed(seed, "direction", name))
         drawn = torch.randn(weight.shape, generator=generator)
-        if weight.dim() < 2:
-            direction[name] = torch.zeros_like(drawn)
+        if weight.dim() < 2 or not weight.is_floating_point():  # what counts positions is no weight
+            direction[name] = torch.zeros_like(weight)
             continue
         rows, own = drawn.flatten(1), weight.cpu().float().flatten(1)
         scale = own.norm(dim=1, keepdim=True) / rows.norm(dim=1, keepdim=True)
