@@ -86,6 +86,16 @@ def test_a_report_says_what_was_declared(study, store, tmp_path):
     assert "Does anything carry over?" in page and "learning_rate: 0.001" in page
 
 
+def test_a_report_knows_which_surgeries_draw_all_weights_anew(store, tmp_path, encoder_folder, monkeypatch):
+    surgeries = [None, {"name": "reinit", "operations": ["reverse"]}, {"name": "clean", "operations": ["reinit"]}]
+    study = write_study(tmp_path / "tiny.yaml", declaration(encoder_folder, surgeries=surgeries))
+    written = []
+    monkeypatch.setattr("babelscope.report.write_report", lambda report, path: written.append(report) or [path])
+    answer = babelscope("report", study, "--store", store, "-o", tmp_path / "report.html")
+    assert answer.status == 0, answer.errors
+    assert written[0].rows and list(written[0].untrained) == ["clean"]
+
+
 def test_a_report_says_when_it_was_computed(study, store):
     from babelscope.compiler import compile_study
     from babelscope.results import provenance

@@ -138,13 +138,39 @@ def test_the_reverse_shows_and_one_seed_says_nothing():
     assert [one.verdict for one in differences(single.scores)] == ["cannot be said: one seed"]
 
 
+def test_untrained_is_what_the_report_says_draws_all_weights_anew():
+    run = {"encoder": "e", "task": "pos", "language": "de", "train_languages": "en", "split": "test"}
+    levels = {None: 0.6, "clean": 0.4, "reinit": 0.5}
+    rows = [
+        Row("accuracy", level + 0.01 * seed * level, "share", seed=seed, surgery=surgery, **run)
+        for surgery, level in levels.items() for seed in range(3)
+    ]  # fmt: skip
+    named = Report("t", "q", rows, untrained=["clean"])
+    assert named.conditions == ["e", "e, clean", "e, reinit"]
+    assert [(one.reference.surgery, one.shows) for one in differences(named.scores)] == [("clean", True)]
+    assert Report("t", "q", rows).conditions == ["e", "e, clean", "e, untrained"]
+    assert differences(Report("t", "q", rows, untrained=[]).scores) == []
+
+
+@pytest.mark.parametrize("other", [{"schedule": "freeze:4"}, {"train_languages": "en:10"}])
+def test_an_encoder_is_compared_with_the_untrained_one_that_was_tuned_likewise(other):
+    run = {"encoder": "e", "task": "pos", "language": "de", "train_languages": "en", "split": "test"}
+    rows = [
+        Row("accuracy", level + 0.01 * seed * level, "share", seed=seed).labelled(**run | labels)
+        for level, labels in ((0.2, other | {"surgery": "reinit"}), (0.9, {}), (0.5, {"surgery": "reinit"}))
+        for seed in range(3)
+    ]
+    (difference,) = differences(Report("t", "q", rows).scores)
+    assert difference.interval.mean == pytest.approx(0.4 * 1.01)
+
+
 def perplexities(*, train: str = "qaa") -> list[Row]:
     """Two seeds of an encoder and of itself untrained, tuned by masked language modelling."""
     levels = {None: {"qaa": 5.0, "qab": 9.0, "qac": 8.0}, "reinit": {"qaa": 40.0, "qab": 60.0, "qac": 8.0}}
     steps = {None: 1, "reinit": 2}
     return [
-        Row("perplexity", level + steps[surgery] * seed, encoder="natural", surgery=surgery, task="mlm", train_languages=train,
-            language=code, split="test", seed=seed)
+        Row("perplexity", level + steps[surgery] * seed, encoder="natural", surgery=surgery, task="mlm",
+            train_languages=train, language=code, split="test", seed=seed)
         for surgery, by_code in levels.items() for code, level in by_code.items() for seed in range(2)
     ]  # fmt: skip
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from babelscope.compiler import compile_study
 from babelscope.errors import DataError, InputError, StudyError
 from babelscope.studies import STUDIES, find_study
-from babelscope.study import Study, dump_study, load_study
+from babelscope.study import Study, Surgery, dump_study, load_study
 from babelscope.study_encoders import Pretraining
 from babelscope.task_table import TASKS
 from babelscope.world.world import VERSION
@@ -45,6 +45,21 @@ def faults(load, text: str, **changes: Any) -> tuple[str, ...]:
         load(text, **changes)
     assert re.match(r"\S+study.yaml: \d+ fault", str(caught.value))
     return caught.value.faults
+
+
+@pytest.mark.parametrize(
+    "operations, forgets",
+    [
+        (["reinit"], True),
+        (["reinit:part=all"], True),
+        (["reinit:part=layers"], False),
+        (["reinit:layers=0"], False),
+        (["reverse"], False),
+        (["reinit", "drop:last=1"], False),
+    ],
+)
+def test_a_surgery_forgets_all_by_what_it_does_whatever_its_name(operations, forgets):
+    assert {Surgery(name=name, operations=operations).forgets_all for name in ("reinit", "clean")} == {forgets}
 
 
 def test_defaults_are_filled_in(load):

@@ -150,6 +150,7 @@ def report(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STO
             Contrasted(one.claim, *((side.encoder, side.surgery) for side in (one.first, one.second)))
             for one in job.study.contrasts
         ],
+        untrained=[one.name for one in job.study.surgeries if one and one.forgets_all],
         provenance={"seeds": ", ".join(map(str, job.study.seeds))} | results.provenance(job.plan, job.store),
     )
     for path in write_report(content, output):

@@ -19,7 +19,7 @@ from babelscope.declaration import Declaration
 from babelscope.errors import InputError, StudyError
 from babelscope.study_encoders import DeclaredEncoder
 from babelscope.study_measures import Interpolation, Probing, Projection, Retrieval, VocabularyComparison
-from babelscope.surgery.declare import AnyOperation
+from babelscope.surgery.declare import AnyOperation, Reinit
 from babelscope.task_table import BASELINES, HEADS, TASKS, BaselineName, TaskName
 from babelscope.tuning.schedule import DeclaredSchedule, Schedule
 from babelscope.tuning.settings import Tuning
@@ -60,6 +60,11 @@ class Surgery(Declaration):
     """Done in this order. A donor is the name of an encoder of the study, or of another as `encoders` would name it."""
     encoders: tuple[str, ...] = ()
     """Which encoders are operated on, by the names that rows have; none given: all."""
+
+    @property
+    def forgets_all(self) -> bool:
+        """Whether it draws all weights anew and does nothing else, so that the encoder is the same one untrained."""
+        return self.operations == (Reinit(),)
 
 
 def _surgery(given: Any) -> Any:

@@ -45,7 +45,7 @@ def _reference(score: Score, scores: Sequence[Score]) -> Score | None:
         return None
     same = ("task", "measure", "encoder", "place", "training", "schedule")
     wanted = [getattr(score, name) for name in same]
-    found = (other for other in scores if other.surgery == "reinit" and [getattr(other, n) for n in same] == wanted)
+    found = (other for other in scores if other.untrained and [getattr(other, n) for n in same] == wanted)
     return next(found, None)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -47,9 +47,6 @@ COMPANIONS = (
 )  # fmt: skip
 """Measures shown beside a score of the same run."""
 
-SURGERY_WORDS = {"reinit": "untrained"}
-"""What a surgery makes of an encoder, where one word says it."""
-
 _OF_TRAINING = ("schedule", "train_languages")
 _DISTINGUISHING = (*_OF_TRAINING, "layer", "alpha1", "alpha2")
 
@@ -64,7 +61,11 @@ class Contrasted(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """All that the page shows. `labels` maps language codes to display names, in the order to show them."""
+    """All that the page shows.
+
+    `labels` maps language codes to display names, in the order to show them; `untrained` are the names of the
+    surgeries that draw all weights anew and do nothing else.
+    """
 
     title: str
     question: str
@@ -73,6 +74,7 @@ class Report:
     labels: Mapping[str, str] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
     contrasts: Sequence[Contrasted] = ()
+    untrained: Collection[str] = ("reinit",)
 
     @cached_property
     def scores(self) -> list[Score]:
@@ -105,8 +107,9 @@ class Report:
         return ", ".join(filter(None, [self.start(row), *varied])) or "all"
 
     def start(self, row: Row) -> str:
-        """The encoder and what was done to it, before it is tuned."""
-        return ", ".join(filter(None, [row.encoder, SURGERY_WORDS.get(row.surgery or "", row.surgery)]))
+        """The encoder and what was done to it, before it is tuned; a surgery with a name of its own keeps that."""
+        forgot = row.surgery == "reinit" and row.surgery in self.untrained
+        return ", ".join(filter(None, [row.encoder, "untrained" if forgot else row.surgery]))
 
     @cached_property
     def _datasets(self) -> Mapping[str | None, set[str]]:
@@ -145,6 +148,7 @@ class Score:
     condition: str
     encoder: str
     surgery: str | None
+    untrained: bool
     language: str
     place: str
     training: str | None
@@ -273,7 +277,7 @@ def _score(report: Report, rows: list[Row], companions: list[Row]) -> Score:
     return Score(
         task=first.task or "", measure=first.measure, unit=first.unit,
         condition=report.condition(first), encoder=first.encoder or "", surgery=first.surgery,
-        language=first.language or "", place=report.place(first),
+        untrained=first.surgery in report.untrained, language=first.language or "", place=report.place(first),
         training=first.train_languages, schedule=first.schedule,
         by_seed=by_seed, seeds=len({row.seed for row in rows} - {None}),
         interval=student_t_interval(list(by_seed.values())),
