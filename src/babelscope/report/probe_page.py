@@ -112,7 +112,8 @@ def _line_panels(table: pd.DataFrame, y: dict[str, Any]) -> Chart:
     """A panel a condition: every line with its band where there is one."""
     lines = sorted(set(table["line"]), key=lambda name: (name != TARGET, name != CONTROL))
     look = look_of("line:N", lines, set(lines), lines=True)
-    y["scale"].domain = [float(table["mean"].min()), float(table["mean"].max())]
+    ends = [float(table["mean"].min()), float(table["mean"].max())]
+    y["scale"].domain = ends if ends[0] < ends[1] else alt.Undefined  # wide bands would flatten the lines
     base = alt.Chart(table).encode(x=_STEP, color=look["color"])
     band = base.mark_area(opacity=0.2, clip=True).encode(y=alt.Y("low:Q", **y), y2="high:Q")
     tooltip = ["condition", "line", "step", *(alt.Tooltip(f"{end}:Q", format=".2f") for end in ("mean", "low", "high"))]
