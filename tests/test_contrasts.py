@@ -153,9 +153,8 @@ def test_other_training_is_another_line_and_a_task_counts_once_over_all():
     made = []
     for (task, training, schedule), gain in gains.items():
         labels = {"task": task, "train_languages": training, "schedule": schedule}
-        parts = scored("e", {0: gain, 1: gain + 0.01}, **labels) + scored(
-            "e", {0: 0.0, 1: 0.0}, surgery="clean", **labels
-        )
+        whole, clean = {0: 3 * gain, 1: 3 * gain + 0.01}, {0: 2 * gain, 1: 2 * gain}
+        parts = scored("e", whole, **labels) + scored("e", clean, surgery="clean", **labels)
         made += [row.labelled(measure="las" if task == "parsing" else "accuracy") for row in parts]
     found = {one.where: one.interval.mean - 0.005 for one in effects(Report("t", "q", made, contrasts=[ALIKE]))}
     pos, parsing = "Part-of-speech tagging", "Dependency parsing"
