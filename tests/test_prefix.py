@@ -154,7 +154,7 @@ def test_digests_follow_the_weights_below():
     assert not set(layer_digests(model, 3)) & set(after)
 
 
-@pytest.mark.parametrize("text", ["freeze:-1", "freeze:0", "gradual:groups=3", "freeze:2,frozen_dropout=true"])
+@pytest.mark.parametrize("text", ["freeze:-1", "freeze:0", "gradual:groups=3,every=3", "freeze:2,frozen_dropout=true"])
 def test_nothing_is_kept_of_what_changes(text, tokenizer, tagged, tmp_path, computed):
     kept = trained(tokenizer, tagged, tmp_path / "kept", text, StateMemo())
     assert computed == []
