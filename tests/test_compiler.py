@@ -13,6 +13,7 @@ from babelscope.encoders.load import load_encoder, save_encoder
 from babelscope.encoders.places import has_mlm_head
 from babelscope.errors import InputError, StudyError
 from babelscope.measure_steps import Cost, Probe
+from babelscope.steps import Tune
 from babelscope.studies import find_study
 from babelscope.study import Study
 from command_line import declaration, transfer
@@ -73,7 +74,9 @@ def test_references_must_be_told_apart(encoder_folder):
 
 
 def test_an_encoder_may_be_its_own_reference(encoder_folder):
-    compile_study(study(encoder_folder, references=[str(encoder_folder)]))
+    plan = compile_study(study(encoder_folder, references=[str(encoder_folder)]))
+    (model,) = {step for step in plan.steps.values() if isinstance(step, Tune)}
+    assert model.references == (model.encoder,)
 
 
 def test_references_need_probes_that_use_them(encoder_folder):
@@ -212,8 +215,10 @@ def test_surgeries_that_an_encoder_can_have_are_not_refused(encoder_folder):
     fit = ["repeat;drop:layers=3", "drop:last=1;noise:layers=0", "permute", "permute:order=1+0"]
     fit += [f"transplant:donor={encoder_folder},{how}" for how in ("bridge=random", "rows=overlap")]
     surgeries = [{"name": one, "operations": one.split(";")} for one in [*fit, f"transplant:donor={encoder_folder}"]]
-    compile_study(study(encoder_folder, encoders=[NATIVE], surgeries=surgeries[:-1]))
-    compile_study(study(encoder_folder, encoders=[native(hidden=32)], surgeries=surgeries))
+    for encoder, given in ((NATIVE, surgeries[:-1]), (native(hidden=32), surgeries)):
+        plan = compile_study(study(encoder_folder, encoders=[encoder], surgeries=given))
+        tuned = {step.encoder.surgery for step in plan.steps.values() if isinstance(step, Tune)}
+        assert tuned == {surgery["name"] for surgery in given}
 
 
 def test_what_chance_has_no_part_in_is_timed_once(encoder_folder):

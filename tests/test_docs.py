@@ -100,7 +100,7 @@ def compiled(text: str, tmp_path: Path) -> None:
     file = tmp_path / "example.yaml"
     with file.open("w", encoding="utf-8") as stream:
         YAML().dump(FILLED_IN | YAML(typ="safe", pure=True).load(text), stream)
-    compile_study(load_study(file))
+    assert compile_study(load_study(file)).steps
 
 
 @pytest.mark.parametrize(("page", "text"), examples())
@@ -116,6 +116,6 @@ def test_examples_on_pages_are_studies(page, text, tmp_path, monkeypatch):
         assert all(re.search(absent, fault) for fault in error.faults), error.faults
 
 
-def test_the_example_of_lines_runs_as_it_stands(tmp_path):
+def test_the_example_of_lines_compiles_as_it_stands(tmp_path):
     (text,) = (text for page, text in examples() if page == "underspecified")
     compiled(text, tmp_path)

@@ -16,10 +16,9 @@ from babelscope.steps import Adapt, EncoderStep, Load, Operate, Pretrain
 from babelscope.study import Study
 from babelscope.study_encoders import Adaptation, Pretraining
 from babelscope.surgery.declare import donors_of
+from babelscope.tuning.probes import START
 
 Given = str | Pretraining | Adaptation
-START = "start"
-"""What rows call an encoder as it was before it was trained; so no reference can be called it."""
 
 
 _KINDS = {Pretraining: "pre-training", Adaptation: "adaptation"}

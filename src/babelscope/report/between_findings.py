@@ -73,10 +73,10 @@ def _flatter(found: Sequence[Flatness]) -> Iterator[str]:
             difference = compare_flatness(found, first, second, language)
             if difference is None:
                 continue
-            if difference.low is None or difference.high is None or difference.low <= 0 <= difference.high:
+            if not difference.sign:
                 verdict = "the data do not say which is flatter"
             else:
-                verdict = f"{first if difference.mean > 0 else second} is flatter"
+                verdict = f"{first if difference.sign > 0 else second} is flatter"
             yield (
                 f"On the {language}, {verdict}: {first} keeps {1 - DROP:.0%} of the score over "
                 f"{_number(difference, 2)} more of α than {second} (paired over {difference.n} tasks and pairs)."
@@ -85,10 +85,10 @@ def _flatter(found: Sequence[Flatness]) -> Iterator[str]:
 
 def _few_shot_in_words(one: FewShot) -> str:
     better = one.chosen_against_tuned
-    if better.low is None or better.high is None or better.low <= 0 <= better.high:
+    if not better.sign:
         verdict = "which of the two is better does not show"
     else:
-        verdict = f"{'the first' if better.mean > 0 else 'the second'} is better"
+        verdict = f"{'the first' if better.sign > 0 else 'the second'} is better"
     return (
         f"{one.encoder}, {title_of(one.task)}, {one.shots} examples of the target: choosing a point on the line gains "
         f"{_number(one.chosen, 1, 100)} points over zero-shot, training on them {_number(one.tuned, 1, 100)}; "

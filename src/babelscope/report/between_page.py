@@ -43,10 +43,11 @@ def between_figures(report: Report, between: Between) -> Iterator[Figure]:
         caption = "The training language’s score, filter-normalised directions; mean over tasks, languages and seeds."
         yield Figure("In random directions", caption, _random_chart(between))
     for title, rows in planes(report).items():
-        if not heights(rows):
+        places = heights(rows)
+        if not places:
             continue  # nothing to divide by yet
         caption = "Mean over seeds; 0, 0 is the bilingual model, whose score is 1."
-        yield Figure(title, caption, _plane_chart(report, rows))
+        yield Figure(title, caption, _plane_chart(report, places))
 
 
 def _line_chart(found: Mapping[Place, Interval], title: str) -> Chart:
@@ -108,7 +109,7 @@ def _angle_chart(rows: Sequence[Row]) -> Chart:
     return alt.layer(points).properties(width=_PANEL, height=_PANEL).facet(column=alt.Column("encoder:N", title=None))
 
 
-def _plane_chart(report: Report, rows: Sequence[Row]) -> Chart:
+def _plane_chart(report: Report, found: Mapping[str, Mapping[tuple[float, float], float]]) -> Chart:
     records = pd.DataFrame(
         {
             "language": f"scored on {report.labels.get(language, language)}",
@@ -116,7 +117,7 @@ def _plane_chart(report: Report, rows: Sequence[Row]) -> Chart:
             "target": second,
             "score": value,
         }
-        for language, places in heights(rows).items()
+        for language, places in found.items()
         for (first, second), value in places.items()
     )
     for way in ("source", "target"):  # a cell reaches half of the way to its neighbours

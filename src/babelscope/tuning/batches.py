@@ -83,10 +83,11 @@ def stage_starts(
     else:
         batches = enumerate(all_batches(lengths, tuning, seed, groups), 1)
         starts = [1, *(step + 1 for step, (_, ends) in batches if ends)]
-    reached = sum(start <= count_steps(lengths, tuning, seed, groups) for start in starts)
+    total = count_steps(lengths, tuning, seed, groups)
+    reached = sum(start <= total for start in starts)
     if reached < schedule.gradual:
         raise InputError(
-            f"schedule {schedule.name}: the run ends after {count_steps(lengths, tuning, seed, groups)} steps, when "
+            f"schedule {schedule.name}: the run ends after {total} steps, when "
             f"{reached} of {schedule.gradual} groups are trained; train for longer or give fewer groups"
         )
     return starts[: schedule.gradual]

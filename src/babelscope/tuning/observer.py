@@ -15,7 +15,7 @@ from babelscope.measures.distance import distances
 from babelscope.rows import Row
 from babelscope.tasks.mlm import HeldOut
 from babelscope.tasks.models import TaskModel
-from babelscope.tuning.probes import Corpus, Probes
+from babelscope.tuning.probes import START, Corpus, Probes
 
 SPLIT = "probe"
 """What rows have as their split."""
@@ -62,7 +62,7 @@ class Observer:
             corpus.name: HeldOut.of(encoder.tokenizer, _sentences(corpus), length) for corpus in probes.perplexity
         }
         self.words = {corpus.name: [sentence.split() for sentence in _sentences(corpus)] for corpus in probes.distance}
-        encoders = {"start": encoder, **references}
+        encoders = {START: encoder, **references}
         self.references = {
             (corpus, name): word_states(reference, words).half().cpu()
             for corpus, words in self.words.items()

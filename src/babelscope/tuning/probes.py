@@ -7,6 +7,9 @@ from pydantic import PositiveInt
 from babelscope.corpora.datasets import Dataset
 from babelscope.declaration import Declaration
 
+START = "start"
+"""What rows call an encoder as it was before it was trained; so no reference can be called it."""
+
 
 class Corpus(Declaration):
     """Sentences of several data sets taken together."""
