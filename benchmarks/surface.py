@@ -3,7 +3,8 @@
 Run it on a machine that does nothing else. A cell is what a `Surface` step does at one point: it moves the weights and
 measures scores and loss. The bare pass runs the model over the same batches, made before the clock starts, and decodes
 and scores as the cell does, without a loss. The script loads both checkpoints, mixes their weights, makes a model of
-them, and tokenises, predicts and scores, so many sentences at a time. One thread; sides alternate, and the ratios are
+them, and tokenises, predicts and scores, as many sentences at a time as `--batch` says: one, as a pipeline of
+transformers does unless told otherwise. One thread; sides alternate, and the ratios are
 medians over rounds of processor time.
 
     python benchmarks/surface.py --rounds 15
@@ -27,7 +28,7 @@ from transformers import BertConfig
 
 from babelscope.encoders.blend import Blend, moved, random_direction
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder, untrained_model
-from babelscope.encoders.pieces import by_length
+from babelscope.encoders.pieces import EVALUATION_TOKENS, by_length
 from babelscope.encoders.places import SHIPPED
 from babelscope.encoders.tokenizer import train_wordpiece
 from babelscope.measures.surface import survey
@@ -183,7 +184,7 @@ def _model(case: Case) -> TaskModel:
 def _tag(tagger: Tagger, sentences: Sequence[Sentence]) -> Callable[[float], float]:
     words = TaggedWindows.of(tagger, [Tagged(one.forms, one.upos) for one in sentences])
     windows, prepared = words.windows, []
-    for indices in by_length(windows.pieces.lengths, 4096):
+    for indices in by_length(windows.pieces.lengths, EVALUATION_TOKENS):
         batch = windows.pieces.batch(indices)
         gold = torch.cat([torch.from_numpy(words.gold[windows.owned[index]]) for index in indices])
         prepared.append((batch, first_pieces(windows, indices, batch.ids.shape[1]), gold))
@@ -198,7 +199,7 @@ def _tag(tagger: Tagger, sentences: Sequence[Sentence]) -> Callable[[float], flo
 
 def _parse(parser: Parser, sentences: Sequence[Sentence]) -> Callable[[float], float]:
     encoded = EncodedSentences.of(parser, [one.forms for one in sentences])
-    prepared = [(indices, encoded.batch(indices)) for indices in by_length(encoded.lengths, 4096)]
+    prepared = [(indices, encoded.batch(indices)) for indices in by_length(encoded.lengths, EVALUATION_TOKENS)]
     order = [index for indices, _ in prepared for index in indices.tolist()]
     gold = [sentences[index].words for index in order]
 
@@ -217,6 +218,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--sizes", nargs="+", choices=CASES, default=list(CASES))
-    parser.add_argument("--batch", type=int, default=32, help="sentences that the script reads at a time")
+    parser.add_argument("--batch", type=int, default=1, help="sentences that the script reads at a time")
     given = parser.parse_args()
     main(given.rounds, given.batch, given.sizes)

@@ -15,6 +15,9 @@ from transformers import PreTrainedTokenizerBase
 
 Sequences = Sequence[Sequence[int] | NDArray[np.int64]]
 
+EVALUATION_TOKENS = 8192 if torch.cuda.is_available() else 1024
+"""Pieces of a batch that nothing is learned from: an accelerator wants much at a time, a processor's caches little."""
+
 
 class Batch(NamedTuple):
     """Sequences of pieces, padded to the longest."""

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.functional import embedding_bag
 
 from babelscope.encoders.load import Encoder
-from babelscope.encoders.pieces import Batch, Frame, by_length, encode_sentences
+from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Frame, by_length, encode_sentences
 from babelscope.encoders.windows import Windows, encode_words
 
 
@@ -25,7 +25,7 @@ def hidden_states(encoder: Encoder, batch: Batch) -> Tensor:
 
 
 @torch.no_grad()
-def sentence_states(encoder: Encoder, sentences: Sequence[str], tokens_per_batch: int = 4096) -> Tensor:
+def sentence_states(encoder: Encoder, sentences: Sequence[str], tokens_per_batch: int = EVALUATION_TOKENS) -> Tensor:
     """[layers + 1, sentences, hidden]: the mean state of each sentence's pieces, special pieces left out.
 
     A sentence longer than the encoder is read in parts, and the mean is over the pieces of all. One without any
@@ -50,7 +50,9 @@ def sentence_states(encoder: Encoder, sentences: Sequence[str], tokens_per_batch
 
 
 @torch.no_grad()
-def word_states(encoder: Encoder, sentences: Sequence[Sequence[str]], tokens_per_batch: int = 4096) -> Tensor:
+def word_states(
+    encoder: Encoder, sentences: Sequence[Sequence[str]], tokens_per_batch: int = EVALUATION_TOKENS
+) -> Tensor:
     """[layers + 1, words, hidden], float32: of every word of all sentences, in order, the mean state of its pieces.
 
     Words are encoded as running text. A sentence longer than the encoder is read in overlapping windows, and each

@@ -15,7 +15,7 @@ from torch.nn.functional import cross_entropy, mse_loss
 
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder
-from babelscope.encoders.pieces import Batch, Pieces, by_length
+from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_length
 from babelscope.encoders.pooler import Pooler, may_have_pooler
 from babelscope.errors import InputError
 from babelscope.task_table import HEADS
@@ -94,7 +94,7 @@ class Classifier(nn.Module):
             return states[:, 0]
         return states[torch.arange(len(states), device=states.device), batch.real.sum(1) - 1]
 
-    def predict(self, texts: Sequence[Text], tokens_per_batch: int = 4096) -> list[str] | list[float]:
+    def predict(self, texts: Sequence[Text], tokens_per_batch: int = EVALUATION_TOKENS) -> list[str] | list[float]:
         """A label, or a number, for each text. A text longer than the model is cut, of a pair the longer first."""
         values = predict_values(self, self.encode(texts), tokens_per_batch).tolist()
         return [self.labels[number] for number in values] if self.labels else values
@@ -124,7 +124,7 @@ def pooler_of(encoder: Encoder) -> Pooler:
 
 
 @torch.no_grad()
-def predict_outputs(classifier: Classifier, pieces: Pieces, tokens_per_batch: int = 4096) -> Tensor:
+def predict_outputs(classifier: Classifier, pieces: Pieces, tokens_per_batch: int = EVALUATION_TOKENS) -> Tensor:
     """[texts, labels]: logits; for regression [texts]: numbers, as shares of the scale. Float32, on the CPU."""
     was_training, device = classifier.training, classifier.backbone.device
     classifier.eval()
@@ -135,7 +135,9 @@ def predict_outputs(classifier: Classifier, pieces: Pieces, tokens_per_batch: in
     return outputs
 
 
-def predict_values(classifier: Classifier, pieces: Pieces, tokens_per_batch: int = 4096) -> NDArray[np.generic]:
+def predict_values(
+    classifier: Classifier, pieces: Pieces, tokens_per_batch: int = EVALUATION_TOKENS
+) -> NDArray[np.generic]:
     """[texts]: the best class of each, int64; or the number of each, float64, in the classifier's scale."""
     return values_of(classifier, predict_outputs(classifier, pieces, tokens_per_batch))
 

@@ -16,7 +16,7 @@ from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from babelscope.encoders.anatomy import anatomy_of
-from babelscope.encoders.pieces import Batch, Pieces, by_length, encode_sentences
+from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_length, encode_sentences
 from babelscope.errors import InputError
 from babelscope.seeds import derive_seed
 
@@ -122,7 +122,7 @@ class HeldOut:
         return cls(pieces, owners, places, masking)
 
     @torch.no_grad()
-    def losses(self, model: PreTrainedModel, tokens_per_batch: int = 4096) -> NDArray[np.float64]:
+    def losses(self, model: PreTrainedModel, tokens_per_batch: int = EVALUATION_TOKENS) -> NDArray[np.float64]:
         """[sentences, 2]: summed negative log-likelihood (nats) and number of each sentence's hidden pieces."""
         losses = np.zeros((int(self.owners[-1]) + 1, 2))
         for indices in by_length(self.pieces.lengths, tokens_per_batch):

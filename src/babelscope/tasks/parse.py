@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from babelscope.encoders.load import Encoder
-from babelscope.encoders.pieces import Batch, Pieces, by_length
+from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_length
 from babelscope.encoders.windows import Windows, encode_words
 from babelscope.errors import InputError
 from babelscope.tasks.attachment import attachment_scores, count_attachments, universal
@@ -72,7 +72,7 @@ class Parser(nn.Module):
         chosen = states.flatten(0, 1).index_select(0, words.firsts.flatten())
         return self.dropout(chosen).view(*words.firsts.shape, -1)
 
-    def predict(self, sentences: Sequence[Sequence[str]], tokens_per_batch: int = 4096) -> list[Tree]:
+    def predict(self, sentences: Sequence[Sequence[str]], tokens_per_batch: int = EVALUATION_TOKENS) -> list[Tree]:
         """A tree over the words of each sentence: one word is the root, and it alone has the relation `root`."""
         return predict_trees(self, EncodedSentences.of(self, sentences), tokens_per_batch)
 
@@ -123,7 +123,7 @@ def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.in
 
 
 def sentence_batches(
-    encoded: EncodedSentences, tokens_per_batch: int = 4096
+    encoded: EncodedSentences, tokens_per_batch: int = EVALUATION_TOKENS
 ) -> Iterator[tuple[NDArray[np.int64], WordBatch]]:
     """All sentences that have words, from the shortest to the longest: which there are, and what a parser reads."""
     some = np.flatnonzero(encoded.lengths)
@@ -144,7 +144,7 @@ def read_sentences(
     parser.train(was_training)
 
 
-def predict_trees(parser: Parser, encoded: EncodedSentences, tokens_per_batch: int = 4096) -> list[Tree]:
+def predict_trees(parser: Parser, encoded: EncodedSentences, tokens_per_batch: int = EVALUATION_TOKENS) -> list[Tree]:
     """The tree of each sentence."""
     trees = [Tree([], []) for _ in encoded.lengths]
     for indices, words, states in read_sentences(parser, sentence_batches(encoded, tokens_per_batch)):

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from babelscope.encoders.load import Encoder
-from babelscope.encoders.pieces import Batch, by_length
+from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, by_length
 from babelscope.encoders.windows import Windows, encode_words
 from babelscope.errors import InputError
 from babelscope.tasks.task import Score, ratio_score
@@ -56,7 +56,7 @@ class Tagger(nn.Module):
         return self.classifier(self.dropout(states.flatten(0, 1).index_select(0, firsts)))
 
     @torch.no_grad()
-    def predict(self, sentences: Sequence[Sequence[str]], tokens_per_batch: int = 4096) -> list[list[str]]:
+    def predict(self, sentences: Sequence[Sequence[str]], tokens_per_batch: int = EVALUATION_TOKENS) -> list[list[str]]:
         """One label for each word of each sentence."""
         windows = encode_words(self.tokenizer, sentences, self.max_length)
         return label_sentences(self, windows, predict_classes(self, windows, tokens_per_batch))
@@ -72,7 +72,7 @@ class WordsBatch(NamedTuple):
     """[words]: the number of each, through all sentences."""
 
 
-def word_batches(windows: Windows, tokens_per_batch: int = 4096) -> Iterator[WordsBatch]:
+def word_batches(windows: Windows, tokens_per_batch: int = EVALUATION_TOKENS) -> Iterator[WordsBatch]:
     """All windows, from the shortest to the longest."""
     for indices in by_length(windows.pieces.lengths, tokens_per_batch):
         batch = windows.pieces.batch(indices)
@@ -90,7 +90,7 @@ def read_words(tagger: Tagger, batches: Iterable[WordsBatch]) -> Iterator[tuple[
     tagger.train(was_training)
 
 
-def predict_classes(tagger: Tagger, windows: Windows, tokens_per_batch: int = 4096) -> NDArray[np.int64]:
+def predict_classes(tagger: Tagger, windows: Windows, tokens_per_batch: int = EVALUATION_TOKENS) -> NDArray[np.int64]:
     """[words]: the best class of each word, -1 where no window owned it."""
     classes = np.full(int(windows.sentence_starts[-1]), -1, dtype=np.int64)
     for owned, logits in read_words(tagger, word_batches(windows, tokens_per_batch)):

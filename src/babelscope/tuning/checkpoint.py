@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -49,6 +50,17 @@ def write_weights(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str,
     draft = _draft(path)
     save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, draft, metadata)
     draft.replace(path)
+
+
+def link_weights(path: Path, other: Path) -> None:
+    """Give a written file a second path, without a copy where the disk has links; in one atomic move too."""
+    draft = _draft(other)
+    draft.unlink(missing_ok=True)
+    try:
+        draft.hardlink_to(path)
+    except OSError:
+        shutil.copyfile(path, draft)
+    draft.replace(other)
 
 
 def remove_drafts(paths: Iterable[Path]) -> None:

@@ -24,6 +24,7 @@ from babelscope.tuning.batches import all_batches, count_steps, stage_starts
 from babelscope.tuning.checkpoint import (
     Point,
     State,
+    link_weights,
     load_checkpoint,
     read_weights,
     remove_drafts,
@@ -149,7 +150,10 @@ def tune(
                 saved_at = time.monotonic()
             progress(step, total, loss=value)
 
-        write_weights(last, merged_weights(model))
+        if state.best_step == state.step:
+            link_weights(best, last)
+        else:
+            write_weights(last, merged_weights(model))
     set_weights(model, read_weights(best))
     model.eval()
     remove_drafts((checkpoint, best, last))
