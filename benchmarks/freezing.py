@@ -69,7 +69,7 @@ def _run(
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sentences", type=int, default=300)
+    parser.add_argument("--sentences", type=int, default=1000)
     parser.add_argument("--epochs", type=int, default=3)
     given = parser.parse_args()
     main(given.sentences, given.epochs)

@@ -10,7 +10,7 @@ from babelscope.tuning.checkpoint import weights_of
 from babelscope.tuning.freezing import layers_of, trained_part
 from babelscope.tuning.loop import tune
 from babelscope.tuning.memo import StateMemo
-from babelscope.tuning.prefix import layer_digests, recalling
+from babelscope.tuning.prefix import Recall, layer_digests, recalling
 from babelscope.tuning.schedule import parse_schedule
 from babelscope.tuning.settings import Tuning
 from families import family_model
@@ -36,7 +36,7 @@ def computed(monkeypatch):
     ranges, between = [], Bypass.between
 
     def counted(self, start, end, states, inputs):
-        ranges.append((start, end))
+        ranges.extend([(start, end)] * len(inputs["input_ids"]))
         return between(self, start, end, states, inputs)
 
     monkeypatch.setattr(Bypass, "between", counted)
@@ -77,6 +77,27 @@ def test_scores_are_equal_with_and_without(family, tokenizer, tagged, tmp_path):
         assert one.value == pytest.approx(other.value, abs=1e-3)
     scores = [[point.value for point in run[1].points if point.split == "dev qaa"] for run in (with_memo, without)]
     assert scores[0] == scores[1]
+
+
+def test_the_batch_in_which_a_sequence_is_met_has_no_part_in_its_states(tokenizer, tagged):
+    tagger = a_tagger(family_encoder("bert", tokenizer)).eval()
+    task = Tagging(tagger, tagged[:12])
+
+    def states_of_batches(*batches):
+        """[sequences]: what is kept of each, after all of them were read in one order."""
+        recall, found = Recall(tagger.backbone, StateMemo(), 2), {}
+        with recall.learning():
+            task.loss(tagger, task.batch(np.arange(12), torch.Generator()))
+        for batch in batches:
+            one = task.batch(np.array(batch), torch.Generator()).batch
+            states = recall.states(one.ids, one.attention_mask, None)
+            found |= {index: row[: task.lengths[index]] for index, row in zip(batch, states, strict=True)}
+        recall.remove()
+        return [found[index] for index in range(12)]
+
+    together = states_of_batches(range(12))
+    apart = states_of_batches([3], [11, 4, 5], [0, 1, 2, 6, 7], [9, 8, 10])
+    assert all(torch.equal(one, other) for one, other in zip(together, apart, strict=True))
 
 
 def test_types_are_a_part_of_a_sequence(tokenizer, tmp_path):

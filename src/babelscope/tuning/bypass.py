@@ -33,13 +33,18 @@ class Bypass:
         for layer in self._layers:
             del vars(layer)["forward"]
 
+    @property
+    def depth(self) -> int:
+        """How many layers there are."""
+        return len(self._layers)
+
     def all_layers(self) -> None:
         """From now on, compute all layers."""
-        self._range(0, len(self._layers), None)
+        self._range(0, self.depth, None)
 
     def enter(self, start: int, states: Tensor) -> None:
-        """From now on, begin with these states at layer `start`."""
-        self._range(start, len(self._layers), states)
+        """From now on, begin with these states at layer `start`; at `depth` they go through untouched."""
+        self._range(start, self.depth, states)
 
     @torch.no_grad()
     def between(self, start: int, end: int, states: Tensor | None, inputs: Mapping[str, Any]) -> Tensor:

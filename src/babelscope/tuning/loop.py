@@ -8,19 +8,23 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
 import torch
-from torch import nn
+from numpy.typing import NDArray
+from torch import Tensor, nn
 
+from babelscope.encoders.pieces import EVALUATION_TOKENS
 from babelscope.errors import DivergedError, InputError
 from babelscope.keys import digest
 from babelscope.seeds import derive_seed
 from babelscope.tasks.apart import Apart
 from babelscope.tasks.task import Task
 from babelscope.tuning.adapters import merged_weights
-from babelscope.tuning.batches import all_batches, count_steps, stage_starts
+from babelscope.tuning.batches import all_batches, count_steps, epoch_batches, stage_starts
 from babelscope.tuning.checkpoint import (
     Point,
     State,
@@ -96,13 +100,12 @@ def tune(
         raise InputError("no training example: the training data is empty")
     folder.mkdir(parents=True, exist_ok=True)
     checkpoint, best, last = (folder / f"{name}.safetensors" for name in ("checkpoint", "best", "last"))
-    groups = task.groups if isinstance(task, Apart) else None
-    data = (task.lengths, tuning, seed, groups)
+    data = (task.lengths, tuning, seed, _groups(task))
     total = count_steps(*data)
     with (
         _numerics(tuning),
         trained_part(model.to(tuning.device), schedule, stage_starts(schedule, *data), seed) as part,
-        recalling(model, schedule, memo, task.lengths, folder) as paused,
+        recalling(model, schedule, memo, task.lengths, folder, partial(_read, model, task, tuning)) as paused,
     ):
         optimizer = adamw(part.flats, part.rules, tuning)
         state = load_checkpoint(checkpoint, model, optimizer, _run_digest(task, tuning, seed, schedule))
@@ -120,9 +123,7 @@ def tune(
             set_rate(optimizer, rate)
 
             torch.manual_seed(derive_seed(seed, "dropout", step))
-            batch = task.batch(indices, torch.Generator().manual_seed(derive_seed(seed, "batch", step)))
-            with torch.autocast(tuning.device, torch.bfloat16, enabled=tuning.precision == "bfloat16"):
-                loss = task.loss(model, batch)
+            loss = _loss(model, task, tuning, indices, derive_seed(seed, "batch", step))
             value = loss.item()
             if not math.isfinite(value):
                 raise _diverged(value, step, rate, tuning)
@@ -159,6 +160,22 @@ def tune(
     remove_drafts((checkpoint, best, last))
     checkpoint.unlink(missing_ok=True)  # last of all: until here a killed run goes on from it
     return History(state.points, state.best_step, state.step, total)
+
+
+def _loss(model: nn.Module, task: Task, tuning: Tuning, indices: NDArray[np.int64], seed: int) -> Tensor:
+    batch = task.batch(indices, torch.Generator().manual_seed(seed))
+    with torch.autocast(tuning.device, torch.bfloat16, enabled=tuning.precision == "bfloat16"):
+        return task.loss(model, batch)
+
+
+def _read(model: nn.Module, task: Task, tuning: Tuning) -> None:
+    """Have the model read all examples, in batches that follow from them alone."""
+    for indices in epoch_batches(task.lengths, EVALUATION_TOKENS, 0, 0, _groups(task)):
+        _loss(model, task, tuning, indices, 0)
+
+
+def _groups(task: Task) -> NDArray[np.int64] | None:
+    return task.groups if isinstance(task, Apart) else None
 
 
 @torch.no_grad()

@@ -1,8 +1,9 @@
 """What frozen layers give for a sequence, computed once and kept.
 
 Where the embeddings and the first layers are frozen, their states for a sequence of pieces are the same in every
-epoch. A memo keeps them, and `recalling` lets the backbone pass over these layers. A sequence is computed by itself,
-unpadded, so that what is kept of it does not depend on which batch or run met it first.
+epoch. A memo keeps them, and `recalling` lets the backbone pass over these layers. The last bits of a state may depend
+on the sequences beside it in a batch, so what is kept belongs to a group of sequences that are always computed
+together: the groups of a run follow from its data alone, and not from what other runs have left in the memo.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -31,7 +32,12 @@ Paused = Callable[[], AbstractContextManager[None]]
 
 @contextmanager
 def recalling(
-    model: nn.Module, schedule: Schedule | None, memo: StateMemo | None, lengths: NDArray[np.int64], folder: Path
+    model: nn.Module,
+    schedule: Schedule | None,
+    memo: StateMemo | None,
+    lengths: NDArray[np.int64],
+    folder: Path,
+    read: Callable[[], object] = lambda: None,
 ) -> Iterator[Paused]:
     """Let the model's constant layers recall what they gave, while the block lasts.
 
@@ -44,6 +50,7 @@ def recalling(
         memo: may know the same encoder's states from other runs, of the same or of fewer layers.
         lengths: [examples], pieces of each training example.
         folder: for the memo's file.
+        read: has the model read all training examples in batches that do not depend on the run's seed.
     """
     if memo is None or schedule is None:
         yield nullcontext
@@ -57,6 +64,8 @@ def recalling(
         return
     recall = Recall(backbone, memo, depth)
     try:
+        with recall.learning():
+            read()
         yield recall.paused
     finally:
         recall.remove()
@@ -85,6 +94,18 @@ def _add(running: Any, tensor: Tensor) -> None:
     running.update(tensor.detach().cpu().contiguous().numpy())
 
 
+class _Group(NamedTuple):
+    """Sequences that are computed together: ids, and where there are any, a mask and types, [sequences, pieces]."""
+
+    digest: bytes
+    inputs: dict[str, Tensor]
+    lengths: list[int]
+
+    def key(self, row: int) -> bytes:
+        """What the memo knows a sequence by."""
+        return self.digest + row.to_bytes(4, "big")
+
+
 class Recall:
     """A backbone that passes over its first `depth` layers: their states come from a memo, which learns what is new."""
 
@@ -93,7 +114,8 @@ class Recall:
         self._signature = signature(backbone.forward)
         self._bypass = Bypass(backbone, layers_of(backbone))
         self._hook = backbone.register_forward_pre_hook(self._before, with_kwargs=True)
-        self._on = True
+        self._on, self._above = True, True
+        self._places: dict[bytes, tuple[_Group, int]] = {}
 
     def remove(self) -> None:
         """Make the backbone as it was."""
@@ -110,35 +132,84 @@ class Recall:
         finally:
             self._on = True
 
+    @contextmanager
+    def learning(self) -> Iterator[None]:
+        """The layers above are passed over too in this block: it serves to have their states at hand."""
+        self._above = False
+        try:
+            with torch.no_grad(), torch.random.fork_rng():
+                yield
+        finally:
+            self._above = True
+
     def _before(self, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Have the states of a batch at hand before the backbone reads it."""
         if self._on:
             given = self._signature.bind(*args, **kwargs).arguments
-            ids, mask = given["input_ids"], given.get("attention_mask")
-            self._bypass.enter(self.depth, self.states(ids, mask, given.get("token_type_ids")))
+            states = self.states(given["input_ids"], given.get("attention_mask"), given.get("token_type_ids"))
+            self._bypass.enter(self.depth if self._above else self._bypass.depth, states)
 
     @torch.no_grad()
     def states(self, ids: Tensor, mask: Tensor | None, types: Tensor | None) -> Tensor:
-        """[sequences, pieces, hidden]: the states after the first `depth` layers; zeros at padding."""
+        """[sequences, pieces, hidden]: the states after the first `depth` layers; zeros at padding.
+
+        Sequences that the run has not met become a group of their own.
+        """
         columns = [ids.cpu()] if types is None else [ids.cpu(), types.cpu()]
         lengths = [ids.shape[1]] * len(ids) if mask is None else mask.sum(1).tolist()
-        rows = [self._row(tuple(one[row, :length] for one in columns)) for row, length in enumerate(lengths)]
-        padded = torch.zeros(*ids.shape, rows[0].shape[-1], dtype=rows[0].dtype)
-        for place, row in zip(padded, rows, strict=True):
-            place[: len(row)] = row
-        return padded.to(ids.device)
+        autocast = bytes([torch.is_autocast_enabled(self.backbone.device.type)])
+        contents = [
+            autocast + b"".join(one[row, :length].numpy().tobytes() for one in columns)
+            for row, length in enumerate(lengths)
+        ]
+        fresh = {content: row for row, content in enumerate(contents) if content not in self._places}
+        if fresh:
+            rows = list(fresh.values())
+            group = _group(columns, [lengths[row] for row in rows], rows, b"".join(fresh))
+            self._places |= {content: (group, place) for place, content in enumerate(fresh)}
+        computed: dict[bytes, list[Tensor]] = {}
+        found = [self._row(content, computed) for content in contents]
+        return _padded(found, ids.shape[1]).to(ids.device)
 
-    def _row(self, columns: tuple[Tensor, ...]) -> Tensor:
-        """[pieces, hidden]: the states of one sequence of ids, with types where there are any."""
-        device = self.backbone.device
-        autocast = torch.is_autocast_enabled(device.type)
-        key = bytes([autocast]) + b"".join(one.numpy().tobytes() for one in columns)
-        known = self.memo.get(key)
+    def _row(self, content: bytes, computed: dict[bytes, list[Tensor]]) -> Tensor:
+        """[pieces, hidden]: the states of one sequence, from the memo or from its group, which is computed once."""
+        group, row = self._places[content]
+        known = self.memo.get(group.key(row))
         if known is not None and known.depth == self.depth:
             return known.states
-        names = ("input_ids", "token_type_ids")
-        inputs = {name: one[None].to(device) for name, one in zip(names, columns, strict=False)}
-        start, states = (0, None) if known is None else (known.depth, known.states[None].to(device))
-        states = self._bypass.between(start, self.depth, states, inputs)[0].float().cpu()
-        self.memo.put(key, self.depth, states)
-        return states
+        if group.digest not in computed:
+            computed[group.digest] = self._compute(group)
+        return computed[group.digest][row]
+
+    def _compute(self, group: _Group) -> list[Tensor]:
+        """[sequences] of [pieces, hidden]: the states of a group, which the memo learns; from lower ones if it can."""
+        device = self.backbone.device
+        inputs = {name: tensor.to(device) for name, tensor in group.inputs.items()}
+        known = [self.memo.get(group.key(row)) for row in range(len(group.lengths))]
+        below = [one.states for one in known if one is not None]
+        start = known[0].depth if known[0] is not None and len(below) == len(known) else 0
+        states = _padded(below, max(group.lengths)).to(device) if start else None
+        output = self._bypass.between(start, self.depth, states, inputs).float().cpu()
+        found = [output[row, :length].clone() for row, length in enumerate(group.lengths)]
+        for row, one in enumerate(found):
+            self.memo.put(group.key(row), self.depth, one)
+        return found
+
+
+def _group(columns: list[Tensor], lengths: list[int], rows: list[int], content: bytes) -> _Group:
+    """Some sequences of a batch, whose ids, and types if any, are given; as wide as the longest."""
+    width = max(lengths)
+    inputs = {
+        name: column[rows, :width] for name, column in zip(("input_ids", "token_type_ids"), columns, strict=False)
+    }
+    if min(lengths) < width:
+        inputs["attention_mask"] = torch.arange(width) < torch.tensor(lengths)[:, None]
+    return _Group(hashlib.sha256(f"{lengths}".encode() + content).digest(), inputs, lengths)
+
+
+def _padded(rows: list[Tensor], width: int) -> Tensor:
+    """[sequences, width, hidden]: states one under the other; zeros at padding."""
+    padded = rows[0].new_zeros(len(rows), width, rows[0].shape[-1])
+    for place, row in zip(padded, rows, strict=True):
+        place[: len(row)] = row
+    return padded
