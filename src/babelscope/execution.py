@@ -138,7 +138,7 @@ def evaluate(step: Evaluate, workspace: Workspace) -> None:
 def evaluate_baseline(step: Baseline, workspace: Workspace) -> None:
     """Write the scores of a baseline on one data set."""
     scores = score_baseline(_fitted(step.baseline, step.task, step.train), step.task, step.data.read())
-    languages = "+".join(dict.fromkeys(data.language for data in step.train))
+    languages = "+".join(dict.fromkeys(data.code for data in step.train))
     labels = {"encoder": step.baseline, "task": step.task, "train_languages": languages}
     workspace.write_rows(_score_rows(scores, labels, step.data))
 
@@ -173,7 +173,7 @@ def _training_parts(step: Tune) -> list[list[Any]]:
     """The training examples: by language where batches are to be of one language, else all together."""
     parts: dict[str, list[Any]] = {}
     for data in step.train:
-        parts.setdefault(data.language if step.tuning.batches == "one-language" else "", []).extend(data.read())
+        parts.setdefault(data.code if step.tuning.batches == "one-language" else "", []).extend(data.read())
     return list(parts.values())
 
 
@@ -210,7 +210,7 @@ def _curve(points: Iterable[Point], labels: dict[str, Any]) -> list[Row]:
 
 def data_labels(data: Dataset) -> dict[str, str]:
     """The columns that a data set determines."""
-    return {"language": data.language, "dataset": data.name, "split": data.split}
+    return {"language": data.code, "dataset": data.name, "split": data.split}
 
 
 def _score_rows(scores: Iterable[Score], labels: dict[str, Any], data: Dataset) -> list[Row]:

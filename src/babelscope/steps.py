@@ -220,9 +220,7 @@ class Tune(Step):
         A language that there are fewer examples of than of the first stands with their number: `qaa+qab:100`.
         """
         few = [data.examples != self.train[0].examples for data in self.train]
-        named = (
-            f"{data.language}:{data.examples}" if n else data.language for data, n in zip(self.train, few, strict=True)
-        )
+        named = (f"{data.code}:{data.examples}" if n else data.code for data, n in zip(self.train, few, strict=True))
         languages = "+".join(dict.fromkeys(named))
         labels = self.encoder.labels | {"task": self.task, "train_languages": languages, "seed": self.seed}
         return labels | ({"schedule": self.schedule.name} if self.schedule else {})
@@ -252,7 +250,7 @@ class Evaluate(Step):
 
     @property
     def title(self) -> str:
-        return f"evaluate on {self.data.language}: {self.model.title.removeprefix('tune ')}"
+        return f"evaluate on {self.data.code}: {self.model.title.removeprefix('tune ')}"
 
     def execute(self, workspace: Workspace) -> None:
         from babelscope.execution import evaluate
@@ -270,7 +268,7 @@ class Baseline(Step):
 
     @property
     def title(self) -> str:
-        return f"baseline {self.baseline} on {self.data.language}, {self.task}"
+        return f"baseline {self.baseline} on {self.data.code}, {self.task}"
 
     def execute(self, workspace: Workspace) -> None:
         from babelscope.execution import evaluate_baseline

@@ -11,8 +11,10 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 
 from babelscope.corpora import benchmarks, bio, plain, sources
 from babelscope.corpora.entity_sources import entity_file, entity_language, read_entities
+from babelscope.corpora.letters import LETTERS, in_its_letters, split_name
 from babelscope.corpora.lines import content_digest
 from babelscope.corpora.sources import Split
+from babelscope.corpora.transliteration import rules_digest
 from babelscope.corpora.world_text import WorldLanguage, WorldVersion
 from babelscope.declaration import Declaration
 from babelscope.errors import DataError, InputError
@@ -33,7 +35,20 @@ Examples = tuple[Any, ...]
 language modelling sentences as text, words of treebanks separated by spaces."""
 
 
-class WorldData(Declaration):
+class _Data(Declaration):
+    """What all data have."""
+
+    # Data in their own letters keep the keys that they had before there were others.
+    letters: Annotated[str | None, Field(exclude_if=lambda letters: letters is None)] = None
+    """How they are transliterated, such as `uyghur`; None: they are not."""
+    rules: Annotated[str | None, Field(exclude_if=lambda rules: rules is None)] = None
+    """The digest of the rules that does it."""
+
+    def _lettered(self, text: str) -> str:
+        return f"{text}{LETTERS}{self.letters}" if self.letters else text
+
+
+class WorldData(_Data):
     """A task's examples in one language of the world."""
 
     kind: Literal["world"] = "world"
@@ -47,14 +62,19 @@ class WorldData(Declaration):
     @property
     def name(self) -> str:
         """As studies name it."""
-        return WORLD_PREFIX + self.language
+        return self._lettered(WORLD_PREFIX + self.language)
+
+    @property
+    def code(self) -> str:
+        """What rows call the language."""
+        return self._lettered(self.language)
 
     def read(self) -> Examples:
         """The examples."""
         return _made(self)
 
 
-class FileData(Declaration):
+class FileData(_Data):
     """The first examples of one split of a treebank, an entity corpus or a benchmark.
 
     `sha256` is that of the file's content: a file and its gzip are the same data.
@@ -63,6 +83,7 @@ class FileData(Declaration):
     kind: Literal["file"] = "file"
     task: TaskName
     name: str
+    """As studies name it, letters included."""
     language: str
     split: Split
     examples: PositiveInt | None = None
@@ -73,9 +94,19 @@ class FileData(Declaration):
     sha256: str
 
     @property
+    def source(self) -> str:
+        """The name of the data as they are in the file."""
+        return split_name(self.name)[0]
+
+    @property
+    def code(self) -> str:
+        """What rows call the language."""
+        return self._lettered(self.language)
+
+    @property
     def splits_one_file(self) -> bool:
         """Whether all splits are parts of one file, as those of plain text are."""
-        return _family(self.task, self.name) is _PLAIN
+        return _family(self.task, self.source) is _PLAIN
 
     def read(self) -> Examples:
         """The examples; `DataError` if the file is no longer the one that the study was planned with."""
@@ -120,35 +151,35 @@ _TREEBANKS = _Family(
     lambda task: ("UD_LANGUAGE-NAME",),
     lambda task, name, split: sources.split_file(name, split),
     lambda name: sources.treebank_language(name).code,
-    lambda data: _treebank(data.name, data.split, data.sha256),
+    lambda data: _treebank(data.source, data.split, data.sha256),
 )
 _ENTITIES = _Family(
     ("masakhaner2:", "wikiann:"),
     lambda task: ("masakhaner2:CODE", "wikiann:CODE"),
     lambda task, name, split: entity_file(name, split),
     lambda name: entity_language(name).code,
-    lambda data: read_entities(data.name, data.split, data.allowed or None, dict(data.entity_types)),
+    lambda data: read_entities(data.source, data.split, data.allowed or None, dict(data.entity_types)),
 )
 _TEXTS = _Family(
     ("glue:", "xnli:"),
     benchmarks.names_for,
     lambda task, name, split: benchmarks.find_examples(task, name, split),
     benchmarks.examples_language,
-    lambda data: benchmarks.read_examples(data.task, data.name, data.split),
+    lambda data: benchmarks.read_examples(data.task, data.source, data.split),
 )
 _PLAIN = _Family(
     (plain.NTREX, plain.OWN),
     lambda task: plain.NAMES,
     lambda task, name, split: plain.text_file(name),
     plain.text_language,
-    lambda data: plain.read_text(data.name, data.split),
+    lambda data: plain.read_text(data.source, data.split),
 )
 _PREMISES = _Family(
     ("xnli:",),
     lambda task: ("xnli:LANGUAGE",),
     lambda task, name, split: benchmarks.find_examples("xnli", name, split),
     benchmarks.examples_language,
-    lambda data: list(dict.fromkeys(one.first for one in benchmarks.read_examples("xnli", data.name, data.split))),
+    lambda data: list(dict.fromkeys(one.first for one in benchmarks.read_examples("xnli", data.source, data.split))),
 )
 """Each once, though it stands in three pairs."""
 _WORDS_OF_TREEBANKS = _TREEBANKS._replace(read=lambda data: _lines(_TREEBANKS.read(data)))
@@ -166,6 +197,7 @@ _FAMILIES: dict[Kind, tuple[_Family, ...]] = {
 
 
 @lru_cache(maxsize=32)
+@in_its_letters
 def _made(data: WorldData) -> Examples:
     world, kind = World(data.seed), TASKS[data.task].kind
     if kind == "entities":
@@ -177,9 +209,10 @@ def _made(data: WorldData) -> Examples:
 
 
 @lru_cache(maxsize=32)
+@in_its_letters
 def _parsed(data: FileData) -> Examples:
-    family = _family(data.task, data.name)
-    path = family.file(data.task, data.name, data.split)
+    family = _family(data.task, data.source)
+    path = family.file(data.task, data.source, data.split)
     if content_digest(path) != data.sha256:
         raise DataError(path, None, "the file has changed since the study was planned; run the study again")
     return tuple(family.read(data)[: data.examples])
@@ -193,14 +226,18 @@ def find(
     world_seed: int = 0,
     entity_types: Mapping[str, str] | None = None,
 ) -> WorldData | FileData:
-    """A task's data set of that name (`world:qaa`, `UD_English-EWT`), or an `InputError` that says what there is."""
+    """A task's data set of that name (`world:qaa`, `UD_Uyghur-UDT>uyghur`), or an `InputError` with what there is."""
     if name.startswith(WORLD_PREFIX):
-        language = World().member(name.removeprefix(WORLD_PREFIX)).language.code
+        source, letters = split_name(name)
+        language = World().member(source.removeprefix(WORLD_PREFIX)).language.code
         if task not in WORLD_TASKS:
             raise _other_data(name, task)
         if entity_types:
             raise InputError(f"entity_types map those of files; {name} always has {', '.join(_WORLD_TYPES)}")
-        return WorldData(task=task, language=language, split=split, examples=examples, seed=world_seed)
+        return WorldData(
+            task=task, language=language, split=split, examples=examples, seed=world_seed,
+            letters=letters, rules=letters and rules_digest(letters),
+        )  # fmt: skip
     if name in FAMILY:
         raise InputError(f"{name!r} is a language of the world; its data are named {WORLD_PREFIX}{name}")
     return find_file(task, name, split, examples, entity_types)
@@ -210,13 +247,15 @@ def find_file(
     task: TaskName, name: str, split: Split, examples: int | None = None, entity_types: Mapping[str, str] | None = None
 ) -> FileData:
     """A task's data set in a file, all of it unless a number of examples is given; `InputError` if there is none."""
-    family = _family(task, name)
-    language = family.language(name)
-    sha256 = content_digest(family.file(task, name, split))
+    source, letters = split_name(name)
+    family = _family(task, source)
+    language = family.language(source)
+    sha256 = content_digest(family.file(task, source, split))
     mapping = tuple(sorted((entity_types or {}).items()))
     return FileData(
-        task=task, name=name, language=language, split=split, examples=examples, entity_types=mapping, sha256=sha256
-    )
+        task=task, name=name, language=language, split=split, examples=examples, entity_types=mapping, sha256=sha256,
+        letters=letters, rules=letters and rules_digest(letters),
+    )  # fmt: skip
 
 
 def _family(task: TaskName, name: str) -> _Family:
