@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from babelscope.corpora.datasets import Dataset, FileData
+from babelscope.corpora.datasets import Dataset, FileData, data_labels
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder, with_mlm_head
 from babelscope.encoders.places import verify
@@ -21,6 +21,7 @@ from babelscope.rows import Row
 from babelscope.seeds import derive_seed
 from babelscope.step import Results, Workspace
 from babelscope.steps import (
+    SENTENCES,
     Adapt,
     Baseline,
     Evaluate,
@@ -129,10 +130,12 @@ def tune(step: Tune, workspace: Workspace) -> None:
 
 
 def evaluate(step: Evaluate, workspace: Workspace) -> None:
-    """Write the scores of a tuned model on one data set."""
+    """Write the scores of a tuned model on one data set, and what their ratios are made of."""
     torch.set_num_threads(step.model.tuning.threads)
     scores = _tuned(step.model, workspace).scores(step.data.read())
-    workspace.write_rows(_score_rows(scores, step.model.labels, step.data))
+    workspace.write_rows(_score_rows(scores, step.labels))
+    counts = {score.measure: [score.numerators, score.denominators] for score in scores if score.numerators}
+    (workspace.folder / SENTENCES).write_text(json.dumps(counts) + "\n", encoding="utf-8")
 
 
 def evaluate_baseline(step: Baseline, workspace: Workspace) -> None:
@@ -140,7 +143,7 @@ def evaluate_baseline(step: Baseline, workspace: Workspace) -> None:
     scores = score_baseline(_fitted(step.baseline, step.task, step.train), step.task, step.data.read())
     languages = "+".join(dict.fromkeys(data.code for data in step.train))
     labels = {"encoder": step.baseline, "task": step.task, "train_languages": languages}
-    workspace.write_rows(_score_rows(scores, labels, step.data))
+    workspace.write_rows(_score_rows(scores, labels | data_labels(step.data)))
 
 
 @lru_cache(maxsize=4)
@@ -208,14 +211,8 @@ def _curve(points: Iterable[Point], labels: dict[str, Any]) -> list[Row]:
     return rows
 
 
-def data_labels(data: Dataset) -> dict[str, str]:
-    """The columns that a data set determines."""
-    return {"language": data.code, "dataset": data.name, "split": data.split}
-
-
-def _score_rows(scores: Iterable[Score], labels: dict[str, Any], data: Dataset) -> list[Row]:
+def _score_rows(scores: Iterable[Score], labels: dict[str, Any]) -> list[Row]:
     """Scores as rows, the bounds of their intervals beside them."""
-    labels = labels | data_labels(data)
     rows = []
     for score in scores:
         bounds = {"": score.value, ".low": score.low, ".high": score.high}

@@ -7,8 +7,9 @@ import time
 
 import torch
 
+from babelscope.corpora.datasets import data_labels
 from babelscope.encoders.tap import sentence_states, word_states
-from babelscope.execution import data_labels, donors
+from babelscope.execution import donors
 from babelscope.measure_steps import Cost, Probe, Project, Retrieve, Vocabulary
 from babelscope.measures import cost, overlap
 from babelscope.measures.projection import aligned_words, translation_share

@@ -18,7 +18,7 @@ from pydantic import (
 from babelscope.declaration import Declaration
 from babelscope.errors import InputError, StudyError
 from babelscope.study_encoders import DeclaredEncoder
-from babelscope.study_measures import Interpolation, Probing, Projection, Retrieval, VocabularyComparison
+from babelscope.study_measures import Comparison, Interpolation, Probing, Projection, Retrieval, VocabularyComparison
 from babelscope.surgery.declare import AnyOperation, Reinit
 from babelscope.task_table import BASELINES, HEADS, TASKS, BaselineName, TaskName
 from babelscope.tuning.schedule import DeclaredSchedule, Schedule
@@ -89,8 +89,10 @@ class Transfer(Declaration):
     evaluate: tuple[str, ...] = Field(min_length=1)
     """Data sets whose test splits are scored."""
     shots: PositiveInt | None = None
-    """Of the second training set and those after it, as many examples at most; then the first one alone has a dev
-    split, since examples that are few are all trained on."""
+    """Of the second training set and those after it, or of the only one, as many examples at most. These have no dev
+    split then, since examples that are few are all trained on; without any, the last step is taken."""
+    encoders: tuple[str, ...] = ()
+    """Which encoders are tuned on it, by the names that rows have; none given: all."""
     sizes: Sizes = Sizes()
     tuning: Tuning = Tuning()
     head: str | None = None
@@ -148,6 +150,8 @@ class Study(Declaration):
     angles: tuple[tuple[str, str, str], ...] = ()
     """Names of three tasks: how far apart the last two's models are from the first's, and the angle between them."""
     vocabulary: VocabularyComparison | None = None
+    comparisons: tuple[Comparison, ...] = ()
+    """Pairs of models that are compared sentence by sentence."""
     contrasts: tuple[Contrast, ...] = ()
     """Effects that the study looks for; the report says of each whether it shows."""
     costs: tuple[str, ...] = ()
@@ -183,12 +187,19 @@ class Study(Declaration):
                 _check_choice(f"{name}: the head", transfer.head, HEADS.get(kind, ()))
             if transfer.entity_types and kind != "entities":
                 raise ValueError(f"{name}: entity_types are for ner; leave them out")
-            if transfer.shots and len(transfer.train) < 2:
-                raise ValueError(f"{name}: shots are of the training sets after the first; there is only one")
-        trained = [(transfer.task or name, transfer.train, transfer.shots) for name, transfer in tasks.items()]
-        if twice := next((one for one in trained if trained.count(one) > 1), None):
-            raise ValueError(f"{twice[0]} is trained twice on {', '.join(twice[1])}; rows could not tell the two apart")
+        _check_told_apart(tasks)
         return tasks
+
+
+def _check_told_apart(tasks: dict[str, Transfer]) -> None:
+    """Whether tunings that rows give the same names are the same; where they are scored may differ."""
+    settings: dict[tuple[Any, ...], Transfer] = {}
+    for name, transfer in tasks.items():
+        trained = (transfer.task or name, transfer.train, transfer.shots)
+        plain = transfer.model_copy(update={"task": None, "evaluate": (), "encoders": (), "baselines": ()})
+        if settings.setdefault(trained, plain) != plain:
+            train = ", ".join(transfer.train)
+            raise ValueError(f"{trained[0]} is trained in two ways on {train}; rows could not tell the two apart")
 
 
 def _check_choice(what: str, given: str, allowed: tuple[str, ...]) -> None:

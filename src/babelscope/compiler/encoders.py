@@ -53,6 +53,17 @@ class ResolvedEncoders:
         """Those that are tuned, as far as they exist."""
         return [encoder for encoder in self.declared if encoder is not None]
 
+    def tuned(self, name: str) -> EncoderStep:
+        """The encoder of the study that rows, or its declaration, call so.
+
+        Raises:
+            InputError: none of those that are tuned is called so.
+        """
+        found = self.named.get(name)
+        if found is None or found not in self.found:
+            raise InputError(_unnamed(name, [known for known, encoder in self.named.items() if encoder in self.found]))
+        return found
+
     def conditions(self) -> Iterator[tuple[EncoderStep, int]]:
         """Every encoder under every surgery that is meant for it, with every seed."""
         for encoder, surgery, seed in product(self.found, self.study.surgeries, self.study.seeds):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import product
 
+from babelscope.compiler.comparisons import check_comparisons, comparisons
 from babelscope.compiler.contrasts import check_contrasts, check_costs
 from babelscope.compiler.encoders import ResolvedEncoders
 from babelscope.compiler.faults import Faults
@@ -27,8 +28,7 @@ def compile_study(study: Study) -> Plan:
     """
     faults = Faults()
     encoders = ResolvedEncoders.of(study, faults)
-    references = tuple(encoder for encoder in encoders.references if encoder is not None)
-    transfers = {name: resolve_transfer(study, name, references, faults) for name in study.tasks}
+    transfers = {name: resolve_transfer(study, name, encoders, faults) for name in study.tasks}
     conditions = list(encoders.conditions())
     check_languages(study, faults)
     texts, between = find_texts(study, faults), find_data(study, faults)
@@ -38,6 +38,7 @@ def compile_study(study: Study) -> Plan:
     _check_heads(encoders, transfers, faults)
     check_contrasts(study, encoders, faults)
     check_costs(study, faults)
+    check_comparisons(study, encoders, transfers, faults)
     faults.report(study.name)
     return Plan.of([
         *measure_encoders(encoders, texts),
@@ -49,6 +50,7 @@ def compile_study(study: Study) -> Plan:
             for step in transfer.evaluations(encoder, seed)
         ),
         *surfaces(study, between, transfers, conditions),
+        *comparisons(study, encoders, transfers),
     ])  # fmt: skip
 
 

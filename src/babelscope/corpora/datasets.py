@@ -38,11 +38,19 @@ language modelling sentences as text, words of treebanks separated by spaces."""
 class _Data(Declaration):
     """What all data have."""
 
+    task: TaskName
+    language: str
+    split: Split
     # Data in their own letters keep the keys that they had before there were others.
     letters: Annotated[str | None, Field(exclude_if=lambda letters: letters is None)] = None
     """How they are transliterated, such as `uyghur`; None: they are not."""
     rules: Annotated[str | None, Field(exclude_if=lambda rules: rules is None)] = None
     """The digest of the rules that does it."""
+
+    @property
+    def code(self) -> str:
+        """What rows call the language."""
+        return self._lettered(self.language)
 
     def _lettered(self, text: str) -> str:
         return f"{text}{LETTERS}{self.letters}" if self.letters else text
@@ -52,9 +60,7 @@ class WorldData(_Data):
     """A task's examples in one language of the world."""
 
     kind: Literal["world"] = "world"
-    task: TaskName
     language: WorldLanguage
-    split: Split
     examples: PositiveInt
     seed: NonNegativeInt = 0
     world_version: WorldVersion = VERSION
@@ -63,11 +69,6 @@ class WorldData(_Data):
     def name(self) -> str:
         """As studies name it."""
         return self._lettered(WORLD_PREFIX + self.language)
-
-    @property
-    def code(self) -> str:
-        """What rows call the language."""
-        return self._lettered(self.language)
 
     def read(self) -> Examples:
         """The examples."""
@@ -81,11 +82,8 @@ class FileData(_Data):
     """
 
     kind: Literal["file"] = "file"
-    task: TaskName
     name: str
     """As studies name it, letters included."""
-    language: str
-    split: Split
     examples: PositiveInt | None = None
     entity_types: tuple[tuple[str, str], ...] = ()
     """Pairs of an entity type in the file and what it counts as."""
@@ -97,11 +95,6 @@ class FileData(_Data):
     def source(self) -> str:
         """The name of the data as they are in the file."""
         return split_name(self.name)[0]
-
-    @property
-    def code(self) -> str:
-        """What rows call the language."""
-        return self._lettered(self.language)
 
     @property
     def splits_one_file(self) -> bool:
@@ -270,6 +263,11 @@ def _other_data(name: str, task: TaskName) -> InputError:
     world = (f"{WORLD_PREFIX}CODE",) if task in WORLD_TASKS else ()
     names = (*world, *(name for family in _FAMILIES[TASKS[task].kind] for name in family.names(task)))
     return InputError(f"{name!r} is no data of {task}, whose data sets are named {', '.join(names)}")
+
+
+def data_labels(data: WorldData | FileData) -> dict[str, str]:
+    """The columns that data determine in the rows of whatever is measured on them."""
+    return {"language": data.code, "dataset": data.name, "split": data.split}
 
 
 def check_world_language(code: str) -> None:
