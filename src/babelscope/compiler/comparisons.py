@@ -20,6 +20,8 @@ Transfers = Mapping[str, ResolvedTransfer]
 
 def check_comparisons(study: Study, encoders: ResolvedEncoders, transfers: Transfers, faults: Faults) -> None:
     """Note models that are not scored, and pairs that are not scored on the same sentences."""
+    if not encoders.all_found:
+        return
     for k, one in enumerate(study.comparisons):
         for side in ("first", "second"):
             faults.resolve(f"comparisons.{k}.{side}", _check_scored, encoders, transfers, getattr(one, side))

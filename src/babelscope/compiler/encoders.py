@@ -49,6 +49,11 @@ class ResolvedEncoders:
         return encoders
 
     @property
+    def all_found(self) -> bool:
+        """Whether the names that rows have are all known, so that a name that is not among them is a fault."""
+        return None not in self.declared
+
+    @property
     def found(self) -> list[EncoderStep]:
         """Those that are tuned, as far as they exist."""
         return [encoder for encoder in self.declared if encoder is not None]

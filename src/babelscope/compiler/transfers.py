@@ -115,7 +115,8 @@ def resolve_transfer(study: Study, name: str, encoders: ResolvedEncoders, faults
     )
     probes = _resolve_probes(f"{path}.probes", task, transfer.probes, study, faults) if transfer.probes else None
     references = tuple(encoder for encoder in encoders.references if encoder is not None)
-    meant = faults.resolve_all(f"{path}.encoders", encoders.tuned, transfer.encoders)
+    names = transfer.encoders if encoders.all_found else ()
+    meant = faults.resolve_all(f"{path}.encoders", encoders.tuned, names)
     return ResolvedTransfer(study, task, transfer, train, dev, test, types, probes, references, meant)
 
 

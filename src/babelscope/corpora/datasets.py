@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -49,8 +50,8 @@ class _Data(Declaration):
 
     @property
     def code(self) -> str:
-        """What rows call the language."""
-        return self._lettered(self.language)
+        """What rows call the language: `ug>uyghur`; without the signs that stand between languages there."""
+        return re.sub(r"[+:]", "-", self._lettered(self.language))
 
     def _lettered(self, text: str) -> str:
         return f"{text}{LETTERS}{self.letters}" if self.letters else text

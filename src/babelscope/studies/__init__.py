@@ -17,6 +17,7 @@ from babelscope.studies import (
     first_look,
     monolingual_benefits,
     underspecified,
+    unseen_languages,
     world_encoders,
 )
 from babelscope.study import Study, declare, load_study, validate
@@ -24,7 +25,7 @@ from babelscope.study import Study, declare, load_study, validate
 STUDIES: dict[str, ModuleType] = {
     "first-look": first_look, "all-tasks": all_tasks, "monolingual-benefits": monolingual_benefits,
     "evolution": evolution, "alignment-by-layer": alignment_by_layer, "underspecified": underspecified,
-    "world-encoders": world_encoders,
+    "unseen-languages": unseen_languages, "world-encoders": world_encoders,
 }  # fmt: skip
 
 
