@@ -17,6 +17,7 @@ from babelscope.report.probe_page import probe_figures
 from babelscope.report.probe_tables import probe_findings, probe_tables
 from babelscope.report.sweep import likeness_table, sweep_charts, sweep_findings
 from babelscope.report.tables import Table, effect_table
+from babelscope.report.unseen import gains, unseen_figures, unseen_findings, unseen_tables
 
 
 @dataclass(frozen=True)
@@ -30,14 +31,21 @@ class Section:
 
 
 def special_sections(report: Report) -> list[Section]:
-    """What the study looks for, probes, sweeps of frozen layers and models between tuned ones, as far as there are."""
-    found = (_effects(report), _probed(report), _swept(report), _between(report))
+    """What only some studies have, such as probes or sweeps of frozen layers, as far as there is."""
+    found = (_effects(report), _unseen(report), _probed(report), _swept(report), _between(report))
     return [section for section in found if section]
 
 
 def _effects(report: Report) -> Section | None:
     found = effects(report)
     return Section("What the study looks for", claims(found), [], [effect_table(found)]) if found else None
+
+
+def _unseen(report: Report) -> Section | None:
+    if not (found := gains(report)):
+        return None
+    parts = unseen_findings(report, found), unseen_figures(report, found), unseen_tables(report, found)
+    return Section("Models against each other, sentence by sentence", *parts)
 
 
 def _probed(report: Report) -> Section | None:

@@ -20,6 +20,7 @@ from babelscope.study_encoders import Adaptation, DeclaredText, Pretraining
 from babelscope.study_measures import Comparison, Scored
 from babelscope.task_table import TaskName
 from babelscope.tuning.settings import Tuning
+from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM, SCRATCH, above, by_letters
 from babelscope.world import FAMILY
 
 QUESTION = (
@@ -27,20 +28,6 @@ QUESTION = (
     "language is Easy), does it only after learning to model the language (Intermediate), or not even then (Hard)? "
     "And is it the letters?"
 )
-AS_IT_IS, ADAPTED, SCRATCH = "as it is", "adapted", "from scratch"
-"""The recipes, beside the BiLSTM."""
-BILSTM = "BiLSTM"
-
-
-def above(first: str, second: str) -> str:
-    """The claim that one recipe is better than another."""
-    return f"{first} above {second}"
-
-
-def by_letters(recipe: str, letters: str) -> str:
-    """The claim that a recipe gains from other letters."""
-    kind = "letters exchanged at random" if "+permute" in letters else "transliteration"
-    return f"{kind}, {recipe}"
 
 
 class Parameters(DeviceParameters):
