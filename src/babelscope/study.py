@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import combinations
 from pathlib import Path
 from reprlib import Repr
 from typing import Annotated, Any, TypeVar, cast, get_args, get_origin
@@ -78,8 +79,10 @@ class Transfer(Declaration):
     """What a task is trained on, and where it is scored.
 
     Data sets are named `world:CODE` (the artificial world; every task but the real benchmarks), `UD_LANGUAGE-NAME`
-    (treebanks), `masakhaner2:CODE` or `wikiann:CODE` (entities), `glue:NAME` or `xnli:NAME` (sentence tasks); for
-    language modelling also `ntrex:CODE` or a text of one's own, a sentence a line, `text:CODE:FILE`.
+    (treebanks) or `treebank:CODE:FILE` (one's own, in CoNLL-U), `masakhaner2:CODE` or `wikiann:CODE` (entities),
+    `glue:NAME` or `xnli:NAME` (sentence tasks); for language modelling also `ntrex:CODE` or a text of one's own, a
+    sentence a line, `text:CODE:FILE`. With `>` and a transliteration after it, data are in other letters:
+    `UD_Uyghur-UDT>uyghur`.
     """
 
     task: TaskName | None = None
@@ -193,13 +196,17 @@ class Study(Declaration):
 
 def _check_told_apart(tasks: dict[str, Transfer]) -> None:
     """Whether tunings that rows give the same names are the same; where they are scored may differ."""
-    settings: dict[tuple[Any, ...], Transfer] = {}
-    for name, transfer in tasks.items():
-        trained = (transfer.task or name, transfer.train, transfer.shots)
-        plain = transfer.model_copy(update={"task": None, "evaluate": (), "encoders": (), "baselines": ()})
-        if settings.setdefault(trained, plain) != plain:
-            train = ", ".join(transfer.train)
-            raise ValueError(f"{trained[0]} is trained in two ways on {train}; rows could not tell the two apart")
+    for (name, one), (other_name, other) in combinations(tasks.items(), 2):
+        trained = [(each.task or key, each.train, each.shots) for key, each in ((name, one), (other_name, other))]
+        plain = [each.model_copy(update=dict.fromkeys(_PLACES, ()) | {"task": None}) for each in (one, other)]
+        share = not (one.encoders and other.encoders) or set(one.encoders) & set(other.encoders)
+        if share and trained[0] == trained[1] and plain[0] != plain[1]:
+            train = ", ".join(one.train)
+            raise ValueError(f"{trained[0][0]} is trained in two ways on {train}; rows could not tell the two apart")
+
+
+_PLACES = ("evaluate", "encoders", "baselines")
+"""What may differ between two transfers that train the same."""
 
 
 def _check_choice(what: str, given: str, allowed: tuple[str, ...]) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from babelscope.corpora import benchmarks, bio, plain, sources
+from babelscope.corpora import benchmarks, bio, own_treebanks, plain, sources
 from babelscope.corpora.entity_sources import entity_file, entity_language, read_entities
 from babelscope.corpora.letters import LETTERS, in_its_letters, split_name
 from babelscope.corpora.lines import content_digest
@@ -99,8 +99,8 @@ class FileData(_Data):
 
     @property
     def splits_one_file(self) -> bool:
-        """Whether all splits are parts of one file, as those of plain text are."""
-        return _family(self.task, self.source) is _PLAIN
+        """Whether all splits may be parts of one file, as those of plain text are."""
+        return _family(self.task, self.source) in (_PLAIN, _OWN_TREEBANKS, _WORDS_OF_OWN)
 
     def read(self) -> Examples:
         """The examples; `DataError` if the file is no longer the one that the study was planned with."""
@@ -147,6 +147,13 @@ _TREEBANKS = _Family(
     lambda name: sources.treebank_language(name).code,
     lambda data: _treebank(data.source, data.split, data.sha256),
 )
+_OWN_TREEBANKS = _Family(
+    (own_treebanks.PREFIX,),
+    lambda task: own_treebanks.NAMES,
+    lambda task, name, split: own_treebanks.own_file(name, split),
+    own_treebanks.own_language,
+    lambda data: own_treebanks.read_own(data.source, data.split),
+)
 _ENTITIES = _Family(
     ("masakhaner2:", "wikiann:"),
     lambda task: ("masakhaner2:CODE", "wikiann:CODE"),
@@ -177,10 +184,11 @@ _PREMISES = _Family(
 )
 """Each once, though it stands in three pairs."""
 _WORDS_OF_TREEBANKS = _TREEBANKS._replace(read=lambda data: _lines(_TREEBANKS.read(data)))
+_WORDS_OF_OWN = _OWN_TREEBANKS._replace(read=lambda data: _lines(_OWN_TREEBANKS.read(data)))
 _FAMILIES: dict[Kind, tuple[_Family, ...]] = {
-    "language model": (_WORDS_OF_TREEBANKS, _PLAIN, _PREMISES),
-    "tags": (_TREEBANKS,),
-    "trees": (_TREEBANKS,),
+    "language model": (_WORDS_OF_TREEBANKS, _WORDS_OF_OWN, _PLAIN, _PREMISES),
+    "tags": (_TREEBANKS, _OWN_TREEBANKS),
+    "trees": (_TREEBANKS, _OWN_TREEBANKS),
     "entities": (_ENTITIES,),
     "classes": (_TEXTS,),
     "degrees": (_TEXTS,),
