@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from babelscope import trained
-from babelscope.advise.race import Runner, gain, leader, score
+from babelscope.advise.race import Runner, best_direct, gain, leader, score
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Request
 from babelscope.statistics import Interval
@@ -24,7 +24,7 @@ class Placed(NamedTuple):
     rounds: int
     dev: Interval
     test: Interval | None
-    """Over rounds; None of one that was given up."""
+    """None of one that was given up, unless it is the best that loads directly."""
     behind: Interval | None
     """How much better the best one is on the test set, over sentences and rounds; None of the best itself."""
     lost: str
@@ -54,7 +54,7 @@ def outcome_of(runners: Sequence[Runner], request: Request, store: Store) -> Out
     best = leader(runners, request, store)
     by_dev = sorted(runners, key=lambda one: (bool(one.lost), -score(one.dev, request, store).mean))
     placed = [_placed(one, best, request, store) for one in by_dev]
-    direct = next(one for one in by_dev if one.recipe.loads_directly)
+    direct = best_direct(runners, request, store)
     return Outcome(
         placed, _verdicts(runners, request, store), placed[by_dev.index(direct)],
         _best_round(direct, request, store).model.key, _best_round(best, request, store).model.key,
@@ -70,8 +70,7 @@ def export(outcome: Outcome, request: Request, store: Store, folder: Path) -> No
 def card(outcome: Outcome, request: Request) -> str:
     """The model card: what it is, how good, how to use it, and what is better than it if anything is."""
     chosen, task = outcome.direct, TASKS[request.task]
-    scored = chosen.test or chosen.dev
-    on = "test" if chosen.test else "dev"
+    scored = chosen.test or chosen.dev  # the race tests what is chosen
     lines = [
         "---",
         f"language: {request.language}",
@@ -81,7 +80,8 @@ def card(outcome: Outcome, request: Request) -> str:
         f"# {task.title} for `{request.language}`",
         "",
         f"{chosen.recipe.name}, tuned on the training sentences of `{request.treebank}`.",
-        f"{task.measures[0]} on its {on} sentences: {_percent(scored)}, the mean over {chosen.rounds} runs.",
+        f"{task.measures[0]} on its test sentences: {_percent(scored)}, the mean over {chosen.rounds} "
+        f"run{'s' if chosen.rounds > 1 else ''}.",
         "",
         *_warnings(outcome),
         "## Use",
@@ -122,8 +122,8 @@ def _usage(request: Request) -> list[str]:
 
 
 def _placed(runner: Runner, best: Runner, request: Request, store: Store) -> Placed:
-    test = None if runner.lost else score(runner.test, request, store)
-    compared = runner is not best and not runner.lost
+    test = score(runner.test, request, store) if runner.tested else None
+    compared = runner is not best and runner.tested
     return Placed(
         runner.recipe, len(runner.dev), score(runner.dev, request, store), test,
         gain(best.test, runner.test, request, store) if compared else None, runner.lost,

@@ -105,9 +105,9 @@ def _outcome_table(outcome: Outcome, measure: str) -> Table:
         ]
         for one in outcome.placed
     ]  # fmt: skip
-    scores = [f"{measure}, dev", f"{measure}, test", "95% over rounds"]
+    scores = [f"{measure}, dev", f"{measure}, test", "95%"]
     note = (
-        "In percent; behind: points on the test set, interval by a bootstrap over sentences and rounds. The dev set "
+        "In percent; behind: points on the test set. Intervals by a bootstrap over sentences and rounds. The dev set "
         "has chosen, and the test set says how good the choice is."
     )
     headers = ["Recipe", "Rounds", *scores, "Behind the best", "95%"]

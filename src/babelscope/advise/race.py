@@ -18,7 +18,7 @@ from babelscope.engine.events import Event
 from babelscope.engine.local import run_plan
 from babelscope.errors import InputError
 from babelscope.plan import Plan, check_data, check_device
-from babelscope.statistics import Interval, paired_gain, student_t_interval
+from babelscope.statistics import Interval, paired_gain
 from babelscope.steps import SENTENCES, Evaluate
 from babelscope.store import Store
 from babelscope.task_table import TASKS
@@ -40,13 +40,14 @@ class Runner:
     test: list[Evaluate] = field(default_factory=list)
     lost: str = ""
     """Why it is no longer in the race; empty while it is."""
+    tested: bool = False
 
 
 def race(request: Request, tried: Sequence[Recipe], store: Store, watching: Watching) -> list[Runner]:
     """Tune every recipe once a round on the labelled sentences, and give up those that the dev set rules out.
 
-    The BiLSTM stays in, since verdicts are held against it. What is left at the end is scored on the test set. All
-    results are in the store, so that the same call goes on after a kill.
+    The BiLSTM stays in, since verdicts are held against it. What is left at the end is scored on the test set, and so
+    is the best that loads directly. All results are in the store, so that the same call goes on after a kill.
 
     Raises:
         InputError: a recipe's run failed.
@@ -61,7 +62,11 @@ def race(request: Request, tried: Sequence[Recipe], store: Store, watching: Watc
             runner.dev.append(Evaluate(model=test.model, data=test.model.dev[0]))
         _run([runner.dev[-1] for runner in alive], store, watching)
         _give_up(alive, request, store, number + 1)
-    _run([test for runner in runners if not runner.lost for test in runner.test], store, watching)
+    direct = best_direct(runners, request, store)
+    finalists = [runner for runner in runners if runner is direct or not runner.lost]
+    _run([test for runner in finalists for test in runner.test], store, watching)
+    for runner in finalists:
+        runner.tested = True
     return runners
 
 
@@ -75,15 +80,21 @@ def gain(
 
 
 def score(evaluations: Sequence[Evaluate], request: Request, store: Store) -> Interval:
-    """The main measure over rounds."""
-    above, below = _counts(evaluations, request, store).sum(axis=2)
-    return student_t_interval((above / below).tolist())
+    """The main measure, its interval over sentences and rounds: the gain over a model that is never right."""
+    counts = _counts(evaluations, request, store)
+    return paired_gain(counts, counts * np.array([0.0, 1.0])[:, None, None])
 
 
 def leader(runners: Sequence[Runner], request: Request, store: Store) -> Runner:
     """The best on the dev set of those still in the race."""
     alive = [runner for runner in runners if not runner.lost]
     return max(alive, key=lambda runner: score(runner.dev, request, store).mean)
+
+
+def best_direct(runners: Sequence[Runner], request: Request, store: Store) -> Runner:
+    """The best on the dev set of those whose models transformers loads and that read the language as it is written."""
+    direct = [runner for runner in runners if runner.recipe.loads_directly]
+    return max(direct, key=lambda runner: (not runner.lost, score(runner.dev, request, store).mean))
 
 
 def _evaluations(request: Request, tried: Sequence[Recipe], seed: int) -> dict[Recipe, Evaluate]:
