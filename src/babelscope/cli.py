@@ -21,7 +21,8 @@ from babelscope.plan import check_device
 from babelscope.storage import expected_bytes
 from babelscope.store import Store
 from babelscope.studies import published_rows
-from babelscope.study import dump_study, validate
+from babelscope.study import dump_study
+from babelscope.validation import validate
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,

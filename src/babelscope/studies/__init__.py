@@ -20,7 +20,8 @@ from babelscope.studies import (
     unseen_languages,
     world_encoders,
 )
-from babelscope.study import Study, declare, load_study, validate
+from babelscope.study import Study, load_study
+from babelscope.validation import declare, validate
 
 STUDIES: dict[str, ModuleType] = {
     "first-look": first_look, "all-tasks": all_tasks, "monolingual-benefits": monolingual_benefits,
