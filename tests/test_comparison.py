@@ -172,6 +172,15 @@ def test_what_cannot_be_compared_is_refused(encoder_folder, changes, message):
         compile_study(compared(encoder_folder, second=scored(encoder_folder, evaluate="world:qah") | changes))
 
 
+def test_what_is_not_scored_sentence_by_sentence_is_not_compared(encoder_folder):
+    task = transfer(task="paraphrase", evaluate=["world:qab"], baselines=[])
+    side = scored(encoder_folder, "texts", "world:qab")
+    comparison = {"claim": "better than itself", "first": side, "second": side}
+    base = declaration(encoder_folder, surgeries=[None], retrieval=None, tasks={"texts": task})
+    with pytest.raises(StudyError, match="paraphrase is not scored sentence by sentence"):
+        compile_study(Study.model_validate(base | {"comparisons": [comparison]}))
+
+
 def test_an_encoder_that_a_task_is_not_for_is_not_compared_on_it(encoder_folder):
     second = scored("world-natural", "other", "world:qab")
     study = compared(encoder_folder, scored(encoder_folder, "other", "world:qab"), second)

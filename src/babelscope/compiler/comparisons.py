@@ -14,6 +14,7 @@ from babelscope.step import Step
 from babelscope.steps import Evaluate
 from babelscope.study import Study
 from babelscope.study_measures import Scored
+from babelscope.task_table import TASKS
 
 Transfers = Mapping[str, ResolvedTransfer]
 
@@ -41,6 +42,9 @@ def _check_scored(encoders: ResolvedEncoders, transfers: Transfers, scored: Scor
     if scored.task not in transfers:
         raise InputError(f"{scored.task!r} is no task of the study; there are {', '.join(transfers)}")
     resolved = transfers[scored.task]
+    info = TASKS[resolved.task]
+    if info.kind not in ("tags", "entities", "trees") and info.measures[0] != "accuracy":
+        raise InputError(f"{resolved.task} is not scored sentence by sentence, which a comparison needs")
     if scored.encoder == RECURRENT_BASELINE:
         if scored.encoder not in resolved.transfer.baselines:
             raise InputError(f"{RECURRENT_BASELINE} is no baseline of {scored.task}; add it there")
