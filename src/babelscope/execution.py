@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import torch
 
 from babelscope.corpora.datasets import Dataset, FileData, data_labels
 from babelscope.corpora.world_text import WorldText
+from babelscope.encoders.extend import extend_vocabulary
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder, with_mlm_head
 from babelscope.encoders.places import verify
 from babelscope.encoders.shape import new_encoder
@@ -74,8 +76,11 @@ def pretrain(step: Pretrain, workspace: Workspace) -> None:
 
 def adapt(step: Adapt, workspace: Workspace) -> None:
     """Likewise of an encoder that exists."""
-    encoder = with_mlm_head(step.encoder.build(workspace), derive_seed(step.seed, "head"))
-    _learn(step, encoder, _lines(step.texts), workspace)
+    encoder = step.encoder.build(workspace)
+    lines, pairs = _lines(step.texts), [pair for text in step.parallel for pair in text.read()]
+    if step.new_pieces:
+        encoder = extend_vocabulary(encoder, [*lines, *chain.from_iterable(pairs)], step.new_pieces)
+    _learn(step, with_mlm_head(encoder, derive_seed(step.seed, "head")), lines, workspace, pairs)
 
 
 def load_written(step: Pretrain | Adapt, results: Results) -> Encoder:
@@ -87,10 +92,16 @@ def _lines(texts: Iterable[WorldText | FileData]) -> list[str]:
     return [line for text in texts for line in text.read()]
 
 
-def _learn(step: Pretrain | Adapt, encoder: Encoder, lines: list[str], workspace: Workspace) -> None:
+def _learn(
+    step: Pretrain | Adapt,
+    encoder: Encoder,
+    lines: list[str],
+    workspace: Workspace,
+    pairs: Sequence[tuple[str, str]] = (),
+) -> None:
     history = learn_language(
         encoder, lines, workspace.folder, tuning=step.tuning, masking=step.masking, seed=step.seed,
-        progress=workspace.progress,
+        progress=workspace.progress, pairs=pairs,
     )  # fmt: skip
     save_encoder(encoder, workspace.folder / ENCODER_FOLDER)
     for weights in workspace.folder.glob("*.safetensors"):  # what the training went on from; the encoder is saved

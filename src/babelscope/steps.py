@@ -6,11 +6,12 @@ An encoder is described by `Load`, `Pretrain`, `Adapt` or `Operate`; `Tune` trai
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from pydantic import NonNegativeInt, PositiveInt, SerializeAsAny
+from pydantic import Field, NonNegativeInt, PositiveInt, SerializeAsAny
 
 from babelscope.corpora.datasets import Dataset, FileData, data_labels
+from babelscope.corpora.parallel import FilePairs, WorldPairs
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.places import has_mlm_head, layer_count
 from babelscope.encoders.shape import Shape
@@ -119,6 +120,9 @@ class Adapt(EncoderStep):
     name: str
     encoder: SerializeAsAny[EncoderStep]
     texts: tuple[WorldText | FileData, ...]
+    # Without these two an adaptation keeps the key it had before there were any.
+    parallel: Annotated[tuple[WorldPairs | FilePairs, ...], Field(exclude_if=lambda pairs: not pairs)] = ()
+    new_pieces: Annotated[PositiveInt | None, Field(exclude_if=lambda count: count is None)] = None
     masking: float
     tuning: Tuning
     seed: NonNegativeInt
