@@ -18,14 +18,8 @@ from pydantic import (
 from babelscope.declaration import Declaration
 from babelscope.errors import InputError, StudyError
 from babelscope.study_encoders import DeclaredEncoder
-from babelscope.study_measures import (
-    Interpolation,
-    Probing,
-    Projection,
-    Retrieval,
-    Similarity,
-    VocabularyComparison,
-)
+from babelscope.study_measures import Interpolation, Probing, Projection, Retrieval, Similarity
+from babelscope.study_measures import VocabularyComparison as Vocabularies
 from babelscope.surgery.declare import AnyOperation, Reinit
 from babelscope.task_table import BASELINES, HEADS, TASKS, BaselineName, TaskName
 from babelscope.tuning.schedule import DeclaredSchedule, Schedule
@@ -156,7 +150,7 @@ class Study(Declaration):
     """Models between models; of every encoder, surgery, schedule and seed."""
     angles: tuple[tuple[str, str, str], ...] = ()
     """Names of three tasks: how far apart the last two's models are from the first's, and the angle between them."""
-    vocabulary: VocabularyComparison | None = None
+    vocabulary: Vocabularies | None = None
     contrasts: tuple[Contrast, ...] = ()
     """Effects that the study looks for; the report says of each whether it shows."""
     costs: tuple[str, ...] = ()
