@@ -72,7 +72,8 @@ def world(given: Parameters) -> Study:
     tasks = {"pos": words, "parsing": words}
     if not given.small:  # names take more examples than a first look has
         tasks["ner"] = Sizes(train=3000, dev=300, test=500)
-    shared = {task: {"sizes": sizes, "tuning": Tuning(epochs=6)} for task, sizes in tasks.items()}
+    tuning = Tuning(epochs=3 if given.small else 6)
+    shared = {task: {"sizes": sizes, "tuning": tuning} for task, sizes in tasks.items()}
     sentences = 100 if given.small else 300
     setting = Setting(tuple(FAMILY), _in_world, _in_world, "world:{}".format, shared, sentences)
     sources = _known(given.sources or ("qaa",), FAMILY)
