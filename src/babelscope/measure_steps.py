@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 from pydantic import NonNegativeInt, PositiveInt, SerializeAsAny
 
 from babelscope.corpora.datasets import Dataset
-from babelscope.corpora.parallel import Parallel
+from babelscope.corpora.parallel_sentences import Parallel
 from babelscope.step import Step, Workspace
 from babelscope.steps import EncoderStep, Operate, Tune
 from babelscope.text import Pooling

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from babelscope.corpora.datasets import FileData
-from babelscope.corpora.parallel import ParallelTreebanks
+from babelscope.corpora.parallel_sentences import ParallelTreebanks
 from babelscope.declaration import Declaration
 from babelscope.errors import InputError, StudyError
 from babelscope.measure_steps import Compare

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from babelscope.compiler.faults import Faults
 from babelscope.compiler.surfaces import Conditions
 from babelscope.compiler.transfers import ResolvedTransfer
-from babelscope.corpora.parallel import Parallel, WorldParallel, find_parallel
+from babelscope.corpora.parallel_sentences import Parallel, WorldParallel, find_parallel
 from babelscope.measure_steps import Compare
 from babelscope.step import Step
 from babelscope.study import Study
