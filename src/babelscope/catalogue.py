@@ -61,6 +61,11 @@ def _measures() -> Table:
         ("matthews, pearson, spearman", "correlations of predictions with gold labels or numbers"),
         ("perplexity", "exp of the mean loss on fixed masked pieces"),
         ("retrieval", "share of sentences whose nearest neighbour by cosine is their translation, layer by layer"),
+        ("mutual retrieval", "share of sentences and translations that are each other's nearest, likewise"),
+        (
+            "linear CKA, RBF CKA",
+            "how alike parallel sentences lie in two languages, layer by layer; (biased), (debiased)",
+        ),
         ("coverage, unknown", "share of words that were scored; that hold a piece unknown to the tokenizer"),
         (".low, .high", "bounds of the 95% BCa bootstrap interval over sentences, after any of the above"),
     ]

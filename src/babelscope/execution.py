@@ -193,8 +193,19 @@ def _training_parts(step: Tune) -> list[list[Any]]:
 
 def load_tuned(step: Tune, results: Results) -> TaskModel:
     """The best model of a tuning, in evaluation mode."""
+    return _with_best_weights(step, results, _encoder_of(step, results))
+
+
+def load_tuned_encoder(step: Tune, results: Results) -> Encoder:
+    """The encoder of the best model of a tuning, in evaluation mode; not for a BiLSTM, which has none."""
+    encoder = step.encoder.build(results)
+    _with_best_weights(step, results, encoder)  # a task model has the encoder's own weights, not copies
+    return encoder
+
+
+def _with_best_weights(step: Tune, results: Results, encoder: Encoder | None) -> TaskModel:
     weights = read_weights(results.result(step) / "best.safetensors")
-    tuned = _untuned(step, _encoder_of(step, results))
+    tuned = _untuned(step, encoder)
     set_weights(tuned.module, weights)
     tuned.module.eval()
     return tuned

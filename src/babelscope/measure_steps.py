@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal, get_args
+
 from pydantic import NonNegativeInt, PositiveInt, SerializeAsAny
 
 from babelscope.corpora.datasets import Dataset
+from babelscope.corpora.parallel_sentences import Parallel
 from babelscope.step import Step, Workspace
-from babelscope.steps import EncoderStep, Operate
+from babelscope.steps import EncoderStep, Operate, Tune
+from babelscope.text import Pooling
 from babelscope.tuning.probes import Probes
+
+SimilarityMeasure = Literal[
+    "linear CKA (biased)",
+    "linear CKA (debiased)",
+    "RBF CKA (biased)",
+    "RBF CKA (debiased)",
+    "retrieval",
+    "mutual retrieval",
+]
+SIMILARITIES: tuple[SimilarityMeasure, ...] = get_args(SimilarityMeasure)
 
 
 class Vocabulary(Step):
@@ -106,3 +120,33 @@ class Retrieve(Step):
         from babelscope.measuring import retrieve
 
         retrieve(self, workspace)
+
+
+class Align(Step):
+    """Measure how alike the states of parallel sentences are in a language and in others, layer by layer.
+
+    One step has all of the other languages, so that each is read by the encoder once.
+    """
+
+    model: SerializeAsAny[EncoderStep | Tune]
+    """An encoder as it is, or a tuning, whose best model's encoder is measured."""
+    texts: Parallel
+    pooling: Pooling
+    measures: tuple[SimilarityMeasure, ...]
+    device: Literal["cpu", "cuda"]
+    threads: PositiveInt
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """The columns that the model determines in all rows."""
+        return self.model.labels
+
+    @property
+    def title(self) -> str:
+        what = self.model.title.removeprefix("tune ") if isinstance(self.model, Tune) else self.labels["encoder"]
+        return f"compare sentences in {len(self.texts.pairs) + 1} languages: {what}"
+
+    def execute(self, workspace: Workspace) -> None:
+        from babelscope.measuring import align
+
+        align(self, workspace)

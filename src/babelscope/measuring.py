@@ -1,4 +1,4 @@
-"""What the steps compute that measure encoders as they are, untuned. Only running steps import this module."""
+"""What the steps compute that measure encoders, as they are or tuned. Only running steps import this module."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ import math
 import time
 
 import torch
+from torch.nn import Module
 
 from babelscope.corpora.datasets import data_labels
 from babelscope.encoders.tap import sentence_states, word_states
-from babelscope.execution import donors
-from babelscope.measure_steps import Cost, Probe, Project, Retrieve, Vocabulary
+from babelscope.execution import donors, load_tuned_encoder
+from babelscope.measure_steps import Align, Cost, Probe, Project, Retrieve, Vocabulary
 from babelscope.measures import cost, overlap
 from babelscope.measures.projection import aligned_words, translation_share
 from babelscope.measures.projection import project as project_states
 from babelscope.measures.retrieval import retrieval_accuracy
+from babelscope.measures.similarity import LanguageStates, similarity
 from babelscope.rows import Row
 from babelscope.step import Workspace
+from babelscope.steps import Tune
 from babelscope.surgery.operate import operate as perform
 from babelscope.tasks.models import Design, task_model
 from babelscope.tuning.observer import Observer
@@ -53,6 +56,32 @@ def retrieve(step: Retrieve, workspace: Workspace) -> None:
         Row("retrieval", float(share), "share", layer=layer, **labels)
         for layer, share in enumerate(retrieval_accuracy(source, target))
     )
+
+
+def align(step: Align, workspace: Workspace) -> None:
+    """Write how alike the source's sentences are to those of every other language, for every layer (0: the embeddings).
+
+    Of first pieces the embeddings are left out: they are the same in all sentences.
+    """
+    torch.set_num_threads(step.threads)
+    model = step.model
+    encoder = load_tuned_encoder(model, workspace) if isinstance(model, Tune) else model.build(workspace)
+    Module.to(encoder.model, step.device)
+    lowest = 1 if step.pooling == "first" else 0
+
+    def states(language: str, sentences: list[str]) -> LanguageStates:
+        return LanguageStates(language, sentence_states(encoder, sentences, pooling=step.pooling)[lowest:])
+
+    source, *targets = step.texts.read()
+    of_source, rows = states("the source", source), []
+    for (language, pair), sentences in zip(step.texts.pairs, targets, strict=True):
+        of_target = states(language, sentences)
+        for measure in step.measures:
+            unit = "share" if "retrieval" in measure else ""
+            values = similarity(measure, of_source, of_target).tolist()
+            labels = step.labels | {"language": language, "dataset": pair}
+            rows += [Row(measure, value, unit, layer=layer, **labels) for layer, value in enumerate(values, lowest)]
+    workspace.write_rows(rows)
 
 
 def compare_vocabulary(step: Vocabulary, workspace: Workspace) -> None:

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from babelscope.corpora.datasets import FileData
+from babelscope.corpora.parallel_sentences import ParallelTreebanks
 from babelscope.declaration import Declaration
 from babelscope.errors import InputError, StudyError
+from babelscope.measure_steps import Align
 from babelscope.step import Step
 from babelscope.steps import Training
 
@@ -37,6 +39,8 @@ class Plan:
 def check_data(steps: Iterable[Step]) -> None:
     """Read every file of data that the steps read, so that a malformed one is refused before anything is computed.
 
+    Treebanks that are to be parallel are aligned, too.
+
     Raises:
         StudyError: the files at fault, each with its first fault's line.
     """
@@ -54,17 +58,23 @@ def check_device(steps: Iterable[Step]) -> None:
     """Refuse steps on a CUDA device where there is none; torch is loaded only if a step asks for one.
 
     Raises:
-        InputError: `tuning.device` is cuda, and torch sees no such device.
+        InputError: a step's `device` is cuda, and torch sees no such device.
     """
-    if any(isinstance(step, Training) and step.tuning.device == "cuda" for step in steps):
+    if any(_device(step) == "cuda" for step in steps):
         import torch
 
         if not torch.cuda.is_available():
             raise InputError("tuning.device is cuda, but torch sees no CUDA device here: declare device: cpu")
 
 
-def _files(value: object) -> Iterator[FileData]:
-    """The files of data that a step reads itself, wherever in its fields they are declared."""
+def _device(step: Step) -> str:
+    if isinstance(step, Training):
+        return step.tuning.device
+    return step.device if isinstance(step, Align) else "cpu"
+
+
+def _files(value: object) -> Iterator[FileData | ParallelTreebanks]:
+    """The data in files that a step reads itself, wherever in its fields they are declared."""
     if isinstance(value, FileData):
         yield value
     elif isinstance(value, tuple):
@@ -74,3 +84,5 @@ def _files(value: object) -> Iterator[FileData]:
         for one in dict(value).values():
             if not isinstance(one, Step):
                 yield from _files(one)
+        if isinstance(value, ParallelTreebanks):
+            yield value

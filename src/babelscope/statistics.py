@@ -84,6 +84,57 @@ def difference_interval(a: Mapping[int, float], b: Mapping[int, float], *, confi
     return _welch_interval(student_t_interval(list(a.values())), student_t_interval(list(b.values())), confidence)
 
 
+def ratio_interval(a: Mapping[int, float], b: Mapping[int, float], *, confidence: float = 0.95) -> Interval:
+    """Mean of `a` over mean of `b`, paired by the seeds that both have, with Fieller's interval (1954).
+
+    It holds the ratios r for which a - r b may well have the mean 0, by the paired t test. Where b's own mean may well
+    be 0 these have no bound, and `low` and `high` are None, as they are for one seed; `sd` always is. Raises ValueError
+    without shared seeds, or where the mean of `b` is 0.
+    """
+    shared = sorted(a.keys() & b.keys())
+    x, y = (np.asarray([side[seed] for seed in shared], dtype=np.float64) for side in (a, b))
+    if not shared or not y.mean():
+        raise ValueError("a ratio needs seeds that both sides have, and a mean to divide by that is not 0")
+    ratio, n = float(x.mean() / y.mean()), len(shared)
+    unknown = Interval(ratio, None, None, None, n)
+    if n == 1 or np.ptp(x - ratio * y) <= ROUNDING * np.abs(x).max():
+        return unknown
+    from scipy.special import stdtrit
+
+    t = float(stdtrit(n - 1, (1 + confidence) / 2))
+    spread = t**2 * np.cov(x, y) / n
+    # The ratios r with (mean(a) - r mean(b))^2 <= t^2 var(a - r b) / n lie between the roots of a square.
+    square, middle, rest = (
+        y.mean() ** 2 - spread[1, 1],
+        x.mean() * y.mean() - spread[0, 1],
+        x.mean() ** 2 - spread[0, 0],
+    )
+    if square <= 0:
+        return unknown
+    reach = math.sqrt(max(0.0, middle**2 - square * rest))
+    return Interval(ratio, float((middle - reach) / square), float((middle + reach) / square), None, n)
+
+
+def spearman_interval(a: Sequence[float], b: Sequence[float], *, resamples: int = 1000, seed: int = 0) -> Interval:
+    """Spearman's rank correlation of pairs with its BCa bootstrap interval; 0 in resamples that leave it undefined.
+
+    Raises ValueError for unequal numbers of values, fewer than two pairs, or a side whose values are all the same.
+    """
+    x, y = (np.asarray(side, dtype=np.float64) for side in (a, b))
+    if len(x) != len(y) or len(x) < 2 or not np.ptp(x) or not np.ptp(y):
+        raise ValueError(f"a rank correlation needs values that differ, as many on both sides: {a} and {b}")
+    return paired_interval(_spearman, x, y, resamples=resamples, seed=seed)
+
+
+def _spearman(x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+    """Along the last axis."""
+    from scipy.stats import pearsonr, rankdata
+
+    ranks = rankdata(x, axis=-1), rankdata(y, axis=-1)
+    with warnings.catch_warnings(action="ignore"):  # of constant resamples
+        return np.nan_to_num(pearsonr(*ranks, axis=-1).statistic)
+
+
 def bca_interval(
     correct: ArrayLike, total: ArrayLike, *, confidence: float = 0.95, resamples: int = 2000, seed: int = 0
 ) -> Interval:

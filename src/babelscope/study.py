@@ -16,7 +16,15 @@ from pydantic import (
 from babelscope.declaration import Declaration
 from babelscope.errors import InputError
 from babelscope.study_encoders import DeclaredEncoder
-from babelscope.study_measures import Comparison, Interpolation, Probing, Projection, Retrieval, VocabularyComparison
+from babelscope.study_measures import (
+    Comparison,
+    Interpolation,
+    Probing,
+    Projection,
+    Retrieval,
+    Similarity,
+    VocabularyComparison,
+)
 from babelscope.surgery.declare import AnyOperation, Reinit
 from babelscope.task_table import BASELINES, HEADS, TASKS, BaselineName, TaskName
 from babelscope.tuning.schedule import DeclaredSchedule, Schedule
@@ -137,6 +145,8 @@ class Study(Declaration):
     seeds: tuple[Seed, ...] = Field(default=(0, 1, 2), min_length=1)
     """Every tuning is done once with each."""
     retrieval: Retrieval | None = None
+    similarities: tuple[Similarity, ...] = ()
+    """How alike parallel sentences are, of every encoder, surgery and seed, untuned and tuned."""
     projection: Projection | None = None
     interpolations: tuple[Interpolation, ...] = ()
     """Models between models; of every encoder, surgery, schedule and seed."""

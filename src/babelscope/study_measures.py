@@ -8,7 +8,9 @@ from pydantic import Field, FiniteFloat, PositiveInt, model_validator
 
 from babelscope.corpora.sources import Split
 from babelscope.declaration import Declaration
+from babelscope.measure_steps import SIMILARITIES, SimilarityMeasure
 from babelscope.surface_steps import Part
+from babelscope.text import Pooling
 
 Library = Literal["openTSNE", "scikit-learn"]
 Named = Annotated[tuple[str, ...], Field(min_length=1)]
@@ -24,6 +26,29 @@ class Retrieval(Declaration):
     """Languages of the world; each is searched by itself."""
     sentences: PositiveInt = 300
     """Of each language, all of them candidates."""
+
+
+class Similarity(Declaration):
+    """How alike encoders make parallel sentences of two languages, layer by layer, before and after tuning.
+
+    Muller et al. (2021, section 4): CKA of mean-pooled sentence states, of a source with each of other languages.
+    """
+
+    source: str
+    """Its sentences: `world:CODE`, or a treebank that has parallel ones, such as `UD_English-PUD`."""
+    targets: tuple[str, ...] = Field(min_length=1)
+    """Those of other languages, named likewise. Treebanks are aligned by `sent_id`; their test splits are read."""
+    sentences: Annotated[int, Field(ge=4)] = 300
+    """Of each language, at most; as many as there are where a treebank has fewer."""
+    pooling: Pooling = "mean"
+    """What stands for a sentence: the mean of its pieces, the same with special pieces, or the first piece ([CLS])."""
+    measures: tuple[SimilarityMeasure, ...] = Field(default=SIMILARITIES, min_length=1)
+    """CKA with linear or Gaussian (median bandwidth) kernels, biased or debiased; the share of sentences whose
+    nearest is their translation, or that are each other's nearest (mutual)."""
+    tuned: tuple[str, ...] = ()
+    """Names of tasks whose tuned models are measured as well, each trained on the source's language."""
+    device: Literal["cpu", "cuda"] = "cpu"
+    """Of encoders as they are; tuned ones are measured where they were trained."""
 
 
 class Projection(Declaration):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
+
+Pooling = Literal["mean", "mean-with-special", "first"]
+"""What stands for a sentence: the mean of its pieces, the same with special pieces, or the first piece ([CLS])."""
 
 UPOS = (
     "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM",

@@ -10,6 +10,7 @@ from babelscope.compiler.contrasts import check_contrasts, check_costs
 from babelscope.compiler.encoders import ResolvedEncoders
 from babelscope.compiler.faults import Faults
 from babelscope.compiler.measures import check_languages, find_texts, measure_encoders
+from babelscope.compiler.similarities import find_all_parallel, similarities
 from babelscope.compiler.surfaces import find_data, surfaces
 from babelscope.compiler.surgeries import check_surgeries
 from babelscope.compiler.transfers import ResolvedTransfer, resolve_transfer
@@ -34,6 +35,7 @@ def compile_study(study: Study) -> Plan:
     conditions = list(encoders.conditions())
     check_languages(study, faults)
     texts, between = find_texts(study, faults), find_data(study, faults)
+    parallel = find_all_parallel(study, transfers, faults)
     operated = list(dict.fromkeys(encoder for encoder, _ in conditions))
     check_surgeries(study, encoders, operated, faults)
     _check_schedules(study, operated, faults)
@@ -52,6 +54,7 @@ def compile_study(study: Study) -> Plan:
             for encoder, seed in conditions
             for step in transfer.evaluations(encoder, seed)
         ),
+        *similarities(study, parallel, transfers, conditions),
         *surfaces(study, between, transfers, conditions),
         *comparisons(study, encoders, transfers),
     ])  # fmt: skip

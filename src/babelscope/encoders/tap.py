@@ -13,6 +13,8 @@ from torch.nn.functional import embedding_bag
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Frame, by_length, encode_sentences
 from babelscope.encoders.windows import Windows, encode_words
+from babelscope.errors import EncoderError
+from babelscope.text import Pooling
 
 
 @torch.no_grad()
@@ -25,22 +27,29 @@ def hidden_states(encoder: Encoder, batch: Batch) -> Tensor:
 
 
 @torch.no_grad()
-def sentence_states(encoder: Encoder, sentences: Sequence[str], tokens_per_batch: int = EVALUATION_TOKENS) -> Tensor:
+def sentence_states(
+    encoder: Encoder, sentences: Sequence[str], tokens_per_batch: int = EVALUATION_TOKENS, pooling: Pooling = "mean"
+) -> Tensor:
     """[layers + 1, sentences, hidden]: the mean state of each sentence's pieces, special pieces left out.
 
     A sentence longer than the encoder is read in parts, and the mean is over the pieces of all. One without any
-    piece has zeros.
+    piece has zeros. With another `pooling` special pieces count as well, or the first piece alone.
+
+    Raises:
+        EncoderError: the first piece is to count, and the tokenizer puts no special one there.
     """
     was_training = encoder.model.training
     encoder.model.eval()
     frame = Frame.of(encoder.tokenizer)
+    if pooling == "first" and not frame.before:
+        raise EncoderError(f"{encoder.name}: its tokenizer puts no special piece, such as [CLS], before a sentence")
     pieces, owners = encode_sentences(encoder.tokenizer, sentences, encoder.max_length)
     config, device = encoder.model.config, encoder.model.device
     sums = torch.zeros(config.num_hidden_layers + 1, len(sentences), config.hidden_size, device=device)
     counts = torch.zeros(len(sentences), device=device)
     for indices in by_length(pieces.lengths, tokens_per_batch):
         batch = pieces.batch(indices).to(device)
-        inside = _inside(batch, frame)
+        inside = _pooled(batch, frame, pooling)
         states = (hidden_states(encoder, batch) * inside[None, :, :, None]).sum(dim=2)
         where = torch.from_numpy(owners[indices]).to(device)
         sums.index_add_(1, where, states)
@@ -81,6 +90,17 @@ def _places(windows: Windows, indices: NDArray[np.int64], width: int) -> tuple[T
     bags = np.cumsum(widths) - widths
     places = np.repeat(firsts - bags, widths) + np.arange(widths.sum())
     return torch.from_numpy(places), torch.from_numpy(bags)
+
+
+def _pooled(batch: Batch, frame: Frame, pooling: Pooling) -> Tensor:
+    """[sequences, pieces]: True at the pieces whose mean is taken."""
+    if pooling == "mean-with-special":
+        return batch.real
+    return _inside(batch, frame) if pooling == "mean" else _first(batch)
+
+
+def _first(batch: Batch) -> Tensor:
+    return (torch.arange(batch.ids.shape[1], device=batch.ids.device) == 0).expand_as(batch.real)
 
 
 def _inside(batch: Batch, frame: Frame) -> Tensor:

@@ -16,10 +16,9 @@ import torch
 from torch import Tensor
 
 from babelscope.errors import InputError
+from babelscope.measures.kernels import NOTHING_DEBIASED, ROUNDING, gaussian_kernels, require_none, unit_kernels
 
 States = Tensor | np.ndarray
-
-ROUNDING = 1e-12  # What is this small, against what it was computed from, is taken for 0.
 
 
 class LinearCKA:
@@ -122,7 +121,9 @@ def rbf_cka(x: States, y: States, debiased: bool = False, fraction: float = 1.0)
         raise InputError(f"the bandwidth is {fraction:g} times the median distance; give a fraction above 0")
     x, y = paired_states(x, y)
     require_samples(x.shape[-2], debiased)
-    unit_x, unit_y = (_unit_kernels(name, side, debiased, fraction) for name, side in (("x", x), ("y", y)))
+    unit_x, unit_y = (
+        unit_kernels(name, gaussian_kernels(name, side, fraction), debiased) for name, side in (("x", x), ("y", y))
+    )
     return (unit_x @ unit_y.T).reshape(x.shape[:-2] + y.shape[:-2])
 
 
@@ -188,12 +189,9 @@ class _Side:
         spread = torch.stack([moments[-2, -1] for moments in centred])
         biased, hsic = (torch.stack([_hsic(moments, form) for moments in centred]) for form in (False, debiased))
         constant = spread <= ROUNDING**2 * self.samples * mean_square
-        _require_none(constant, self.name, self.layers, "its states are the same for all samples")
-        _require_none(hsic <= ROUNDING * biased, self.name, self.layers, NOTHING_DEBIASED)
+        require_none(constant, self.name, self.layers, "its states are the same for all samples")
+        require_none(hsic <= ROUNDING * biased, self.name, self.layers, NOTHING_DEBIASED)
         return hsic.sqrt()
-
-
-NOTHING_DEBIASED = "all samples are equally unlike each other, so that the debiased HSIC is 0"
 
 
 def _centred(moments: Tensor) -> Tensor:
@@ -222,50 +220,6 @@ def _hsic(moments: Tensor, debiased: bool) -> Tensor:
     return aligned - n / (n - 2) * moments[-2, -2] + spread / ((n - 1) * (n - 2))
 
 
-def _unit_kernels(name: str, side: Tensor, debiased: bool, fraction: float) -> Tensor:
-    """[layers, samples^2]: the centred Gaussian kernels, divided by their norms."""
-    layers = side.reshape(-1, *side.shape[-2:])
-    squared = torch.stack([_squared_distances(layer) for layer in layers])
-    medians = torch.stack([_median_between(distances) for distances in squared])
-    alike = "at least half of the distances between its samples are 0"
-    # Distances come from differences of squared norms: rounding is in proportion to the largest.
-    _require_none(medians <= ROUNDING * squared.amax(dim=(1, 2)), name, side.shape[:-2], alike)
-    kernels = torch.exp(-squared / (2 * fraction**2 * medians[:, None, None]))
-    centred = (_centred_unbiased(kernels) if debiased else _centred_gram(kernels)).flatten(1)
-    norms = torch.linalg.vector_norm(centred, dim=1)
-    _require_none(norms <= ROUNDING * side.shape[-2], name, side.shape[:-2], NOTHING_DEBIASED)
-    return centred / norms[:, None]
-
-
-def _squared_distances(states: Tensor) -> Tensor:
-    """[samples, samples] of [samples, width]."""
-    states = states - states.mean(dim=0)
-    squares = states.square().sum(dim=1)
-    return (squares[:, None] + squares - 2 * states @ states.T).clamp(min=0).fill_diagonal_(0)
-
-
-def _median_between(distances: Tensor) -> Tensor:
-    """The median over pairs of different samples."""
-    above = torch.ones_like(distances, dtype=torch.bool).triu(diagonal=1)
-    return distances.new_tensor(float(np.median(distances[above].cpu().numpy())))
-
-
-def _centred_gram(kernels: Tensor) -> Tensor:
-    """H K H, with H the centring matrix: rows and columns sum to 0."""
-    kernels = kernels - kernels.mean(dim=-1, keepdim=True)
-    return kernels - kernels.mean(dim=-2, keepdim=True)
-
-
-def _centred_unbiased(kernels: Tensor) -> Tensor:
-    """The same without the diagonal (Szekely and Rizzo 2014): inner products are samples (samples - 3) HSIC."""
-    n = kernels.shape[-1]
-    diagonal = torch.eye(n, dtype=torch.bool, device=kernels.device)
-    kernels = kernels.masked_fill(diagonal, 0)
-    means = kernels.sum(dim=-1, keepdim=True) / (n - 2)
-    overall = kernels.sum(dim=(-2, -1), keepdim=True) / ((n - 1) * (n - 2))
-    return (kernels - means - means.mT + overall).masked_fill(diagonal, 0)
-
-
 def _side_states(name: str, states: Tensor, mask: Tensor | None) -> Tensor:
     if mask is not None:
         states = _chosen(name, states, mask)
@@ -282,11 +236,3 @@ def _chosen(name: str, states: Tensor, mask: Tensor) -> Tensor:
             f"{name} has the shape {list(states.shape)}; the mask {list(mask.shape)} must fit before width"
         )
     return states[..., mask.to(states.device), :]
-
-
-def _require_none(bad: Tensor, name: str, layers: torch.Size, problem: str) -> None:
-    """Raise an `InputError` that names the first bad layer."""
-    if bad.any():
-        index = np.unravel_index(int(bad.flatten().int().argmax()), layers) if layers else ()
-        where = f"layer {', '.join(map(str, index))} of {name}" if layers else name
-        raise InputError(f"{where}: {problem}", "Leave it out, or give other samples.")

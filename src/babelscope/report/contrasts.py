@@ -98,7 +98,7 @@ def _by_setting(scores: Iterable[Score], schedules: Iterable[str | None]) -> dic
 
 def _sides(first: Mapping[str, Score], second: Mapping[str, Score]) -> Sides:
     shared = [place for place in first if place in second]
-    a, b = (_mean(_signed(side[place]) for place in shared) for side in (first, second))
+    a, b = (mean_by_seed(_signed(side[place]) for place in shared) for side in (first, second))
     if not all(one.seeds for one in first.values()):
         a = _constant(a, b)
     if not all(one.seeds for one in second.values()):
@@ -116,8 +116,8 @@ def _constant(values: BySeed, seeds: Iterable[int]) -> BySeed:
     return dict.fromkeys(seeds, next(iter(values.values()))) if values else {}
 
 
-def _mean(values: Iterable[BySeed]) -> BySeed:
-    """By the seeds that all have."""
+def mean_by_seed(values: Iterable[BySeed]) -> BySeed:
+    """The mean of several, at the seeds that all have."""
     listed = list(values)
     seeds = sorted(set[int].intersection(*map(set, listed))) if listed else []
     return {seed: sum(each[seed] for each in listed) / len(listed) for seed in seeds}
@@ -138,8 +138,8 @@ def _overall(each: Mapping[Setting, Sides]) -> dict[Setting, Sides]:
 
 def _mean_of_tasks(tasks: Iterable[Sequence[Sides]]) -> Sides:
     listed = list(tasks)
-    first = _mean(_mean(sides.first for sides in task) for task in listed)
-    second = _mean(_mean(sides.second for sides in task) for task in listed)
+    first = mean_by_seed(mean_by_seed(sides.first for sides in task) for task in listed)
+    second = mean_by_seed(mean_by_seed(sides.second for sides in task) for task in listed)
     return Sides("share", first, second)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from babelscope.report.aligned import is_similarity
 from babelscope.report.findings import Difference
 from babelscope.report.model import SCORES, Report, Score, is_curve, points_of, scale
 from babelscope.rows import Row
@@ -95,7 +96,7 @@ def layer_charts(report: Report, width: Width = "container") -> dict[str, Chart]
     """Measures of single layers by title, for every measure and place."""
     groups: dict[str, list[Row]] = {}
     for row in report.rows:
-        if row.layer is not None and row.step is None:
+        if row.layer is not None and row.step is None and not is_similarity(row):
             place = report.place(row)
             groups.setdefault(f"{row.measure.capitalize()}{f', {place}' if place else ''}", []).append(row)
     return {title: _line_chart(report, group, "layer", width) for title, group in groups.items()}

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from babelscope.report.aligned import correlations
+from babelscope.report.aligned_page import aligned_figures
+from babelscope.report.aligned_tables import aligned_findings, aligned_tables
 from babelscope.report.between import Between
 from babelscope.report.between_findings import between_findings
 from babelscope.report.between_page import between_figures
@@ -15,6 +18,7 @@ from babelscope.report.findings import claims
 from babelscope.report.model import Report
 from babelscope.report.probe_page import probe_figures
 from babelscope.report.probe_tables import probe_findings, probe_tables
+from babelscope.report.reinitialised import reinitialised_findings, reinitialised_tables
 from babelscope.report.sweep import likeness_table, sweep_charts, sweep_findings
 from babelscope.report.tables import Table, effect_table
 from babelscope.report.unseen import gains, unseen_figures, unseen_findings, unseen_tables
@@ -32,7 +36,10 @@ class Section:
 
 def special_sections(report: Report) -> list[Section]:
     """What only some studies have, such as probes or sweeps of frozen layers, as far as there is."""
-    found = (_effects(report), _unseen(report), _probed(report), _swept(report), _between(report))
+    found = (
+        _effects(report), _unseen(report), _probed(report), _swept(report), _reinitialised(report), _aligned(report),
+        _between(report),
+    )  # fmt: skip
     return [section for section in found if section]
 
 
@@ -57,6 +64,18 @@ def _swept(report: Report) -> Section | None:
     figures = captioned(sweep_charts(report), _SWEEP_CAPTION)
     tables = [table] if (table := likeness_table(report)) else []
     return Section("Freezing the first layers", sweep_findings(report), figures, tables) if figures else None
+
+
+def _reinitialised(report: Report) -> Section | None:
+    tables = reinitialised_tables(report)
+    return Section("Layers drawn anew before tuning", reinitialised_findings(report), [], tables) if tables else None
+
+
+def _aligned(report: Report) -> Section | None:
+    related = correlations(report)  # bootstrapped, so computed once
+    figures, tables = aligned_figures(report, related), aligned_tables(report, related)
+    findings = aligned_findings(report, related)
+    return Section("Where languages are alike", findings, figures, tables) if figures else None
 
 
 def _between(report: Report) -> Section | None:

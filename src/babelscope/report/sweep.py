@@ -80,7 +80,7 @@ def likenesses(report: Report) -> list[Likeness]:
     """For every task and encoder with a sweep and retrieval by layer: their rank correlation in each language."""
     aligned: dict[tuple[str, str, int], float] = {}
     for row in report.rows:
-        if row.measure == "retrieval" and row.layer is not None and row.surgery is None:
+        if row.measure == "retrieval" and row.layer is not None and row.surgery is None and row.seed is None:
             aligned[row.encoder or "", row.language or "", row.layer] = row.value
     pairs: dict[tuple[str, str], dict[str, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
     for one in sweeps(report):

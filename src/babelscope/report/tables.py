@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from babelscope.report.aligned import is_similarity
 from babelscope.report.contrasts import Effect
 from babelscope.report.findings import Difference
 from babelscope.report.model import (
@@ -21,6 +22,7 @@ from babelscope.report.model import (
     points_of,
     scale,
 )
+from babelscope.report.published import is_published
 from babelscope.statistics import Interval, student_t_interval
 
 _ACRONYMS = {"uas": "UAS", "las.nopunct": "LAS.nopunct", "uas.nopunct": "UAS.nopunct"}
@@ -114,7 +116,8 @@ def other_table(report: Report) -> Table | None:
     """Rows that have no table of their own, averaged over seeds; None where there are none."""
     groups: dict[tuple[Any, ...], list[float]] = defaultdict(list)
     for row in report.rows:
-        if not (is_score(row) or is_companion(row) or is_curve(row) or is_probe(row) or row.task == "projection"):
+        shown = is_score(row) or is_companion(row) or is_curve(row) or is_probe(row) or is_similarity(row)
+        if not (shown or is_published(row) or row.task == "projection"):
             labels = (report.condition(row), report.place(row), row.split, row.step, row.layer)
             groups[row.measure, row.unit, *labels].append(row.value)
     lines = [_other_line(key, values) for key, values in groups.items()]

@@ -11,6 +11,7 @@ from typing import Any
 from babelscope.errors import InputError, StudyError
 from babelscope.rows import Row
 from babelscope.studies import (
+    align_then_predict,
     alignment_by_layer,
     all_tasks,
     evolution,
@@ -25,8 +26,8 @@ from babelscope.validation import declare, validate
 
 STUDIES: dict[str, ModuleType] = {
     "first-look": first_look, "all-tasks": all_tasks, "monolingual-benefits": monolingual_benefits,
-    "evolution": evolution, "alignment-by-layer": alignment_by_layer, "underspecified": underspecified,
-    "unseen-languages": unseen_languages, "world-encoders": world_encoders,
+    "evolution": evolution, "alignment-by-layer": alignment_by_layer, "align-then-predict": align_then_predict,
+    "underspecified": underspecified, "unseen-languages": unseen_languages, "world-encoders": world_encoders,
 }  # fmt: skip
 
 

@@ -1,0 +1,111 @@
+"""Parallel sentences as declared values: a language and others, in which the same is said sentence by sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field, NonNegativeInt, PositiveInt
+
+from babelscope.corpora import datasets
+from babelscope.corpora.datasets import WORLD_PREFIX, FileData
+from babelscope.corpora.world_text import WorldLanguage, WorldVersion
+from babelscope.declaration import Declaration
+from babelscope.errors import InputError
+from babelscope.text import Sentence
+from babelscope.world import World
+from babelscope.world.world import VERSION
+
+
+class WorldParallel(Declaration):
+    """Sentences of the artificial world, realised in several of its languages."""
+
+    kind: Literal["world"] = "world"
+    languages: tuple[WorldLanguage, ...]
+    """The source first."""
+    sentences: PositiveInt
+    seed: NonNegativeInt = 0
+    world_version: WorldVersion = VERSION
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Of every target: its language, and what rows call its sentences beside the source's."""
+        source, *targets = self.languages
+        return [(target, f"{WORLD_PREFIX}{source}-{target}") for target in targets]
+
+    def read(self) -> list[list[str]]:
+        """By language, in the order of `languages`: the sentences, words separated by spaces."""
+        parallel = World(self.seed).parallel(self.languages, self.sentences)
+        return [[" ".join(one.sentences[code].forms) for one in parallel] for code in self.languages]
+
+
+class ParallelTreebanks(Declaration):
+    """The first sentences of a treebank, and those of others that have the same `sent_id`, as PUD treebanks do."""
+
+    kind: Literal["treebanks"] = "treebanks"
+    treebanks: tuple[FileData, ...]
+    """The source first."""
+    sentences: PositiveInt
+    """At most."""
+
+    @property
+    def name(self) -> str:
+        """The source's."""
+        return self.treebanks[0].name
+
+    @property
+    def split(self) -> str:
+        """Of the treebanks."""
+        return self.treebanks[0].split
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Of every target: its language, and what rows call its sentences beside the source's."""
+        source, *targets = self.treebanks
+        return [(target.language, f"{source.name}+{target.name}") for target in targets]
+
+    def read(self) -> list[list[str]]:
+        """By treebank, in the order of `treebanks`: the sentences, words separated by spaces.
+
+        Raises:
+            InputError: a treebank lacks sentences of the source.
+        """
+        wanted = [sentence.id for sentence in self.treebanks[0].read()[: self.sentences]]
+        return [self._aligned(treebank, wanted) for treebank in self.treebanks]
+
+    def _aligned(self, treebank: FileData, wanted: Sequence[str]) -> list[str]:
+        found: dict[str, Sentence] = {sentence.id: sentence for sentence in treebank.read()}
+        if missing := [one for one in wanted if one not in found]:
+            problem = f"{treebank.name} lacks {len(missing)} of the {len(wanted)} sentences of {self.name} to compare"
+            advice = "Parallel treebanks, such as the PUD ones, have the same sent_id where they say the same."
+            raise InputError(f"{problem}, the first with sent_id {missing[0]!r}", advice)
+        return [" ".join(found[one].forms) for one in wanted]
+
+
+Parallel = Annotated[WorldParallel | ParallelTreebanks, Field(discriminator="kind")]
+
+
+def find_parallel(
+    source: str, targets: Sequence[str], sentences: int, world_seed: int = 0
+) -> WorldParallel | ParallelTreebanks:
+    """Parallel sentences by the names of their data: all `world:CODE`, or all treebanks, whose test splits are taken.
+
+    Whether treebanks are parallel is seen when they are read.
+
+    Raises:
+        InputError: there is no such data, some is of the world and some is not, or one is named twice.
+    """
+    names = (source, *targets)
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"{twice} is given twice; a language is compared with others")
+    in_world = [name.startswith(WORLD_PREFIX) for name in names]
+    if not any(in_world):
+        files = tuple(datasets.find_file("pos", name, "test") for name in names)
+        return ParallelTreebanks(treebanks=files, sentences=sentences)
+    if not all(in_world):
+        other = names[in_world.index(False)]
+        raise InputError(f"{other}: sentences of the world are parallel to its own alone; name all {WORLD_PREFIX}CODE")
+    codes = tuple(name.removeprefix(WORLD_PREFIX) for name in names)
+    for code in codes:
+        datasets.check_world_language(code)
+    return WorldParallel(languages=codes, sentences=sentences, seed=world_seed)

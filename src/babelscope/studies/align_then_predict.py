@@ -1,0 +1,170 @@
+"""align-then-predict: are the lower layers what carries a task over to other languages?
+
+Muller, Elazar, Sagot and Seddah (2021), First Align, then Predict: Understanding the Cross-Lingual Ability of
+Multilingual BERT, https://arxiv.org/abs/2101.11109.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import PositiveInt
+
+from babelscope.errors import InputError
+from babelscope.studies.parameters import DeviceParameters
+from babelscope.study import Sizes, Study, Transfer
+from babelscope.study_measures import Similarity
+from babelscope.tuning.settings import Tuning
+from babelscope.world import FAMILY
+
+QUESTION = (
+    "Two layers after two are drawn anew before the encoder is tuned on one language. Do the lower ones cost the other "
+    "languages more than the language of the training, and the upper ones nothing? Are languages most alike in the "
+    "lower layers, before and after tuning, and does a task carry over further where they are more alike?"
+)
+PUD = {
+    "ar": "Arabic", "cs": "Czech", "de": "German", "en": "English", "es": "Spanish", "fr": "French", "hi": "Hindi",
+    "it": "Italian", "pt": "Portuguese", "ru": "Russian", "sv": "Swedish", "tr": "Turkish", "zh": "Chinese",
+}  # fmt: skip
+"""Languages with a parallel treebank, which is scored, and whose sentences are compared."""
+TREEBANKS = {"en": "UD_English-EWT", "ru": "UD_Russian-GSD", "ar": "UD_Arabic-PADT"}
+"""The sources' training data."""
+
+
+class Parameters(DeviceParameters):
+    """What `--with` can change."""
+
+    encoder: str | None = None
+    """Default: world-natural in the world, bert-base-multilingual-cased elsewhere."""
+    layers: PositiveInt | None = None
+    """Of the encoder; they are drawn anew in twos. Default: 6 in the world, 12 elsewhere."""
+    sources: tuple[str, ...] | None = None
+    """Codes of the languages to tune on, each by itself. Default: qaa in the world, en and ru on real, and ar on
+    paper."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the study does in one profile."""
+
+    languages: Sequence[str]
+    """Codes of all languages that are scored and compared."""
+    train: Callable[[str, str], str]
+    """From task and language to the name of the training data."""
+    test: Callable[[str, str], str]
+    """Likewise of what is scored."""
+    parallel: Callable[[str], str]
+    """From a language to the name of its parallel sentences."""
+    tasks: Mapping[str, Mapping[str, Any]]
+    """By task, what all of its transfers share."""
+    sentences: int
+    """To compare."""
+    device: str = "cpu"
+    """What compares encoders as they are."""
+    seeds: int = 3
+
+
+def world(given: Parameters) -> Study:
+    """Three tasks, two if small, tuned on the source, scored and compared in all nine languages."""
+    words = Sizes(train=500, dev=100, test=200) if given.small else Sizes(train=1500, dev=300, test=500)
+    tasks = {"pos": words, "parsing": words}
+    if not given.small:  # names take more examples than a first look has
+        tasks["ner"] = Sizes(train=3000, dev=300, test=500)
+    tuning = Tuning(epochs=3 if given.small else 6)
+    shared = {task: {"sizes": sizes, "tuning": tuning} for task, sizes in tasks.items()}
+    sentences = 100 if given.small else 300
+    setting = Setting(tuple(FAMILY), _in_world, _in_world, "world:{}".format, shared, sentences)
+    sources = _known(given.sources or ("qaa",), FAMILY)
+    return _study("world", given, (given.encoder or "world-natural", given.layers or 6), sources, setting)
+
+
+def real(given: Parameters) -> Study:
+    """Tagging and parsing, tuned on two sources, scored and compared on parallel treebanks."""
+    tuning = given.tuning("cpu", "float32", 2, learning_rate=5e-5, tokens_per_batch=1024)
+    longer = tuning.model_copy(update={"epochs": tuning.epochs if given.small else 4})
+    sizes = {"sizes": Sizes(train=500, dev=50, test=100) if given.small else Sizes(train=3000, dev=500, test=500)}
+    tasks = {"pos": sizes | {"tuning": tuning}, "parsing": sizes | {"tuning": longer}}
+    setting = Setting(tuple(PUD), _treebank, _pud, lambda code: _pud("", code), tasks, 100 if given.small else 500)
+    sources = _known(given.sources or ("en", "ru"), TREEBANKS)
+    return _study("real", given, _multilingual(given), sources, setting)
+
+
+def paper(given: Parameters) -> Study:
+    """mBERT, three sources, three tasks, entities of WikiAnn."""
+    tuning = given.tuning("cuda", "bfloat16", 5, learning_rate=5e-5, tokens_per_batch=4096)
+    everything = Sizes(train=200, dev=50, test=50) if given.small else Sizes(train=10**9, dev=10**9, test=10**9)
+    shared: dict[str, Any] = {"sizes": everything, "tuning": tuning}
+    tasks = {"parsing": shared | {"head": "align-then-predict"}, "pos": shared, "ner": shared}
+    setting = Setting(
+        tuple(PUD),
+        lambda task, code: f"wikiann:{code}" if task == "ner" else _treebank(task, code),
+        lambda task, code: f"wikiann:{code}" if task == "ner" else _pud(task, code),
+        lambda code: _pud("", code),
+        tasks,
+        100 if given.small else 800,
+        tuning.device,
+        seeds=5,
+    )
+    sources = _known(given.sources or tuple(TREEBANKS), TREEBANKS)
+    return _study("paper", given, _multilingual(given), sources, setting)
+
+
+def _multilingual(given: Parameters) -> tuple[str, int]:
+    return given.encoder or "bert-base-multilingual-cased", given.layers or 12
+
+
+def _known(sources: Sequence[str], known: Mapping[str, Any]) -> Sequence[str]:
+    if unknown := [code for code in sources if code not in known]:
+        raise InputError(f"sources: {unknown[0]!r} cannot be one here; allowed are {', '.join(known)}")
+    return sources
+
+
+def _in_world(task: str, code: str) -> str:
+    return f"world:{code}"
+
+
+def _treebank(task: str, code: str) -> str:
+    return TREEBANKS[code]
+
+
+def _pud(task: str, code: str) -> str:
+    return f"UD_{PUD[code]}-PUD"
+
+
+def _study(
+    profile: str, given: Parameters, encoder: tuple[str, int], sources: Sequence[str], setting: Setting
+) -> Study:
+    name, layers = encoder
+    pairs = [(first, first + 1) for first in range(0, layers - 1, 2)]
+    return Study(
+        name=f"align-then-predict@{profile}",
+        question=QUESTION,
+        encoders=(name,),
+        surgeries=(None, *(f"reinit:layers={first}+{second}" for first, second in pairs)),
+        tasks={f"{task}-{code}": _transfer(task, code, setting) for code in sources for task in setting.tasks},
+        seeds=tuple(range(given.seeds or (2 if given.small else setting.seeds))),
+        similarities=tuple(_similarity(code, setting) for code in sources),
+    )
+
+
+def _transfer(task: str, source: str, setting: Setting) -> Transfer:
+    evaluate = tuple(setting.test(task, code) for code in setting.languages)
+    declared = {"task": task, "train": (setting.train(task, source),), "evaluate": evaluate}
+    return Transfer.model_validate(declared | dict(setting.tasks[task]))
+
+
+def _similarity(source: str, setting: Setting) -> Similarity:
+    return Similarity.model_validate(
+        {
+            "source": setting.parallel(source),
+            "targets": tuple(setting.parallel(code) for code in setting.languages if code != source),
+            "sentences": setting.sentences,
+            "tuned": tuple(f"{task}-{source}" for task in setting.tasks),
+            "device": setting.device,
+        }
+    )
+
+
+PROFILES = {"world": world, "real": real, "paper": paper}

@@ -1,0 +1,286 @@
+"""The study align-then-predict: what it consists of, and what its report says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import bootstrap, spearmanr, t
+
+from babelscope.compiler import compile_study
+from babelscope.errors import InputError
+from babelscope.measure_steps import Align
+from babelscope.report.aligned import alignments, correlations, gaps, is_similarity
+from babelscope.report.aligned_page import aligned_figures
+from babelscope.report.aligned_tables import aligned_findings, aligned_tables
+from babelscope.report.figures import layer_charts
+from babelscope.report.files import markdown
+from babelscope.report.model import Report
+from babelscope.report.page import render
+from babelscope.report.reinitialised import layers_of, reinitialised, reinitialised_findings, reinitialised_tables
+from babelscope.report.tables import other_table
+from babelscope.rows import Row
+from babelscope.statistics import ratio_interval, spearman_interval
+from babelscope.steps import Tune
+from babelscope.studies import find_study, published_rows
+from babelscope.studies.align_then_predict import PUD, TREEBANKS
+from babelscope.study import Study
+
+SEEDS = (0, 1, 2)
+
+
+# The study.
+
+
+def tuned(study: Study) -> int:
+    return len(study.tasks) * len(study.surgeries) * len(study.seeds)
+
+
+def test_layers_are_drawn_anew_in_twos():
+    names = [surgery.name if surgery else None for surgery in find_study("align-then-predict", {}).surgeries]
+    assert names == [None, "reinit:layers=0+1", "reinit:layers=2+3", "reinit:layers=4+5"]
+    assert [layers_of(name) for name in names[1:]] == [(0, 1), (2, 3), (4, 5)]
+    assert layers_of("reinit") == layers_of("reinit:layers=0+1,part=attention") == layers_of("reverse") == ()
+    assert len(find_study("align-then-predict@paper", {}).surgeries) == 7
+
+
+def test_the_world_compares_untuned_and_tuned_encoders():
+    study = find_study("align-then-predict", {})
+    steps = compile_study(study).steps.values()
+    assert sum(isinstance(step, Tune) for step in steps) == tuned(study) == 3 * 4 * 3
+    # Untuned, the encoder as it is counts once for all seeds.
+    assert sum(isinstance(step, Align) for step in steps) == tuned(study) + 1 + 3 * 3
+
+
+def test_other_sources_and_encoders_can_be_given():
+    study = find_study("align-then-predict", {"sources": ["qaa", "qad"], "layers": 4, "encoder": "world-pairs"})
+    assert list(study.tasks) == [f"{task}-{code}" for code in ("qaa", "qad") for task in ("pos", "parsing", "ner")]
+    assert [one.source for one in study.similarities] == ["world:qaa", "world:qad"] and len(study.surgeries) == 3
+    with pytest.raises(InputError, match="sources: 'fr' cannot be one here; allowed are en, ru, ar"):
+        find_study("align-then-predict@real", {"sources": ["fr"]})
+
+
+WORD = "1\tone\t_\tX\t_\t_\t0\troot\t_\t_\n\n"
+
+
+@pytest.fixture
+def stand_ins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Treebanks of a sentence, and entities of a word."""
+    monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
+    for name, code in [(f"UD_{language}-PUD", code) for code, language in PUD.items()]:
+        split_files(tmp_path / "ud" / name, f"{code}_pud-ud-{{}}.conllu", ("test",), f"# {code}\n{WORD}")
+    for code, name in TREEBANKS.items():
+        splits = ("train", "dev") if code == "en" else ("dev",)
+        split_files(tmp_path / "ud" / name, f"{code}_x-ud-{{}}.conllu", splits, "# {}\n" + WORD * 20)
+    for code in PUD:
+        split_files(tmp_path / "wikiann" / code, "{}.txt", ("train", "dev", "test"), f"{code}{{}} B-PER\n\n")
+
+
+def split_files(folder: Path, name: str, splits: tuple[str, ...], text: str) -> None:
+    folder.mkdir(parents=True)
+    for split in splits:
+        (folder / name.format(split)).write_text(text.replace("{}", split), encoding="utf-8")
+
+
+@pytest.mark.parametrize(("profile", "tasks", "seeds"), [("real", 2 * 2, 3), ("paper", 3 * 3, 5)])
+@pytest.mark.parametrize("scale", ["full", "small"])
+def test_real_data_are_planned(stand_ins, encoder_folder, profile, tasks, seeds, scale):
+    given = {"encoder": str(encoder_folder), "layers": 2, "scale": scale}
+    study = find_study(f"align-then-predict@{profile}", given)
+    steps = compile_study(study).steps.values()
+    assert sum(isinstance(step, Tune) for step in steps) == tasks * 2 * (2 if scale == "small" else seeds)
+    (english, *_) = study.similarities
+    assert english.source == "UD_English-PUD" and len(english.targets) == len(PUD) - 1
+    heads = {name: one.head for name, one in study.tasks.items() if one.task == "parsing"}
+    assert set(heads.values()) == ({"align-then-predict"} if profile == "paper" else {None})
+
+
+# The statistics.
+
+
+def test_the_ends_of_a_ratios_interval_are_those_of_a_paired_test():
+    a, b = ({seed: value for seed, value in enumerate(side)} for side in ([9.0, 11.0, 10.5], [4.0, 5.5, 5.0]))
+    found = ratio_interval(a, b)
+    assert found.mean == pytest.approx(30.5 / 14.5) and found.low is not None and found.high is not None
+    for ratio in (found.low, found.high):
+        left = np.array([a[seed] - ratio * b[seed] for seed in a])
+        assert abs(left.mean()) / (left.std(ddof=1) / 3**0.5) == pytest.approx(t.ppf(0.975, 2))
+
+
+def test_a_ratio_to_what_may_be_nothing_has_no_bounds():
+    assert ratio_interval({0: 9.0, 1: 10.0}, {0: 2.0, 1: -1.0}).low is None
+    assert ratio_interval({0: 9.0}, {0: 3.0}).mean == 3
+    assert ratio_interval({0: 9.0, 1: 6.0}, {0: 3.0, 1: 2.0}).low is None, "the same ratio at all seeds"
+    for other in ({1: 3.0}, {0: 0.0}):
+        with pytest.raises(ValueError, match="a ratio needs"):
+            ratio_interval({0: 9.0}, other)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_the_rank_correlation_and_its_bootstrap_against_one_resample_at_a_time(ties):
+    chance = np.random.default_rng(4)
+    x = chance.integers(0, 4, 9).astype(float) if ties else chance.normal(size=9)
+    y = x + chance.normal(size=9)
+    found = spearman_interval(x.tolist(), y.tolist(), resamples=300)
+    slow = bootstrap(
+        (x, y), lambda a, b: np.nan_to_num(spearmanr(a, b).statistic), paired=True, vectorized=False, n_resamples=300,
+        batch=100, rng=np.random.default_rng(0), method="BCa",
+    )  # fmt: skip
+    assert found.mean == pytest.approx(spearmanr(x, y).statistic)
+    assert (found.low, found.high) == pytest.approx(tuple(slow.confidence_interval))
+
+
+def test_what_does_not_vary_has_no_rank_correlation():
+    for x, y in (([1, 1, 1], [1, 2, 3]), ([1, 2], [1, 2, 3]), ([1], [2])):
+        with pytest.raises(ValueError, match="a rank correlation needs"):
+            spearman_interval(x, y)
+
+
+# The report, on numbers made up.
+
+LANGUAGES = ("qab", "qac", "qad", "qae", "qaf")
+LOST = {None: 0.0, "reinit:layers=0+1": 0.10, "reinit:layers=2+3": 0.02, "reinit:layers=4+5": 0.0}
+
+
+def score(language: str, surgery: str | None, seed: int, value: float) -> Row:
+    return Row(
+        "las", value, "share", encoder="e", surgery=surgery, task="parsing", train_languages="qaa", language=language,
+        dataset=f"world:{language}", split="test", seed=seed,
+    )  # fmt: skip
+
+
+def value_of(language: str, surgery: str | None, seed: int) -> float:
+    if language == "qaa":
+        return 0.9 - LOST[surgery] / 4 - 0.002 * seed * (1 if surgery else 2)
+    return 0.8 - 0.1 * LANGUAGES.index(language) - LOST[surgery] - 0.004 * seed * (1 if surgery else 0)
+
+
+def scores() -> list[Row]:
+    return [
+        score(language, surgery, seed, value_of(language, surgery, seed))
+        for language in ("qaa", *LANGUAGES) for surgery in LOST for seed in SEEDS
+    ]  # fmt: skip
+
+
+def alike(measure: str = "linear CKA (debiased)", task: str | None = None, falling: float = 0.1) -> list[Row]:
+    """The further a language is in the list, the less alike; layer 1 is highest."""
+    return [
+        Row(measure, (0.5, 0.9, 0.7)[layer] - falling * k + 0.001 * (seed or 0), encoder="e", task=task,
+            train_languages=task and "qaa", language=language, dataset=f"world:qaa-{language}", seed=seed, layer=layer)
+        for k, language in enumerate(LANGUAGES) for layer in range(3) for seed in (SEEDS if task else (None,))
+    ]  # fmt: skip
+
+
+def report(*rows: Row) -> Report:
+    labels = {code: f"{code} label" for code in ("qaa", *LANGUAGES)}
+    return Report("title", "question", [*scores(), *rows], labels=labels)
+
+
+def test_changes_are_paired_by_seed():
+    (one,) = reinitialised(report())
+    assert one.layers == [(0, 1), (2, 3), (4, 5)] and one.sources == ["qaa label"] and len(one.foreign) == 5
+    for seed in SEEDS:
+        expected = [
+            value_of(language, "reinit:layers=0+1", seed) - value_of(language, None, seed) for language in LANGUAGES
+        ]
+        assert one.change((0, 1), one.foreign)[seed] == pytest.approx(sum(expected) / 5)
+        assert one.cost((0, 1), one.foreign)[seed] == pytest.approx(-sum(expected) / 5)
+
+
+def test_seeds_that_one_side_lacks_do_not_count():
+    rows = [row for row in scores() if row.surgery is None or row.seed != 1]
+    (one,) = reinitialised(Report("title", "question", rows))
+    assert list(one.change((0, 1), one.foreign)) == [0, 2]
+
+
+def test_the_table_has_a_line_for_the_source_the_mean_and_every_language():
+    (table,) = reinitialised_tables(report())
+    assert table.headers == ["Trained on → scored on", "Encoder", "LAS (%)", "Δ 1–2", "Δ 3–4", "Δ 5–6"]
+    assert [line[0].text for line in table.lines][:3] == [
+        "qaa → qaa label", "qaa → X (mean of 5)", "qaa → qab label",
+    ]  # fmt: skip
+    assert table.lines[1][3].text.startswith("−10.40 [") and table.lines[1][3].number == pytest.approx(-10.4)
+
+
+def test_the_costs_are_told_in_words():
+    (found,) = reinitialised_findings(report())
+    assert "drawing layers 1–2 anew costs the other languages (mean of 5) 10.4 points [9.4, 11.4] of LAS" in found
+    assert "and qaa 2.3 points [1.8, 2.8]; 4.5 times as much [" in found
+    assert "That the others lose more shows (by 8.1 points [" in found
+    assert "Layers 5–6 cost the others 0.4 points [−0.6, 1.4], which does not show." in found
+
+
+def test_published_numbers_stand_beside():
+    published = published_rows("align-then-predict@world")
+    made = report(*published)
+    (table,) = reinitialised_tables(made)
+    lines = {(line[0].text, line[1].text): [cell.text for cell in line[2:]] for line in table.lines}
+    assert lines["en → X", "published: mBERT"] == ["53.23", "−15.77", "−6.51", "−3.39", "−1.47", "+0.29", "+1.00"]
+    assert any(
+        "15.8 points of LAS, and en 1.0 points; 16.4 times as much (one number each" in one
+        for one in reinitialised_findings(made)
+    )
+    assert made.scores == report().scores, "they are in no other section"
+    assert other_table(made) is None
+
+
+def test_x_gaps_are_the_differences_to_the_source():
+    found = {gap.language: gap.by_seed for gap in gaps(report())}
+    assert set(found) == set(LANGUAGES)
+    for language, by_seed in found.items():
+        expected = {seed: value_of("qaa", None, seed) - value_of(language, None, seed) for seed in SEEDS}
+        assert by_seed == pytest.approx(expected)
+
+
+def test_correlations_are_over_languages_with_the_sign_of_the_published_ones():
+    for falling, sign in ((0.1, 1), (-0.1, -1)):
+        made = report(*alike(), *alike(task="parsing", falling=falling))
+        found = correlations(made)
+        assert [one.layer for one in found] == [0, 1, 2, None] and all(one.stage.task == "parsing" for one in found)
+        assert [one.interval.mean for one in found] == [pytest.approx(sign)] * 4, "of those most alike the gap is least"
+    rng = np.random.default_rng(3)
+    rows = [row.labelled(value=rng.normal()) for row in alike(task="parsing")]
+    for one in correlations(report(*rows)):
+        layers = (0, 1, 2) if one.layer is None else (one.layer,)
+        means = [
+            np.mean([row.value for row in rows if row.language == code and row.layer in layers]) for code in LANGUAGES
+        ]
+        gap = [np.mean([value_of("qaa", None, s) - value_of(code, None, s) for s in SEEDS]) for code in LANGUAGES]
+        assert one.interval.mean == pytest.approx(-spearmanr(means, gap).statistic)
+
+
+def test_peaks_are_found_before_and_after_tuning():
+    made = report(*alike(), *alike(task="parsing"))
+    before, after = alignments(made)
+    assert (before.stage.task, after.stage.task, before.source) == ("", "parsing", "qaa")
+    assert before.peak == after.peak == 1 and before.peak_of("qaf") == 1
+    assert after.mean(1) == pytest.approx({seed: 0.7 + 0.001 * seed for seed in SEEDS})
+    titles = [table.title for table in aligned_tables(made, correlations(made))]
+    assert titles == [
+        "Where languages are most alike", "X-Gap", "Does a task carry over further where languages are more alike?",
+    ]  # fmt: skip
+    peaks, related, sign = aligned_findings(made, correlations(made))
+    assert "is highest before tuning in layer 1 (0.70; 0.50 in the last); after dependency parsing in layer 1" in peaks
+    assert "over 5 target languages" in related and sign.startswith("X-Gap is the score in the language of the train")
+
+
+def test_similarities_are_in_their_own_section_alone():
+    rows = [*alike(), *alike("retrieval"), *alike(task="parsing"), *published_rows("align-then-predict")]
+    made = report(*rows)
+    assert all(map(is_similarity, alike())) and not is_similarity(Row("retrieval", 0.5, task="retrieval", layer=1))
+    assert not layer_charts(made) and other_table(made) is None
+    assert [figure.title for figure in aligned_figures(made, correlations(made))] == [
+        "Linear CKA (debiased) with qaa, e", "Retrieval with qaa, e",
+        "X-Gap against linear CKA (debiased), trained on qaa, e",
+    ]  # fmt: skip
+    page = render(made)
+    assert "Layers drawn anew before tuning" in page and "Where languages are alike" in page
+    text = markdown(made)
+    assert "published of mBERT: 0.76" in text and "| qaa → X (mean of 5) |" in text
+
+
+def test_a_study_that_measures_nothing_of_it_has_no_such_section():
+    plain = Report("title", "question", [row for row in scores() if row.surgery is None])
+    assert not reinitialised_tables(plain) and not aligned_figures(plain, []) and not aligned_tables(plain, [])
+    assert "Where languages are alike" not in markdown(plain)

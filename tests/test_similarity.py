@@ -1,0 +1,245 @@
+"""Similarity of parallel sentences: the measures, the rows of untuned and tuned encoders, and parallel data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from babelscope.compiler import compile_study
+from babelscope.encoders.load import Encoder, load_encoder
+from babelscope.encoders.tap import sentence_states
+from babelscope.engine import run_plan
+from babelscope.errors import EncoderError, InputError, StudyError
+from babelscope.execution import load_tuned, load_tuned_encoder
+from babelscope.measure_steps import SIMILARITIES, Align
+from babelscope.measures.cka import linear_cka, rbf_cka
+from babelscope.measures.retrieval import mutual_retrieval, retrieval_accuracy
+from babelscope.measures.similarity import LanguageStates, similarity
+from babelscope.plan import Plan, check_data
+from babelscope.recall import recall
+from babelscope.rows import Row
+from babelscope.steps import Operate, Tune
+from babelscope.store import Store
+from babelscope.study import Study
+from babelscope.trained import FinishedSteps
+from babelscope.world import World
+from command_line import declaration, transfer
+
+WORLD = {"source": "world:qaa", "targets": ["world:qab", "world:qac"], "sentences": 12}
+
+
+def direct(measure: str, x: torch.Tensor, y: torch.Tensor) -> list[float]:
+    """Layer by layer, by the public measures."""
+    measures = {
+        "linear CKA (biased)": linear_cka, "linear CKA (debiased)": lambda a, b: linear_cka(a, b, debiased=True),
+        "RBF CKA (biased)": rbf_cka, "RBF CKA (debiased)": lambda a, b: rbf_cka(a, b, debiased=True),
+        "retrieval": retrieval_accuracy, "mutual retrieval": mutual_retrieval,
+    }  # fmt: skip
+    return [float(measures[measure](a, b)) for a, b in zip(x, y, strict=True)]
+
+
+@pytest.mark.parametrize("measure", SIMILARITIES)
+def test_like_layers_are_compared_as_the_measures_do(measure):
+    chance = torch.Generator().manual_seed(0)
+    x, y = (torch.randn(3, 15, 6, generator=chance) + 5 for _ in range(2))
+    found = similarity(measure, LanguageStates("x", x), LanguageStates("y", x + 0.5 * y))
+    assert found.tolist() == pytest.approx(direct(measure, x, x + 0.5 * y), abs=1e-9)
+
+
+def test_states_that_do_not_vary_are_refused():
+    same, other = torch.ones(2, 9, 4), torch.randn(2, 9, 4)
+    for measure in SIMILARITIES[:4]:
+        with pytest.raises(InputError, match="layer 0 of qab"):
+            similarity(measure, LanguageStates("the source", other), LanguageStates("qab", same))
+
+
+def test_pooling_chooses_the_pieces(encoder: Encoder):
+    texts = ["the cat sees the dog .", "кот", "the small old green bird likes the tree ."]
+    for pooling, chosen in (("mean-with-special", slice(None)), ("first", slice(0, 1))):
+        together = sentence_states(encoder, texts, pooling=pooling)
+        for number, text in enumerate(texts):
+            ids = torch.tensor([encoder.tokenizer(text)["input_ids"]])
+            states = encoder.backbone(input_ids=ids, output_hidden_states=True).hidden_states
+            alone = torch.stack([layer[0, chosen].mean(dim=0) for layer in states])
+            torch.testing.assert_close(together[:, number], alone, atol=1e-5, rtol=1e-5)
+
+
+def test_a_first_piece_has_to_be_special(encoder: Encoder, monkeypatch: pytest.MonkeyPatch):
+    from babelscope.encoders import tap
+
+    monkeypatch.setattr(tap.Frame, "of", lambda _: tap.Frame((), (3,)))
+    with pytest.raises(EncoderError, match="no special piece"):
+        sentence_states(encoder, ["the cat"], pooling="first")
+
+
+# The steps.
+
+
+def study(folder: Path, *similarities: dict[str, Any], **changes: Any) -> Study:
+    base = declaration(folder, surgeries=[None, "reinit:layers=0"], retrieval=None, similarities=list(similarities))
+    return Study.model_validate(base | {"tasks": {"pos": transfer(baselines=[], evaluate=["world:qaa"])}} | changes)
+
+
+@pytest.fixture(scope="module")
+def ran(encoder_folder, tmp_path_factory) -> tuple[Plan, Store]:
+    first = WORLD | {"pooling": "first", "measures": ["linear CKA (debiased)"]}
+    plan = compile_study(study(encoder_folder, WORLD | {"tuned": ["pos"]}, first))
+    store = Store(tmp_path_factory.mktemp("similarity") / "store")
+    assert not run_plan(plan, store, jobs=1).failed
+    return plan, store
+
+
+def compared(plan: Plan, pooling: str = "mean") -> list[Align]:
+    return [step for step in plan.steps.values() if isinstance(step, Align) and step.pooling == pooling]
+
+
+def test_one_step_compares_all_targets_of_a_model(ran):
+    steps = compared(ran[0])
+    assert len([step for step in steps if isinstance(step.model, Tune)]) == 4
+    # As it is the encoder is the same for both seeds; with a layer drawn anew it is not.
+    assert len([step for step in steps if not isinstance(step.model, Tune)]) == 1 + 2
+
+
+def test_rows_equal_the_measures_on_states(ran):
+    plan, store = ran
+    parallel = World(0).parallel(["qaa", "qab", "qac"], 12)
+    for step in compared(plan):
+        results = FinishedSteps(store)
+        encoder = load_tuned_encoder(step.model, results) if isinstance(step.model, Tune) else step.model.build(results)
+        states = {
+            code: sentence_states(encoder, [" ".join(one.sentences[code].forms) for one in parallel])
+            for code in ("qaa", "qab", "qac")
+        }
+        rows = store.rows(step.key)
+        for measure in SIMILARITIES:
+            for code in ("qab", "qac"):
+                found = {row.layer: row.value for row in rows if (row.measure, row.language) == (measure, code)}
+                assert list(found.values()) == pytest.approx(direct(measure, states["qaa"], states[code]), abs=1e-6)
+                assert list(found) == [0, 1, 2]
+
+
+def test_tuning_changes_what_is_measured(ran):
+    plan, store = ran
+    means = {
+        sum(row.value for row in store.rows(step.key) if row.measure == "linear CKA (biased)")
+        for step in compared(plan)
+    }
+    assert len(means) == len(compared(plan))
+
+
+def test_rows_have_the_tunings_labels_where_there_is_one(ran):
+    plan, store = ran
+    for step in compared(plan):
+        row: Row = store.rows(step.key)[0]
+        tuned = isinstance(step.model, Tune)
+        surgery = step.model.labels.get("surgery")
+        assert (row.task, row.train_languages) == (("pos", "qaa") if tuned else (None, None))
+        assert (row.seed is not None) == (tuned or isinstance(step.model, Operate)) and row.surgery == surgery
+        assert (row.dataset, row.split, row.step) == ("world:qaa-qab", None, None)
+
+
+def test_first_pieces_have_no_embeddings_to_compare(ran):
+    plan, store = ran
+    for step in compared(plan, "first"):
+        assert [row.layer for row in store.rows(step.key) if row.language == "qab"] == [1, 2]
+
+
+def test_the_steps_can_be_recalled(ran):
+    plan, store = ran
+    assert all(recall(store, step.key) == step for step in compared(plan))
+
+
+def test_the_tuned_encoder_is_the_one_inside_the_task_model(ran):
+    plan, store = ran
+    step = next(step for step in plan.steps.values() if isinstance(step, Tune))
+    encoder, model = load_tuned_encoder(step, FinishedSteps(store)), load_tuned(step, FinishedSteps(store))
+    for name, weight in model.module.backbone.named_parameters():
+        assert torch.equal(weight, encoder.backbone.get_parameter(name))
+    assert not encoder.backbone.training
+    untuned = load_encoder(step.encoder.place) if not isinstance(step.encoder, Operate) else encoder
+    assert any(not torch.equal(weight, untuned.backbone.get_parameter(name)) for name, weight in
+               model.module.backbone.named_parameters()) or isinstance(step.encoder, Operate)  # fmt: skip
+
+
+# Data.
+
+
+def faults(*given: Any, **changes: Any) -> list[str]:
+    with pytest.raises(StudyError) as caught:
+        compile_study(study(*given, **changes))
+    return list(caught.value.faults)
+
+
+def test_what_cannot_be_compared_is_said(encoder_folder):
+    assert faults(encoder_folder, WORLD | {"targets": ["world:qyy"]})[0].startswith(
+        "similarities.0: the world has no language 'qyy'"
+    )
+    assert faults(encoder_folder, WORLD | {"targets": ["world:qaa"]}) == [
+        "similarities.0: world:qaa is given twice; a language is compared with others"
+    ]
+    assert faults(encoder_folder, WORLD | {"targets": ["UD_French-PUD"]}) == [
+        "similarities.0: UD_French-PUD: sentences of the world are parallel to its own alone; name all world:CODE"
+    ]
+    assert faults(encoder_folder, WORLD | {"tuned": ["ner"]}) == [
+        "similarities.0.tuned: 'ner' is no task of the study; there are pos"
+    ]
+    assert faults(encoder_folder, WORLD | {"source": "world:qad", "tuned": ["pos"]}) == [
+        "similarities.0.tuned: pos is trained on qaa, but the sentences are compared with qad; give the source in a "
+        "language of the training"
+    ]
+
+
+def treebank(data: Path, language: str, code: str, ids: list[str]) -> None:
+    """A test split whose sentences say their own id."""
+    folder = data / "ud" / f"UD_{language}-PUD"
+    folder.mkdir(parents=True)
+    sentences = (
+        f"# sent_id = {one}\n1\t{code}\t_\tNOUN\t_\t_\t0\troot\t_\t_\n2\t{one}\t_\tX\t_\t_\t1\tdep\t_\t_\n\n"
+        for one in ids
+    )
+    (folder / f"{code}_pud-ud-test.conllu").write_text("".join(sentences), encoding="utf-8")
+
+
+@pytest.fixture
+def pud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path / "data"))
+    ids = [f"n{number}" for number in range(6)]
+    treebank(tmp_path / "data", "English", "en", ids)
+    treebank(tmp_path / "data", "French", "fr", [*reversed(ids), "n9"])
+    treebank(tmp_path / "data", "German", "de", [one for one in ids if one not in ("n2", "n5")])
+    return tmp_path / "data"
+
+
+def real(folder: Path, *targets: str, **changes: Any) -> Plan:
+    similarity = {"source": "UD_English-PUD", "targets": targets, "sentences": 5} | changes
+    return compile_study(study(folder, similarity, surgeries=[None]))
+
+
+def test_treebanks_are_aligned_by_the_names_of_sentences(encoder_folder, pud):
+    (step,) = compared(real(encoder_folder, "UD_French-PUD"))
+    assert step.texts.pairs == [("fr", "UD_English-PUD+UD_French-PUD")]
+    english, french = step.texts.read()
+    assert english == [f"en n{number}" for number in range(5)]
+    assert french == [f"fr n{number}" for number in range(5)]
+
+
+def test_treebanks_that_are_not_parallel_are_refused_before_anything_is_computed(encoder_folder, pud):
+    plan = real(encoder_folder, "UD_French-PUD", "UD_German-PUD")
+    with pytest.raises(StudyError) as caught:
+        check_data(plan.steps.values())
+    (fault,) = caught.value.faults
+    assert "UD_German-PUD lacks 1 of the 5 sentences of UD_English-PUD to compare, the first with sent_id 'n2'" in fault
+    assert "sent_id where they say the same" in fault
+    check_data(real(encoder_folder, "UD_German-PUD", sentences=4, source="UD_German-PUD", targets=["UD_French-PUD"])
+               .steps.values())  # fmt: skip
+
+
+def test_other_content_of_a_parallel_treebank_has_another_key(encoder_folder, pud):
+    (before,) = compared(real(encoder_folder, "UD_French-PUD"))
+    file = pud / "ud" / "UD_French-PUD" / "fr_pud-ud-test.conllu"
+    file.write_text(file.read_text().replace("fr\t", "FR\t"))
+    (after,) = compared(real(encoder_folder, "UD_French-PUD"))
+    assert before.key != after.key
