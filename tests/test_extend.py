@@ -129,7 +129,7 @@ def test_a_script_that_there_was_nothing_of_becomes_covered(kind):
 
 
 def test_pieces_are_learned_as_the_tokenizer_normalises_text():
-    after = extend_vocabulary(encoder_of("lower-case WordPiece"), ["Élan ÉLAN élan elan Щи щи"], 6)
+    after = extend_vocabulary(encoder_of("lower-case WordPiece"), ["Élan ÉLAN élan elan Щи щи"], 7)
     added = new_pieces(encoder_of("lower-case WordPiece"), after)
     assert {"щ", "##и", "elan", "щи"} <= set(added) and not any("É" in piece or "L" in piece for piece in added)
     assert after.tokenizer.tokenize("ÉLAN Щи") == ["elan", "щи"]
