@@ -10,7 +10,7 @@ from babelscope.advise import page
 from babelscope.advise.facts import Fact, facts, planned, published, script_of_text, seconds_a_piece, text_of
 from babelscope.advise.outcome import export, outcome_of
 from babelscope.advise.race import Watching, race
-from babelscope.advise.recipes import Recipe, letters_for, recipes
+from babelscope.advise.recipes import Recipe, letters_for
 from babelscope.advise.request import Request
 from babelscope.encoders.places import locate
 from babelscope.errors import InputError
@@ -44,7 +44,7 @@ def look(request: Request) -> Advice:
         encoder = load(Load(name=place.name, content=place.content, place=place.path))
         found += facts(lines, encoder, name, letters)
         costs[name] = seconds_a_piece(encoder)
-    plan = planned(request, recipes(request, script), found, costs)
+    plan = planned(request, found, costs)
     sections = [page.seen_section(scripts, found, published(request.language, script)), page.plan_section(plan)]
     return Advice(sections, [one.recipe for one in plan])
 

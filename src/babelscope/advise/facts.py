@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from transformers import PreTrainedTokenizerBase
 
-from babelscope.advise.recipes import ADAPTED, BILSTM, Recipe, tuning_of
+from babelscope.advise.recipes import EXTENDED, Recipe, recipes, tuning_of
 from babelscope.advise.request import Request
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.plain import NTREX, available_ntrex
@@ -22,6 +22,7 @@ from babelscope.measures.overlap import Coverage, coverage, shared_mass
 from babelscope.rows import Row
 from babelscope.studies import published_rows
 from babelscope.tasks.models import Design, task_model
+from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.world import FAMILY, World
 
 SENTENCES = 500
@@ -70,19 +71,20 @@ def facts(lines: Sequence[str], encoder: Encoder, name: str, letters: Sequence[s
         yield Fact(name, one, covered, _nearest(encoder.tokenizer, shown, references))
 
 
-def planned(request: Request, tried: Sequence[Recipe], found: Sequence[Fact], costs: dict[str, float]) -> list[Planned]:
-    """Recipes by promise: known pieces first, then few pieces a word, then adaptation."""
+def planned(request: Request, found: Sequence[Fact], costs: dict[str, float]) -> list[Planned]:
+    """Recipes by promise: known pieces first, then few pieces a word, then new pieces and adaptation."""
     by_place = {(fact.encoder, fact.letters): fact.coverage for fact in found}
+    order = [EXTENDED, ADAPTED, AS_IT_IS]
 
-    def promise(recipe: Recipe) -> tuple[float, float, bool]:
+    def promise(recipe: Recipe) -> tuple[float, float, int]:
         covered = by_place.get((recipe.encoder, recipe.letters))
         if covered is None:
-            return (2.0, 0.0, False)  # the BiLSTM is what the others are held against
-        return (round(covered.unknown, 2), round(covered.fertility, 1), recipe.kind != ADAPTED)
+            return (2.0, 0.0, 0)  # the BiLSTM is what the others are held against
+        return (round(covered.unknown, 2), round(covered.fertility, 1), order.index(recipe.kind))
 
     return [
         Planned(recipe, _seconds(request, recipe, by_place, costs), _why(recipe, by_place))
-        for recipe in sorted(tried, key=promise)
+        for recipe in sorted(recipes(request, by_place), key=promise)
     ]
 
 
@@ -139,7 +141,7 @@ def _seconds(
     tuning, fertility = tuning_of(request, recipe), covered[recipe.encoder, recipe.letters].fertility
     sentences = find_file(request.task, request.treebank_name, "train").read()
     pieces = fertility * sum(len(sentence.words) for sentence in sentences) * (tuning.epochs or 1)
-    learned = request.adaptation_steps * tuning.tokens_per_batch if recipe.kind == ADAPTED else 0
+    learned = request.adaptation_steps * tuning.tokens_per_batch if recipe.kind != AS_IT_IS else 0
     return costs[recipe.encoder] * (request.seeds * pieces + learned)
 
 
@@ -147,7 +149,8 @@ def _why(recipe: Recipe, covered: dict[tuple[str, str | None], Coverage]) -> str
     if recipe.encoder == BILSTM:
         return "knows nothing but the labelled sentences; what the others are held against"
     one = covered[recipe.encoder, recipe.letters]
-    return f"{one.unknown:.1%} of the words unknown, {one.fertility:.1f} pieces a word"
+    now = " now" if recipe.kind == EXTENDED else ""
+    return f"{one.unknown:.1%} of the words unknown, {one.fertility:.1f} pieces a word{now}"
 
 
 def _script(row: Row) -> str | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from babelscope.advise.request import SMALL, Request
 from babelscope.corpora.letters import LETTERS
 from babelscope.encoders.places import display_name, locate, word_width
+from babelscope.measures.overlap import Coverage
 from babelscope.study import Sizes, Study, Transfer
 from babelscope.study_encoders import Adaptation
 from babelscope.tuning.settings import Tuning
@@ -18,6 +19,12 @@ BY_SCRIPT = {"Cyrl": ("cyrillic",), "Geor": ("georgian",), "Grek": ("greek",), "
 """Script -> tables that write it in Latin letters."""
 BY_LANGUAGE = {"ug": ("uyghur",), "ckb": ("sorani",)}
 """Languages with tables of their own, toward the orthography of a relative."""
+
+
+EXTENDED = "adapted with new pieces"
+"""Adapted after its vocabulary was extended by pieces of the text."""
+UNKNOWN, FERTILITY = 0.01, 2.0
+"""A vocabulary covers a text badly above this share of words with something unknown, or so many pieces a word."""
 
 
 class Recipe(NamedTuple):
@@ -56,20 +63,26 @@ def letters_for(language: str, script: str | None) -> tuple[str, ...]:
     return BY_LANGUAGE.get(language, BY_SCRIPT.get(script or "", ()))
 
 
-def recipes(request: Request, script: str | None) -> list[Recipe]:
-    """All that are tried: every encoder as it is and adapted, in its own and in Latin letters; and the BiLSTM."""
-    tried = (None, *letters_for(request.language, script))
-    return [
-        *(Recipe(encoder, kind, one) for encoder in request.encoders for one in tried for kind in (AS_IT_IS, ADAPTED)),
-        Recipe(BILSTM, AS_IT_IS),
-    ]
+def recipes(request: Request, covered: Mapping[tuple[str, str | None], Coverage]) -> list[Recipe]:
+    """All that are tried: every encoder as it is and adapted, in all letters; and the BiLSTM.
+
+    Args:
+        request: what is asked.
+        covered: by encoder and letters, how its pieces cover the text; where they do badly, new ones are tried too.
+    """
+    tried = []
+    for (encoder, letters), one in covered.items():
+        badly = one.unknown > UNKNOWN or one.fertility > FERTILITY
+        kinds = (AS_IT_IS, ADAPTED, *((EXTENDED,) if badly else ()))
+        tried += [Recipe(encoder, kind, letters) for kind in kinds]
+    return [*tried, Recipe(BILSTM, AS_IT_IS)]
 
 
 def study_of(request: Request, tried: Iterable[Recipe], seeds: Iterable[int]) -> Study:
     """The study that tunes recipes on the labelled sentences, all of one encoder's size with the same settings."""
     tried = list(tried)
     tasks = {f"{request.task} of {recipe.name}": _transfer(request, recipe) for recipe in tried}
-    made = [_adaptation(request, recipe) for recipe in tried if recipe.kind == ADAPTED]
+    made = [_adaptation(request, recipe) for recipe in tried if recipe.kind != AS_IT_IS]
     return Study(
         name=f"advise-{request.language}", encoders=(*request.encoders, *made), tasks=tasks, seeds=tuple(seeds),
     )  # fmt: skip
@@ -89,7 +102,8 @@ def _transfer(request: Request, recipe: Recipe) -> Transfer:
 def _adaptation(request: Request, recipe: Recipe) -> Adaptation:
     rate = 1e-3 if is_small(recipe.encoder) else 3e-4
     return Adaptation(
-        name=recipe.row_name, encoder=recipe.encoder, texts=(_lettered(request.text_name, recipe),),
+        name=recipe.row_name, encoder=recipe.encoder, new_pieces=request.new_pieces if recipe.kind == EXTENDED else None,
+        texts=(_lettered(request.text_name, recipe),),
         tuning=tuning_of(request, recipe).model_copy(
             update={"epochs": None, "steps": request.adaptation_steps, "learning_rate": rate}
         ),

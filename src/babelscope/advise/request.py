@@ -31,6 +31,8 @@ class Request(Declaration):
     """Rounds: every recipe that is still in the race is tuned once a round."""
     adaptation_steps: PositiveInt = 300
     """Of masked language modelling on the text."""
+    new_pieces: PositiveInt = 1000
+    """How many are added at most to a vocabulary that covers the text badly."""
     device: Literal["cpu", "cuda"] = "cpu"
     precision: Literal["float32", "bfloat16"] = "float32"
 
