@@ -10,15 +10,17 @@ import pytest
 import torch
 
 from babelscope.compiler import compile_study
-from babelscope.encoders.anatomy import ANATOMY
+from babelscope.corpora.parallel import WorldPairs, find_pairs
+from babelscope.encoders.anatomy import ANATOMY, reads_types
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder, with_mlm_head
 from babelscope.engine import run_plan
-from babelscope.errors import EncoderError, StudyError
+from babelscope.errors import DataError, EncoderError, StudyError
 from babelscope.recall import recall
-from babelscope.steps import Adapt, Pretrain
+from babelscope.steps import Adapt, Load, Pretrain
 from babelscope.store import Store
 from babelscope.study import Study
-from babelscope.tasks.mlm import HeldOut
+from babelscope.study_encoders import Adaptation
+from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling, hidden_logits
 from babelscope.trained import FinishedSteps, export
 from babelscope.world import World
 from command_line import declaration, transfer
@@ -136,3 +138,144 @@ def test_a_decoder_has_no_such_head(tokenizer):
     backbone = family_model("gpt2", vocabulary=len(tokenizer))
     with pytest.raises(EncoderError, match="reads from left to right"):
         with_mlm_head(Encoder(backbone.base_model, tokenizer, "gpt2"), 0)
+
+
+# New pieces, and pairs of parallel lines
+
+
+@pytest.fixture(scope="module")
+def extended(text, headless, tmp_path_factory) -> tuple[Store, Adapt]:
+    georgian = tmp_path_factory.mktemp("text") / "georgian.txt"
+    georgian.write_text("კატა ხედავს ჩიტს\nჩიტი ხედავს კატას\n" * 10, encoding="utf-8")
+    given = {
+        "name": "extended", "encoder": str(headless), "texts": [f"text:ka:{georgian}"], "new_pieces": 30,
+        "parallel": [{"languages": ["qaa", "qab"], "sentences": 60}], "tuning": QUICK,
+    }  # fmt: skip
+    plan = compile_study(Study.model_validate(declared(headless, [given])))
+    store = Store(tmp_path_factory.mktemp("store") / "store")
+    assert not run_plan(plan, store, jobs=1).failed
+    (step,) = (step for step in plan.steps.values() if isinstance(step, Adapt))
+    return store, step
+
+
+def test_an_extended_encoder_reads_what_it_could_not(extended, headless):
+    store, step = extended
+    before, after = load_encoder(headless), step.build(FinishedSteps(store))
+    assert after.has_mlm_head and after.max_length == before.max_length
+    old = before.tokenizer.get_vocab()
+    assert {piece: after.tokenizer.get_vocab()[piece] for piece in old} == old
+    assert len(after.tokenizer) == len(old) + 30 == after.model.config.vocab_size
+    line = "კატა ხედავს ჩიტს"
+    assert after.tokenizer.unk_token_id not in after.tokenizer(line)["input_ids"]
+    assert before.tokenizer.unk_token_id in before.tokenizer(line)["input_ids"]
+    assert HeldOut.of(after.tokenizer, [line] * 5, 30).perplexity(after.model) < 0.9 * len(after.tokenizer)
+
+
+def test_it_is_recalled_with_its_options(extended):
+    store, step = extended
+    assert recall(store, step.key) == step
+    assert (step.new_pieces, step.parallel) == (30, (WorldPairs(languages=("qaa", "qab"), sentences=60),))
+
+
+def test_without_the_options_keys_and_manifests_are_as_before_there_were_any(ran):
+    store, made = ran
+    fields = store.manifest(made["further"].key)["fields"]
+    assert not {"parallel", "new_pieces"} & fields.keys()
+    given = {
+        "name": "a", "encoder": Load(name="e", content="c", place="p"), "texts": (), "masking": 0.15, "seed": 0,
+        "tuning": {"learning_rate": 1e-3, "epochs": 1},
+    }  # fmt: skip
+    pairs = WorldPairs(languages=("qaa", "qab"), sentences=60)
+    key, *others = (Adapt(**given, **more).key for more in ({}, {"new_pieces": 5}, {"parallel": (pairs,)}))
+    assert key == "bce3c2dc9a2383ffc07a3cb6661065e2eb66fc3ed55b5855491e1fde9894dc61"
+    assert len({key, *others}) == 3
+
+
+def test_something_must_be_read():
+    with pytest.raises(ValueError, match="nothing to read: give texts, parallel, or both"):
+        Adaptation(name="a", encoder="b", tuning=QUICK)
+
+
+def written(folder: Path, name: str, lines: list[str]) -> str:
+    (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return f"text:{name}:{folder / name}"
+
+
+def test_lines_are_paired_by_number_and_in_full(tmp_path):
+    first = written(tmp_path, "en", [f"line {number}" for number in range(20)])
+    second = written(tmp_path, "nl", ["" if number in (3, 9) else f" regel {number} " for number in range(20)])
+    pairs = find_pairs(first, second).read()
+    assert pairs == [(f"line {number}", f"regel {number}") for number in range(20) if number not in (3, 9)]
+    assert find_pairs(first, second, 4).read() == pairs[:4]
+    found = find_pairs(first, second)
+    written(tmp_path, "nl", ["other"] * 20)
+    with pytest.raises(DataError, match="has changed since the study was planned"):
+        found.read()
+
+
+def test_texts_that_are_not_parallel_are_refused_before_anything_is_computed(headless, tmp_path):
+    first, second = written(tmp_path, "en", ["a"] * 20), written(tmp_path, "nl", ["b"] * 19)
+    empty = written(tmp_path, "no", [""] * 20)
+    parallel = [[first, second], [first, empty], ["UD_English-PUD", first], [first, first + "x"]]
+    given = {"name": "a", "encoder": str(headless), "parallel": parallel, "tuning": QUICK}
+    with pytest.raises(StudyError) as caught:
+        compile_study(Study.model_validate(declared(headless, [given])))
+    lengths, nothing, treebank, absent = caught.value.faults
+    assert lengths.startswith("encoders.0.parallel.0: text:en:") and "has 20 lines and text:nl:" in lengths
+    assert "has 19; parallel texts have equally many" in lengths
+    assert nothing.startswith("encoders.0.parallel.1: ") and "have no line with text in both" in nothing
+    assert treebank.startswith("encoders.0.parallel.2: 'UD_English-PUD' is no text whose lines can be paired")
+    assert absent.startswith("encoders.0.parallel.3: ") and "there is no file" in absent
+
+
+def test_nothing_is_scored_on_pairs_that_were_read(headless, tmp_path):
+    first, second = written(tmp_path, "en", ["a"] * 20), written(tmp_path, "nl", ["b"] * 20)
+    given = {"name": "a", "encoder": str(headless), "parallel": [[first, second]], "tuning": QUICK}
+    further = {"name": "b", "encoder": "a", "texts": [first], "tuning": QUICK}
+    tasks = {"mlm": transfer(train=[first], evaluate=[second], baselines=[])}
+    with pytest.raises(StudyError, match=r"tasks\.mlm\.evaluate\.0: text:nl:.* is read in full .*parallel"):
+        compile_study(Study.model_validate(declared(headless, [given, further], tasks=tasks)))
+
+
+def test_pairs_of_the_world_say_the_same_and_are_in_no_other_data():
+    world = World()
+    pairs = WorldPairs(languages=("qaa", "qab"), sentences=50).read()
+    twins = WorldPairs(languages=("qaa", "qad"), sentences=20).read()
+    assert [first for first, _ in twins] == [first for first, _ in pairs[:20]]
+    parallel = [" ".join(one.sentences["qaa"].forms) for one in world.parallel(["qaa"], 50)]
+    assert not set(parallel) & {first for first, _ in pairs}
+    assert WorldPairs(languages=("qaa", "qaa"), sentences=5).read() == [(first, first) for first, _ in pairs[:5]]
+
+
+def test_a_pair_is_one_sequence_with_types_masked_on_both_sides(tokenizer):
+    pairs = [("the cat sees a tree", "кот видит"), ("the dog " * 9, "кот")]
+    task = MaskedLanguageModelling(tokenizer, ["the cat"], 12, 0.5, pairs=pairs, types=True)
+    alone, short, cut = task.pieces.batch(torch.arange(3).numpy()).ids.tolist()
+    assert tokenizer.decode(alone, skip_special_tokens=True) == "the cat"
+    assert short == tokenizer(*pairs[0], truncation="longest_first", max_length=12, padding="max_length")["input_ids"]
+    last = tokenizer("кот")["input_ids"][1:]
+    assert len(cut) == 12 and cut[-len(last) :] == last
+    types = task.pieces.batch(torch.arange(3).numpy()).types.tolist()
+    assert set(types[0]) == {0} and types[2] == [0] * (12 - len(last)) + [1] * len(last)
+    sides = set()
+    for seed in range(20):
+        masked = task.batch(torch.arange(1, 2).numpy(), torch.Generator().manual_seed(seed))
+        assert not set(masked.answers.tolist()) & set(tokenizer.all_special_ids)
+        sides |= set(masked.batch.types.flatten()[masked.hidden].tolist())
+    assert sides == {0, 1}
+
+
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family not in DECODERS])
+def test_every_family_reads_pairs_with_the_types_it_has(family, tokenizer):
+    """Against the model itself, called on the same pieces and types."""
+    model = family_model(family, vocabulary=len(tokenizer)).eval()
+    types = reads_types(model.config)
+    task = MaskedLanguageModelling(tokenizer, [], 20, 0.3, pairs=[("the cat", "кот видит")] * 2, types=types)
+    masked = task.batch(torch.arange(2).numpy(), torch.Generator().manual_seed(0))
+    assert (masked.batch.types is not None) == types
+    named = {"token_type_ids": masked.batch.types} if types else {}
+    with torch.no_grad():
+        expected = model(input_ids=masked.batch.ids, attention_mask=masked.batch.real, **named).logits
+        torch.testing.assert_close(
+            hidden_logits(model, masked), expected.flatten(0, 1)[masked.hidden], atol=1e-4, rtol=1e-4
+        )

@@ -107,7 +107,7 @@ def test_no_field_takes_anything(load, tmp_path, field):
 
 def test_an_unknown_key_is_named_with_the_allowed_ones(load):
     (fault,) = faults(load, MINIMAL + "sedes: [1]\n")
-    assert fault.startswith("sedes: unknown key; allowed are angles, contrasts, costs, encoders,")
+    assert fault.startswith("sedes: unknown key; allowed are angles, comparisons, contrasts, costs, encoders,")
     (fault,) = faults(load, minimal("sizes: {trian: 3}"))
     assert fault == "tasks.pos.sizes.trian: unknown key; allowed are dev, test, train"
     (fault,) = faults(load, MINIMAL + "retrieval: {source: qaa, targets: [qab], sentence: 1}\n")
@@ -141,7 +141,9 @@ def test_a_choice_among_kinds_is_named_as_the_file_does(load, given, fault):
 
 def test_a_task_may_be_named_as_a_key_is(load):
     text = MINIMAL.replace("pos: {", "probes: {task: pos, sizs: 1, ")
-    assert faults(load, text)[0].startswith("tasks.probes.sizs: unknown key; allowed are baselines, entity_types,")
+    assert faults(load, text)[0].startswith(
+        "tasks.probes.sizs: unknown key; allowed are baselines, encoders, entity_types,"
+    )
 
 
 def test_a_pretraining_spelled_out_has_one_line_a_fault(load):

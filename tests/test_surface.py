@@ -29,11 +29,12 @@ from babelscope.rows import Row
 from babelscope.step import Step
 from babelscope.steps import Evaluate, Tune
 from babelscope.store import Store
-from babelscope.study import Study, load_study, validate
+from babelscope.study import Study, load_study
 from babelscope.surface_steps import Angle, Surface
 from babelscope.task_table import TASKS
 from babelscope.tasks.measured import measured
 from babelscope.tasks.models import Design, task_model
+from babelscope.validation import validate
 from babelscope.world.meaning import NAME_CLASS
 from command_line import SOON, babelscope, write_study
 from toy_steps import note

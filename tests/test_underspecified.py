@@ -62,9 +62,12 @@ def test_few_examples_of_the_second_language_are_all_trained_on(encoder_folder):
     assert model.labels["train_languages"] == "qaa+qab:7"
 
 
-def test_there_are_no_few_examples_of_an_only_language(encoder_folder):
-    with pytest.raises(ValueError, match="shots are of the training sets after the first"):
-        few(encoder_folder, train=["world:qaa"])
+def test_few_examples_of_an_only_language_leave_none_to_select_on(encoder_folder):
+    steps = compile_study(few(encoder_folder, train=["world:qab"])).steps.values()
+    (model,) = {step for step in steps if isinstance(step, Tune)}
+    assert [(data.language, data.examples) for data in model.train] == [("qab", 7)]
+    assert model.dev == ()
+    assert model.labels["train_languages"] == "qab:7"
 
 
 @pytest.fixture(scope="module")

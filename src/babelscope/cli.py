@@ -22,6 +22,7 @@ from babelscope.storage import expected_bytes
 from babelscope.store import Store
 from babelscope.studies import published_rows
 from babelscope.study import dump_study
+from babelscope.validation import validate
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
@@ -89,7 +90,7 @@ def run(
     job.check_data()
     check_device(job.pending)
     began = time.monotonic()
-    with RunDisplay(job.plan, job.done, err) as display:
+    with RunDisplay(job.plan, job.store, err) as display:
         outcome = run_plan(job.plan, job.store, jobs, display)
     out.print(
         f"{job.title}: {len(outcome.computed)} steps computed, {len(outcome.cached)} cached, "
@@ -215,6 +216,45 @@ def transliterate(
         raise InputError("give either --by or --restore", USAGE)
     count = rewriting.restore(file, output) if restore else rewriting.rewrite(file, output, transliteration(by))
     out.print(f"{count:,} changed: {output}", highlight=False)
+
+
+@app.command()
+def advise(
+    language: Annotated[str, typer.Option(help="its code, such as mt")],
+    text: Annotated[str, typer.Option(help="raw text, one sentence a line: a file, or a name such as ntrex:mt")],
+    encoder: Annotated[list[str], typer.Option(help="a shipped encoder, a folder or a hub name; repeatable")],
+    treebank: Annotated[
+        str | None, typer.Option(help="CoNLL-U: a file, a folder, or a name such as UD_Maltese-MUDT")
+    ] = None,
+    task: Annotated[str, typer.Option(help="pos or parsing")] = "pos",
+    run: Annotated[bool, typer.Option("--run", help="run the plan; interrupted, the same command goes on")] = False,
+    export: Annotated[Path | None, typer.Option(help="with --run: the folder to write the best model to")] = None,
+    output: Annotated[Path, typer.Option("-o", "--output", help="the page to write")] = Path("advice.html"),
+    store: StoreFolder = DEFAULT_STORE,
+    seeds: Annotated[int, typer.Option(min=1, help="rounds, each with a seed of its own")] = 3,
+    steps: Annotated[int, typer.Option(min=1, help="of language modelling on the text")] = 300,
+    device: Annotated[str, typer.Option(help="cpu or cuda")] = "cpu",
+    precision: Annotated[str, typer.Option(help="float32 or bfloat16")] = "float32",
+) -> None:
+    """Which encoder and recipe for a language: what is seen beforehand, a plan, and with --run the verdict."""
+    from babelscope.advise import command
+    from babelscope.advise.page import write_page
+    from babelscope.advise.request import Request
+    from babelscope.display import RunDisplay, show_section
+
+    given = {
+        "language": language, "text": text, "treebank": treebank, "encoders": encoder, "task": task, "seeds": seeds,
+        "adaptation_steps": steps, "device": device, "precision": precision,
+    }  # fmt: skip
+    request, kept = validate(Request, given, "advise"), Store(store)
+    sections, tried = command.look(request)
+    for section in sections:
+        show_section(section, out)
+    if run:
+        sections.insert(0, command.decide(request, tried, kept, lambda plan: RunDisplay(plan, kept, err), export))
+        show_section(sections[0], out)
+    write_page(request, sections, output)
+    out.print(f"page: {output.resolve()}", highlight=False)
 
 
 @app.command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
@@ -21,6 +22,10 @@ from rich.table import Table
 
 from babelscope.engine.events import Blocked, Damaged, Event, Failed, Finished, Found, Progressed, Started, Waiting
 from babelscope.plan import Plan
+from babelscope.store import Store
+
+if TYPE_CHECKING:
+    from babelscope.report.sections import Section
 
 LINE_INTERVAL = 30.0
 """Seconds between two lines about one running step, where there is no terminal that shows bars."""
@@ -29,8 +34,9 @@ LINE_INTERVAL = 30.0
 class RunDisplay:
     """Bars on a terminal: all steps, and each running one with its numbers; plain lines elsewhere."""
 
-    def __init__(self, plan: Plan, done: int, console: Console):
+    def __init__(self, plan: Plan, store: Store, console: Console):
         self.plan, self.console = plan, console
+        done = sum(map(store.has, plan.steps))
         self.finished, self.pending = 0, len(plan.steps) - done
         self.bars: dict[str, TaskID] = {}
         self.spoke_at: dict[str, float] = {}
@@ -104,3 +110,12 @@ def table_of(header: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> Table
     for line in lines:
         table.add_row(*map(escape, line))
     return table
+
+
+def show_section(section: Section, console: Console) -> None:
+    """What a section says and lists, without its figures."""
+    console.print(f"\n[bold]{escape(section.title)}[/]")
+    for finding in section.findings:
+        console.print(f"- {finding}", markup=False, highlight=False)
+    for one in section.tables:
+        console.print(table_of(tuple(one.headers), [tuple(cell.text for cell in line) for line in one.lines]))

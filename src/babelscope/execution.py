@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from babelscope.corpora.datasets import Dataset, FileData
+from babelscope.corpora.datasets import Dataset, FileData, data_labels
 from babelscope.corpora.world_text import WorldText
+from babelscope.encoders.extend import extend_vocabulary
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder, with_mlm_head
 from babelscope.encoders.places import verify
 from babelscope.encoders.shape import new_encoder
@@ -21,6 +23,7 @@ from babelscope.rows import Row
 from babelscope.seeds import derive_seed
 from babelscope.step import Results, Workspace
 from babelscope.steps import (
+    SENTENCES,
     Adapt,
     Baseline,
     Evaluate,
@@ -73,8 +76,11 @@ def pretrain(step: Pretrain, workspace: Workspace) -> None:
 
 def adapt(step: Adapt, workspace: Workspace) -> None:
     """Likewise of an encoder that exists."""
-    encoder = with_mlm_head(step.encoder.build(workspace), derive_seed(step.seed, "head"))
-    _learn(step, encoder, _lines(step.texts), workspace)
+    encoder = step.encoder.build(workspace)
+    lines, pairs = _lines(step.texts), [pair for text in step.parallel for pair in text.read()]
+    if step.new_pieces:
+        encoder = extend_vocabulary(encoder, [*lines, *chain.from_iterable(pairs)], step.new_pieces)
+    _learn(step, with_mlm_head(encoder, derive_seed(step.seed, "head")), lines, workspace, pairs)
 
 
 def load_written(step: Pretrain | Adapt, results: Results) -> Encoder:
@@ -86,10 +92,16 @@ def _lines(texts: Iterable[WorldText | FileData]) -> list[str]:
     return [line for text in texts for line in text.read()]
 
 
-def _learn(step: Pretrain | Adapt, encoder: Encoder, lines: list[str], workspace: Workspace) -> None:
+def _learn(
+    step: Pretrain | Adapt,
+    encoder: Encoder,
+    lines: list[str],
+    workspace: Workspace,
+    pairs: Sequence[tuple[str, str]] = (),
+) -> None:
     history = learn_language(
         encoder, lines, workspace.folder, tuning=step.tuning, masking=step.masking, seed=step.seed,
-        progress=workspace.progress,
+        progress=workspace.progress, pairs=pairs,
     )  # fmt: skip
     save_encoder(encoder, workspace.folder / ENCODER_FOLDER)
     for weights in workspace.folder.glob("*.safetensors"):  # what the training went on from; the encoder is saved
@@ -129,18 +141,20 @@ def tune(step: Tune, workspace: Workspace) -> None:
 
 
 def evaluate(step: Evaluate, workspace: Workspace) -> None:
-    """Write the scores of a tuned model on one data set."""
+    """Write the scores of a tuned model on one data set, and what their ratios are made of."""
     torch.set_num_threads(step.model.tuning.threads)
     scores = _tuned(step.model, workspace).scores(step.data.read())
-    workspace.write_rows(_score_rows(scores, step.model.labels, step.data))
+    workspace.write_rows(_score_rows(scores, step.labels))
+    counts = {score.measure: [score.numerators, score.denominators] for score in scores if score.numerators}
+    (workspace.folder / SENTENCES).write_text(json.dumps(counts) + "\n", encoding="utf-8")
 
 
 def evaluate_baseline(step: Baseline, workspace: Workspace) -> None:
     """Write the scores of a baseline on one data set."""
     scores = score_baseline(_fitted(step.baseline, step.task, step.train), step.task, step.data.read())
-    languages = "+".join(dict.fromkeys(data.language for data in step.train))
+    languages = "+".join(dict.fromkeys(data.code for data in step.train))
     labels = {"encoder": step.baseline, "task": step.task, "train_languages": languages}
-    workspace.write_rows(_score_rows(scores, labels, step.data))
+    workspace.write_rows(_score_rows(scores, labels | data_labels(step.data)))
 
 
 @lru_cache(maxsize=4)
@@ -173,7 +187,7 @@ def _training_parts(step: Tune) -> list[list[Any]]:
     """The training examples: by language where batches are to be of one language, else all together."""
     parts: dict[str, list[Any]] = {}
     for data in step.train:
-        parts.setdefault(data.language if step.tuning.batches == "one-language" else "", []).extend(data.read())
+        parts.setdefault(data.code if step.tuning.batches == "one-language" else "", []).extend(data.read())
     return list(parts.values())
 
 
@@ -219,14 +233,8 @@ def _curve(points: Iterable[Point], labels: dict[str, Any]) -> list[Row]:
     return rows
 
 
-def data_labels(data: Dataset) -> dict[str, str]:
-    """The columns that a data set determines."""
-    return {"language": data.language, "dataset": data.name, "split": data.split}
-
-
-def _score_rows(scores: Iterable[Score], labels: dict[str, Any], data: Dataset) -> list[Row]:
+def _score_rows(scores: Iterable[Score], labels: dict[str, Any]) -> list[Row]:
     """Scores as rows, the bounds of their intervals beside them."""
-    labels = labels | data_labels(data)
     rows = []
     for score in scores:
         bounds = {"": score.value, ".low": score.low, ".high": score.high}

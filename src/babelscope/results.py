@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
+from babelscope.corpora.letters import split_name
 from babelscope.languages import REAL_LANGUAGES
 from babelscope.plan import Plan
 from babelscope.rows import Row
@@ -24,15 +25,22 @@ def study_rows(study: str, plan: Plan, store: Store) -> list[Row]:
 
 
 def language_labels(codes: Iterable[str | None]) -> dict[str, str]:
-    """Display names of languages: `qab near (Latn)`, `German (Latn)`; the world's in the order of distance."""
+    """Display names of languages: `qab near (Latn)`, `German (Latn)`; the world's in the order of distance.
+
+    Those in other letters say which, and come after the language itself.
+    """
+    order = {code: place for place, code in enumerate(FAMILY)}
     wanted = dict.fromkeys(code for code in codes if code)
-    world = {code: f"{code} {member.role} ({member.language.script})" for code, member in FAMILY.items()}
-    labels = {code: label for code, label in world.items() if code in wanted}
-    for code in wanted:
-        if code not in labels:
-            known = REAL_LANGUAGES.get(code)
-            labels[code] = f"{known.name} ({known.script})" if known else code
-    return labels
+    by_distance = sorted(wanted, key=lambda code: order.get(split_name(code)[0], len(order)))
+    return {code: _language_label(*split_name(code)) for code in by_distance}
+
+
+def _language_label(code: str, letters: str | None) -> str:
+    member, known = FAMILY.get(code), REAL_LANGUAGES.get(code)
+    label = f"{known.name} ({known.script})" if known else code
+    if member:
+        label = f"{code} {member.role} ({member.language.script})"
+    return f"{label}, by {letters}" if letters else label
 
 
 def provenance(plan: Plan, store: Store) -> dict[str, Any]:

@@ -65,7 +65,8 @@ class Step(Declaration):
         for name, value in dict(self).items():
             if name not in self.unkeyed:
                 plain = self.model_dump(mode="json", include={name})
-                fields[name] = _keys(value) or plain[name]
+                if name in plain:  # else it is left out as long as it says nothing, as if there were no such field
+                    fields[name] = _keys(value) or plain[name]
         return digest({"step": type(self).__name__, "version": self.version, "fields": fields})
 
     @property

@@ -6,11 +6,12 @@ An encoder is described by `Load`, `Pretrain`, `Adapt` or `Operate`; `Tune` trai
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from pydantic import NonNegativeInt, PositiveInt, SerializeAsAny
+from pydantic import Field, NonNegativeInt, PositiveInt, SerializeAsAny
 
-from babelscope.corpora.datasets import Dataset, FileData
+from babelscope.corpora.datasets import Dataset, FileData, data_labels
+from babelscope.corpora.parallel import FilePairs, WorldPairs
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.places import has_mlm_head, layer_count
 from babelscope.encoders.shape import Shape
@@ -119,6 +120,9 @@ class Adapt(EncoderStep):
     name: str
     encoder: SerializeAsAny[EncoderStep]
     texts: tuple[WorldText | FileData, ...]
+    # Without these two an adaptation keeps the key it had before there were any.
+    parallel: Annotated[tuple[WorldPairs | FilePairs, ...], Field(exclude_if=lambda pairs: not pairs)] = ()
+    new_pieces: Annotated[PositiveInt | None, Field(exclude_if=lambda count: count is None)] = None
     masking: float
     tuning: Tuning
     seed: NonNegativeInt
@@ -217,12 +221,11 @@ class Tune(Step):
     def labels(self) -> dict[str, Any]:
         """The encoder's columns, the schedule, the task, the languages of the training data and the seed.
 
-        A language that there are fewer examples of than of the first stands with their number: `qaa+qab:100`.
+        A language that there are fewer examples of than of the first stands with their number, and so does the first
+        where these are so few that none are left to select on: `qaa+qab:100`, `qab:100`.
         """
-        few = [data.examples != self.train[0].examples for data in self.train]
-        named = (
-            f"{data.language}:{data.examples}" if n else data.language for data, n in zip(self.train, few, strict=True)
-        )
+        few = [data.examples and (data.examples != self.train[0].examples or not self.dev) for data in self.train]
+        named = (f"{data.code}:{data.examples}" if n else data.code for data, n in zip(self.train, few, strict=True))
         languages = "+".join(dict.fromkeys(named))
         labels = self.encoder.labels | {"task": self.task, "train_languages": languages, "seed": self.seed}
         return labels | ({"schedule": self.schedule.name} if self.schedule else {})
@@ -244,15 +247,26 @@ Training = Tune | Pretrain | Adapt
 """The steps that train something, with a `tuning`."""
 
 
+SENTENCES = "sentences.json"
+"""Where an evaluation keeps the numerators and denominators of its ratios, sentence by sentence."""
+
+
 class Evaluate(Step):
     """Score a tuned model on one data set, zero-shot where its language is not a training language."""
+
+    version: ClassVar[int] = 2
 
     model: Tune
     data: Dataset
 
     @property
+    def labels(self) -> dict[str, Any]:
+        """The columns of the model and of the data."""
+        return self.model.labels | data_labels(self.data)
+
+    @property
     def title(self) -> str:
-        return f"evaluate on {self.data.language}: {self.model.title.removeprefix('tune ')}"
+        return f"evaluate on {self.data.code}: {self.model.title.removeprefix('tune ')}"
 
     def execute(self, workspace: Workspace) -> None:
         from babelscope.execution import evaluate
@@ -270,7 +284,7 @@ class Baseline(Step):
 
     @property
     def title(self) -> str:
-        return f"baseline {self.baseline} on {self.data.language}, {self.task}"
+        return f"baseline {self.baseline} on {self.data.code}, {self.task}"
 
     def execute(self, workspace: Workspace) -> None:
         from babelscope.execution import evaluate_baseline

@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from itertools import combinations
 from pathlib import Path
-from reprlib import Repr
-from typing import Annotated, Any, TypeVar, cast, get_args, get_origin
+from typing import Annotated, Any, cast
 
 from pydantic import (
     BeforeValidator,
     Field,
     PositiveInt,
-    ValidationError,
     field_validator,
 )
 
 from babelscope.declaration import Declaration
-from babelscope.errors import InputError, StudyError
+from babelscope.errors import InputError
 from babelscope.study_encoders import DeclaredEncoder
-from babelscope.study_measures import Interpolation, Probing, Projection, Retrieval, Similarity
-from babelscope.study_measures import VocabularyComparison as Vocabularies
+from babelscope.study_measures import (
+    Comparison,
+    Interpolation,
+    Probing,
+    Projection,
+    Retrieval,
+    Similarity,
+    VocabularyComparison,
+)
 from babelscope.surgery.declare import AnyOperation, Reinit
 from babelscope.task_table import BASELINES, HEADS, TASKS, BaselineName, TaskName
 from babelscope.tuning.schedule import DeclaredSchedule, Schedule
 from babelscope.tuning.settings import Tuning
+from babelscope.validation import validate
 from babelscope.yaml_text import read_yaml, to_yaml
-
-D = TypeVar("D", bound=Declaration)
-T = TypeVar("T")
-
-_GIVEN = Repr()
-_GIVEN.maxlevel, _GIVEN.maxstring, _GIVEN.maxother = 2, 80, 80
-"""Shows values in messages, cut short: aliases can make a small file stand for a value without end."""
-
 
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 """Files of rows hold numbers of 64 bits."""
@@ -79,8 +77,10 @@ class Transfer(Declaration):
     """What a task is trained on, and where it is scored.
 
     Data sets are named `world:CODE` (the artificial world; every task but the real benchmarks), `UD_LANGUAGE-NAME`
-    (treebanks), `masakhaner2:CODE` or `wikiann:CODE` (entities), `glue:NAME` or `xnli:NAME` (sentence tasks); for
-    language modelling also `ntrex:CODE` or a text of one's own, a sentence a line, `text:CODE:FILE`.
+    (treebanks) or `treebank:CODE:FILE` (one's own, in CoNLL-U), `masakhaner2:CODE` or `wikiann:CODE` (entities),
+    `glue:NAME` or `xnli:NAME` (sentence tasks); for language modelling also `ntrex:CODE` or a text of one's own, a
+    sentence a line, `text:CODE:FILE`. With `>` and a transliteration after it, data are in other letters:
+    `UD_Uyghur-UDT>uyghur`.
     """
 
     task: TaskName | None = None
@@ -90,8 +90,10 @@ class Transfer(Declaration):
     evaluate: tuple[str, ...] = Field(min_length=1)
     """Data sets whose test splits are scored."""
     shots: PositiveInt | None = None
-    """Of the second training set and those after it, as many examples at most; then the first one alone has a dev
-    split, since examples that are few are all trained on."""
+    """Of the second training set and those after it, or of the only one, as many examples at most. These have no dev
+    split then, since examples that are few are all trained on; without any, the last step is taken."""
+    encoders: tuple[str, ...] = ()
+    """Which encoders are tuned on it, by the names that rows have; none given: all."""
     sizes: Sizes = Sizes()
     tuning: Tuning = Tuning()
     head: str | None = None
@@ -150,7 +152,9 @@ class Study(Declaration):
     """Models between models; of every encoder, surgery, schedule and seed."""
     angles: tuple[tuple[str, str, str], ...] = ()
     """Names of three tasks: how far apart the last two's models are from the first's, and the angle between them."""
-    vocabulary: Vocabularies | None = None
+    vocabulary: VocabularyComparison | None = None
+    comparisons: tuple[Comparison, ...] = ()
+    """Pairs of models that are compared sentence by sentence."""
     contrasts: tuple[Contrast, ...] = ()
     """Effects that the study looks for; the report says of each whether it shows."""
     costs: tuple[str, ...] = ()
@@ -186,12 +190,23 @@ class Study(Declaration):
                 _check_choice(f"{name}: the head", transfer.head, HEADS.get(kind, ()))
             if transfer.entity_types and kind != "entities":
                 raise ValueError(f"{name}: entity_types are for ner; leave them out")
-            if transfer.shots and len(transfer.train) < 2:
-                raise ValueError(f"{name}: shots are of the training sets after the first; there is only one")
-        trained = [(transfer.task or name, transfer.train, transfer.shots) for name, transfer in tasks.items()]
-        if twice := next((one for one in trained if trained.count(one) > 1), None):
-            raise ValueError(f"{twice[0]} is trained twice on {', '.join(twice[1])}; rows could not tell the two apart")
+        _check_told_apart(tasks)
         return tasks
+
+
+def _check_told_apart(tasks: dict[str, Transfer]) -> None:
+    """Whether tunings that rows give the same names are the same; where they are scored may differ."""
+    for (name, one), (other_name, other) in combinations(tasks.items(), 2):
+        trained = [(each.task or key, each.train, each.shots) for key, each in ((name, one), (other_name, other))]
+        plain = [each.model_copy(update=dict.fromkeys(_PLACES, ()) | {"task": None}) for each in (one, other)]
+        share = not (one.encoders and other.encoders) or set(one.encoders) & set(other.encoders)
+        if share and trained[0] == trained[1] and plain[0] != plain[1]:
+            train = ", ".join(one.train)
+            raise ValueError(f"{trained[0][0]} is trained in two ways on {train}; rows could not tell the two apart")
+
+
+_PLACES = ("evaluate", "encoders", "baselines")
+"""What may differ between two transfers that train the same."""
 
 
 def _check_choice(what: str, given: str, allowed: tuple[str, ...]) -> None:
@@ -212,21 +227,6 @@ def load_study(path: Path, changes: dict[str, Any] | None = None) -> Study:
     return validate(Study, declared, str(path))
 
 
-def validate(kind: type[D], declared: Any, origin: str) -> D:
-    """The declaration, or a `StudyError` that lists all faults with their paths."""
-    return declare(lambda: kind.model_validate(declared), origin, kind)
-
-
-def declare(make: Callable[[], T], origin: str, kind: type[Declaration]) -> T:
-    """What `make` declares, or a `StudyError` that lists what is wrong with a declaration of that kind."""
-    try:
-        return make()
-    except ValidationError as error:
-        # A list whose items are all at fault also counts as too short.
-        faults = [fault for fault in error.errors() if not (fault["type"] == "too_short" and fault["input"])]
-        raise StudyError(origin, [_fault(kind, fault) for fault in faults]) from None
-
-
 def dump_study(study: Study) -> str:
     """The study as YAML, defaults included, so that it says everything that was done."""
     return to_yaml(study.model_dump(mode="json"))
@@ -239,61 +239,3 @@ def _set(declared: dict[str, Any], dotted: str, value: Any) -> None:
         if not isinstance(declared, dict):
             raise InputError(f"--with {dotted}: {parent} is not a mapping")
     declared[last] = value
-
-
-def _fault(kind: type[Declaration], fault: Any) -> str:
-    """One fault in words: path, what was given, what is allowed."""
-    path, allowed = _located(kind, [str(part) for part in fault["loc"]])
-    where = ".".join(path) or kind.__name__.lower()
-    if fault["type"] == "extra_forbidden":
-        return f"{where}: unknown key; allowed are {', '.join(allowed)}"
-    if fault["type"] == "missing":
-        return f"{where}: missing"
-    problem = _IN_WORDS.get(fault["type"], fault["msg"].removeprefix("Value error, "))
-    return f"{where}: {problem.format(**fault.get('ctx', {}))} (given: {_GIVEN.repr(fault['input'])})"
-
-
-_IN_WORDS = {
-    "tuple_type": "should be a list, such as [one, another]",
-    "dict_type": "should be keys with values, such as {{key: value}}",
-    "too_short": "should have {min_length} or more entries",
-    "too_long": "should have at most {max_length} entries",
-    "int_parsing": "should be a whole number",
-    "int_type": "should be a whole number",
-    "float_parsing": "should be a number",
-    "float_type": "should be a number",
-    "string_type": "should be text",
-}
-"""What YAML's users call things, by the type of a fault."""
-
-
-def _located(kind: type[Declaration], location: list[str]) -> tuple[list[str], list[str]]:
-    """The path of a location as the file has it, and the keys that are allowed in the innermost declaration there.
-
-    Where a declaration can be of several kinds, the location has a tag that says of which one it is.
-    """
-    path: list[str] = []
-    kinds, is_name = [kind], False
-    for part in location:
-        meant = [one for one in kinds if len(kinds) > 1 and _tag(one) == part]
-        if meant or part.startswith(("<", "[")):  # a tag; "the key"
-            kinds = meant or kinds
-            continue
-        path.append(part)
-        fields = [] if is_name else [one.model_fields[part] for one in kinds if part in one.model_fields]
-        kinds = [inside for field in fields for inside in _declarations_in(field.annotation)] or kinds
-        is_name = any(get_origin(field.annotation) is dict for field in fields)
-    return path, sorted({name for one in kinds for name in one.model_fields})
-
-
-def _tag(kind: type[Declaration]) -> str:
-    """What says in a location that a declaration is of this kind."""
-    operation = kind.model_fields.get("operation")
-    return str(operation.default) if operation else f"<{kind.__name__.lower()}>"
-
-
-def _declarations_in(annotation: Any) -> Iterator[type[Declaration]]:
-    if isinstance(annotation, type) and issubclass(annotation, Declaration):
-        yield annotation
-    for option in get_args(annotation):
-        yield from _declarations_in(option)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Discriminator, Field, NonNegativeInt, PositiveInt, Tag
+from pydantic import Discriminator, Field, NonNegativeInt, PositiveInt, Tag, model_validator
 
+from babelscope.corpora.parallel import WorldPairs
 from babelscope.corpora.world_text import WorldText
 from babelscope.declaration import Declaration
 from babelscope.encoders.shape import Shape
@@ -16,10 +17,19 @@ def _kind_of_text(given: Any) -> str:
     return "<name>" if isinstance(given, str) else "<world>"
 
 
+def _kind_of_pair(given: Any) -> str:
+    return "<names>" if isinstance(given, list | tuple) else "<world>"
+
+
 DeclaredText = Annotated[
     Annotated[str, Tag("<name>")] | Annotated[WorldText, Tag("<world>")], Discriminator(_kind_of_text)
 ]
 """A data set of task `mlm` by its name (its training split is read), or text of the world spelled out."""
+
+DeclaredPair = Annotated[
+    Annotated[tuple[str, str], Tag("<names>")] | Annotated[WorldPairs, Tag("<world>")], Discriminator(_kind_of_pair)
+]
+"""The names of two plain texts that say the same line by line, or such sentences of the world spelled out."""
 
 
 class Pretraining(Declaration):
@@ -51,15 +61,26 @@ class Adaptation(Declaration):
     """What rows and reports call it."""
     encoder: str
     """The name of an encoder that the study declares before this one, or of another as `encoders` would name it."""
-    texts: Annotated[tuple[DeclaredText, ...], Field(min_length=1)]
-    """What it reads, all mixed, as in a pre-training."""
+    texts: tuple[DeclaredText, ...] = ()
+    """What it reads, all mixed, as in a pre-training. Give this, `parallel`, or both."""
+    parallel: tuple[DeclaredPair, ...] = ()
+    """Pairs of texts that say the same line by line, such as `[ntrex:en, ntrex:mt]`, both read in full: what is `dev`
+    and `test` elsewhere too. Two such lines are one sequence, masked on both sides (Conneau and Lample, 2019)."""
     sentences: PositiveInt | None = None
-    """How many of each named text are read at most; None: all."""
+    """How many of each named text, or of each two, are read at most; None: all."""
+    new_pieces: PositiveInt | None = None
+    """How many pieces at most are added to the vocabulary for what it covers badly in these texts; None: none."""
     masking: Annotated[float, Field(gt=0, lt=1)] = 0.15
     """Share of the pieces that are hidden."""
     tuning: Tuning
     seed: NonNegativeInt = 0
     """Of a new head's weights, of masks and order; a study's `seeds` do not change it."""
+
+    @model_validator(mode="after")
+    def _reads_something(self) -> Adaptation:
+        if not (self.texts or self.parallel):
+            raise ValueError("nothing to read: give texts, parallel, or both")
+        return self
 
 
 def _kind_of_encoder(given: Any) -> str:

@@ -123,6 +123,28 @@ class Interpolation(Declaration):
         return self
 
 
+class Scored(Declaration):
+    """A model that is scored in the study: one a seed."""
+
+    task: str
+    """The name of one of its tasks."""
+    encoder: str
+    """By the name that rows have; or `bilstm`, where that is a baseline of the task."""
+    evaluate: str
+    """One of the data sets that the task is scored on."""
+
+
+class Comparison(Declaration):
+    """Two models compared on the same sentences, by a bootstrap over sentences and seeds."""
+
+    claim: str = Field(min_length=1)
+    """In words: that the first is better. Comparisons of one claim stand together."""
+    first: Scored
+    """What should be better."""
+    second: Scored
+    """What it is held against; on the same sentences, which may be in other letters."""
+
+
 class VocabularyComparison(Declaration):
     """Compare the pieces of every encoder with a reference's, and how they cover the test split of treebanks."""
 

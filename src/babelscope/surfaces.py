@@ -9,11 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from babelscope.corpora.datasets import data_labels
 from babelscope.encoders.blend import Blend, moved, random_direction
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.state import backbone_prefix
 from babelscope.errors import InputError
-from babelscope.execution import data_labels, load_tuned
+from babelscope.execution import load_tuned
 from babelscope.measures.geometry import turns
 from babelscope.measures.surface import survey
 from babelscope.rows import Row

@@ -12,8 +12,8 @@ AS_IT_IS = "null"
 
 def check_contrasts(study: Study, encoders: ResolvedEncoders, faults: Faults) -> None:
     """Note conditions that nothing is scored under, and contrasts of one with itself."""
-    if None in encoders.declared:
-        return  # the names that rows would have are not all known
+    if not encoders.all_found:
+        return
     scored = _scored(study, encoders)
     for k, contrast in enumerate(study.contrasts):
         if contrast.first == contrast.second:

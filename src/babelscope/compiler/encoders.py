@@ -9,6 +9,7 @@ from itertools import product
 from babelscope.compiler.faults import Faults
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import FileData
+from babelscope.corpora.parallel import FilePairs, WorldPairs, find_pairs
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.places import locate
 from babelscope.errors import InputError
@@ -49,9 +50,25 @@ class ResolvedEncoders:
         return encoders
 
     @property
+    def all_found(self) -> bool:
+        """Whether the names that rows have are all known, so that a name that is not among them is a fault."""
+        return None not in self.declared
+
+    @property
     def found(self) -> list[EncoderStep]:
         """Those that are tuned, as far as they exist."""
         return [encoder for encoder in self.declared if encoder is not None]
+
+    def tuned(self, name: str) -> EncoderStep:
+        """The encoder of the study that rows, or its declaration, call so.
+
+        Raises:
+            InputError: none of those that are tuned is called so.
+        """
+        found = self.named.get(name)
+        if found is None or found not in self.found:
+            raise InputError(_unnamed(name, [known for known, encoder in self.named.items() if encoder in self.found]))
+        return found
 
     def conditions(self) -> Iterator[tuple[EncoderStep, int]]:
         """Every encoder under every surgery that is meant for it, with every seed."""
@@ -70,11 +87,16 @@ class ResolvedEncoders:
         if isinstance(given, str):
             return self.faults.resolve(path, _load, given)
         texts = tuple(self._text(f"{path}.texts.{k}", text, given.sentences) for k, text in enumerate(given.texts))
-        made_of = self._made_of(path, given.encoder) if isinstance(given, Adaptation) else None
-        if None in texts or (isinstance(given, Adaptation) and made_of is None):
-            return None
         fields = {name: value for name, value in given if name != "sentences"} | {"texts": texts}
-        return Adapt(**fields | {"encoder": made_of}) if made_of else Pretrain(**fields)
+        if isinstance(given, Pretraining):
+            return None if None in texts else Pretrain(**fields)
+        pairs = tuple(
+            self._pair(f"{path}.parallel.{k}", pair, given.sentences) for k, pair in enumerate(given.parallel)
+        )
+        made_of = self._made_of(path, given.encoder)
+        if None in (*texts, *pairs, made_of):
+            return None
+        return Adapt(**fields | {"parallel": pairs, "encoder": made_of})
 
     def _made_of(self, path: str, name: str) -> EncoderStep | None:
         """What an adaptation goes on from: an encoder declared before it, or any other."""
@@ -97,6 +119,11 @@ class ResolvedEncoders:
             )
             return None
         return self.faults.resolve(path, datasets.find_file, "mlm", given, "train", sentences)
+
+    def _pair(
+        self, path: str, given: tuple[str, str] | WorldPairs, sentences: int | None
+    ) -> FilePairs | WorldPairs | None:
+        return given if isinstance(given, WorldPairs) else self.faults.resolve(path, find_pairs, *given, sentences)
 
     def _check_names(self) -> None:
         """Rows know an encoder by its name, so no other encoder and no baseline may have the same one."""

@@ -8,7 +8,7 @@ from babelscope.compiler.faults import Faults
 from babelscope.compiler.surfaces import Conditions
 from babelscope.compiler.transfers import ResolvedTransfer
 from babelscope.corpora.parallel_sentences import Parallel, WorldParallel, find_parallel
-from babelscope.measure_steps import Compare
+from babelscope.measure_steps import SentenceSimilarity
 from babelscope.step import Step
 from babelscope.study import Study
 from babelscope.study_measures import Similarity
@@ -42,8 +42,8 @@ def similarities(
                     yield _compare(declared, found, tuned, tuned.tuning.device, tuned.tuning.threads)
 
 
-def _compare(declared: Similarity, texts: Parallel, model: object, device: str, threads: int) -> Compare:
-    return Compare.model_validate(
+def _compare(declared: Similarity, texts: Parallel, model: object, device: str, threads: int) -> SentenceSimilarity:
+    return SentenceSimilarity.model_validate(
         {
             "model": model, "texts": texts, "pooling": declared.pooling, "measures": declared.measures,
             "device": device, "threads": threads,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 
+from babelscope.compiler.comparisons import check_comparisons, comparisons
 from babelscope.compiler.contrasts import check_contrasts, check_costs
 from babelscope.compiler.encoders import ResolvedEncoders
 from babelscope.compiler.faults import Faults
@@ -13,8 +14,10 @@ from babelscope.compiler.similarities import find_all_parallel, similarities
 from babelscope.compiler.surfaces import find_data, surfaces
 from babelscope.compiler.surgeries import check_surgeries
 from babelscope.compiler.transfers import ResolvedTransfer, resolve_transfer
+from babelscope.corpora.datasets import FileData
+from babelscope.corpora.parallel import FilePairs
 from babelscope.plan import Plan
-from babelscope.steps import EncoderStep
+from babelscope.steps import Adapt, EncoderStep
 from babelscope.study import Study
 from babelscope.tuning.schedule import check_duration, check_schedule
 
@@ -28,8 +31,7 @@ def compile_study(study: Study) -> Plan:
     """
     faults = Faults()
     encoders = ResolvedEncoders.of(study, faults)
-    references = tuple(encoder for encoder in encoders.references if encoder is not None)
-    transfers = {name: resolve_transfer(study, name, references, faults) for name in study.tasks}
+    transfers = {name: resolve_transfer(study, name, encoders, faults) for name in study.tasks}
     conditions = list(encoders.conditions())
     check_languages(study, faults)
     texts, between = find_texts(study, faults), find_data(study, faults)
@@ -38,8 +40,10 @@ def compile_study(study: Study) -> Plan:
     check_surgeries(study, encoders, operated, faults)
     _check_schedules(study, operated, faults)
     _check_heads(encoders, transfers, faults)
+    _check_apart(encoders, transfers, faults)
     check_contrasts(study, encoders, faults)
     check_costs(study, faults)
+    check_comparisons(study, encoders, transfers, faults)
     faults.report(study.name)
     return Plan.of([
         *measure_encoders(encoders, texts),
@@ -52,6 +56,7 @@ def compile_study(study: Study) -> Plan:
         ),
         *similarities(study, parallel, transfers, conditions),
         *surfaces(study, between, transfers, conditions),
+        *comparisons(study, encoders, transfers),
     ])  # fmt: skip
 
 
@@ -83,6 +88,23 @@ def _check_heads(encoders: ResolvedEncoders, transfers: Mapping[str, ResolvedTra
                 names = (encoder.labels["encoder"], reference.labels["encoder"] if reference else "")
                 problem = f"{names[1]} has {counts[1]} layers, but {names[0]} has {counts[0]}"
                 faults.add(f"references.{k}", f"{problem}; distances are from one layer to the same one")
+
+
+def _check_apart(encoders: ResolvedEncoders, transfers: Mapping[str, ResolvedTransfer], faults: Faults) -> None:
+    """Nothing is scored on a file that an adaptation reads in full."""
+    read = {digest for encoder in encoders.found for digest in _read_in_full(encoder)}
+    for name, transfer in transfers.items():
+        for k, data in enumerate(transfer.test):
+            if isinstance(data, FileData) and data.sha256 in read:
+                problem = f"{data.name} is read in full as one of an adaptation's parallel texts; evaluate on another"
+                faults.add(f"tasks.{name}.evaluate.{k}", problem)
+
+
+def _read_in_full(encoder: EncoderStep) -> Iterator[str]:
+    """The digests of the files that an encoder, or what it was made of, read pairs of lines from."""
+    if isinstance(encoder, Adapt):
+        yield from (digest for pairs in encoder.parallel if isinstance(pairs, FilePairs) for digest in pairs.sha256)
+        yield from _read_in_full(encoder.encoder)
 
 
 _HEADLESS = (

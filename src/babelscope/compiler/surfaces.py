@@ -103,6 +103,7 @@ def _check_tasks(names: Sequence[str], study: Study) -> None:
 def _models(
     study: Study, names: Sequence[str], transfers: Transfers, conditions: Conditions
 ) -> Iterator[tuple[Tune, ...]]:
+    tasks = [transfers[name] for name in names]
     for encoder, seed in conditions:
-        for schedule in study.schedules:
-            yield tuple(transfers[name].tuned(encoder, schedule, seed) for name in names)
+        for schedule in study.schedules if all(task.is_for(encoder) for task in tasks) else ():
+            yield tuple(task.tuned(encoder, schedule, seed) for task in tasks)

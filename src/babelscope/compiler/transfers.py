@@ -6,19 +6,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
+from babelscope.compiler.encoders import ResolvedEncoders
 from babelscope.compiler.faults import Faults
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset, FileData
 from babelscope.corpora.sources import Split
 from babelscope.measure_steps import Probe
 from babelscope.step import Step
-from babelscope.steps import Baseline, EncoderStep, Evaluate, Recurrent, Tune
+from babelscope.steps import Baseline, EncoderStep, Evaluate, Operate, Recurrent, Tune
 from babelscope.study import Study, Transfer
 from babelscope.study_measures import Probing
 from babelscope.task_table import TASKS, TaskName
 from babelscope.tuning.probes import Corpus, Probes
 from babelscope.tuning.schedule import Schedule
 from babelscope.tuning.settings import RECURRENT
+
+RECURRENT_BASELINE = "bilstm"
+"""The baseline that is tuned like an encoder."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,13 @@ class ResolvedTransfer:
     """What the training data call an entity."""
     probes: Probes | None
     references: tuple[EncoderStep, ...]
+    encoders: tuple[EncoderStep, ...]
+    """Those that are tuned on it; none: all."""
+
+    def is_for(self, encoder: EncoderStep) -> bool:
+        """Whether an encoder, perhaps operated, is to be tuned on it."""
+        whole = encoder.encoder if isinstance(encoder, Operate) else encoder
+        return not self.encoders or whole in self.encoders
 
     @property
     def predicts_pieces(self) -> bool:
@@ -44,9 +55,9 @@ class ResolvedTransfer:
     def baselines(self) -> Iterator[Step]:
         """What is scored beside the encoders."""
         for name in self.transfer.baselines:
-            if name == "bilstm":
-                for seed in self.study.seeds:
-                    yield from self._recurrent(seed)
+            if name == RECURRENT_BASELINE:
+                models = map(self.recurrent, self.study.seeds)
+                yield from (Evaluate(model=model, data=one) for model in models for one in self.test)
             else:
                 yield from (Baseline(baseline=name, task=self.task, train=self.train, data=one) for one in self.test)
 
@@ -58,7 +69,9 @@ class ResolvedTransfer:
             yield from (Probe(encoder=one, probes=perplexities, max_length=length) for one in self.references)
 
     def evaluations(self, encoder: EncoderStep, seed: int) -> Iterator[Step]:
-        """Tunings under every schedule, each scored on every data set."""
+        """Tunings under every schedule, each scored on every data set; none of an encoder that is not meant for it."""
+        if not self.is_for(encoder):
+            return
         for schedule in self.study.schedules:
             model = self.tuned(encoder, schedule, seed)
             yield from (Evaluate(model=model, data=one) for one in self.test)
@@ -71,17 +84,16 @@ class ResolvedTransfer:
             references=self.references if self.probes and self.probes.distance else (), seed=seed,
         )  # fmt: skip
 
-    def _recurrent(self, seed: int) -> Iterator[Step]:
-        """A BiLSTM has settings and a head of its own, and no layers to freeze."""
-        model = Tune(
+    def recurrent(self, seed: int) -> Tune:
+        """The training of a BiLSTM, which has settings and a head of its own, and no layers to freeze."""
+        return Tune(
             encoder=Recurrent(), task=self.task, entity_types=self.entity_types, train=self.train, dev=self.dev,
             tuning=RECURRENT, seed=seed,
         )  # fmt: skip
-        yield from (Evaluate(model=model, data=one) for one in self.test)
 
 
-def resolve_transfer(study: Study, name: str, references: tuple[EncoderStep, ...], faults: Faults) -> ResolvedTransfer:
-    """Look up the data of one of the study's tasks."""
+def resolve_transfer(study: Study, name: str, encoders: ResolvedEncoders, faults: Faults) -> ResolvedTransfer:
+    """Look up the data of one of the study's tasks, and the encoders that it is for."""
     transfer = study.tasks[name]
     task, path = cast(TaskName, transfer.task or name), f"tasks.{name}"
 
@@ -92,16 +104,20 @@ def resolve_transfer(study: Study, name: str, references: tuple[EncoderStep, ...
         )
 
     train, test = find("train", transfer.train, "train"), find("evaluate", transfer.evaluate, "test")
-    dev = find("train", transfer.train[:1] if transfer.shots else transfer.train, "dev")
-    if transfer.shots:
-        train = (*train[:1], *(one.model_copy(update={"examples": transfer.shots}) for one in train[1:]))
+    enough = len(transfer.train) if transfer.shots is None else 1 if len(transfer.train) > 1 else 0
+    dev = find("train", transfer.train[:enough], "dev")
+    few = (one.model_copy(update={"examples": transfer.shots}) for one in train[enough:])
+    train = (*train[:enough], *few)
     _check_apart(path, train, test, faults)
     types = _entity_types(path, transfer, train, faults) if TASKS[task].kind == "entities" else ()
     dev, test = (
         (tuple(datasets.limited(data, types) for data in part) for part in (dev, test)) if types else (dev, test)
     )
     probes = _resolve_probes(f"{path}.probes", task, transfer.probes, study, faults) if transfer.probes else None
-    return ResolvedTransfer(study, task, transfer, train, dev, test, types, probes, references)
+    references = tuple(encoder for encoder in encoders.references if encoder is not None)
+    names = transfer.encoders if encoders.all_found else ()
+    meant = faults.resolve_all(f"{path}.encoders", encoders.tuned, names)
+    return ResolvedTransfer(study, task, transfer, train, dev, test, types, probes, references, meant)
 
 
 def _check_apart(path: str, train: tuple[Dataset, ...], test: tuple[Dataset, ...], faults: Faults) -> None:

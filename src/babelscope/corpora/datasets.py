@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -9,10 +10,12 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from babelscope.corpora import benchmarks, bio, plain, sources
+from babelscope.corpora import benchmarks, bio, own_treebanks, plain, sources
 from babelscope.corpora.entity_sources import entity_file, entity_language, read_entities
+from babelscope.corpora.letters import LETTERS, in_its_letters, split_name
 from babelscope.corpora.lines import content_digest
 from babelscope.corpora.sources import Split
+from babelscope.corpora.transliteration import rules_digest
 from babelscope.corpora.world_text import WorldLanguage, WorldVersion
 from babelscope.declaration import Declaration
 from babelscope.errors import DataError, InputError
@@ -33,13 +36,32 @@ Examples = tuple[Any, ...]
 language modelling sentences as text, words of treebanks separated by spaces."""
 
 
-class WorldData(Declaration):
+class _Data(Declaration):
+    """What all data have."""
+
+    task: TaskName
+    language: str
+    split: Split
+    # Data in their own letters keep the keys that they had before there were others.
+    letters: Annotated[str | None, Field(exclude_if=lambda letters: letters is None)] = None
+    """How they are transliterated, such as `uyghur`; None: they are not."""
+    rules: Annotated[str | None, Field(exclude_if=lambda rules: rules is None)] = None
+    """The digest of the rules that does it."""
+
+    @property
+    def code(self) -> str:
+        """What rows call the language: `ug>uyghur`; without the signs that stand between languages there."""
+        return re.sub(r"[+:]", "-", self._lettered(self.language))
+
+    def _lettered(self, text: str) -> str:
+        return f"{text}{LETTERS}{self.letters}" if self.letters else text
+
+
+class WorldData(_Data):
     """A task's examples in one language of the world."""
 
     kind: Literal["world"] = "world"
-    task: TaskName
     language: WorldLanguage
-    split: Split
     examples: PositiveInt
     seed: NonNegativeInt = 0
     world_version: WorldVersion = VERSION
@@ -47,24 +69,22 @@ class WorldData(Declaration):
     @property
     def name(self) -> str:
         """As studies name it."""
-        return WORLD_PREFIX + self.language
+        return self._lettered(WORLD_PREFIX + self.language)
 
     def read(self) -> Examples:
         """The examples."""
         return _made(self)
 
 
-class FileData(Declaration):
+class FileData(_Data):
     """The first examples of one split of a treebank, an entity corpus or a benchmark.
 
     `sha256` is that of the file's content: a file and its gzip are the same data.
     """
 
     kind: Literal["file"] = "file"
-    task: TaskName
     name: str
-    language: str
-    split: Split
+    """As studies name it, letters included."""
     examples: PositiveInt | None = None
     entity_types: tuple[tuple[str, str], ...] = ()
     """Pairs of an entity type in the file and what it counts as."""
@@ -73,9 +93,14 @@ class FileData(Declaration):
     sha256: str
 
     @property
+    def source(self) -> str:
+        """The name of the data as they are in the file."""
+        return split_name(self.name)[0]
+
+    @property
     def splits_one_file(self) -> bool:
-        """Whether all splits are parts of one file, as those of plain text are."""
-        return _family(self.task, self.name) is _PLAIN
+        """Whether all splits may be parts of one file, as those of plain text are."""
+        return _family(self.task, self.source) in (_PLAIN, _OWN_TREEBANKS, _WORDS_OF_OWN)
 
     def read(self) -> Examples:
         """The examples; `DataError` if the file is no longer the one that the study was planned with."""
@@ -120,42 +145,50 @@ _TREEBANKS = _Family(
     lambda task: ("UD_LANGUAGE-NAME",),
     lambda task, name, split: sources.split_file(name, split),
     lambda name: sources.treebank_language(name).code,
-    lambda data: _treebank(data.name, data.split, data.sha256),
+    lambda data: _treebank(data.source, data.split, data.sha256),
+)
+_OWN_TREEBANKS = _Family(
+    (own_treebanks.PREFIX,),
+    lambda task: own_treebanks.NAMES,
+    lambda task, name, split: own_treebanks.own_file(name, split),
+    own_treebanks.own_language,
+    lambda data: own_treebanks.read_own(data.source, data.split),
 )
 _ENTITIES = _Family(
     ("masakhaner2:", "wikiann:"),
     lambda task: ("masakhaner2:CODE", "wikiann:CODE"),
     lambda task, name, split: entity_file(name, split),
     lambda name: entity_language(name).code,
-    lambda data: read_entities(data.name, data.split, data.allowed or None, dict(data.entity_types)),
+    lambda data: read_entities(data.source, data.split, data.allowed or None, dict(data.entity_types)),
 )
 _TEXTS = _Family(
     ("glue:", "xnli:"),
     benchmarks.names_for,
     lambda task, name, split: benchmarks.find_examples(task, name, split),
     benchmarks.examples_language,
-    lambda data: benchmarks.read_examples(data.task, data.name, data.split),
+    lambda data: benchmarks.read_examples(data.task, data.source, data.split),
 )
 _PLAIN = _Family(
     (plain.NTREX, plain.OWN),
     lambda task: plain.NAMES,
     lambda task, name, split: plain.text_file(name),
     plain.text_language,
-    lambda data: plain.read_text(data.name, data.split),
+    lambda data: plain.read_text(data.source, data.split),
 )
 _PREMISES = _Family(
     ("xnli:",),
     lambda task: ("xnli:LANGUAGE",),
     lambda task, name, split: benchmarks.find_examples("xnli", name, split),
     benchmarks.examples_language,
-    lambda data: list(dict.fromkeys(one.first for one in benchmarks.read_examples("xnli", data.name, data.split))),
+    lambda data: list(dict.fromkeys(one.first for one in benchmarks.read_examples("xnli", data.source, data.split))),
 )
 """Each once, though it stands in three pairs."""
 _WORDS_OF_TREEBANKS = _TREEBANKS._replace(read=lambda data: _lines(_TREEBANKS.read(data)))
+_WORDS_OF_OWN = _OWN_TREEBANKS._replace(read=lambda data: _lines(_OWN_TREEBANKS.read(data)))
 _FAMILIES: dict[Kind, tuple[_Family, ...]] = {
-    "language model": (_WORDS_OF_TREEBANKS, _PLAIN, _PREMISES),
-    "tags": (_TREEBANKS,),
-    "trees": (_TREEBANKS,),
+    "language model": (_WORDS_OF_TREEBANKS, _WORDS_OF_OWN, _PLAIN, _PREMISES),
+    "tags": (_TREEBANKS, _OWN_TREEBANKS),
+    "trees": (_TREEBANKS, _OWN_TREEBANKS),
     "entities": (_ENTITIES,),
     "classes": (_TEXTS,),
     "degrees": (_TEXTS,),
@@ -166,6 +199,7 @@ _FAMILIES: dict[Kind, tuple[_Family, ...]] = {
 
 
 @lru_cache(maxsize=32)
+@in_its_letters
 def _made(data: WorldData) -> Examples:
     world, kind = World(data.seed), TASKS[data.task].kind
     if kind == "entities":
@@ -177,9 +211,10 @@ def _made(data: WorldData) -> Examples:
 
 
 @lru_cache(maxsize=32)
+@in_its_letters
 def _parsed(data: FileData) -> Examples:
-    family = _family(data.task, data.name)
-    path = family.file(data.task, data.name, data.split)
+    family = _family(data.task, data.source)
+    path = family.file(data.task, data.source, data.split)
     if content_digest(path) != data.sha256:
         raise DataError(path, None, "the file has changed since the study was planned; run the study again")
     return tuple(family.read(data)[: data.examples])
@@ -193,14 +228,18 @@ def find(
     world_seed: int = 0,
     entity_types: Mapping[str, str] | None = None,
 ) -> WorldData | FileData:
-    """A task's data set of that name (`world:qaa`, `UD_English-EWT`), or an `InputError` that says what there is."""
+    """A task's data set of that name (`world:qaa`, `UD_Uyghur-UDT>uyghur`), or an `InputError` with what there is."""
     if name.startswith(WORLD_PREFIX):
-        language = World().member(name.removeprefix(WORLD_PREFIX)).language.code
+        source, letters = split_name(name)
+        language = World().member(source.removeprefix(WORLD_PREFIX)).language.code
         if task not in WORLD_TASKS:
             raise _other_data(name, task)
         if entity_types:
             raise InputError(f"entity_types map those of files; {name} always has {', '.join(_WORLD_TYPES)}")
-        return WorldData(task=task, language=language, split=split, examples=examples, seed=world_seed)
+        return WorldData(
+            task=task, language=language, split=split, examples=examples, seed=world_seed,
+            letters=letters, rules=letters and rules_digest(letters),
+        )  # fmt: skip
     if name in FAMILY:
         raise InputError(f"{name!r} is a language of the world; its data are named {WORLD_PREFIX}{name}")
     return find_file(task, name, split, examples, entity_types)
@@ -210,13 +249,15 @@ def find_file(
     task: TaskName, name: str, split: Split, examples: int | None = None, entity_types: Mapping[str, str] | None = None
 ) -> FileData:
     """A task's data set in a file, all of it unless a number of examples is given; `InputError` if there is none."""
-    family = _family(task, name)
-    language = family.language(name)
-    sha256 = content_digest(family.file(task, name, split))
+    source, letters = split_name(name)
+    family = _family(task, source)
+    language = family.language(source)
+    sha256 = content_digest(family.file(task, source, split))
     mapping = tuple(sorted((entity_types or {}).items()))
     return FileData(
-        task=task, name=name, language=language, split=split, examples=examples, entity_types=mapping, sha256=sha256
-    )
+        task=task, name=name, language=language, split=split, examples=examples, entity_types=mapping, sha256=sha256,
+        letters=letters, rules=letters and rules_digest(letters),
+    )  # fmt: skip
 
 
 def _family(task: TaskName, name: str) -> _Family:
@@ -231,6 +272,11 @@ def _other_data(name: str, task: TaskName) -> InputError:
     world = (f"{WORLD_PREFIX}CODE",) if task in WORLD_TASKS else ()
     names = (*world, *(name for family in _FAMILIES[TASKS[task].kind] for name in family.names(task)))
     return InputError(f"{name!r} is no data of {task}, whose data sets are named {', '.join(names)}")
+
+
+def data_labels(data: WorldData | FileData) -> dict[str, str]:
+    """The columns that data determine in the rows of whatever is measured on them."""
+    return {"language": data.code, "dataset": data.name, "split": data.split}
 
 
 def check_world_language(code: str) -> None:

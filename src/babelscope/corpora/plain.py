@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TypeVar
 
 from babelscope.corpora.lines import numbered_lines
 from babelscope.corpora.sources import Split, data_folder
 from babelscope.errors import DataError, InputError
+
+T = TypeVar("T")
 
 NTREX, OWN = "ntrex:", "text:"
 NAMES = ("ntrex:CODE", "text:CODE:FILE")
@@ -40,6 +43,13 @@ def text_file(name: str) -> Path:
     return _ntrex_file(name)
 
 
+def available_ntrex() -> list[str]:
+    """The codes of the languages whose texts are in the data folder."""
+    folder = data_folder()
+    files = sorted((folder / "ntrex").glob("newstest2019-*.txt*")) if folder else []
+    return [text_language(f"{NTREX}{file.name.split('.')[1]}") for file in files]
+
+
 def text_language(name: str) -> str:
     """The code of a text's language: `nl` of `ntrex:nl`, `ntrex:nld` and `text:nl:news.txt`."""
     code = name.split(":")[1]
@@ -56,6 +66,11 @@ def read_text(name: str, split: Split) -> list[str]:
     sentences = [text for line in numbered_lines(path) if (text := line.text.strip())]
     if len(sentences) < 10:
         raise DataError(path, None, f"{len(sentences)} sentences; a text to train, select and test on has ten or more")
+    return divided(sentences, split)
+
+
+def divided(sentences: list[T], split: Split) -> list[T]:
+    """A split of what is in one file, in its order."""
     ends = {"train": (0.0, 0.8), "dev": (0.8, 0.9), "test": (0.9, 1.0)}[split]
     start, end = (round(share * len(sentences)) for share in ends)
     return sentences[start:end]

@@ -12,12 +12,15 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from babelscope.corpora.lines import Line, numbered_lines
+from babelscope.corpora.lines import Line, content_digest, numbered_lines
 from babelscope.errors import DataError, InputError
+from babelscope.keys import digest
 from babelscope.world.lexicon import SCRIPTS
+from babelscope.world.world import VERSION
 
 Change = Callable[[str], str]
 """From a text to the same text in other letters."""
@@ -57,10 +60,32 @@ def transliteration(by: str) -> Change:
     return lambda text: change(text).translate(letters)
 
 
+def rules_digest(by: str) -> str:
+    """What decides the result of a transliteration besides its name: the rules' content, or who made them.
+
+    Raises:
+        InputError, DataError: as of `transliteration`.
+    """
+    transliteration(by)
+    name = by.partition("+")[0]
+    kind, _, rest = name.partition(":")
+    if name in TABLES or kind == "table":
+        return content_digest(_table(name) if name in TABLES else Path(rest).expanduser())
+    return digest({"world": VERSION} if name == "world" else {kind: metadata.version(_MAKERS[kind])})
+
+
+_MAKERS = {"uroman": "uroman", "icu": "PyICU"}
+"""The packages whose rules are used."""
+
+
+def _table(name: str) -> Path:
+    return Path(__file__).parent / "transliterations" / f"{name}.tsv"
+
+
 def _change(name: str) -> Change:
     kind, _, rest = name.partition(":")
     if name in TABLES:
-        return by_rules(read_table(Path(__file__).parent / "transliterations" / f"{name}.tsv"))
+        return by_rules(read_table(_table(name)))
     if name == "world":
         return by_rules([Rule(chr(to), chr(letter)) for letters in SCRIPTS.values() for letter, to in letters.items()])
     if name == "uroman":

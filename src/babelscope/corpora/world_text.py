@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt
 
+from babelscope.corpora.transliteration import transliteration
 from babelscope.declaration import Declaration
 from babelscope.world import FAMILY, World
 from babelscope.world.world import VERSION
@@ -22,6 +23,9 @@ def _current(version: int) -> int:
         raise ValueError(f"this Babelscope makes version {VERSION} of the world; leave the version out, or give that")
     return version
 
+
+SEPARATOR = "[SEP]"
+"""Between the sentences of a pair; a piece of the tokenizer, not text."""
 
 WorldLanguage = Annotated[str, AfterValidator(_in_the_world)]
 WorldVersion = Annotated[int, AfterValidator(_current)]
@@ -43,6 +47,10 @@ class WorldText(Declaration):
     """Lines of pairs besides the sentences."""
     switched: Annotated[float, Field(ge=0, le=1)] = 0.0
     """Share of the words that are another language's."""
+    letters: Annotated[
+        str | None, Field(pattern=r"^world(\+permute:\d+)?$", exclude_if=lambda letters: letters is None)
+    ] = None
+    """`world`: in the letters of the source; `world+permute:SEED`: and these exchanged at random."""
     seed: NonNegativeInt = 0
     """Of the world."""
     world_version: WorldVersion = VERSION
@@ -52,7 +60,11 @@ class WorldText(Declaration):
         """The sentences, then the pairs; words separated by spaces."""
         world = World(self.seed)
         sentences = world.text(self.language, self.sentences, self.switched)
-        return sentences + world.text_pairs(self.language, self.pairs, self.switched)
+        lines = sentences + world.text_pairs(self.language, self.pairs, self.switched)
+        if self.letters is None:
+            return lines
+        change = transliteration(self.letters)
+        return [SEPARATOR.join(map(change, line.split(SEPARATOR))) for line in lines]
 
     def natural(self) -> WorldText:
         """The same sentences without code-switching and without pairs."""

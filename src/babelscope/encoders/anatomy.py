@@ -124,6 +124,11 @@ def check_family(model_type: object) -> None:
         )
 
 
+def reads_types(config: PretrainedConfig) -> bool:
+    """Whether the encoder has types for the sentences of a pair. DistilBERT's family does not even take them."""
+    return getattr(config, "type_vocab_size", 0) > 1
+
+
 def max_positions(config: PretrainedConfig) -> int:
     """The longest sequence, in pieces with the special ones, that the encoder has positions for."""
     unused = config.pad_token_id + 1 if anatomy_of(config).positions_after_padding else 0

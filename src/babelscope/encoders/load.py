@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -90,7 +91,10 @@ def save_encoder(encoder: Encoder, folder: Path) -> None:
     """Write the encoder as a Hugging Face folder: config.json, model.safetensors and the tokenizer's files."""
     with _quiet(), _pooler_in_place(encoder):
         encoder.model.save_pretrained(folder)
-        encoder.tokenizer.save_pretrained(folder)
+        tokenizer = copy.deepcopy(encoder.tokenizer)
+        tokenizer.backend_tokenizer.no_truncation()  # what the last call has set would be saved too
+        tokenizer.backend_tokenizer.no_padding()
+        tokenizer.save_pretrained(folder)
 
 
 def untrained_model(config: PretrainedConfig, *, mlm_head: bool = True) -> PreTrainedModel:

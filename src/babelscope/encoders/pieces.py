@@ -64,7 +64,15 @@ class Pieces:
         return len(self.starts) - 1
 
     def __iter__(self) -> Iterator[NDArray[np.int64]]:
-        return iter(np.split(self.ids.numpy(), self.starts[1:-1].numpy()))
+        return iter(self._split(self.ids))
+
+    def with_types(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Each sequence with its types; without any they are 0."""
+        types = torch.zeros_like(self.ids) if self.types is None else self.types
+        return zip(self, self._split(types), strict=True)
+
+    def _split(self, values: Tensor) -> list[NDArray[np.int64]]:
+        return np.split(values.numpy(), self.starts[1:-1].numpy())[: len(self)]
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:

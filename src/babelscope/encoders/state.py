@@ -64,6 +64,17 @@ def word_embeddings_name(encoder: Encoder) -> str:
     return f"{backbone_prefix(encoder)}{anatomy_of(encoder.model.config).word_embeddings}.weight"
 
 
+def names_per_piece(encoder: Encoder) -> list[str]:
+    """The weights with an entry for each piece: those that grow with the vocabulary."""
+    config = copy.deepcopy(encoder.model.config)
+    config.vocab_size += 1
+    with torch.device("meta"):
+        larger = dict(untrained_model(config, mlm_head=encoder.has_mlm_head).named_parameters(remove_duplicate=False))
+    return [
+        name for name, weight in weights_of(encoder).items() if name in larger and larger[name].shape != weight.shape
+    ]
+
+
 def layers_prefix(encoder: Encoder) -> str:
     """What the names of the layers' weights begin with, up to the number of the layer."""
     return f"{backbone_prefix(encoder)}{anatomy_of(encoder.model.config).layers}."

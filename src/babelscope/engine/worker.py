@@ -128,17 +128,20 @@ def _execute(key: str, pickled: bytes, store: Store, workspace: DraftWorkspace) 
 
 def describe(step: Step) -> dict[str, Any]:
     """What a manifest says of a step: class, version and all fields; a stored input is named by its class and key."""
-    fields = {name: _field(step, name) for name in type(step).model_fields}
+    fields: dict[str, Any] = {}
+    for name in type(step).model_fields:
+        fields |= _field(step, name)
     return {"step": type(step).__name__, "version": step.version, "fields": fields}
 
 
-def _field(step: Step, name: str) -> Any:
+def _field(step: Step, name: str) -> dict[str, Any]:
+    """A field by its name; nothing of one that is left out as long as it says nothing."""
     value = getattr(step, name)
     if isinstance(value, Step):
-        return _input(value)
+        return {name: _input(value)}
     if isinstance(value, tuple) and value and all(isinstance(one, Step) for one in value):
-        return [_input(one) for one in value]
-    return step.model_dump(mode="json", include={name}, serialize_as_any=True)[name]
+        return {name: [_input(one) for one in value]}
+    return step.model_dump(mode="json", include={name}, serialize_as_any=True)
 
 
 def _input(step: Step) -> dict[str, Any]:

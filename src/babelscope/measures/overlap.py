@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -40,6 +40,22 @@ def shared_pieces(first: PreTrainedTokenizerBase, second: PreTrainedTokenizerBas
     Pieces are spelled as in WordPiece (`spelled_pieces`), so that tokenizers of different kinds can be compared.
     """
     return (frozenset(spelled_pieces(first)) & frozenset(spelled_pieces(second))) - {""}
+
+
+def shared_mass(first: Mapping[int, int], second: Mapping[int, int]) -> float:
+    """How much of two texts is made of the same pieces, 0 to 1: the sum over pieces of the smaller share.
+
+    It is 1 minus the total variation distance of the two texts' distributions over pieces. An empty text shares
+    nothing.
+
+    Args:
+        first: how often each piece comes in one text.
+        second: and in the other.
+    """
+    totals = sum(first.values()), sum(second.values())
+    if not all(totals):
+        return 0.0
+    return sum(min(first[piece] / totals[0], second[piece] / totals[1]) for piece in first.keys() & second.keys())
 
 
 def english_like_pieces(tokenizer: PreTrainedTokenizerBase) -> frozenset[str]:

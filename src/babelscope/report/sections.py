@@ -21,6 +21,7 @@ from babelscope.report.probe_tables import probe_findings, probe_tables
 from babelscope.report.reinitialised import reinitialised_findings, reinitialised_tables
 from babelscope.report.sweep import likeness_table, sweep_charts, sweep_findings
 from babelscope.report.tables import Table, effect_table
+from babelscope.report.unseen import gains, unseen_figures, unseen_findings, unseen_tables
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,10 @@ class Section:
 
 
 def special_sections(report: Report) -> list[Section]:
-    """What the study looks for, probes, what is frozen, drawn anew, alike or between models, as far as there are."""
+    """What only some studies have, such as probes or sweeps of frozen layers, as far as there is."""
     found = (
-        _effects(report), _probed(report), _swept(report), _reinitialised(report), _aligned(report), _between(report),
+        _effects(report), _unseen(report), _probed(report), _swept(report), _reinitialised(report), _aligned(report),
+        _between(report),
     )  # fmt: skip
     return [section for section in found if section]
 
@@ -44,6 +46,13 @@ def special_sections(report: Report) -> list[Section]:
 def _effects(report: Report) -> Section | None:
     found = effects(report)
     return Section("What the study looks for", claims(found), [], [effect_table(found)]) if found else None
+
+
+def _unseen(report: Report) -> Section | None:
+    if not (found := gains(report)):
+        return None
+    parts = unseen_findings(report, found), unseen_figures(report, found), unseen_tables(report, found)
+    return Section("Models against each other, sentence by sentence", *parts)
 
 
 def _probed(report: Report) -> Section | None:

@@ -18,14 +18,16 @@ from babelscope.studies import (
     first_look,
     monolingual_benefits,
     underspecified,
+    unseen_languages,
     world_encoders,
 )
-from babelscope.study import Study, declare, load_study, validate
+from babelscope.study import Study, load_study
+from babelscope.validation import declare, validate
 
 STUDIES: dict[str, ModuleType] = {
     "first-look": first_look, "all-tasks": all_tasks, "monolingual-benefits": monolingual_benefits,
     "evolution": evolution, "alignment-by-layer": alignment_by_layer, "align-then-predict": align_then_predict,
-    "underspecified": underspecified, "world-encoders": world_encoders,
+    "underspecified": underspecified, "unseen-languages": unseen_languages, "world-encoders": world_encoders,
 }  # fmt: skip
 
 

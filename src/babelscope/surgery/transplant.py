@@ -9,8 +9,15 @@ from torch import Tensor
 from transformers import PretrainedConfig, PreTrainedTokenizerBase
 
 from babelscope.encoders.anatomy import anatomy_of
-from babelscope.encoders.load import Encoder, untrained_model
-from babelscope.encoders.state import Weights, backbone_prefix, weights_of, with_weights, word_embeddings_name
+from babelscope.encoders.load import Encoder
+from babelscope.encoders.state import (
+    Weights,
+    backbone_prefix,
+    names_per_piece,
+    weights_of,
+    with_weights,
+    word_embeddings_name,
+)
 from babelscope.encoders.vocabulary import spelled_pieces
 from babelscope.errors import InputError
 from babelscope.surgery.fit import check_widths
@@ -46,7 +53,7 @@ def transplant(encoder: Encoder, donor: Encoder, seed: int, rows: str = "donor",
     matches = _matches(encoder.tokenizer, donor.tokenizer)
     new: Weights = _moved_positions(encoder, config)
     fresh = fresh_weights(encoder, seed, config)
-    for name in _names_per_piece(encoder):
+    for name in names_per_piece(encoder):
         own, theirs = weights[name], given.get(_kind(encoder, name))
         if rows == "overlap":
             new[name] = _overlapping(own, fresh[name], matches)
@@ -96,17 +103,6 @@ def _ids_by_meaning(tokenizer: PreTrainedTokenizerBase) -> dict[tuple[str, str],
     return ids | {(role, "special"): number for role, number in roles if number is not None}
 
 
-def _names_per_piece(encoder: Encoder) -> list[str]:
-    """The weights with an entry for each piece: those that grow with the vocabulary."""
-    config = copy.deepcopy(encoder.model.config)
-    config.vocab_size += 1
-    with torch.device("meta"):
-        larger = dict(untrained_model(config, mlm_head=encoder.has_mlm_head).named_parameters(remove_duplicate=False))
-    return [
-        name for name, weight in weights_of(encoder).items() if name in larger and larger[name].shape != weight.shape
-    ]
-
-
 def _kind(encoder: Encoder, name: str) -> str:
     if name == word_embeddings_name(encoder):
         return "embeddings"
@@ -116,7 +112,7 @@ def _kind(encoder: Encoder, name: str) -> str:
 def _by_kind(donor: Encoder) -> Weights:
     """The donor's weights per piece; its embeddings also count as its decoder where it has no other."""
     weights = weights_of(donor)
-    found = {_kind(donor, name): weights[name] for name in _names_per_piece(donor)}
+    found = {_kind(donor, name): weights[name] for name in names_per_piece(donor)}
     return {"decoder": found["embeddings"]} | found
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, mse_loss
 
-from babelscope.encoders.anatomy import anatomy_of
+from babelscope.encoders.anatomy import anatomy_of, reads_types
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_length
 from babelscope.encoders.pooler import Pooler, may_have_pooler
@@ -101,12 +101,7 @@ class Classifier(nn.Module):
 
     def encode(self, texts: Sequence[Text]) -> Pieces:
         """The texts as the classifier reads them."""
-        return encode_texts(self.tokenizer, texts, self.max_length, self.reads_types)
-
-    @property
-    def reads_types(self) -> bool:
-        """Whether the model has types for the sentences of a pair. DistilBERT's family does not even take them."""
-        return getattr(self.backbone.config, "type_vocab_size", 0) > 1
+        return encode_texts(self.tokenizer, texts, self.max_length, reads_types(self.backbone.config))
 
 
 def pooler_of(encoder: Encoder) -> Pooler:

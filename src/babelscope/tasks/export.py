@@ -23,7 +23,7 @@ from transformers.models.auto import modeling_auto
 
 import babelscope
 from babelscope.declaration import Declaration
-from babelscope.encoders.anatomy import anatomy_of
+from babelscope.encoders.anatomy import anatomy_of, reads_types
 from babelscope.encoders.load import load_encoder, save_encoder
 from babelscope.errors import InputError
 from babelscope.task_table import TASKS
@@ -159,7 +159,7 @@ def _save_settings(module: Tagger | Classifier | Parser, naming: Naming, folder:
     config.architectures = [naming.architecture]
     config.save_pretrained(folder)
     inputs = ["input_ids", "attention_mask"]
-    if isinstance(module, Classifier) and module.reads_types:
+    if isinstance(module, Classifier) and reads_types(module.backbone.config):
         inputs.append("token_type_ids")
     tokenizer.model_input_names = tokenizer.init_kwargs["model_input_names"] = inputs
     tokenizer.model_max_length = module.max_length

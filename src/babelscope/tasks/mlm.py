@@ -19,6 +19,7 @@ from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_length, encode_sentences
 from babelscope.errors import InputError
 from babelscope.seeds import derive_seed
+from babelscope.tasks.texts import encode_texts
 
 
 class MaskedBatch(NamedTuple):
@@ -76,13 +77,14 @@ class Masking:
 
     def _hide(self, batch: Batch, hidden: Tensor, answers: Tensor, shown: Tensor) -> MaskedBatch:
         ids = batch.ids.flatten().scatter(0, hidden, shown).view_as(batch.ids)
-        return MaskedBatch(Batch(ids, batch.real), hidden, answers)
+        return MaskedBatch(batch._replace(ids=ids), hidden, answers)
 
 
 def hidden_logits(model: PreTrainedModel, masked: MaskedBatch) -> Tensor:
     """[hidden pieces, vocabulary]: the logits of the hidden pieces; the head is computed there and nowhere else."""
     batch = masked.batch
-    states = model.base_model(input_ids=batch.ids, attention_mask=batch.attention_mask).last_hidden_state
+    types = {} if batch.types is None else {"token_type_ids": batch.types}
+    states = model.base_model(input_ids=batch.ids, attention_mask=batch.attention_mask, **types).last_hidden_state
     states = states.flatten(0, 1).index_select(0, masked.hidden)
     for path in anatomy_of(model.config).head:
         states = model.get_submodule(path)(states)
@@ -142,7 +144,7 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class MaskedLanguageModelling:
-    """The task: sentences to train on, and held-out sentences by name."""
+    """The task: sentences to train on, alone or each with its translation, and held-out sentences by name."""
 
     tokenizer: PreTrainedTokenizerBase
     sentences: Sequence[str]
@@ -151,15 +153,23 @@ class MaskedLanguageModelling:
     dev: Mapping[str, HeldOut] = field(default_factory=dict)
     measure: str = "perplexity"
     higher_is_better: bool = False
+    pairs: Sequence[tuple[str, str]] = ()
+    """Sentences with translations (Conneau and Lample, 2019); the two are one sequence, joined by the tokenizer."""
+    types: bool = False
+    """Whether the model numbers the sentences of a pair, 0 and 1."""
 
     @cached_property
     def pieces(self) -> Pieces:
-        """The training sequences; those without any piece that can be hidden are left out."""
-        pieces, _ = encode_sentences(self.tokenizer, self.sentences, self.max_length)
-        usable = [sequence for sequence in pieces if self.masking.ordinary[sequence].any()]
+        """The training sequences, the pairs last; those without any piece that can be hidden are left out."""
+        alone, _ = encode_sentences(self.tokenizer, self.sentences, self.max_length)
+        paired = encode_texts(self.tokenizer, self.pairs, self.max_length, self.types)
+        sequences = [*alone.with_types(), *paired.with_types()]
+        usable = [(ids, types) for ids, types in sequences if self.masking.ordinary[ids].any()]
         if not usable:
-            raise InputError(f"{len(self.sentences)} sentences to train on: the tokenizer knows no piece of them")
-        return Pieces.of(usable, pieces.padding_id)
+            given = f"{len(self.sentences)} sentences" + (f" and {len(self.pairs)} pairs" if self.pairs else "")
+            raise InputError(f"{given} to train on: the tokenizer knows no piece of them")
+        ids, types = zip(*usable, strict=True)
+        return Pieces.of(ids, alone.padding_id, types if self.pairs and self.types else None)
 
     @cached_property
     def masking(self) -> Masking:

@@ -20,6 +20,10 @@ class Score(NamedTuple):
     unit: str = "share"
     low: float | None = None
     high: float | None = None
+    numerators: tuple[int, ...] = ()
+    """[sentences]: of a ratio of two sums over sentences, what is summed above the line."""
+    denominators: tuple[int, ...] = ()
+    """[sentences]: and below it."""
 
 
 def ratio_score(measure: str, numerators: ArrayLike, denominators: ArrayLike) -> Score:
@@ -31,7 +35,8 @@ def ratio_score(measure: str, numerators: ArrayLike, denominators: ArrayLike) ->
         denominators: [sentences], such as all words; at least as much.
     """
     found = bca_interval(numerators, denominators)
-    return Score(measure, found.mean, "share", found.low, found.high)
+    above, below = (tuple(np.asarray(counts, dtype=np.int64).tolist()) for counts in (numerators, denominators))
+    return Score(measure, found.mean, "share", found.low, found.high, above, below)
 
 
 class Task(Protocol):

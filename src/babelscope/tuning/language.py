@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from babelscope.encoders.anatomy import reads_types
 from babelscope.encoders.load import Encoder
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
 from babelscope.tuning.loop import History, Progress, tune
@@ -17,6 +18,7 @@ def learn_language(
     folder: Path,
     *,
     tuning: Tuning,
+    pairs: Sequence[tuple[str, str]] = (),
     masking: float = 0.3,
     dev: Mapping[str, Sequence[str]] | None = None,
     seed: int = 0,
@@ -25,10 +27,12 @@ def learn_language(
 ) -> History:
     """Train an encoder on sentences (of any languages, words separated by spaces), resumable from `folder`.
 
+    `pairs` are read besides: a sentence and its translation, in one sequence that is masked on both sides.
     `dev` holds sentences by name; their perplexity is measured at each validation and selects the best step. Without
     it the last step is kept.
     """
     length = min(encoder.max_length, tuning.max_length or encoder.max_length)
     held_out = {part: HeldOut.of(encoder.tokenizer, text, length) for part, text in (dev or {}).items()}
-    task = MaskedLanguageModelling(encoder.tokenizer, sentences, length, masking, held_out)
+    types = reads_types(encoder.model.config)
+    task = MaskedLanguageModelling(encoder.tokenizer, sentences, length, masking, held_out, pairs=pairs, types=types)
     return tune(encoder.model, task, tuning, seed, folder, progress, checkpoint_seconds)

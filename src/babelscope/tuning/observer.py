@@ -92,7 +92,7 @@ class Observer:
                 yield row.labelled(language=corpus.languages, dataset=corpus.name)
         for data in self.probes.scores:
             for score in self.model.scores(data.read()):
-                yield Row(score.measure, score.value, score.unit, language=data.language, dataset=data.name)
+                yield Row(score.measure, score.value, score.unit, language=data.code, dataset=data.name)
 
     def _distances(self, corpus: Corpus) -> Iterator[Row]:
         # Rounded as the references are, so that what did not move is at distance 0.

@@ -108,6 +108,13 @@ class World:
         meanings = islice(self._meanings("parallel", "all"), count)
         return [self._parallel(meaning, languages, f"parallel-{k}") for k, meaning in enumerate(meanings, 1)]
 
+    def parallel_text(self, first: str, second: str, count: int) -> list[tuple[str, str]]:
+        """Sentences to train on, each in two languages: words separated by spaces, meanings as in no other data."""
+        grammars = [(self.member(code).grammar, self._inflect(code)) for code in (first, second)]
+        meanings = islice(self._meanings("parallel text", "all"), count)
+        said = ([_said(realise(meaning, grammar), inflect) for grammar, inflect in grammars] for meaning in meanings)
+        return [(one, other) for one, other in said]
+
     def member(self, language: str) -> Member:
         """The family's entry for a language code; an unknown code is an `InputError`."""
         if language not in FAMILY:

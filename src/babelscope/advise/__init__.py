@@ -1,0 +1,1 @@
+"""Which encoder and recipe for my language? What can be seen beforehand, runs that stop early, and a verdict."""

@@ -1,0 +1,156 @@
+"""What a race has shown: which recipe is best, by how much and how sure, and what to do with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from babelscope import trained
+from babelscope.advise.race import Runner, best_direct, gain, leader, score
+from babelscope.advise.recipes import Recipe
+from babelscope.advise.request import Request
+from babelscope.statistics import Interval
+from babelscope.steps import Evaluate
+from babelscope.store import Store
+from babelscope.task_table import TASKS
+from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM, verdict
+
+
+class Placed(NamedTuple):
+    """A recipe at the end of the race."""
+
+    recipe: Recipe
+    rounds: int
+    dev: Interval
+    test: Interval | None
+    """None of one that was given up, unless it is the best that loads directly."""
+    behind: Interval | None
+    """How much better the best one is on the test set, over sentences and rounds; None of the best itself."""
+    lost: str
+
+
+class Outcome(NamedTuple):
+    """The recipes from the best to the worst on the dev set, and what follows."""
+
+    placed: list[Placed]
+    verdicts: dict[str, str]
+    """Encoder, as rows name it -> Easy, Intermediate or Hard."""
+    direct: Placed
+    """The best of those whose models transformers loads and that read the language as it is written."""
+    key: str
+    """Of the best round's model of it."""
+    best_key: str
+    """Of the best recipe of all."""
+
+    @property
+    def best(self) -> Placed:
+        """The best of all."""
+        return self.placed[0]
+
+
+def outcome_of(runners: Sequence[Runner], request: Request, store: Store) -> Outcome:
+    """What the race has shown. The dev set has chosen; the test set says how good the choice is."""
+    best = leader(runners, request, store)
+    by_dev = sorted(runners, key=lambda one: (bool(one.lost), -score(one.dev, request, store).mean))
+    placed = [_placed(one, best, request, store) for one in by_dev]
+    direct = best_direct(runners, request, store)
+    return Outcome(
+        placed, _verdicts(runners, request, store), placed[by_dev.index(direct)],
+        _best_round(direct, request, store).model.key, _best_round(best, request, store).model.key,
+    )  # fmt: skip
+
+
+def export(outcome: Outcome, request: Request, store: Store, folder: Path) -> None:
+    """Write the best model that loads directly as a Hugging Face folder with a model card."""
+    trained.export(store, outcome.key, folder)
+    (folder / "README.md").write_text(card(outcome, request), encoding="utf-8")
+
+
+def card(outcome: Outcome, request: Request) -> str:
+    """The model card: what it is, how good, how to use it, and what is better than it if anything is."""
+    chosen, task = outcome.direct, TASKS[request.task]
+    scored = chosen.test or chosen.dev  # the race tests what is chosen
+    lines = [
+        "---",
+        f"language: {request.language}",
+        "library_name: transformers",
+        *(["pipeline_tag: token-classification"] if request.task == "pos" else []),
+        "---",
+        f"# {task.title} for `{request.language}`",
+        "",
+        f"{chosen.recipe.name}, tuned on the training sentences of `{request.treebank}`.",
+        f"{task.measures[0]} on its test sentences: {_percent(scored)}, the mean over {chosen.rounds} "
+        f"run{'s' if chosen.rounds > 1 else ''}.",
+        "",
+        *_warnings(outcome),
+        "## Use",
+        "",
+        *_usage(request),
+        "",
+        "Chosen by Babelscope, which compared: " + "; ".join(one.recipe.name for one in outcome.placed) + ".",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def better_one(outcome: Outcome) -> str:
+    """What is better than the model that is exported, and how to use that; empty if nothing is."""
+    best, direct = outcome.best, outcome.direct
+    if best is direct:
+        return ""
+    how = "reads the language in other letters" if best.recipe.letters else "loads in Babelscope alone"
+    ahead = next(one.behind for one in outcome.placed if one is direct)
+    by = f" by {_points(ahead)} on the test set" if ahead else ""
+    steps = [f"babelscope export {outcome.best_key[:12]} -o better-model"]
+    if best.recipe.letters:
+        steps.append(f"babelscope transliterate FILE -o FILE.latin.conllu --by {best.recipe.letters}")
+    steps.append("babelscope predict better-model FILE -o PREDICTED")
+    return f"{best.recipe.name} is better{by}, but {how}. To use it: " + "; ".join(f"`{step}`" for step in steps) + "."
+
+
+def _warnings(outcome: Outcome) -> list[str]:
+    return [better_one(outcome), ""] if better_one(outcome) else []
+
+
+def _usage(request: Request) -> list[str]:
+    if request.task != "pos":
+        return ["```sh", "babelscope predict . FILE.conllu -o PREDICTED.conllu", "```"]
+    return [
+        "```python", "from transformers import pipeline", "",
+        'tag = pipeline("token-classification", model=".", aggregation_strategy="first")', "```",
+    ]  # fmt: skip
+
+
+def _placed(runner: Runner, best: Runner, request: Request, store: Store) -> Placed:
+    test = score(runner.test, request, store) if runner.tested else None
+    compared = runner is not best and runner.tested
+    return Placed(
+        runner.recipe, len(runner.dev), score(runner.dev, request, store), test,
+        gain(best.test, runner.test, request, store) if compared else None, runner.lost,
+    )  # fmt: skip
+
+
+def _verdicts(runners: Sequence[Runner], request: Request, store: Store) -> dict[str, str]:
+    """Of each encoder in the language's own letters, on the dev sentences, since what is given up has no test score."""
+    by_recipe = {runner.recipe: runner for runner in runners}
+    recurrent = by_recipe[Recipe(BILSTM, AS_IT_IS)]
+    found = {}
+    for encoder in request.encoders:
+        own = (by_recipe[Recipe(encoder, kind)].dev for kind in (AS_IT_IS, ADAPTED))
+        gains = (gain(side, recurrent.dev, request, store) for side in own)
+        found[Recipe(encoder, AS_IT_IS).row_name] = verdict(*gains)
+    return found
+
+
+def _best_round(runner: Runner, request: Request, store: Store) -> Evaluate:
+    return max(runner.dev, key=lambda one: score([one], request, store).mean)
+
+
+def _percent(one: Interval) -> str:
+    bounds = "" if one.low is None or one.high is None else f" [{one.low:.1%}, {one.high:.1%}]"
+    return f"{one.mean:.1%}{bounds}"
+
+
+def _points(one: Interval) -> str:
+    bounds = "" if one.low is None or one.high is None else f" [{100 * one.low:.1f}, {100 * one.high:.1f}]"
+    return f"{100 * one.mean:.1f} points{bounds}"

@@ -1,0 +1,138 @@
+"""Recipes against each other, round by round: what can no longer win is not tuned again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from babelscope.advise.recipes import Recipe, study_of
+from babelscope.advise.request import Request
+from babelscope.compiler import compile_study
+from babelscope.corpora.letters import split_name
+from babelscope.engine.events import Event
+from babelscope.engine.local import run_plan
+from babelscope.errors import InputError
+from babelscope.plan import Plan, check_data, check_device
+from babelscope.statistics import Interval, paired_gain
+from babelscope.steps import SENTENCES, Evaluate
+from babelscope.store import Store
+from babelscope.task_table import TASKS
+from babelscope.verdicts import BILSTM
+
+SURE = 0.99
+"""Confidence of the intervals that a recipe is given up by, after few rounds."""
+Watching = Callable[[Plan], AbstractContextManager[Callable[[Event], None]]]
+"""Told of the plan of each round; what it gives is told of the events."""
+
+
+@dataclass
+class Runner:
+    """A recipe in the race."""
+
+    recipe: Recipe
+    dev: list[Evaluate] = field(default_factory=list)
+    """One a round."""
+    test: list[Evaluate] = field(default_factory=list)
+    lost: str = ""
+    """Why it is no longer in the race; empty while it is."""
+    tested: bool = False
+
+
+def race(request: Request, tried: Sequence[Recipe], store: Store, watching: Watching) -> list[Runner]:
+    """Tune every recipe once a round on the labelled sentences, and give up those that the dev set rules out.
+
+    The BiLSTM stays in, since verdicts are held against it. What is left at the end is scored on the test set, and so
+    is the best that loads directly. All results are in the store, so that the same call goes on after a kill.
+
+    Raises:
+        InputError: a recipe's run failed.
+    """
+    runners = [Runner(recipe) for recipe in tried]
+    for number in range(request.seeds):
+        alive = [runner for runner in runners if not runner.lost]
+        scored = _evaluations(request, [runner.recipe for runner in alive], number)
+        for runner in alive:
+            test = scored[runner.recipe]
+            runner.test.append(test)
+            runner.dev.append(Evaluate(model=test.model, data=test.model.dev[0]))
+        _run([runner.dev[-1] for runner in alive], store, watching)
+        _give_up(alive, request, store, number + 1)
+    direct = best_direct(runners, request, store)
+    finalists = [runner for runner in runners if runner is direct or not runner.lost]
+    _run([test for runner in finalists for test in runner.test], store, watching)
+    for runner in finalists:
+        runner.tested = True
+    return runners
+
+
+def gain(
+    first: Sequence[Evaluate], second: Sequence[Evaluate], request: Request, store: Store, sure: float = 0.95
+) -> Interval:
+    """How much better one recipe is than another in the rounds that both ran."""
+    rounds = min(len(first), len(second))
+    one, other = (_counts(side[:rounds], request, store) for side in (first, second))
+    return paired_gain(one, other, confidence=sure)
+
+
+def score(evaluations: Sequence[Evaluate], request: Request, store: Store) -> Interval:
+    """The main measure, its interval over sentences and rounds: the gain over a model that is never right."""
+    counts = _counts(evaluations, request, store)
+    return paired_gain(counts, counts * np.array([0.0, 1.0])[:, None, None])
+
+
+def leader(runners: Sequence[Runner], request: Request, store: Store) -> Runner:
+    """The best on the dev set of those still in the race."""
+    alive = [runner for runner in runners if not runner.lost]
+    return max(alive, key=lambda runner: score(runner.dev, request, store).mean)
+
+
+def best_direct(runners: Sequence[Runner], request: Request, store: Store) -> Runner:
+    """The best on the dev set of those whose models transformers loads and that read the language as it is written."""
+    direct = [runner for runner in runners if runner.recipe.loads_directly]
+    return max(direct, key=lambda runner: (not runner.lost, score(runner.dev, request, store).mean))
+
+
+def _evaluations(request: Request, tried: Sequence[Recipe], seed: int) -> dict[Recipe, Evaluate]:
+    """The evaluation of each recipe on the test set; the study has others too, of encoders beside the BiLSTM."""
+    plan = compile_study(study_of(request, tried, [seed]))
+    check_data(plan.steps.values())
+    check_device(plan.steps.values())
+    scored = {
+        (one.model.labels["encoder"], split_name(one.data.name)[1]): one
+        for one in plan.steps.values()
+        if isinstance(one, Evaluate)
+    }
+    return {recipe: scored[recipe.row_name, recipe.letters] for recipe in tried}
+
+
+def _run(evaluations: Sequence[Evaluate], store: Store, watching: Watching) -> None:
+    plan = Plan.of(evaluations)
+    with watching(plan) as observe:
+        outcome = run_plan(plan, store, observe=observe)
+    if outcome.failed:
+        key, message = next(iter(outcome.failed.items()))
+        raise InputError(
+            f"{plan.steps[key].title}: {message}", "What is done is kept; the same command goes on from it"
+        )
+
+
+def _give_up(alive: Sequence[Runner], request: Request, store: Store, rounds: int) -> None:
+    best = leader(alive, request, store)
+    for runner in alive:
+        if runner is best or runner.recipe.encoder == BILSTM:
+            continue
+        behind = gain(runner.dev, best.dev, request, store, SURE)
+        if behind.sign < 0:
+            runner.lost = f"after {rounds} of {request.seeds} rounds, {-100 * behind.mean:.1f} points behind on dev"
+
+
+def _counts(evaluations: Sequence[Evaluate], request: Request, store: Store) -> NDArray[np.float64]:
+    """[2, rounds, sentences]: the numerators and denominators of the task's main measure."""
+    measure = TASKS[request.task].measures[0]
+    files = [json.loads((store.result(one.key) / SENTENCES).read_bytes()) for one in evaluations]
+    return np.stack([file[measure] for file in files], axis=1).astype(np.float64)

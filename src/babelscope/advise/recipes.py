@@ -1,0 +1,113 @@
+"""The ways to serve a language with an encoder, and the study that tries them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from babelscope.advise.request import SMALL, Request
+from babelscope.corpora.letters import LETTERS
+from babelscope.encoders.places import display_name, locate, word_width
+from babelscope.study import Sizes, Study, Transfer
+from babelscope.study_encoders import Adaptation
+from babelscope.tuning.settings import Tuning
+from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM
+from babelscope.world import FAMILY
+
+BY_SCRIPT = {"Cyrl": ("cyrillic",), "Geor": ("georgian",), "Grek": ("greek",), "Arab": ("buckwalter",)}
+"""Script -> tables that write it in Latin letters."""
+BY_LANGUAGE = {"ug": ("uyghur",), "ckb": ("sorani",)}
+"""Languages with tables of their own, toward the orthography of a relative."""
+
+
+class Recipe(NamedTuple):
+    """An encoder, what is done to it before it is tuned, and the letters of what it reads."""
+
+    encoder: str
+    """As the request names it; BiLSTM: none."""
+    kind: str
+    letters: str | None = None
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        if self.encoder == BILSTM:
+            return BILSTM
+        in_letters = f", in {self.letters} letters" if self.letters else ""
+        return f"{display_name(self.encoder)} {self.kind}{in_letters}"
+
+    @property
+    def row_name(self) -> str:
+        """What rows call the encoder that it tunes."""
+        if self.encoder == BILSTM:
+            return "bilstm"
+        return display_name(self.encoder) if self.kind == AS_IT_IS else self.name
+
+    @property
+    def loads_directly(self) -> bool:
+        """Whether its model reads the language as it is written, in transformers' own pipelines."""
+        return self.encoder != BILSTM and self.letters is None
+
+
+def letters_for(language: str, script: str | None) -> tuple[str, ...]:
+    """Transliterations to try."""
+    if language in FAMILY:
+        return () if script == "Latn" else ("world",)
+    return BY_LANGUAGE.get(language, BY_SCRIPT.get(script or "", ()))
+
+
+def recipes(request: Request, script: str | None) -> list[Recipe]:
+    """All that are tried: every encoder as it is and adapted, in its own and in Latin letters; and the BiLSTM."""
+    tried = (None, *letters_for(request.language, script))
+    return [
+        *(Recipe(encoder, kind, one) for encoder in request.encoders for one in tried for kind in (AS_IT_IS, ADAPTED)),
+        Recipe(BILSTM, AS_IT_IS),
+    ]
+
+
+def study_of(request: Request, tried: Iterable[Recipe], seeds: Iterable[int]) -> Study:
+    """The study that tunes recipes on the labelled sentences, all of one encoder's size with the same settings."""
+    tried = list(tried)
+    tasks = {f"{request.task} of {recipe.name}": _transfer(request, recipe) for recipe in tried}
+    made = [_adaptation(request, recipe) for recipe in tried if recipe.kind == ADAPTED]
+    return Study(
+        name=f"advise-{request.language}", encoders=(*request.encoders, *made), tasks=tasks, seeds=tuple(seeds),
+    )  # fmt: skip
+
+
+def _transfer(request: Request, recipe: Recipe) -> Transfer:
+    """Of the BiLSTM too, which is a baseline, so that the first encoder stands beside it."""
+    data = _lettered(request.treebank_name or "", recipe)
+    encoder = display_name(request.encoders[0]) if recipe.encoder == BILSTM else recipe.row_name
+    return Transfer(
+        task=request.task, train=(data,), evaluate=(data,), sizes=Sizes(train=10**6, dev=10**6, test=10**6),
+        tuning=tuning_of(request, recipe), encoders=(encoder,),
+        baselines=("bilstm",) if recipe.encoder == BILSTM else (),
+    )  # fmt: skip
+
+
+def _adaptation(request: Request, recipe: Recipe) -> Adaptation:
+    rate = 1e-3 if is_small(recipe.encoder) else 3e-4
+    return Adaptation(
+        name=recipe.row_name, encoder=recipe.encoder, texts=(_lettered(request.text_name, recipe),),
+        tuning=tuning_of(request, recipe).model_copy(
+            update={"epochs": None, "steps": request.adaptation_steps, "learning_rate": rate}
+        ),
+    )  # fmt: skip
+
+
+def tuning_of(request: Request, recipe: Recipe) -> Tuning:
+    """Settings that suit the size of the encoder."""
+    settings: dict[str, Any] = {"learning_rate": 1e-3, "epochs": 6}
+    if not is_small(request.encoders[0] if recipe.encoder == BILSTM else recipe.encoder):
+        settings = {"learning_rate": 2e-4, "epochs": 3, "tokens_per_batch": 1024, "warmup": 0.1, "max_length": 128}
+    return Tuning(**settings, device=request.device, precision=request.precision)
+
+
+def is_small(encoder: str) -> bool:
+    """Whether the encoder is as small as those that are shipped."""
+    return (word_width(locate(encoder).path) or SMALL + 1) <= SMALL
+
+
+def _lettered(name: str, recipe: Recipe) -> str:
+    return f"{name}{LETTERS}{recipe.letters}" if recipe.letters else name

@@ -1,0 +1,228 @@
+"""Languages that the encoder has never seen: what each recipe gains, how sure that is, and the verdicts."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import altair as alt
+import pandas as pd
+
+from babelscope.comparison import GAIN
+from babelscope.corpora.letters import split_name
+from babelscope.report.figures import PALETTE, Chart, Figure
+from babelscope.report.findings import in_words
+from babelscope.report.model import SCORES, Report, main_measure, scale, title_of
+from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
+from babelscope.rows import Row
+from babelscope.statistics import Interval
+from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM, SCRATCH, above, verdict
+
+RECIPES = (AS_IT_IS, ADAPTED, SCRATCH)
+PUBLISHED = "published verdict: "
+"""In measures, before a published verdict."""
+ALL = 10**6
+"""So many labelled sentences are as many as there are."""
+
+
+class Case(NamedTuple):
+    """A task in a language, in its own or in other letters, with so many labelled sentences of its own."""
+
+    task: str
+    language: str
+    shots: int
+    """0: trained on the source."""
+
+
+Gains = dict[Case, dict[str, Interval]]
+"""By claim, in the unit of the scores."""
+
+
+def gains(report: Report) -> Gains:
+    """All comparisons of the study, in its tasks' main measures."""
+    found: dict[tuple[Case, str], dict[str, float]] = defaultdict(dict)
+    for row in report.rows:
+        measure, is_gain, claim = row.measure.partition(f" {GAIN}")
+        if is_gain and measure == main_measure(row):
+            end = next((end for end in ("low", "high") if claim.endswith(f".{end}")), "mean")
+            found[_case(row), claim.removesuffix(f".{end}")][end] = row.value
+    intervals: Gains = defaultdict(dict)
+    for (case, claim), numbers in found.items():
+        if "mean" in numbers:
+            intervals[case][claim] = Interval(numbers["mean"], numbers.get("low"), numbers.get("high"), None, 1)
+    return dict(intervals)
+
+
+def verdicts(found: Gains) -> dict[Case, str]:
+    """Of every case whose gains over the BiLSTM are there."""
+    claims = above(AS_IT_IS, BILSTM), above(ADAPTED, BILSTM)
+    return {
+        case: verdict(*(by[one] for one in claims)) for case, by in found.items() if all(one in by for one in claims)
+    }
+
+
+def unseen_findings(report: Report, found: Gains) -> list[str]:
+    """The verdicts, and what other letters give, in words."""
+    return [*_verdicts_in_words(report, found), *_letters_in_words(report, found)]
+
+
+def unseen_figures(report: Report, found: Gains) -> list[Figure]:
+    """Gains over the BiLSTM, a chart a task and number of labelled sentences."""
+    groups: dict[tuple[str, int], list[Case]] = defaultdict(list)
+    for case in verdicts(found):
+        groups[case.task, case.shots].append(case)
+    caption = (
+        "Gain over the BiLSTM on the same labelled sentences, 95% interval by a bootstrap over sentences and seeds."
+    )
+    return [
+        Figure(f"Against a BiLSTM: {title_of(task)}, {_sentences(shots)}", caption, _chart(report, found, cases))
+        for (task, shots), cases in groups.items()
+    ]
+
+
+def unseen_tables(report: Report, found: Gains) -> list[Table]:
+    """Verdicts with the gains that decide them; all other gains; the scores by recipe."""
+    tables = [_verdict_table(report, found), _gain_table(report, found), _score_table(report)]
+    return [table for table in tables if table.lines]
+
+
+def _case(row: Row) -> Case:
+    own = re.fullmatch(r"(.*):(\d+)", row.train_languages or "")
+    shots = int(own[2]) if own and own[1] == row.language else 0
+    return Case(row.task or "", row.language or "", shots)
+
+
+def _sentences(shots: int) -> str:
+    return "none of its own" if not shots else "all sentences" if shots >= ALL else f"{shots:,} sentences"
+
+
+def _label(report: Report, case: Case) -> str:
+    return report.labels.get(case.language, case.language)
+
+
+def _verdicts_in_words(report: Report, found: Gains) -> list[str]:
+    groups: dict[tuple[str, int], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for case, one in verdicts(found).items():
+        groups[case.task, case.shots][one].append(_label(report, case))
+    return [
+        f"{title_of(task)}, {_sentences(shots)}: "
+        + "; ".join(f"{one}: {', '.join(named)}" for one, named in sorted(by_verdict.items()))
+        + "."
+        for (task, shots), by_verdict in groups.items()
+    ]
+
+
+def _letters_in_words(report: Report, found: Gains) -> list[str]:
+    """Of the encoder as it is, where it gains most clearly: without labelled sentences, or with the fewest."""
+    lines = []
+    fewest: dict[tuple[str, str], Case] = {}
+    for case in sorted(found, key=lambda case: case.shots):
+        if split_name(case.language)[1]:
+            fewest.setdefault((case.task, case.language), case)
+    for case in fewest.values():
+        for claim, gain in found[case].items():
+            if claim.endswith(f", {AS_IT_IS}"):
+                kind = claim.removesuffix(f", {AS_IT_IS}")
+                shown = {1: "gains", -1: "loses", 0: "changes nothing that shows:"}[gain.sign]
+                size = Interval(abs(gain.mean), *_ordered(gain), None, 1) if gain.sign else gain
+                points = in_words(size, "share").replace("%", " points")
+                where = f"{title_of(case.task)}, {_label(report, case)}, {_sentences(case.shots)}"
+                lines.append(f"{where}: {kind} {shown} {points}.")
+    return lines
+
+
+def _ordered(gain: Interval) -> tuple[float | None, float | None]:
+    """The ends of an interval of a size."""
+    if gain.low is None or gain.high is None:
+        return None, None
+    low, high = sorted((abs(gain.low), abs(gain.high)))
+    return low, high
+
+
+def _verdict_table(report: Report, found: Gains) -> Table:
+    published = {
+        row.language: row.measure.removeprefix(PUBLISHED) for row in report.rows if row.measure.startswith(PUBLISHED)
+    }
+    lines = []
+    for case, decided in verdicts(found).items():
+        line = _named(report, case)
+        for recipe in RECIPES:
+            gain = found[case].get(above(recipe, BILSTM))
+            line += [number_cell(gain.mean * 100 if gain else None, "+.1f"), bounds_cell(gain, 100)]
+        lines.append([*line, Cell(decided), Cell(published.get(case.language, ""))])
+    headers = ["Task", "Language", "Labelled", *(part for one in RECIPES for part in (f"{one} −", "95%")), "Verdict"]
+    note = (
+        "Gains over the BiLSTM in points. Easy: the encoder as it is beats it; Intermediate: it does so only after "
+        "learning to model the language’s text; Hard: not even then; undecided where an interval holds zero."
+    )
+    return Table("Easy, Intermediate or Hard", [*headers, "Published"], lines, note)
+
+
+def _gain_table(report: Report, found: Gains) -> Table:
+    lines = [
+        [
+            *_named(report, case), Cell(claim), number_cell(gain.mean * 100, "+.1f"), bounds_cell(gain, 100),
+            Cell({1: "shows", -1: "the reverse shows", 0: "does not show"}[gain.sign]),
+        ]
+        for case, by_claim in found.items()
+        for claim, gain in by_claim.items()
+        if not claim.endswith(BILSTM)
+    ]  # fmt: skip
+    headers = ["Task", "Language", "Labelled", "Gain", "Points", "95%", "Verdict"]
+    note = "Other letters are compared with the language’s own, the same recipe on the same sentences."
+    return Table("What adaptation and other letters give", headers, lines, note)
+
+
+def _score_table(report: Report) -> Table:
+    """Means over seeds by case and recipe, where the study has recipes."""
+    cells: dict[Case, dict[str, Interval]] = defaultdict(dict)
+    units: dict[Case, str] = {}
+    for score in report.scores:
+        recipe = next((one for one in (ADAPTED, SCRATCH) if score.encoder.startswith(f"{one} ")), AS_IT_IS)
+        case = _case(Row("", 0.0, task=score.task, language=score.language, train_languages=score.training))
+        cells[case][BILSTM if score.encoder == "bilstm" else recipe] = score.interval
+        units[case] = score.unit
+    columns = (*RECIPES, BILSTM)
+    lines = []
+    for case, by_recipe in cells.items():
+        factor = scale(units[case])[0]
+        means = (by_recipe[one].mean * factor if one in by_recipe else None for one in columns)
+        lines.append([*_named(report, case), *(number_cell(mean, ".1f") for mean in means)])
+    measures = ", ".join(dict.fromkeys(SCORES[score.measure].title for score in report.scores))
+    note = f"{measures}, mean over seeds. Without sentences of its own, the source’s are what is learned from."
+    return Table("Scores by recipe", ["Task", "Language", "Labelled", *columns], lines, note)
+
+
+def _named(report: Report, case: Case) -> list[Cell]:
+    shown = "all" if case.shots >= ALL else f"{case.shots:,}"
+    return [Cell(title_of(case.task)), Cell(_label(report, case)), Cell(shown, case.shots)]
+
+
+def _chart(report: Report, found: Gains, cases: Sequence[Case]) -> Chart:
+    table = pd.DataFrame(_records(report, found, cases))
+    order = list(dict.fromkeys(table["language"]))
+    colour = alt.Color(
+        "recipe:N", title=None, sort=list(RECIPES), scale=alt.Scale(domain=list(RECIPES), range=PALETTE[:3])
+    )
+    base = alt.Chart(table).encode(
+        y=alt.Y("language:N", title=None, sort=order, axis=alt.Axis(labelLimit=280, tickBand="extent", grid=True)),
+        yOffset=alt.YOffset("recipe:N", sort=list(RECIPES)),
+        color=colour,
+        tooltip=["language", "recipe", *(alt.Tooltip(f"{name}:Q", format="+.1f") for name in ("gain", "low", "high"))],
+    )
+    bars = base.mark_rule(strokeWidth=1.5).encode(x="low:Q", x2="high:Q")
+    points = base.mark_point(filled=True, size=55).encode(x=alt.X("gain:Q", title="Gain over the BiLSTM (points)"))
+    zero = alt.Chart(pd.DataFrame({"gain": [0]})).mark_rule(strokeDash=[3, 3], opacity=0.6).encode(x="gain:Q")
+    return alt.layer(zero, bars, points).properties(width="container", height=max(80, 46 * len(order)))
+
+
+def _records(report: Report, found: Gains, cases: Sequence[Case]) -> Iterable[dict[str, object]]:
+    for case in cases:
+        for recipe in RECIPES:
+            if gain := found[case].get(above(recipe, BILSTM)):
+                ends = {"low": gain.low, "high": gain.high}
+                yield {"language": _label(report, case), "recipe": recipe, "gain": 100 * gain.mean} | {
+                    name: None if end is None else 100 * end for name, end in ends.items()
+                }

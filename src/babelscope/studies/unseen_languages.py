@@ -1,0 +1,280 @@
+"""unseen-languages: what serves a language that the encoder has never seen?
+
+Muller, Anastasopoulos, Sagot and Seddah, When Being Unseen from mBERT is just the Beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, NamedTuple
+
+from pydantic import Field, PositiveInt
+
+from babelscope.corpora.letters import LETTERS
+from babelscope.corpora.world_text import WorldText
+from babelscope.encoders.shape import Shape
+from babelscope.studies.parameters import DeviceParameters
+from babelscope.study import Sizes, Study, Transfer
+from babelscope.study_encoders import Adaptation, DeclaredText, Pretraining
+from babelscope.study_measures import Comparison, Scored
+from babelscope.task_table import TaskName
+from babelscope.tuning.settings import Tuning
+from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM, SCRATCH, above, by_letters
+from babelscope.world import FAMILY
+
+QUESTION = (
+    "A language that an encoder has never seen: does the encoder as it is beat a BiLSTM that starts from nothing (the "
+    "language is Easy), does it only after learning to model the language (Intermediate), or not even then (Hard)? "
+    "And is it the letters?"
+)
+
+
+class Parameters(DeviceParameters):
+    """What `--with` can change."""
+
+    encoder: str | None = None
+    """Default: world-natural in the world, all-MiniLM-L6-v2 on real text, and mBERT on paper."""
+    languages: tuple[str, ...] | None = None
+    """Codes of unseen languages. Default: the world's three; Wolof, Maltese and Uyghur; the published ones."""
+    tasks: tuple[TaskName, ...] | None = None
+    """pos, parsing or ner. Default: pos and parsing in the world, elsewhere pos."""
+    texts: dict[str, str] = Field(default={})
+    """Elsewhere: raw text to adapt to, by language, such as `mt: text:mt:wikipedia.txt`; default: NTREX, and where it
+    lacks the language, the treebank's training text."""
+    shots: tuple[PositiveInt, ...] = (100, 1000)
+    """Labelled sentences of the language; besides none, which is tuning on the source."""
+
+
+class Language(NamedTuple):
+    """An unseen language: its data sets by task, its raw text, and the other letters that it is tried in."""
+
+    code: str
+    data: dict[TaskName, str]
+    text: str
+    letters: tuple[str, ...] = ()
+    trained: bool = True
+    """Whether there are labelled sentences to train on."""
+
+
+class Cell(NamedTuple):
+    """A language in its own or in other letters."""
+
+    language: Language
+    letters: str | None
+
+    @property
+    def name(self) -> str:
+        """What its encoders are named after."""
+        return self.lettered(self.language.code)
+
+    def lettered(self, name: str) -> str:
+        """The name of data in these letters."""
+        return f"{name}{LETTERS}{self.letters}" if self.letters else name
+
+    def recipe(self, encoder: str, recipe: str) -> str:
+        """What rows call the encoder of a recipe."""
+        return encoder if recipe == AS_IT_IS else f"{recipe} {self.name}"
+
+
+class Setting(NamedTuple):
+    """What differs between profiles."""
+
+    encoder: str
+    sources: dict[TaskName, str]
+    sizes: Sizes
+    tunings: dict[int, Tuning]
+    """By labelled sentences of the language; 0: on the source."""
+    pretraining: dict[str, Any]
+    """Of the encoder from scratch: shape, tuning, vocabulary."""
+    adaptation: dict[str, Any]
+
+
+def world(given: Parameters) -> Study:
+    """A relative in the same script, the same one in another, and an isolate."""
+    unseen = [code for code, member in FAMILY.items() if not member.seen]
+    languages = [_of_the_world(code) for code in given.languages or unseen]
+    few, enough, much = (30, 60, 60) if given.small else (150, 300, 300)
+    tuning = Tuning(learning_rate=1e-3, steps=much)
+    learning = Tuning(learning_rate=1e-3, steps=150 if given.small else 2000, betas=(0.9, 0.98))
+    setting = Setting(
+        given.encoder or "world-natural",
+        dict.fromkeys(given.tasks or ("pos", "parsing"), "world:qaa"),
+        Sizes(train=1000, dev=100, test=100) if given.small else Sizes(train=1500, dev=200, test=400),
+        _by_shots(given, tuning, few, enough),
+        {"tuning": learning.model_copy(update={"learning_rate": 2e-3})},
+        {"tuning": learning, "masking": 0.3},
+    )
+    return _study("unseen-languages@world", given, languages, setting)
+
+
+TREEBANKS = {
+    "wo": "Wolof-WTB", "mt": "Maltese-MUDT", "ug": "Uyghur-UDT", "pcm": "Naija-NSC", "myv": "Erzya-JR",
+    "bm": "Bambara-CRB", "bxr": "Buryat-BDT", "gsw": "Swiss_German-UZH",
+}  # fmt: skip
+ENTITIES = {"wo": "wol", "bm": "bam", "pcm": "pcm"}
+"""Languages of MasakhaNER."""
+UNTRAINED = ("bm", "bxr", "gsw")
+"""Languages whose treebanks have no training data to speak of: they are tested alone."""
+WITHOUT_TEXT = ("bm", "pcm", "myv", "bxr")
+"""Languages that NTREX lacks."""
+OTHER_LETTERS = {"ug": ("uyghur", "uyghur+permute:1"), "myv": ("cyrillic", "cyrillic+permute:1")}
+OTHER_LETTERS["bxr"] = OTHER_LETTERS["myv"]
+
+
+def real(given: Parameters) -> Study:
+    """An English encoder on languages of Africa, Malta and Xinjiang; text of NTREX."""
+    languages = [_real(code, given) for code in given.languages or ("wo", "mt", "ug")]
+    tuning = given.tuning("cpu", "float32", 2, learning_rate=2e-4, tokens_per_batch=1024)
+    few, enough = (10, 20) if given.small else (60, 120)
+    learning = tuning.model_copy(update={"epochs": None, "steps": 10 if given.small else 300})
+    shape = Shape(hidden=384, layers=6, heads=12, feed_forward=1536, positions=128, dropout=0.1)
+    setting = Setting(
+        given.encoder or "sentence-transformers/all-MiniLM-L6-v2",
+        _sources(given),
+        Sizes(train=300, dev=50, test=100) if given.small else Sizes(train=3000, dev=300, test=500),
+        _by_shots(given, tuning, few, enough),
+        {
+            "tuning": learning.model_copy(update={"learning_rate": 5e-4}), "shape": shape, "vocabulary_size": 8000,
+            "masking": 0.15,
+        },
+        {"tuning": learning.model_copy(update={"learning_rate": 3e-4})},
+    )  # fmt: skip
+    return _study("unseen-languages@real", given, languages, setting)
+
+
+def paper(given: Parameters) -> Study:
+    """mBERT, 20 epochs of language modelling in batches of 8 blocks of 128, and all the labelled sentences there are.
+
+    The papers' raw text is Wikipedia and OSCAR: give files of it as `texts`.
+    """
+    languages = [_real(code, given) for code in given.languages or TREEBANKS]
+    tuning = given.tuning("cuda", "bfloat16", 5, learning_rate=5e-5, tokens_per_batch=4096)
+    learning = given.tuning("cuda", "bfloat16", 20, learning_rate=5e-5, tokens_per_batch=1024)
+    shape = Shape(hidden=768, layers=12, heads=12, feed_forward=3072, positions=512, dropout=0.1)
+    whole = tuple(dict.fromkeys((*given.shots, 10**6))) if "shots" not in given.model_fields_set else given.shots
+    setting = Setting(
+        given.encoder or "bert-base-multilingual-cased",
+        _sources(given),
+        Sizes(train=300, dev=50, test=100) if given.small else Sizes(train=10**6, dev=10**6, test=10**6),
+        dict.fromkeys((0, *whole), tuning),
+        {
+            "tuning": learning.model_copy(update={"learning_rate": 1e-4}), "shape": shape, "vocabulary_size": 30_000,
+            "masking": 0.15,
+        },
+        {"tuning": learning},
+    )  # fmt: skip
+    return _study("unseen-languages@paper", given, languages, setting)
+
+
+def _by_shots(given: Parameters, tuning: Tuning, few: int, enough: int) -> dict[int, Tuning]:
+    """Steps in proportion to what there is to learn from."""
+    steps = {shots: few if shots <= 200 else enough for shots in given.shots}
+    short = {shots: tuning.model_copy(update={"epochs": None, "steps": count}) for shots, count in steps.items()}
+    return {0: tuning} | short
+
+
+def _of_the_world(code: str) -> Language:
+    letters = () if code in FAMILY and FAMILY[code].language.script == "Latn" else ("world", "world+permute:1")
+    data: dict[TaskName, str] = {"pos": f"world:{code}", "parsing": f"world:{code}"}
+    return Language(code, data, code, letters)
+
+
+def _real(code: str, given: Parameters) -> Language:
+    treebank = f"UD_{TREEBANKS[code]}" if code in TREEBANKS else f"UD_{code}"
+    data: dict[TaskName, str] = {"pos": treebank, "parsing": treebank}
+    if code in ENTITIES:
+        data["ner"] = f"masakhaner2:{ENTITIES[code]}"
+    text = given.texts.get(code, treebank if code in WITHOUT_TEXT else f"ntrex:{code}")
+    return Language(code, data, text, OTHER_LETTERS.get(code, ()), code not in UNTRAINED)
+
+
+def _sources(given: Parameters) -> dict[TaskName, str]:
+    sources: dict[TaskName, str] = {
+        "pos": "UD_English-EWT", "parsing": "UD_English-EWT", "ner": "masakhaner2:hau",
+    }  # fmt: skip
+    return {task: sources[task] for task in given.tasks or ("pos",)}
+
+
+def _study(name: str, given: Parameters, languages: list[Language], setting: Setting) -> Study:
+    cells = [Cell(language, letters) for language in languages for letters in (None, *language.letters)]
+    made = (encoder for cell in cells for encoder in _encoders(cell, setting))
+    return Study(
+        name=name,
+        question=QUESTION,
+        encoders=(setting.encoder, *made),
+        tasks=dict(_tasks(cells, setting)),
+        comparisons=tuple(_comparisons(cells, setting)),
+        seeds=given.seeds_to_run,
+    )
+
+
+def _encoders(cell: Cell, setting: Setting) -> Iterator[Adaptation | Pretraining]:
+    """One that goes on from the encoder, and one from nothing, on the same text."""
+    text = _text(cell)
+    yield Adaptation(
+        name=cell.recipe(setting.encoder, ADAPTED), encoder=setting.encoder, texts=(text,), **setting.adaptation
+    )
+    yield Pretraining(name=cell.recipe(setting.encoder, SCRATCH), texts=(text,), **setting.pretraining)
+
+
+def _text(cell: Cell) -> DeclaredText:
+    if cell.language.code in FAMILY:
+        return WorldText(language=cell.language.code, sentences=10_000, letters=cell.letters)
+    return cell.lettered(cell.language.text)
+
+
+def _tasks(cells: list[Cell], setting: Setting) -> Iterator[tuple[str, Transfer]]:
+    for task, source in setting.sources.items():
+        tested = [cell for cell in cells if task in cell.language.data]
+        zero = Transfer(
+            task=task, train=(source,), evaluate=tuple(_data(cell, task) for cell in tested), sizes=setting.sizes,
+            tuning=setting.tunings[0], encoders=(setting.encoder,), baselines=("bilstm",),
+        )  # fmt: skip
+        yield _named(task, 0), zero
+        for cell in tested:
+            made = tuple(cell.recipe(setting.encoder, recipe) for recipe in (ADAPTED, SCRATCH))
+            own = {"evaluate": (_data(cell, task),), "encoders": made, "baselines": ()}
+            yield _named(task, 0, cell), zero.model_copy(update=own)
+            for shots, tuning in setting.tunings.items():
+                if shots and cell.language.trained:
+                    yield _named(task, shots, cell), Transfer(
+                        task=task, train=own["evaluate"], shots=shots, evaluate=own["evaluate"], sizes=setting.sizes,
+                        tuning=tuning, encoders=(setting.encoder, *made), baselines=("bilstm",),
+                    )  # fmt: skip
+
+
+def _comparisons(cells: list[Cell], setting: Setting) -> Iterator[Comparison]:
+    for task, (shots, cell) in product(setting.sources, product(setting.tunings, cells)):
+        if task not in cell.language.data or (shots and not cell.language.trained):
+            continue
+        adapted, plain, scratch = (_scored(task, shots, cell, setting, one) for one in (ADAPTED, AS_IT_IS, SCRATCH))
+        yield Comparison(claim=above(ADAPTED, AS_IT_IS), first=adapted, second=plain)
+        if shots:
+            recurrent = plain.model_copy(update={"encoder": "bilstm"})
+            for recipe, scored in ((AS_IT_IS, plain), (ADAPTED, adapted), (SCRATCH, scratch)):
+                yield Comparison(claim=above(recipe, BILSTM), first=scored, second=recurrent)
+        if cell.letters:
+            own = Cell(cell.language, None)
+            for recipe, scored in ((AS_IT_IS, plain), (ADAPTED, adapted)):
+                second = _scored(task, shots, own, setting, recipe)
+                yield Comparison(claim=by_letters(recipe, cell.letters), first=scored, second=second)
+
+
+def _scored(task: TaskName, shots: int, cell: Cell, setting: Setting, recipe: str) -> Scored:
+    of_its_own = shots or recipe != AS_IT_IS
+    return Scored(
+        task=_named(task, shots, cell if of_its_own else None), encoder=cell.recipe(setting.encoder, recipe),
+        evaluate=_data(cell, task),
+    )  # fmt: skip
+
+
+def _named(task: TaskName, shots: int, cell: Cell | None = None) -> str:
+    return " ".join(filter(None, [task, f"with {shots}", cell and f"in {cell.name}"]))
+
+
+def _data(cell: Cell, task: TaskName) -> str:
+    return cell.lettered(cell.language.data[task])
+
+
+PROFILES = {"world": world, "real": real, "paper": paper}

@@ -1,0 +1,167 @@
+"""Advice on a language: what is seen beforehand, the plan, the race, the verdict and the model."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from babelscope.advise import command, race
+from babelscope.advise.recipes import Recipe, letters_for, recipes, study_of
+from babelscope.advise.request import Request
+from babelscope.compiler import compile_study
+from babelscope.corpora.conllu import write_conllu
+from babelscope.encoders.places import display_name
+from babelscope.errors import InputError
+from babelscope.measures.overlap import shared_mass
+from babelscope.statistics import Interval
+from babelscope.steps import Adapt, Recurrent, Tune
+from babelscope.store import Store
+from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM
+from babelscope.world import World
+from command_line import babelscope
+
+counts = st.dictionaries(st.integers(0, 9), st.integers(1, 50))
+
+
+@given(counts, counts)
+def test_shared_mass_is_one_minus_the_total_variation(first, second):
+    found = shared_mass(first, second)
+    if not first or not second:
+        assert found == 0
+        return
+    shares = [{piece: n / sum(one.values()) for piece, n in one.items()} for one in (first, second)]
+    variation = sum(abs(shares[0].get(piece, 0) - shares[1].get(piece, 0)) for piece in range(10)) / 2
+    assert found == pytest.approx(1 - variation)
+    assert found == pytest.approx(shared_mass(second, first))
+
+
+def test_letters_to_try():
+    assert letters_for("ug", "Arab") == ("uyghur",)
+    assert letters_for("ar", "Arab") == ("buckwalter",)
+    assert letters_for("mt", "Latn") == letters_for("xx", None) == ()
+    assert letters_for("qah", "Grek") == ("world",)
+    assert letters_for("qag", "Latn") == ()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("language")
+    world = World()
+    (folder / "text.txt").write_text("\n".join(world.text("qah", 60)) + "\n", encoding="utf-8")
+    write_conllu(folder / "trees.conllu", world.treebank("qah", "train", 60))
+    return folder
+
+
+@pytest.fixture
+def request_(files, encoder_folder):
+    return Request(
+        language="qah", text=str(files / "text.txt"), treebank=str(files / "trees.conllu"),
+        encoders=(str(encoder_folder),), seeds=2, adaptation_steps=2,
+    )  # fmt: skip
+
+
+def test_recipes_are_of_every_encoder_in_its_own_and_in_latin_letters(request_):
+    tried = recipes(request_, "Grek")
+    assert [(one.kind, one.letters) for one in tried[:-1]] == [
+        (AS_IT_IS, None), (ADAPTED, None), (AS_IT_IS, "world"), (ADAPTED, "world"),
+    ]  # fmt: skip
+    assert tried[-1].encoder == BILSTM
+    assert [one.loads_directly for one in tried] == [True, True, False, False, False]
+
+
+def test_the_study_tunes_each_recipe_alone(request_):
+    tried = [one for one in recipes(request_, "Grek") if one.encoder == BILSTM or one.letters]
+    steps = compile_study(study_of(request_, tried, [7])).steps.values()
+    tuned = {
+        (step.labels["encoder"], step.labels["train_languages"])
+        for step in steps
+        if isinstance(step, Tune) and not isinstance(step.encoder, Recurrent)
+    }
+    first = display_name(request_.encoders[0])
+    # The first encoder stands beside the BiLSTM; the race leaves it out.
+    assert tuned == {(first, "qah"), *((one.row_name, "qah>world") for one in tried[:-1])}
+    (adapted,) = [step for step in steps if isinstance(step, Adapt)]
+    assert adapted.tuning.steps == 2
+    assert [text.code for text in adapted.texts] == ["qah>world"]
+
+
+def test_what_is_seen_beforehand(request_):
+    sections, tried = command.look(request_)
+    assert re.fullmatch(r"Letters of the text: Grek 9\d%, Latn \d%.", sections[0].findings[0])
+    (table,) = sections[0].tables
+    own, latin = ([cell.text for cell in line] for line in table.lines)
+    assert (own[1], latin[1]) == ("its own", "world")
+    assert latin[-1].startswith("qaa ")
+    assert set(tried) == set(recipes(request_, "Grek"))
+    assert all(line[1].number > 0 for line in sections[1].tables[0].lines if line[0].text != BILSTM)
+
+
+def test_a_race_gives_up_what_is_clearly_behind(request_, store, monkeypatch):
+    tried = [Recipe(request_.encoders[0], AS_IT_IS), Recipe(request_.encoders[0], ADAPTED), Recipe(BILSTM, AS_IT_IS)]
+    monkeypatch.setattr(race, "leader", lambda runners, *_: runners[-1])
+    monkeypatch.setattr(
+        race, "gain",
+        lambda first, *_: Interval(-0.2, -0.3, -0.1 if "adapted" in first[0].model.title else 0.1, 0.1, 9),
+    )  # fmt: skip
+    kept, lost, recurrent = race.race(request_, tried, store, lambda plan: nullcontext(lambda event: None))
+    assert (len(kept.dev), len(lost.dev), len(recurrent.dev)) == (2, 1, 2)
+    assert (kept.lost, recurrent.lost) == ("", "")
+    assert lost.lost == "after 1 of 2 rounds, 20.0 points behind on dev"
+    assert (kept.tested, lost.tested, recurrent.tested) == (True, False, True)
+    assert all(store.has(one.key) for one in (*kept.test, *recurrent.test))
+    assert not store.has(lost.test[0].key)
+
+
+def test_a_verdict_a_page_and_a_model_that_pipelines_load(request_, files, tmp_path, encoder_folder):
+    folder, page = tmp_path / "model", tmp_path / "advice.html"
+    arguments = [
+        "advise", "--language", "qah", "--text", files / "text.txt", "--treebank", files / "trees.conllu",
+        "--encoder", encoder_folder, "--seeds", 1, "--steps", 2, "--store", tmp_path / "store", "-o", page, "--run",
+    ]  # fmt: skip
+    first = babelscope(*arguments, "--export", folder)
+    assert first.status == 0, first.errors
+    assert "The verdict" in first.output
+    assert "Best: " in page.read_text()
+    assert "in percent" in page.read_text().lower()
+    again = babelscope(*arguments)  # all of it is in the store
+    assert "tune" not in again.errors
+    best, as_before = (re.search(r"^- Best: .*$", one.output, re.MULTILINE)[0] for one in (first, again))
+    assert best == as_before
+    assert (folder / "README.md").read_text().startswith("---\nlanguage: qah\n")
+    from transformers import pipeline
+
+    labelled = pipeline("token-classification", model=str(folder))("βυ λανοξ βοτα")
+    assert {one["entity"] for one in labelled} <= set(json.loads((folder / "config.json").read_text())["label2id"])
+
+
+def test_without_labelled_sentences_there_is_a_plan_but_no_verdict(request_):
+    plain = request_.model_copy(update={"treebank": None})
+    sections, tried = command.look(plain)
+    assert all(line[1].text == "unknown" for line in sections[1].tables[0].lines)
+    with pytest.raises(InputError, match="give labelled sentences with --treebank"):
+        command.decide(plain, tried, Store(Path("nowhere")), lambda plan: nullcontext(print), None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (["--language", "q x"], "language"),
+        (["--task", "ner"], "task"),
+        (["--text", "nowhere.txt"], "nowhere.txt"),
+        (["--encoder", "./nowhere"], "no such folder"),
+    ],
+)
+def test_bad_requests_are_refused_in_words(files, encoder_folder, tmp_path, changes, message):
+    given = {"--language": "qah", "--text": str(files / "text.txt"), "--encoder": str(encoder_folder)}
+    given |= {changes[0]: changes[1]}
+    arguments = [part for pair in given.items() for part in pair]
+    answer = babelscope("advise", *arguments, "-o", tmp_path / "x.html", "--store", tmp_path / "store")
+    assert answer.status == 2
+    assert message in answer.errors
+    assert "Traceback" not in answer.errors

@@ -1,0 +1,68 @@
+"""Treebanks of the user's own: one file that is divided, or a folder with a file a split."""
+
+from __future__ import annotations
+
+import pytest
+
+from babelscope.corpora.conllu import write_conllu
+from babelscope.corpora.datasets import find
+from babelscope.corpora.own_treebanks import own_file, read_own
+from babelscope.errors import DataError, InputError
+from babelscope.world import World
+
+
+@pytest.fixture
+def sentences():
+    return World().treebank("qaa", "train", 40)
+
+
+def test_a_file_is_divided_in_its_order(tmp_path, sentences):
+    write_conllu(tmp_path / "mine.conllu", sentences)
+    name = f"treebank:qaa:{tmp_path / 'mine.conllu'}"
+    parts = [read_own(name, split) for split in ("train", "dev", "test")]
+    assert [len(part) for part in parts] == [32, 4, 4]
+    assert [one.words for part in parts for one in part] == [one.words for one in sentences]
+
+
+@pytest.mark.parametrize("dev", [True, False])
+def test_a_folder_has_a_file_a_split(tmp_path, sentences, dev):
+    write_conllu(tmp_path / "x-train.conllu", sentences[:20])
+    write_conllu(tmp_path / "x-test.conllu", sentences[30:])
+    if dev:
+        write_conllu(tmp_path / "x-dev.conllu", sentences[20:30])
+    name = f"treebank:qaa:{tmp_path}"
+    train, held_out, test = ([one.words for one in read_own(name, split)] for split in ("train", "dev", "test"))
+    expected = [one.words for one in sentences]
+    assert test == expected[30:]
+    assert (train, held_out) == ((expected[:20], expected[20:30]) if dev else (expected[:18], expected[18:20]))
+
+
+def test_all_tasks_of_treebanks_read_them(tmp_path, sentences):
+    write_conllu(tmp_path / "mine.conllu", sentences)
+    name = f"treebank:mt:{tmp_path / 'mine.conllu'}"
+    data = find("pos", name, "test", 2)
+    assert (data.language, data.code, data.splits_one_file) == ("mt", "mt", True)
+    assert [one.words for one in data.read()] == [one.words for one in sentences[36:38]]
+    assert find("mlm", name, "test", 1).read() == (" ".join(sentences[36].forms),)
+    lettered = find("parsing", f"{name}>cyrillic", "test", 2)
+    assert (lettered.code, len(lettered.read())) == ("mt>cyrillic", 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("treebank:mt", "a treebank of one's own is named treebank:CODE:FILE"),
+        ("treebank:mt:nowhere.conllu", "there is no file or folder nowhere.conllu"),
+    ],
+)
+def test_what_there_is_not_is_refused(name, message):
+    with pytest.raises(InputError, match=message):
+        own_file(name, "train")
+
+
+def test_a_folder_without_a_split_and_a_file_too_small_are_refused(tmp_path, sentences):
+    write_conllu(tmp_path / "x-train.conllu", sentences[:5])
+    with pytest.raises(InputError, match=r"no file named \*test\*.conllu"):
+        own_file(f"treebank:mt:{tmp_path}", "test")
+    with pytest.raises(DataError, match="5 sentences; to train, select and test takes ten or more"):
+        read_own(f"treebank:mt:{tmp_path / 'x-train.conllu'}", "train")

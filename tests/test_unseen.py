@@ -1,0 +1,174 @@
+"""Languages never seen: verdicts from intervals, the study, and what the report says of it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from babelscope.comparison import Compare
+from babelscope.compiler import compile_study
+from babelscope.report import Report, markdown
+from babelscope.report.page import render
+from babelscope.report.unseen import Case, gains, unseen_figures, unseen_findings, unseen_tables, verdicts
+from babelscope.rows import Row
+from babelscope.statistics import Interval
+from babelscope.steps import Adapt, Pretrain, Recurrent, Tune
+from babelscope.studies import find_study
+from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM, EASY, HARD, INTERMEDIATE, above, by_letters, verdict
+
+
+def interval(sign):
+    return {1: Interval(2, 1, 3, 0.5, 9), -1: Interval(-2, -3, -1, 0.5, 9), 0: Interval(0.1, -1, 1, 0.5, 9)}[sign]
+
+
+@pytest.mark.parametrize(
+    ("as_it_is", "adapted", "expected"),
+    [
+        (1, 1, EASY),
+        (1, -1, EASY),
+        (-1, 1, INTERMEDIATE),
+        (-1, -1, HARD),
+        (-1, 0, "undecided: Intermediate or Hard"),
+        (0, 1, "undecided: Easy or Intermediate"),
+        (0, -1, "undecided: Easy or Hard"),
+        (0, 0, "undecided: Easy or Intermediate or Hard"),
+    ],
+)
+def test_verdicts(as_it_is, adapted, expected):
+    assert verdict(interval(as_it_is), interval(adapted)) == expected
+
+
+@given(*[st.floats(-5, 5)] * 4)
+def test_a_verdict_that_is_decided_is_the_one_of_any_value_within_the_intervals(mean, reach, other, also):
+    """Whatever the true gains within the intervals are, a verdict that is not undecided is theirs."""
+    one, two = (Interval(m, m - abs(r), m + abs(r), 1, 9) for m, r in ((mean, reach), (other, also)))
+    found = verdict(one, two)
+    if "undecided" not in found:
+        for a in (one.low, one.high):
+            for b in (two.low, two.high):
+                assert found == (EASY if a > 0 else INTERMEDIATE if b > 0 else HARD)
+
+
+# --- the study
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return compile_study(find_study("unseen-languages", {"scale": "small"}))
+
+
+def test_every_recipe_in_every_letters_with_every_number_of_sentences(plan):
+    cells = {"qag", "qah", "qah>world", "qah>world-permute-1", "qai", "qai>world", "qai>world-permute-1"}
+    made = [step for step in plan.steps.values() if isinstance(step, Adapt | Pretrain)]
+    assert len(made) == 2 * len(cells)
+    tuned = [step for step in plan.steps.values() if isinstance(step, Tune) and step.task == "pos" and step.seed == 0]
+    labels = {(step.labels["encoder"].partition(" q")[0], step.labels["train_languages"]) for step in tuned}
+    own = {f"{cell}:{shots}" for cell in cells for shots in (100, 1000)}
+    for recipe in ("world-natural", "adapted", "from scratch", "bilstm"):
+        assert {training for name, training in labels if name == recipe} == own | {"qaa"}
+    assert all(not step.dev for step in tuned if ":" in step.labels["train_languages"])
+    assert {step.tuning.epochs for step in tuned if isinstance(step.encoder, Recurrent)} == {20}
+
+
+def test_encoders_are_tuned_in_the_letters_that_they_learned(plan):
+    for step in plan.steps.values():
+        if isinstance(step, Tune) and step.labels["encoder"].startswith(("adapted", "from")):
+            cell = "q" + step.labels["encoder"].partition(" q")[2]
+            assert {data.name.removeprefix("world:") for data in step.train} <= {cell, "qaa"}
+
+
+def test_comparisons_are_of_the_same_sentences_and_seeds(plan):
+    steps = [step for step in plan.steps.values() if isinstance(step, Compare)]
+    for step in steps:
+        assert [one.model.seed for one in step.first] == [one.model.seed for one in step.second] == [0, 1]
+        assert len({one.data.language for one in (*step.first, *step.second)}) == 1
+        trained = {one.model.labels["train_languages"].rpartition(":")[2] for one in (*step.first, *step.second)}
+        assert len(trained) == 1 or step.first[0].model.train[0].language == step.second[0].model.train[0].language
+    claims = {step.claim for step in steps}
+    assert claims == {
+        *(above(recipe, BILSTM) for recipe in (AS_IT_IS, ADAPTED, "from scratch")), above(ADAPTED, AS_IT_IS),
+        *(by_letters(recipe, letters) for recipe in (AS_IT_IS, ADAPTED) for letters in ("world", "world+permute:1")),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("profile", ["real", "paper"])
+def test_other_profiles_are_declared(profile):
+    study = find_study(f"unseen-languages@{profile}", {"encoder": "world-natural", "tasks": ["pos", "ner"]})
+    assert "UD_Uyghur-UDT>uyghur+permute:1" in study.tasks["pos with 0"].evaluate
+    assert "masakhaner2:wol" in study.tasks["ner with 0"].evaluate
+    texts = {text for encoder in study.encoders[1:] for text in encoder.texts}
+    assert {"ntrex:wo", "ntrex:mt", "ntrex:ug", "ntrex:ug>uyghur"} <= texts
+    assert ("UD_Bambara-CRB" in texts) == (profile == "paper")
+
+
+def test_text_of_ones_own():
+    given = {"encoder": "world-natural", "languages": ["mt"], "texts": {"mt": "text:mt:wiki.txt"}}
+    (adapted, scratch) = find_study("unseen-languages@real", given).encoders[1:]
+    assert adapted.texts == scratch.texts == ("text:mt:wiki.txt",)
+
+
+# --- the report
+
+
+def gain(claim, mean, low, high, language="mt", training="mt:100", task="pos"):
+    for end, value in (("", mean), (".low", low), (".high", high)):
+        yield Row(
+            f"accuracy gain: {claim}{end}", value, "share", encoder="mbert", task=task, train_languages=training,
+            language=language, dataset="UD_Maltese-MUDT", split="test",
+        )  # fmt: skip
+
+
+ROWS = [
+    *gain(above(AS_IT_IS, BILSTM), -0.05, -0.08, -0.02),
+    *gain(above(ADAPTED, BILSTM), 0.03, 0.01, 0.05),
+    *gain(by_letters(AS_IT_IS, "uyghur"), 0.2, 0.1, 0.3, "ug>uyghur", "en"),
+    *gain(by_letters(AS_IT_IS, "uyghur+permute:1"), -0.02, -0.03, -0.01, "ug>uyghur-permute-1", "en"),
+    *gain(by_letters(ADAPTED, "uyghur"), 0.1, -0.1, 0.3, "ug>uyghur", "en"),
+    Row("published verdict: Intermediate", 1, language="mt"),
+    Row("accuracy", 0.8, "share", encoder="adapted mt", task="pos", train_languages="mt:100", language="mt",
+        dataset="UD_Maltese-MUDT", split="test", seed=0),
+    Row("accuracy", 0.7, "share", encoder="bilstm", task="pos", train_languages="mt:100", language="mt",
+        dataset="UD_Maltese-MUDT", split="test", seed=0),
+]  # fmt: skip
+
+
+@pytest.fixture
+def report():
+    return Report("unseen", "?", ROWS, labels={"mt": "Maltese (Latn)"})
+
+
+def test_gains_are_read_by_case(report):
+    found = gains(report)
+    assert found[Case("pos", "mt", 100)][above(ADAPTED, BILSTM)] == Interval(0.03, 0.01, 0.05, None, 1)
+    assert verdicts(found) == {Case("pos", "mt", 100): INTERMEDIATE}
+    assert {case.shots for case in found if case.language != "mt"} == {0}
+
+
+def test_findings_say_what_shows(report):
+    verdict_line, *letters = unseen_findings(report, gains(report))
+    assert verdict_line == "Part-of-speech tagging, 100 sentences: Intermediate: Maltese (Latn)."
+    assert letters == [
+        "Part-of-speech tagging, ug>uyghur, none of its own: transliteration gains 20.0 points [10.0, 30.0].",
+        "Part-of-speech tagging, ug>uyghur-permute-1, none of its own: letters exchanged at random loses 2.0 points "
+        "[1.0, 3.0].",
+    ]
+
+
+def test_tables_and_figures(report):
+    found = gains(report)
+    decided, others, scores = unseen_tables(report, found)
+    assert [cell.text for cell in decided.lines[0]] == [
+        "Part-of-speech tagging", "Maltese (Latn)", "100", "−5.0", "[−8.00, −2.00]", "+3.0", "[1.00, 5.00]", "", "",
+        "Intermediate", "Intermediate",
+    ]  # fmt: skip
+    assert [line[-1].text for line in others.lines] == ["shows", "does not show", "the reverse shows"]
+    assert [cell.text for cell in scores.lines[0]][3:] == ["", "80.0", "", "70.0"]
+    assert [figure.title for figure in unseen_figures(report, found)] == [
+        "Against a BiLSTM: Part-of-speech tagging, 100 sentences"
+    ]
+
+
+def test_they_stand_on_the_page_and_in_markdown(report):
+    assert "Easy, Intermediate or Hard" in markdown(report)
+    assert "Against a BiLSTM" in render(report)
