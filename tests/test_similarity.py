@@ -14,7 +14,7 @@ from babelscope.encoders.tap import sentence_states
 from babelscope.engine import run_plan
 from babelscope.errors import EncoderError, InputError, StudyError
 from babelscope.execution import load_tuned, load_tuned_encoder
-from babelscope.measure_steps import SIMILARITIES, Align
+from babelscope.measure_steps import SIMILARITIES, SentenceSimilarity
 from babelscope.measures.cka import linear_cka, rbf_cka
 from babelscope.measures.retrieval import mutual_retrieval, retrieval_accuracy
 from babelscope.measures.similarity import LanguageStates, similarity
@@ -92,8 +92,8 @@ def ran(encoder_folder, tmp_path_factory) -> tuple[Plan, Store]:
     return plan, store
 
 
-def compared(plan: Plan, pooling: str = "mean") -> list[Align]:
-    return [step for step in plan.steps.values() if isinstance(step, Align) and step.pooling == pooling]
+def compared(plan: Plan, pooling: str = "mean") -> list[SentenceSimilarity]:
+    return [step for step in plan.steps.values() if isinstance(step, SentenceSimilarity) and step.pooling == pooling]
 
 
 def test_one_step_compares_all_targets_of_a_model(ran):

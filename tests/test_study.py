@@ -332,7 +332,8 @@ def test_small_means_less_and_seeds_are_those_that_were_given(name):
     for task, less in small.tasks.items():
         more = full.tasks[task]
         assert all(getattr(less.sizes, split) < getattr(more.sizes, split) for split in ("train", "dev", "test"))
-        assert less.tuning.epochs * less.sizes.train < more.tuning.epochs * more.sizes.train
+        lengths = [one.tuning.steps or one.tuning.epochs * one.sizes.train for one in (less, more)]
+        assert lengths[0] < lengths[1]
     for seeds in (0, 1001):
         with pytest.raises(StudyError, match="seeds: Input should be "):
             find_study(name, {"seeds": seeds})

@@ -25,7 +25,7 @@ SIMILARITIES: tuple[SimilarityMeasure, ...] = get_args(SimilarityMeasure)
 
 
 class Vocabulary(Step):
-    """Compare an encoder's pieces with another's, and see how they cover texts; before any tuning."""
+    """SentenceSimilarity an encoder's pieces with another's, and see how they cover texts; before any tuning."""
 
     encoder: SerializeAsAny[EncoderStep]
     reference: SerializeAsAny[EncoderStep]
@@ -122,7 +122,7 @@ class Retrieve(Step):
         retrieve(self, workspace)
 
 
-class Align(Step):
+class SentenceSimilarity(Step):
     """Measure how alike the states of parallel sentences are in a language and in others, layer by layer.
 
     One step has all of the other languages, so that each is read by the encoder once.
@@ -147,6 +147,6 @@ class Align(Step):
         return f"compare sentences in {len(self.texts.pairs) + 1} languages: {what}"
 
     def execute(self, workspace: Workspace) -> None:
-        from babelscope.measuring import align
+        from babelscope.measuring import measure_similarity
 
-        align(self, workspace)
+        measure_similarity(self, workspace)

@@ -11,7 +11,7 @@ from torch.nn import Module
 from babelscope.corpora.datasets import data_labels
 from babelscope.encoders.tap import sentence_states, word_states
 from babelscope.execution import donors, load_tuned_encoder
-from babelscope.measure_steps import Align, Cost, Probe, Project, Retrieve, Vocabulary
+from babelscope.measure_steps import Cost, Probe, Project, Retrieve, SentenceSimilarity, Vocabulary
 from babelscope.measures import cost, overlap
 from babelscope.measures.projection import aligned_words, translation_share
 from babelscope.measures.projection import project as project_states
@@ -58,7 +58,7 @@ def retrieve(step: Retrieve, workspace: Workspace) -> None:
     )
 
 
-def align(step: Align, workspace: Workspace) -> None:
+def measure_similarity(step: SentenceSimilarity, workspace: Workspace) -> None:
     """Write how alike the source's sentences are to those of every other language, for every layer (0: the embeddings).
 
     Of first pieces the embeddings are left out: they are the same in all sentences.

@@ -9,7 +9,7 @@ from babelscope.corpora.datasets import FileData
 from babelscope.corpora.parallel_sentences import ParallelTreebanks
 from babelscope.declaration import Declaration
 from babelscope.errors import InputError, StudyError
-from babelscope.measure_steps import Align
+from babelscope.measure_steps import SentenceSimilarity
 from babelscope.step import Step
 from babelscope.steps import Training
 
@@ -70,7 +70,7 @@ def check_device(steps: Iterable[Step]) -> None:
 def _device(step: Step) -> str:
     if isinstance(step, Training):
         return step.tuning.device
-    return step.device if isinstance(step, Align) else "cpu"
+    return step.device if isinstance(step, SentenceSimilarity) else "cpu"
 
 
 def _files(value: object) -> Iterator[FileData | ParallelTreebanks]:

@@ -101,8 +101,9 @@ def _transfer(request: Request, recipe: Recipe) -> Transfer:
 
 def _adaptation(request: Request, recipe: Recipe) -> Adaptation:
     rate = 1e-3 if is_small(recipe.encoder) else 3e-4
+    new_pieces = request.new_pieces if recipe.kind == EXTENDED else None
     return Adaptation(
-        name=recipe.row_name, encoder=recipe.encoder, new_pieces=request.new_pieces if recipe.kind == EXTENDED else None,
+        name=recipe.row_name, encoder=recipe.encoder, new_pieces=new_pieces,
         texts=(_lettered(request.text_name, recipe),),
         tuning=tuning_of(request, recipe).model_copy(
             update={"epochs": None, "steps": request.adaptation_steps, "learning_rate": rate}

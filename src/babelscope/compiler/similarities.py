@@ -8,7 +8,7 @@ from babelscope.compiler.faults import Faults
 from babelscope.compiler.surfaces import Conditions
 from babelscope.compiler.transfers import ResolvedTransfer
 from babelscope.corpora.parallel_sentences import Parallel, WorldParallel, find_parallel
-from babelscope.measure_steps import Align
+from babelscope.measure_steps import SentenceSimilarity
 from babelscope.step import Step
 from babelscope.study import Study
 from babelscope.study_measures import Similarity
@@ -35,15 +35,15 @@ def similarities(
         if found is None:
             continue
         for encoder, seed in conditions:
-            yield _align(declared, found, encoder, declared.device, 1)
+            yield _compare(declared, found, encoder, declared.device, 1)
             for name in declared.tuned:
                 for schedule in study.schedules:
                     tuned = transfers[name].tuned(encoder, schedule, seed)
-                    yield _align(declared, found, tuned, tuned.tuning.device, tuned.tuning.threads)
+                    yield _compare(declared, found, tuned, tuned.tuning.device, tuned.tuning.threads)
 
 
-def _align(declared: Similarity, texts: Parallel, model: object, device: str, threads: int) -> Align:
-    return Align.model_validate(
+def _compare(declared: Similarity, texts: Parallel, model: object, device: str, threads: int) -> SentenceSimilarity:
+    return SentenceSimilarity.model_validate(
         {
             "model": model, "texts": texts, "pooling": declared.pooling, "measures": declared.measures,
             "device": device, "threads": threads,

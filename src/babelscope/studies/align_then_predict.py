@@ -63,7 +63,6 @@ class Setting:
     """To compare."""
     device: str = "cpu"
     """What compares encoders as they are."""
-    seeds: int = 3
 
 
 def world(given: Parameters) -> Study:
@@ -105,7 +104,6 @@ def paper(given: Parameters) -> Study:
         tasks,
         100 if given.small else 800,
         tuning.device,
-        seeds=5,
     )
     sources = _known(given.sources or tuple(TREEBANKS), TREEBANKS)
     return _study("paper", given, _multilingual(given), sources, setting)
@@ -144,7 +142,7 @@ def _study(
         encoders=(name,),
         surgeries=(None, *(f"reinit:layers={first}+{second}" for first, second in pairs)),
         tasks={f"{task}-{code}": _transfer(task, code, setting) for code in sources for task in setting.tasks},
-        seeds=tuple(range(given.seeds or (2 if given.small else setting.seeds))),
+        seeds=given.seeds_to_run,
         similarities=tuple(_similarity(code, setting) for code in sources),
     )
 
