@@ -36,9 +36,9 @@ def similarities(
             continue
         for encoder, seed in conditions:
             yield _compare(declared, found, encoder, declared.device, 1)
-            for name in declared.tuned:
-                for schedule in study.schedules:
-                    tuned = transfers[name].tuned(encoder, schedule, seed)
+            for task in (transfers[name] for name in declared.tuned):
+                for schedule in study.schedules if task.is_for(encoder) else ():
+                    tuned = task.tuned(encoder, schedule, seed)
                     yield _compare(declared, found, tuned, tuned.tuning.device, tuned.tuning.threads)
 
 
