@@ -21,7 +21,6 @@ from babelscope.errors import InputError
 from babelscope.measures.overlap import Coverage, shared_mass
 from babelscope.statistics import Interval
 from babelscope.steps import Adapt, Recurrent, Tune
-from babelscope.store import Store
 from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.world import World
 from command_line import babelscope
@@ -78,12 +77,12 @@ def test_recipes_are_of_every_encoder_in_its_own_and_in_latin_letters(request_):
         (AS_IT_IS, None), (ADAPTED, None), (AS_IT_IS, "world"), (ADAPTED, "world"),
     ]  # fmt: skip
     assert tried[-1].encoder == BILSTM
-    assert [one.loads_directly for one in tried] == [True, True, False, False, False]
+    assert [one.loads_directly("pos") for one in tried] == [True, True, False, False, False]
 
 
 def test_a_vocabulary_that_covers_the_text_badly_is_extended(request_):
     (extended,) = [one for one in recipes(request_, covered(request_, 3.0)) if one.kind == EXTENDED]
-    assert (extended.letters, extended.loads_directly) == (None, True)
+    assert (extended.letters, extended.loads_directly("pos")) == (None, True)
     (adaptation,) = [one for one in study_of(request_, [extended], [0]).encoders if not isinstance(one, str)]
     assert adaptation.new_pieces == request_.new_pieces
 
@@ -131,6 +130,30 @@ def test_a_race_gives_up_what_is_clearly_behind(request_, store, monkeypatch):
     assert not store.has(lost.test[0].key)
 
 
+def test_a_recipe_that_fails_is_given_up_and_the_others_go_on(request_, store, monkeypatch):
+    tried = [Recipe(request_.encoders[0], AS_IT_IS), Recipe(request_.encoders[0], ADAPTED), Recipe(BILSTM, AS_IT_IS)]
+    run = race._run
+
+    def failing(evaluations, *given):
+        return run([one for one in evaluations if "adapted" not in one.title], *given) or "adapt: no luck"
+
+    monkeypatch.setattr(race, "_run", failing)
+    kept, lost, recurrent = (runner for runner in race_once(request_, tried, store))
+    assert lost.lost == "since it failed (adapt: no luck)"
+    assert (len(kept.dev), lost.dev, len(recurrent.dev)) == (1, [], 1)
+
+
+def race_once(request, tried, store):
+    runners = [race.Runner(recipe) for recipe in tried]
+    scored = race._evaluations(request, tried, 0)
+    for runner in runners:
+        runner.test.append(scored[runner.recipe])
+        runner.dev.append(runner.test[0].model_copy(update={"data": runner.test[0].model.dev[0]}))
+    failed = race._run([runner.dev[0] for runner in runners], store, lambda plan: nullcontext(lambda event: None))
+    race._drop_failed(runners, failed, store)
+    return runners
+
+
 def test_a_verdict_a_page_and_a_model_that_pipelines_load(request_, files, tmp_path, encoder_folder):
     folder, page = tmp_path / "model", tmp_path / "advice.html"
     arguments = [
@@ -155,10 +178,10 @@ def test_a_verdict_a_page_and_a_model_that_pipelines_load(request_, files, tmp_p
 
 def test_without_labelled_sentences_there_is_a_plan_but_no_verdict(request_):
     plain = request_.model_copy(update={"treebank": None})
-    sections, tried = command.look(plain)
+    sections = command.look(plain).sections
     assert all(line[1].text == "unknown" for line in sections[1].tables[0].lines)
     with pytest.raises(InputError, match="give labelled sentences with --treebank"):
-        command.decide(plain, tried, Store(Path("nowhere")), lambda plan: nullcontext(print), None)
+        command.check(plain, True, None, Path("advice.html"))
 
 
 @pytest.mark.parametrize(
@@ -166,14 +189,17 @@ def test_without_labelled_sentences_there_is_a_plan_but_no_verdict(request_):
     [
         (["--language", "q x"], "language"),
         (["--task", "ner"], "task"),
-        (["--text", "nowhere.txt"], "nowhere.txt"),
+        (["--text", "nowhere.txt"], "nowhere.txt: there is no such file"),
+        (["--treebank", "nowhere.conllu"], "nowhere.conllu: there is no such file"),
+        (["--export", "model"], "give --run too"),
+        (["--run", "--seeds", "1"], "give labelled sentences with --treebank"),
         (["--encoder", "./nowhere"], "no such folder"),
     ],
 )
 def test_bad_requests_are_refused_in_words(files, encoder_folder, tmp_path, changes, message):
     given = {"--language": "qah", "--text": str(files / "text.txt"), "--encoder": str(encoder_folder)}
-    given |= {changes[0]: changes[1]}
-    arguments = [part for pair in given.items() for part in pair]
+    given.pop(changes[0], None)
+    arguments = [*(part for pair in given.items() for part in pair), *changes]
     answer = babelscope("advise", *arguments, "-o", tmp_path / "x.html", "--store", tmp_path / "store")
     assert answer.status == 2
     assert message in answer.errors

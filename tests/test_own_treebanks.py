@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from babelscope.compiler import compile_study
 from babelscope.corpora.conllu import write_conllu
 from babelscope.corpora.datasets import find
 from babelscope.corpora.own_treebanks import own_file, read_own
-from babelscope.errors import DataError, InputError
+from babelscope.errors import DataError, InputError, StudyError
+from babelscope.study import Study
 from babelscope.world import World
+from command_line import declaration, transfer
 
 
 @pytest.fixture
@@ -62,7 +65,34 @@ def test_what_there_is_not_is_refused(name, message):
 
 def test_a_folder_without_a_split_and_a_file_too_small_are_refused(tmp_path, sentences):
     write_conllu(tmp_path / "x-train.conllu", sentences[:5])
-    with pytest.raises(InputError, match=r"no file named \*test\*.conllu"):
+    with pytest.raises(InputError, match=r"no file named like mt-ud-test.conllu"):
         own_file(f"treebank:mt:{tmp_path}", "test")
-    with pytest.raises(DataError, match="5 sentences; to train, select and test takes ten or more"):
+    with pytest.raises(DataError, match="5 sentences; a file that is divided takes ten or more"):
         read_own(f"treebank:mt:{tmp_path / 'x-train.conllu'}", "train")
+
+
+def test_names_that_only_contain_a_split_are_not_taken_for_it(tmp_path, sentences):
+    for name, part in (("sa_devanagari-train", sentences[:20]), ("latest-test", sentences[30:])):
+        write_conllu(tmp_path / f"{name}.conllu", part)
+    name = f"treebank:sa:{tmp_path}"
+    assert own_file(name, "dev") == own_file(name, "train") == tmp_path / "sa_devanagari-train.conllu"
+    assert own_file(name, "test") == tmp_path / "latest-test.conllu"
+    write_conllu(tmp_path / "other-test.conllu", sentences[:10])
+    with pytest.raises(InputError, match=r"several files of the split test: latest-test\.conllu, other-test\.conllu"):
+        own_file(name, "test")
+
+
+def test_small_splits_of_a_folder_are_whole(tmp_path, sentences):
+    for split, part in (("train", sentences[:20]), ("dev", sentences[20:23]), ("test", sentences[30:34])):
+        write_conllu(tmp_path / f"x-{split}.conllu", part)
+    assert [len(read_own(f"treebank:mt:{tmp_path}", split)) for split in ("train", "dev", "test")] == [20, 3, 4]
+
+
+def test_a_test_file_that_is_trained_on_is_refused(tmp_path, sentences, encoder_folder):
+    for split in ("train", "test"):
+        write_conllu(tmp_path / f"x-{split}.conllu", sentences)
+    name = f"treebank:mt:{tmp_path}"
+    tasks = {"pos": transfer(train=[name], evaluate=[name], baselines=[])}
+    study = Study.model_validate(declaration(encoder_folder, surgeries=[None], retrieval=None, tasks=tasks))
+    with pytest.raises(StudyError, match="is the file that is trained or selected on"):
+        compile_study(study)

@@ -252,5 +252,5 @@ def test_what_is_trained_on_is_not_tested_on(tmp_path, monkeypatch, encoder_fold
     (tmp_path / "xnli" / "xnli-es-original.tsv").write_text("premise\thypothesis\tlabel\n" + "".join(lines), "utf-8")
     name = ["xnli:es-original"]
     tasks = {"xnli": transfer(train=name, evaluate=name, baselines=[])}
-    with pytest.raises(StudyError, match=r"tasks\.xnli\.evaluate\.0: .* is the file that is trained on"):
+    with pytest.raises(StudyError, match=r"tasks\.xnli\.evaluate\.0: .* is the file that is trained or selected on"):
         compile_study(Study.model_validate(declaration(encoder_folder, tasks=tasks)))

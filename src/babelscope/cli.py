@@ -247,6 +247,7 @@ def advise(
         "adaptation_steps": steps, "device": device, "precision": precision,
     }  # fmt: skip
     request, kept = validate(Request, given, "advise"), Store(store)
+    command.check(request, run, export, output)
     sections, tried = command.look(request)
     for section in sections:
         show_section(section, out)

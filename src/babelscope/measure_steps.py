@@ -25,7 +25,7 @@ SIMILARITIES: tuple[SimilarityMeasure, ...] = get_args(SimilarityMeasure)
 
 
 class Vocabulary(Step):
-    """SentenceSimilarity an encoder's pieces with another's, and see how they cover texts; before any tuning."""
+    """Compare an encoder's pieces with another's, and see how they cover texts; before any tuning."""
 
     encoder: SerializeAsAny[EncoderStep]
     reference: SerializeAsAny[EncoderStep]

@@ -135,7 +135,7 @@ class Scored(Declaration):
 
 
 class Comparison(Declaration):
-    """Two models compared on the same sentences, by a bootstrap over sentences and seeds."""
+    """Two models compared on the same sentences, with an interval over sentences and seeds; under every schedule."""
 
     claim: str = Field(min_length=1)
     """In words: that the first is better. Comparisons of one claim stand together."""

@@ -6,12 +6,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import torch
+
 from babelscope.advise import page
-from babelscope.advise.facts import Fact, facts, planned, published, script_of_text, seconds_a_piece, text_of
+from babelscope.advise.facts import (
+    Fact,
+    facts,
+    planned,
+    published,
+    references,
+    script_of_text,
+    seconds_a_piece,
+    text_of,
+)
 from babelscope.advise.outcome import export, outcome_of
 from babelscope.advise.race import Watching, race
 from babelscope.advise.recipes import Recipe, letters_for
 from babelscope.advise.request import Request
+from babelscope.corpora.datasets import find_file
+from babelscope.corpora.sources import Split
 from babelscope.encoders.places import locate
 from babelscope.errors import InputError
 from babelscope.execution import load
@@ -27,23 +40,44 @@ class Advice(NamedTuple):
     tried: list[Recipe]
 
 
-def look(request: Request) -> Advice:
-    """All that can be said before anything is tuned.
+def check(request: Request, run: bool, folder: Path | None, output: Path) -> None:
+    """Refuse what cannot be done, before anything is computed.
 
     Raises:
-        InputError: there is no such text, treebank or encoder.
+        InputError: there is no such text, treebank, encoder or device, no labelled sentences to decide by, or a place
+            that cannot be written to.
     """
+    if folder is not None and not run:
+        raise InputError("--export writes the best model of a run; give --run too")
+    if run and request.treebank_name is None:
+        raise InputError("nothing to decide by: give labelled sentences with --treebank, a file of CoNLL-U")
+    if folder is not None and folder.exists():
+        raise InputError(f"{folder}: already there; give --export a name that does not exist yet")
+    if not output.resolve().parent.is_dir():
+        raise InputError(f"{output}: there is no folder {output.parent}")
+    for name in request.encoders:
+        locate(name)
+    find_file("mlm", request.text_name, "train").read()
+    splits: tuple[Split, ...] = ("train", "dev", "test")
+    for split in splits if request.treebank_name else ():
+        find_file(request.task, request.treebank_name or "", split).read()
+    if request.device == "cuda" and not torch.cuda.is_available():
+        raise InputError("--device cuda, but torch sees no CUDA device here")
+
+
+def look(request: Request) -> Advice:
+    """All that can be said before anything is tuned."""
     lines = text_of(request)
     scripts = script_of_text(lines)
     script = next(iter(scripts), None)
-    letters = letters_for(request.language, script)
+    letters, others = letters_for(request.language, script), references(request.language)
     found: list[Fact] = []
     costs: dict[str, float] = {}
-    for name in request.encoders:
+    for name in dict.fromkeys(request.encoders):
         place = locate(name)
         encoder = load(Load(name=place.name, content=place.content, place=place.path))
-        found += facts(lines, encoder, name, letters)
-        costs[name] = seconds_a_piece(encoder)
+        found += facts(lines, encoder, name, letters, others)
+        costs[name] = seconds_a_piece(encoder, request.device)
     plan = planned(request, found, costs)
     sections = [page.seen_section(scripts, found, published(request.language, script)), page.plan_section(plan)]
     return Advice(sections, [one.recipe for one in plan])
@@ -53,12 +87,8 @@ def decide(request: Request, tried: Sequence[Recipe], store: Store, watching: Wa
     """Run the recipes, and say which is best; the best that loads directly is written to a folder if one is given.
 
     Raises:
-        InputError: there are no labelled sentences, the folder exists, or a run failed.
+        InputError: what the verdict is held against failed.
     """
-    if request.treebank is None:
-        raise InputError("nothing to decide by: give labelled sentences with --treebank, a file of CoNLL-U")
-    if folder is not None and folder.exists():
-        raise InputError(f"{folder}: already there; give --export a name that does not exist yet")
     outcome = outcome_of(race(request, tried, store, watching), request, store)
     if folder is not None:
         export(outcome, request, store, folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -62,13 +62,23 @@ def script_of_text(lines: Sequence[str]) -> dict[str, float]:
     return script_shares("\n".join(lines))
 
 
-def facts(lines: Sequence[str], encoder: Encoder, name: str, letters: Sequence[str]) -> Iterator[Fact]:
-    """Of one encoder, for the language's own and each of the other letters."""
-    references = {code: list(text) for code, text in _references()}
+def references(language: str) -> dict[str, list[str]]:
+    """Text of other languages: of NTREX as far as it is there; for one of the world, of those that encoders know."""
+    if language in FAMILY:
+        known = [code for code, member in FAMILY.items() if member.seen and code != language]
+        return {code: World().text(code, RELATIVES) for code in known}
+    there = [code for code in available_ntrex() if code != language]
+    return {code: list(find_file("mlm", f"{NTREX}{code}", "train", RELATIVES).read()) for code in there}
+
+
+def facts(
+    lines: Sequence[str], encoder: Encoder, name: str, letters: Sequence[str], others: Mapping[str, list[str]]
+) -> Iterator[Fact]:
+    """Of one encoder, for the language's own and each of the other letters; compared with texts by language."""
     for one in (None, *letters):
         shown = list(map(transliteration(one), lines)) if one else list(lines)
         covered = coverage(encoder.tokenizer, [line.split() for line in shown])
-        yield Fact(name, one, covered, _nearest(encoder.tokenizer, shown, references))
+        yield Fact(name, one, covered, _nearest(encoder.tokenizer, shown, others))
 
 
 def planned(request: Request, found: Sequence[Fact], costs: dict[str, float]) -> list[Planned]:
@@ -88,13 +98,15 @@ def planned(request: Request, found: Sequence[Fact], costs: dict[str, float]) ->
     ]
 
 
-def seconds_a_piece(encoder: Encoder) -> float:
+def seconds_a_piece(encoder: Encoder, device: str) -> float:
     """Seconds of training on one piece, by one step of tagging that is timed; the encoder's weights change."""
-    model: Any = task_model(encoder, Design("pos")).module
-    ids = torch.zeros(TIMED // PIECES, PIECES, dtype=torch.long)
+    model: Any = task_model(encoder, Design("pos")).module.to(device)
+    ids = torch.zeros(TIMED // PIECES, PIECES, dtype=torch.long, device=device)
     for _ in range(2):  # the first warms up
         began = time.perf_counter()
         model.backbone(input_ids=ids).last_hidden_state.sum().backward()
+        if device == "cuda":
+            torch.cuda.synchronize()
     return (time.perf_counter() - began) / TIMED
 
 
@@ -108,20 +120,11 @@ def published(language: str, script: str | None) -> list[str]:
     return [_published(row) for row in alike]
 
 
-def _references() -> Iterator[tuple[str, list[str]]]:
-    """Text of languages to compare with: the world's that encoders have seen, and NTREX as far as it is there."""
-    for code, member in FAMILY.items():
-        if member.seen:
-            yield code, World().text(code, RELATIVES)
-    for code in available_ntrex():
-        yield code, list(find_file("mlm", f"{NTREX}{code}", "train", RELATIVES).read())
-
-
 def _nearest(
-    tokenizer: PreTrainedTokenizerBase, lines: Sequence[str], references: dict[str, list[str]]
+    tokenizer: PreTrainedTokenizerBase, lines: Sequence[str], others: Mapping[str, list[str]]
 ) -> list[tuple[str, float]]:
     own = _pieces(tokenizer, lines)
-    shared = {code: shared_mass(own, _pieces(tokenizer, text)) for code, text in references.items()}
+    shared = {code: shared_mass(own, _pieces(tokenizer, text)) for code, text in others.items()}
     return sorted(shared.items(), key=lambda pair: -pair[1])
 
 

@@ -22,7 +22,8 @@ class Placed(NamedTuple):
 
     recipe: Recipe
     rounds: int
-    dev: Interval
+    dev: Interval | None
+    """None where it has failed at once."""
     test: Interval | None
     """None of one that was given up, unless it is the best that loads directly."""
     behind: Interval | None
@@ -42,6 +43,8 @@ class Outcome(NamedTuple):
     """Of the best round's model of it."""
     best_key: str
     """Of the best recipe of all."""
+    store: Path
+    """Where both are."""
 
     @property
     def best(self) -> Placed:
@@ -52,12 +55,15 @@ class Outcome(NamedTuple):
 def outcome_of(runners: Sequence[Runner], request: Request, store: Store) -> Outcome:
     """What the race has shown. The dev set has chosen; the test set says how good the choice is."""
     best = leader(runners, request, store)
-    by_dev = sorted(runners, key=lambda one: (bool(one.lost), -score(one.dev, request, store).mean))
+    ran = [runner for runner in runners if runner.dev]
+    by_dev = sorted(ran, key=lambda one: (bool(one.lost), -score(one.dev, request, store).mean))
+    by_dev += [runner for runner in runners if not runner.dev]
     placed = [_placed(one, best, request, store) for one in by_dev]
     direct = best_direct(runners, request, store)
     return Outcome(
         placed, _verdicts(runners, request, store), placed[by_dev.index(direct)],
         _best_round(direct, request, store).model.key, _best_round(best, request, store).model.key,
+        store.folder,
     )  # fmt: skip
 
 
@@ -70,17 +76,15 @@ def export(outcome: Outcome, request: Request, store: Store, folder: Path) -> No
 def card(outcome: Outcome, request: Request) -> str:
     """The model card: what it is, how good, how to use it, and what is better than it if anything is."""
     chosen, task = outcome.direct, TASKS[request.task]
-    scored = chosen.test or chosen.dev  # the race tests what is chosen
     lines = [
         "---",
         f"language: {request.language}",
-        "library_name: transformers",
-        *(["pipeline_tag: token-classification"] if request.task == "pos" else []),
+        *(["library_name: transformers", "pipeline_tag: token-classification"] if request.task == "pos" else []),
         "---",
         f"# {task.title} for `{request.language}`",
         "",
         f"{chosen.recipe.name}, tuned on the training sentences of `{request.treebank}`.",
-        f"{task.measures[0]} on its test sentences: {_percent(scored)}, the mean over {chosen.rounds} "
+        f"{task.measures[0]} on its test sentences: {_percent(chosen.test)}, the mean over {chosen.rounds} "
         f"run{'s' if chosen.rounds > 1 else ''}.",
         "",
         *_warnings(outcome),
@@ -99,12 +103,15 @@ def better_one(outcome: Outcome) -> str:
     if best is direct:
         return ""
     how = "reads the language in other letters" if best.recipe.letters else "loads in Babelscope alone"
-    ahead = next(one.behind for one in outcome.placed if one is direct)
-    by = f" by {_points(ahead)} on the test set" if ahead else ""
-    steps = [f"babelscope export {outcome.best_key[:12]} -o better-model"]
+    by = f" by {_points(direct.behind)} on the test set" if direct.behind else ""
+    steps = [f"babelscope export {outcome.best_key[:12]} --store {outcome.store} -o better-model"]
+    file = "FILE"
     if best.recipe.letters:
-        steps.append(f"babelscope transliterate FILE -o FILE.latin.conllu --by {best.recipe.letters}")
-    steps.append("babelscope predict better-model FILE -o PREDICTED")
+        file = "transliterated-FILE"
+        steps.append(f"babelscope transliterate FILE --by {best.recipe.letters} -o {file}")
+    steps.append(f"babelscope predict better-model {file} -o PREDICTED")
+    if best.recipe.letters:
+        steps.append("babelscope transliterate PREDICTED --restore -o RESTORED")
     return f"{best.recipe.name} is better{by}, but {how}. To use it: " + "; ".join(f"`{step}`" for step in steps) + "."
 
 
@@ -125,20 +132,21 @@ def _placed(runner: Runner, best: Runner, request: Request, store: Store) -> Pla
     test = score(runner.test, request, store) if runner.tested else None
     compared = runner is not best and runner.tested
     return Placed(
-        runner.recipe, len(runner.dev), score(runner.dev, request, store), test,
+        runner.recipe, len(runner.dev), score(runner.dev, request, store) if runner.dev else None, test,
         gain(best.test, runner.test, request, store) if compared else None, runner.lost,
     )  # fmt: skip
 
 
 def _verdicts(runners: Sequence[Runner], request: Request, store: Store) -> dict[str, str]:
     """Of each encoder in the language's own letters, on the dev sentences, since what is given up has no test score."""
-    by_recipe = {runner.recipe: runner for runner in runners}
-    recurrent = by_recipe[Recipe(BILSTM, AS_IT_IS)]
-    found = {}
+    by_recipe = {runner.recipe: runner.dev for runner in runners}
+    recurrent, found = by_recipe[Recipe(BILSTM, AS_IT_IS)], {}
     for encoder in request.encoders:
-        own = (by_recipe[Recipe(encoder, kind)].dev for kind in (AS_IT_IS, ADAPTED))
-        gains = (gain(side, recurrent.dev, request, store) for side in own)
-        found[Recipe(encoder, AS_IT_IS).row_name] = verdict(*gains)
+        plain, adapted = (by_recipe[Recipe(encoder, kind)] for kind in (AS_IT_IS, ADAPTED))
+        if plain and adapted:
+            decided = verdict(*(gain(side, recurrent, request, store) for side in (plain, adapted)))
+            rounds = " and ".join(dict.fromkeys(str(len(side)) for side in (plain, adapted)))
+            found[Recipe(encoder, AS_IT_IS).row_name] = f"{decided} (on dev sentences, rounds: {rounds})"
     return found
 
 
@@ -146,7 +154,9 @@ def _best_round(runner: Runner, request: Request, store: Store) -> Evaluate:
     return max(runner.dev, key=lambda one: score([one], request, store).mean)
 
 
-def _percent(one: Interval) -> str:
+def _percent(one: Interval | None) -> str:
+    if one is None:
+        return "not known"
     bounds = "" if one.low is None or one.high is None else f" [{one.low:.1%}, {one.high:.1%}]"
     return f"{one.mean:.1%}{bounds}"
 

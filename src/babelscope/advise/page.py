@@ -26,6 +26,8 @@ def seen_section(scripts: Mapping[str, float], found: Sequence[Fact], published:
     """The text, and how the encoders' pieces cover it."""
     shares = ", ".join(f"{script} {share:.0%}" for script, share in list(scripts.items())[:3]) or "no letters"
     sentences = [f"Letters of the text: {shares}."]
+    if not any(fact.nearest for fact in found):
+        sentences.append("No other language's text is at hand: set BABELSCOPE_DATA to a folder with NTREX to compare.")
     if published:
         sentences.append(f"Published for this language, or others in its script: {'; '.join(published)}.")
     return Section("What can be seen beforehand", sentences, [], [_fact_table(found)])
@@ -55,8 +57,10 @@ def verdict_section(outcome: Outcome, request: Request, exported: Path | None) -
     sentences += [f"For {encoder}, {request.language} is {found}." for encoder, found in outcome.verdicts.items()]
     if better := better_one(outcome):
         sentences.append(better.replace("`", ""))
-    where = f"in {exported}" if exported else f"babelscope export {outcome.key[:12]} -o model"
-    sentences.append(f"The best that transformers loads as it is: {outcome.direct.recipe.name}; {where}.")
+    where = f"in {exported}" if exported else f"babelscope export {outcome.key[:12]} --store {outcome.store} -o model"
+    loads = "transformers loads and that " if request.task == "pos" else ""
+    direct = outcome.direct.recipe.name
+    sentences.append(f"The best that {loads}reads the language as it is written: {direct}; {where}.")
     return Section("The verdict", sentences, [], [_outcome_table(outcome, measure)])
 
 
@@ -107,7 +111,7 @@ def _outcome_table(outcome: Outcome, measure: str) -> Table:
     ]  # fmt: skip
     scores = [f"{measure}, dev", f"{measure}, test", "95%"]
     note = (
-        "In percent; behind: points on the test set. Intervals by a bootstrap over sentences and rounds. The dev set "
+        "In percent; behind: points on the test set. Intervals over sentences and rounds. The dev set "
         "has chosen, and the test set says how good the choice is."
     )
     headers = ["Recipe", "Rounds", *scores, "Behind the best", "95%"]
@@ -120,7 +124,7 @@ def _numbers(one: Interval | None, form: str) -> list[Cell]:
 
 
 def _scored(one: Placed) -> str:
-    return _percent(one.test or one.dev) + (" on the test set" if one.test else " on the dev set")
+    return f"{_percent(one.test)} on the test set"
 
 
 def _ahead(one: Placed) -> str:
@@ -130,6 +134,8 @@ def _ahead(one: Placed) -> str:
     return f"{100 * gain.mean:+.1f} points{bounds} over {one.recipe.name}{sure}"
 
 
-def _percent(one: Interval) -> str:
+def _percent(one: Interval | None) -> str:
+    if one is None:
+        return "not known"
     bounds = "" if one.low is None or one.high is None else f" [{100 * one.low:.1f}, {100 * one.high:.1f}]"
     return f"{100 * one.mean:.1f}%{bounds}"

@@ -26,6 +26,7 @@ from babelscope.verdicts import BILSTM
 
 SURE = 0.99
 """Confidence of the intervals that a recipe is given up by, after few rounds."""
+GO_ON = "What is done is kept; the same command goes on from it"
 Watching = Callable[[Plan], AbstractContextManager[Callable[[Event], None]]]
 """Told of the plan of each round; what it gives is told of the events."""
 
@@ -50,7 +51,7 @@ def race(request: Request, tried: Sequence[Recipe], store: Store, watching: Watc
     is the best that loads directly. All results are in the store, so that the same call goes on after a kill.
 
     Raises:
-        InputError: a recipe's run failed.
+        InputError: the BiLSTM failed, or every recipe with an encoder did.
     """
     runners = [Runner(recipe) for recipe in tried]
     for number in range(request.seeds):
@@ -60,11 +61,12 @@ def race(request: Request, tried: Sequence[Recipe], store: Store, watching: Watc
             test = scored[runner.recipe]
             runner.test.append(test)
             runner.dev.append(Evaluate(model=test.model, data=test.model.dev[0]))
-        _run([runner.dev[-1] for runner in alive], store, watching)
-        _give_up(alive, request, store, number + 1)
+        _drop_failed(alive, _run([runner.dev[-1] for runner in alive], store, watching), store)
+        _give_up([runner for runner in alive if not runner.lost], request, store, number + 1)
     direct = best_direct(runners, request, store)
     finalists = [runner for runner in runners if runner is direct or not runner.lost]
-    _run([test for runner in finalists for test in runner.test], store, watching)
+    if failed := _run([test for runner in finalists for test in runner.test], store, watching):
+        raise InputError(failed, GO_ON)
     for runner in finalists:
         runner.tested = True
     return runners
@@ -92,8 +94,10 @@ def leader(runners: Sequence[Runner], request: Request, store: Store) -> Runner:
 
 
 def best_direct(runners: Sequence[Runner], request: Request, store: Store) -> Runner:
-    """The best on the dev set of those whose models transformers loads and that read the language as it is written."""
-    direct = [runner for runner in runners if runner.recipe.loads_directly]
+    """The best on the dev set of those that read the language as it is written and load where they should."""
+    direct = [runner for runner in runners if runner.recipe.loads_directly(request.task) and runner.dev]
+    if not direct:
+        raise InputError("no recipe in the language's own letters could be run", GO_ON)
     return max(direct, key=lambda runner: (not runner.lost, score(runner.dev, request, store).mean))
 
 
@@ -110,15 +114,24 @@ def _evaluations(request: Request, tried: Sequence[Recipe], seed: int) -> dict[R
     return {recipe: scored[recipe.row_name, recipe.letters] for recipe in tried}
 
 
-def _run(evaluations: Sequence[Evaluate], store: Store, watching: Watching) -> None:
+def _run(evaluations: Sequence[Evaluate], store: Store, watching: Watching) -> str:
+    """Compute what is missing; the first failure in words, empty if there is none."""
     plan = Plan.of(evaluations)
     with watching(plan) as observe:
         outcome = run_plan(plan, store, observe=observe)
-    if outcome.failed:
-        key, message = next(iter(outcome.failed.items()))
-        raise InputError(
-            f"{plan.steps[key].title}: {message}", "What is done is kept; the same command goes on from it"
-        )
+    return next((f"{plan.steps[key].title}: {message}" for key, message in outcome.failed.items()), "")
+
+
+def _drop_failed(alive: Sequence[Runner], failed: str, store: Store) -> None:
+    """Give up the recipes that this round has no result of."""
+    for runner in alive:
+        if not store.has(runner.dev[-1].key):
+            runner.dev.pop()
+            runner.test.pop()
+            runner.lost = f"since it failed ({failed})"
+    kept = {runner.recipe.encoder == BILSTM for runner in alive if not runner.lost}
+    if failed and len(kept) < 2:
+        raise InputError(failed, GO_ON)
 
 
 def _give_up(alive: Sequence[Runner], request: Request, store: Store, rounds: int) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from babelscope.advise.request import SMALL, Request
+from babelscope.advise.request import Request
 from babelscope.corpora.letters import LETTERS
-from babelscope.encoders.places import display_name, locate, word_width
+from babelscope.encoders.places import display_name, hidden_width, locate
 from babelscope.measures.overlap import Coverage
 from babelscope.study import Sizes, Study, Transfer
 from babelscope.study_encoders import Adaptation
@@ -50,10 +52,12 @@ class Recipe(NamedTuple):
             return "bilstm"
         return display_name(self.encoder) if self.kind == AS_IT_IS else self.name
 
-    @property
-    def loads_directly(self) -> bool:
-        """Whether its model reads the language as it is written, in transformers' own pipelines."""
-        return self.encoder != BILSTM and self.letters is None
+    def loads_directly(self, task: str) -> bool:
+        """Whether its model reads the language as it is written; a tagger also in transformers' own pipelines.
+
+        Parsers are for Babelscope alone, with an encoder and without.
+        """
+        return self.letters is None and (self.encoder != BILSTM or task == "parsing")
 
 
 def letters_for(language: str, script: str | None) -> tuple[str, ...]:
@@ -100,28 +104,44 @@ def _transfer(request: Request, recipe: Recipe) -> Transfer:
 
 
 def _adaptation(request: Request, recipe: Recipe) -> Adaptation:
-    rate = 1e-3 if is_small(recipe.encoder) else 3e-4
-    new_pieces = request.new_pieces if recipe.kind == EXTENDED else None
+    longer = {"epochs": None, "steps": request.adaptation_steps, "learning_rate": _size(recipe.encoder).learning}
     return Adaptation(
-        name=recipe.row_name, encoder=recipe.encoder, new_pieces=new_pieces,
+        name=recipe.row_name,
+        encoder=recipe.encoder,
+        new_pieces=request.new_pieces if recipe.kind == EXTENDED else None,
         texts=(_lettered(request.text_name, recipe),),
-        tuning=tuning_of(request, recipe).model_copy(
-            update={"epochs": None, "steps": request.adaptation_steps, "learning_rate": rate}
-        ),
-    )  # fmt: skip
+        tuning=tuning_of(request, recipe).model_copy(update=longer),
+    )
+
+
+class _Size(NamedTuple):
+    """Up to which width of the layers, and what suits encoders of it."""
+
+    width: float
+    tuning: dict[str, Any]
+    learning: float
+    """The learning rate of language modelling."""
+
+
+_LARGE = {"epochs": 3, "tokens_per_batch": 1024, "warmup": 0.1, "max_length": 128}
+_SIZES = (
+    _Size(128, {"learning_rate": 1e-3, "epochs": 6}, 1e-3),
+    _Size(511, {"learning_rate": 2e-4} | _LARGE, 3e-4),
+    _Size(math.inf, {"learning_rate": 5e-5} | _LARGE, 5e-5),
+)
+"""As small as those that are shipped; smaller than BERT; BERT and larger, or not known."""
+
+
+@lru_cache(maxsize=32)
+def _size(encoder: str) -> _Size:
+    width = hidden_width(locate(encoder).path) or math.inf
+    return next(size for size in _SIZES if width <= size.width)
 
 
 def tuning_of(request: Request, recipe: Recipe) -> Tuning:
     """Settings that suit the size of the encoder."""
-    settings: dict[str, Any] = {"learning_rate": 1e-3, "epochs": 6}
-    if not is_small(request.encoders[0] if recipe.encoder == BILSTM else recipe.encoder):
-        settings = {"learning_rate": 2e-4, "epochs": 3, "tokens_per_batch": 1024, "warmup": 0.1, "max_length": 128}
+    settings = _size(request.encoders[0] if recipe.encoder == BILSTM else recipe.encoder).tuning
     return Tuning(**settings, device=request.device, precision=request.precision)
-
-
-def is_small(encoder: str) -> bool:
-    """Whether the encoder is as small as those that are shipped."""
-    return (word_width(locate(encoder).path) or SMALL + 1) <= SMALL
 
 
 def _lettered(name: str, recipe: Recipe) -> str:

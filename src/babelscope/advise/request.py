@@ -7,12 +7,11 @@ from typing import Literal
 
 from pydantic import Field, PositiveInt
 
+from babelscope.corpora.letters import LETTERS
 from babelscope.corpora.own_treebanks import PREFIX
 from babelscope.corpora.plain import OWN
 from babelscope.declaration import Declaration
-
-SMALL = 128
-"""Width up to which an encoder counts as small, and is tuned with other settings."""
+from babelscope.errors import InputError
 
 
 class Request(Declaration):
@@ -38,12 +37,22 @@ class Request(Declaration):
 
     @property
     def text_name(self) -> str:
-        """As data sets are named."""
-        return f"{OWN}{self.language}:{self.text}" if Path(self.text).expanduser().is_file() else self.text
+        """As data sets are named; `InputError` if there is no such file."""
+        return _named(self.text, f"{OWN}{self.language}:", ("ntrex:", "xnli:", "UD_", PREFIX, OWN), "ntrex:mt")
 
     @property
     def treebank_name(self) -> str | None:
-        """As data sets are named."""
-        if self.treebank is None or not Path(self.treebank).expanduser().exists():
-            return self.treebank
-        return f"{PREFIX}{self.language}:{self.treebank}"
+        """As data sets are named; `InputError` if there is no such file."""
+        if self.treebank is None:
+            return None
+        return _named(self.treebank, f"{PREFIX}{self.language}:", ("UD_", PREFIX), "UD_Maltese-MUDT")
+
+
+def _named(given: str, prefix: str, known: tuple[str, ...], example: str) -> str:
+    if given.startswith(known):
+        return given
+    if not Path(given).expanduser().exists():
+        raise InputError(f"{given}: there is no such file, and data sets have names such as {example}")
+    if LETTERS in given:
+        raise InputError(f"{given}: {LETTERS} in a name stands for a transliteration; give the file another name")
+    return prefix + given

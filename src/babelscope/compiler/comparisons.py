@@ -13,8 +13,9 @@ from babelscope.errors import InputError
 from babelscope.step import Step
 from babelscope.steps import Evaluate
 from babelscope.study import Study
-from babelscope.study_measures import Scored
+from babelscope.study_measures import Comparison, Scored
 from babelscope.task_table import TASKS
+from babelscope.tuning.schedule import Schedule
 
 Transfers = Mapping[str, ResolvedTransfer]
 
@@ -26,16 +27,17 @@ def check_comparisons(study: Study, encoders: ResolvedEncoders, transfers: Trans
     for k, one in enumerate(study.comparisons):
         for side in ("first", "second"):
             faults.resolve(f"comparisons.{k}.{side}", _check_scored, encoders, transfers, getattr(one, side))
-        sources = [split_name(side.evaluate)[0] for side in (one.first, one.second)]
-        if len(set(sources)) > 1:
-            faults.add(f"comparisons.{k}", f"{' and '.join(sources)} are not the same sentences; give the same data")
+        faults.resolve(f"comparisons.{k}", _check_paired, transfers, one)
 
 
 def comparisons(study: Study, encoders: ResolvedEncoders, transfers: Transfers) -> Iterator[Step]:
     """Each comparison that the study declares, with all seeds."""
     for one in study.comparisons:
-        first, second = (_evaluations(study, encoders, transfers, side) for side in (one.first, one.second))
-        yield Compare(claim=one.claim, first=first, second=second)
+        for schedule in study.schedules:
+            first, second = (
+                _evaluations(study, encoders, transfers, side, schedule) for side in (one.first, one.second)
+            )
+            yield Compare(claim=one.claim, first=first, second=second)
 
 
 def _check_scored(encoders: ResolvedEncoders, transfers: Transfers, scored: Scored) -> None:
@@ -54,8 +56,19 @@ def _check_scored(encoders: ResolvedEncoders, transfers: Transfers, scored: Scor
         raise InputError(f"{scored.task} is not scored on {scored.evaluate}; it is on {', '.join(names)}")
 
 
+def _check_paired(transfers: Transfers, one: Comparison) -> None:
+    sides = [side for side in (one.first, one.second) if side.task in transfers]
+    tasks = dict.fromkeys(transfers[side.task].task for side in sides)
+    if len(tasks) > 1:
+        raise InputError(f"{' and '.join(tasks)} are not scored alike; compare models of one task")
+    sources = [(split_name(side.evaluate)[0], transfers[side.task].transfer.sizes.test) for side in sides]
+    if len(set(sources)) > 1:
+        named = " and ".join(f"{name} (at most {count} sentences)" for name, count in sources)
+        raise InputError(f"{named} are not the same sentences; give the same data, and as many of them")
+
+
 def _evaluations(
-    study: Study, encoders: ResolvedEncoders, transfers: Transfers, scored: Scored
+    study: Study, encoders: ResolvedEncoders, transfers: Transfers, scored: Scored, schedule: Schedule | None
 ) -> tuple[Evaluate, ...]:
     transfer = transfers[scored.task]
     (data,) = (one for one in transfer.test if one.name == scored.evaluate)
@@ -63,5 +76,5 @@ def _evaluations(
         models = [transfer.recurrent(seed) for seed in study.seeds]
     else:
         encoder = encoders.named[scored.encoder]
-        models = [transfer.tuned(encoder, study.schedules[0], seed) for seed in study.seeds]
+        models = [transfer.tuned(encoder, schedule, seed) for seed in study.seeds]
     return tuple(Evaluate(model=model, data=data) for model in models)

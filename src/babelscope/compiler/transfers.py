@@ -108,7 +108,7 @@ def resolve_transfer(study: Study, name: str, encoders: ResolvedEncoders, faults
     dev = find("train", transfer.train[:enough], "dev")
     few = (one.model_copy(update={"examples": transfer.shots}) for one in train[enough:])
     train = (*train[:enough], *few)
-    _check_apart(path, train, test, faults)
+    _check_apart(path, (*train, *dev), test, faults)
     types = _entity_types(path, transfer, train, faults) if TASKS[task].kind == "entities" else ()
     dev, test = (
         (tuple(datasets.limited(data, types) for data in part) for part in (dev, test)) if types else (dev, test)
@@ -125,7 +125,7 @@ def _check_apart(path: str, train: tuple[Dataset, ...], test: tuple[Dataset, ...
     read = {one.sha256 for one in train if isinstance(one, FileData) and not one.splits_one_file}
     for k, data in enumerate(test):
         if isinstance(data, FileData) and data.sha256 in read:
-            problem = f"the test split of {data.name} is the file that is trained on; evaluate on another"
+            problem = f"the test split of {data.name} is the file that is trained or selected on; evaluate on another"
             faults.add(f"{path}.evaluate.{k}", problem)
 
 

@@ -99,8 +99,11 @@ class FileData(_Data):
 
     @property
     def splits_one_file(self) -> bool:
-        """Whether all splits may be parts of one file, as those of plain text are."""
-        return _family(self.task, self.source) in (_PLAIN, _OWN_TREEBANKS, _WORDS_OF_OWN)
+        """Whether all splits are parts of one file, as those of plain text are."""
+        family = _family(self.task, self.source)
+        return family is _PLAIN or (
+            family in (_OWN_TREEBANKS, _WORDS_OF_OWN) and own_treebanks.is_one_file(self.source)
+        )
 
     def read(self) -> Examples:
         """The examples; `DataError` if the file is no longer the one that the study was planned with."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from babelscope.corpora.conllu import read_conllu
 from babelscope.corpora.plain import divided
-from babelscope.corpora.sources import Split
+from babelscope.corpora.sources import SPLITS, Split
 from babelscope.errors import DataError, InputError
 from babelscope.text import Sentence
 
@@ -15,7 +16,7 @@ NAMES = ("treebank:CODE:FILE",)
 
 
 def own_file(name: str, split: Split) -> Path:
-    """The file that a split is read from: of a folder, its own (`*train*.conllu`), or `train` where `dev` has none.
+    """The file that a split is read from: of a folder, its own (`mt-ud-train.conllu`), or `train` where `dev` has none.
 
     Raises:
         InputError: it is not named as such treebanks are, or there is no such file.
@@ -26,12 +27,29 @@ def own_file(name: str, split: Split) -> Path:
         raise InputError(f"{name!r}: a treebank of one's own is named {NAMES[0]}, such as treebank:mt:mudt.conllu")
     if path.is_file():
         return path
-    for one in (split, "train") if split == "dev" else (split,):
-        if files := sorted((*path.glob(f"*{one}*.conllu"), *path.glob(f"*{one}*.conllu.gz"))):
-            return files[0]
-    if path.is_dir():
-        raise InputError(f"{name}: the folder has no file named *{split}*.conllu; give it one, or a single file")
-    raise InputError(f"{name}: there is no file or folder {path}")
+    if not path.is_dir():
+        raise InputError(f"{name}: there is no file or folder {path}")
+    found = {one: _named_after(path, one) for one in SPLITS}
+    if twice := next((one for one, files in found.items() if len(files) > 1), None):
+        there = ", ".join(file.name for file in found[twice])
+        raise InputError(f"{name}: the folder has several files of the split {twice}: {there}; leave one")
+    files = found[split] or (found["train"] if split == "dev" else [])
+    if not files:
+        raise InputError(
+            f"{name}: the folder has no file named like mt-ud-{split}.conllu; give it one, or a single file"
+        )
+    return files[0]
+
+
+def _named_after(folder: Path, split: Split) -> list[Path]:
+    """The files with a split's name in theirs, between dots, dashes or underscores."""
+    named = re.compile(rf"(?:.*[-_.])?{split}(?:[-_.].*)?\.conllu(?:\.gz)?")
+    return sorted(file for file in folder.iterdir() if named.fullmatch(file.name))
+
+
+def is_one_file(name: str) -> bool:
+    """Whether all splits are parts of one file."""
+    return not Path(name.split(":", 2)[2]).expanduser().is_dir()
 
 
 def own_language(name: str) -> str:
@@ -47,11 +65,13 @@ def read_own(name: str, split: Split) -> list[Sentence]:
     """
     path = own_file(name, split)
     sentences = read_conllu(path)
-    if len(sentences) < 10:
-        raise DataError(path, None, f"{len(sentences)} sentences; to train, select and test takes ten or more")
-    if path == Path(name.split(":", 2)[2]).expanduser():
+    alone = path == Path(name.split(":", 2)[2]).expanduser()
+    shared = alone or (split != "test" and own_file(name, "train") == own_file(name, "dev"))
+    if shared and len(sentences) < 10:
+        raise DataError(path, None, f"{len(sentences)} sentences; a file that is divided takes ten or more")
+    if alone:
         return divided(sentences, split)
-    if split == "test" or path != own_file(name, "train" if split == "dev" else "dev"):
+    if not shared:
         return sentences
     held_out = len(sentences) // 10
     return sentences[:-held_out] if split == "train" else sentences[-held_out:]

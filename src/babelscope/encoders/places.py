@@ -72,6 +72,11 @@ def word_width(path: str) -> int | None:
     return _configured(path, "embedding_size", "hidden_size", "dim", "n_embd")
 
 
+def hidden_width(path: str) -> int | None:
+    """The width of its layers, likewise."""
+    return _configured(path, "hidden_size", "dim", "n_embd")
+
+
 def _configured(path: str, *names: str) -> int | None:
     """The first number in a folder's config.json that has one of the names that families have for it."""
     try:

@@ -86,7 +86,12 @@ class Alignment:
 def alignments(report: Report) -> list[Alignment]:
     """Every similarity of every intact encoder, before it is tuned and after."""
     rows = [row for row in report.rows if is_similarity(row) and row.surgery is None]
-    sources = {row.dataset: row.train_languages or "" for row in rows if row.train_languages}
+    trained: dict[str | None, set[str]] = defaultdict(set)
+    for row in rows:
+        if row.train_languages:
+            trained[row.dataset].add(row.train_languages)
+    # Models may be trained on more than the source; what all have in common is the least of them.
+    sources = {dataset: min(named, key=len) for dataset, named in trained.items()}
     found: dict[tuple[str, Stage, str], dict[str, dict[int, BySeed]]] = {}
     for row in rows:
         stage = Stage(row.encoder or "", row.task or "", row.train_languages or "", row.schedule)

@@ -74,7 +74,8 @@ def unseen_figures(report: Report, found: Gains) -> list[Figure]:
     for case in verdicts(found):
         groups[case.task, case.shots].append(case)
     caption = (
-        "Gain over the BiLSTM on the same labelled sentences, 95% interval by a bootstrap over sentences and seeds."
+        "Gain over the BiLSTM on the same labelled sentences, 95% interval over sentences and seeds. What is adapted, "
+        "or made from scratch, is made once."
     )
     return [
         Figure(f"Against a BiLSTM: {title_of(task)}, {_sentences(shots)}", caption, _chart(report, found, cases))
@@ -157,7 +158,7 @@ def _verdict_table(report: Report, found: Gains) -> Table:
         "Gains over the BiLSTM in points. Easy: the encoder as it is beats it; Intermediate: it does so only after "
         "learning to model the language’s text; Hard: not even then; undecided where an interval holds zero."
     )
-    return Table("Easy, Intermediate or Hard", [*headers, "Published"], lines, note)
+    return Table("Easy, Intermediate or Hard", [*headers, "Published (mBERT)"], lines, note)
 
 
 def _gain_table(report: Report, found: Gains) -> Table:
