@@ -92,7 +92,7 @@ def test_every_task_of_the_world_has_its_examples(task: str) -> None:
 @pytest.mark.parametrize(
     ("task", "name", "allowed"),
     [
-        ("pos", "masakhaner2:wol", "world:CODE, UD_LANGUAGE-NAME"),
+        ("pos", "masakhaner2:wol", "world:CODE, UD_LANGUAGE-NAME, treebank:CODE:FILE"),
         ("ner", "UD_French-Harbour", "world:CODE, masakhaner2:CODE, wikiann:CODE"),
         ("rte", "world:qaa", "glue:RTE"),
         ("xnli", "UD_French-Harbour", "glue:MNLI, glue:MNLI-mm, xnli:LANGUAGE"),

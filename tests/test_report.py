@@ -58,7 +58,9 @@ def synthetic_rows() -> list[Row]:
         for code in LABELS:
             rows.append(Row("accuracy", level, "share", **shared, encoder=name, language=code, split="test"))
     for layer in range(3):
-        rows.append(Row("retrieval", 0.3 * layer, "share", encoder="natural", language="qab", layer=layer))
+        rows.append(
+            Row("retrieval", 0.3 * layer, "share", task="retrieval", encoder="natural", language="qab", layer=layer)
+        )
     return rows
 
 
@@ -450,7 +452,8 @@ def test_the_page_fits_a_phone(visit, report):
 
 def watched_rows() -> list[Row]:
     """More schedules than there are colours, with all kinds of probes; one of them is not tested yet."""
-    rows = [Row("retrieval", 0.1 * layer, "share", encoder="e", language="qab", layer=layer) for layer in range(8)]
+    alike = {"task": "retrieval", "encoder": "e", "language": "qab"}
+    rows = [Row("retrieval", 0.1 * layer, "share", layer=layer, **alike) for layer in range(8)]
     for frozen in range(-1, 8):
         for seed in range(2):
             run = {

@@ -49,7 +49,7 @@ def test_counts_are_those_of_each_sentence():
     assert list(scores) == ["f1", "precision", "recall", "f1.LOC", "f1.ORG", "f1.PER"]
     assert [score.value for score in scores.values()] == [2 / 8, 1 / 5, 1 / 3, 0, 0, 1]
     interval = bca_interval([2, 0, 0], [4, 1, 3])
-    assert scores["f1"][2:] == ("share", interval.low, interval.high)
+    assert scores["f1"][2:] == ("share", interval.low, interval.high, (2, 0, 0), (4, 1, 3))
 
 
 def test_what_cannot_be_counted_is_zero():

@@ -138,8 +138,9 @@ def test_scores_equal_counting(tagger, tagged):
     predicted = tagger.predict([sentence.words for sentence in tagged])
     pairs = [list(zip(given, sentence.labels, strict=True)) for given, sentence in zip(predicted, tagged, strict=True)]
     right = [sum(given == gold for given, gold in sentence) for sentence in pairs]
-    interval = bca_interval(right, [len(sentence) for sentence in pairs])
-    assert accuracy == ("accuracy", interval.mean, "share", interval.low, interval.high)
+    words = [len(sentence) for sentence in pairs]
+    interval = bca_interval(right, words)
+    assert accuracy == ("accuracy", interval.mean, "share", interval.low, interval.high, tuple(right), tuple(words))
     assert 0 < sum(right) == round(accuracy.value * sum(map(len, pairs))) < sum(map(len, pairs))
     assert Tagging(tagger, [], {"dev": tagged}).evaluate(tagger) == {"dev": accuracy.value}
 
