@@ -131,8 +131,8 @@ def test_an_unknown_key_is_named_with_the_allowed_ones(load):
         ),
         (
             "references: [{name: r, encoder: e, texts: [{language: qaa, sentences: 9}], tuning: {}, shape: {}}]",
-            "references.0.shape: unknown key; allowed are encoder, masking, name, new_pieces, parallel, seed, sentences, "
-            "texts, tuning",
+            "references.0.shape: unknown key; allowed are encoder, masking, name, new_pieces, parallel, seed, "
+            "sentences, texts, tuning",
         ),
     ],
 )
