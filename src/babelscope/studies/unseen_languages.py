@@ -42,8 +42,14 @@ class Parameters(DeviceParameters):
     texts: dict[str, str] = Field(default={})
     """Elsewhere: raw text to adapt to, by language, such as `mt: text:mt:wikipedia.txt`; default: NTREX, and where it
     lacks the language, the treebank's training text."""
-    shots: tuple[PositiveInt, ...] = (100, 1000)
-    """Labelled sentences of the language; besides none, which is tuning on the source."""
+    shots: tuple[PositiveInt, ...] | None = None
+    """Labelled sentences of the language; besides none, which is tuning on the source. Default: 100 and 1,000, on paper
+    all that there are too; 50 and 250 if small."""
+
+    @property
+    def labelled(self) -> tuple[int, ...]:
+        """How many labelled sentences, besides none."""
+        return self.shots or ((50, 250) if self.small else (100, 1000))
 
 
 class Language(NamedTuple):
@@ -152,7 +158,7 @@ def paper(given: Parameters) -> Study:
     tuning = given.tuning("cuda", "bfloat16", 5, learning_rate=5e-5, tokens_per_batch=4096)
     learning = given.tuning("cuda", "bfloat16", 20, learning_rate=5e-5, tokens_per_batch=1024)
     shape = Shape(hidden=768, layers=12, heads=12, feed_forward=3072, positions=512, dropout=0.1)
-    whole = tuple(dict.fromkeys((*given.shots, 10**6))) if "shots" not in given.model_fields_set else given.shots
+    whole = given.shots or (*given.labelled, 10**6)
     setting = Setting(
         given.encoder or "bert-base-multilingual-cased",
         _sources(given),
@@ -169,7 +175,7 @@ def paper(given: Parameters) -> Study:
 
 def _by_shots(given: Parameters, tuning: Tuning, few: int, enough: int) -> dict[int, Tuning]:
     """Steps in proportion to what there is to learn from."""
-    steps = {shots: few if shots <= 200 else enough for shots in given.shots}
+    steps = {shots: few if shots <= 200 else enough for shots in given.labelled}
     short = {shots: tuning.model_copy(update={"epochs": None, "steps": count}) for shots, count in steps.items()}
     return {0: tuning} | short
 
