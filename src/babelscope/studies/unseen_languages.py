@@ -44,12 +44,12 @@ class Parameters(DeviceParameters):
     lacks the language, the treebank's training text."""
     shots: tuple[PositiveInt, ...] | None = None
     """Labelled sentences of the language; besides none, which is tuning on the source. Default: 100 and 1,000, on paper
-    all that there are too; 50 and 250 if small."""
+    all that there are too; 100 alone if small."""
 
     @property
     def labelled(self) -> tuple[int, ...]:
         """How many labelled sentences, besides none."""
-        return self.shots or ((50, 250) if self.small else (100, 1000))
+        return self.shots or ((100,) if self.small else (100, 1000))
 
 
 class Language(NamedTuple):
