@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
@@ -23,6 +20,7 @@ from babelscope.encoders.state import names_per_piece, weights_of
 from babelscope.encoders.tokenizer import train_wordpiece
 from babelscope.errors import InputError
 from families import DECODERS, FAMILIES, byte_level_tokenizer, family_model
+from processes import outputs_of
 
 LATIN = ["the old cat sees a small bird", "a bird likes the big tree", "the tree carries small birds"]
 GEORGIAN = ["კატა ხედავს ჩიტს", "ჩიტი ხედავს კატას და ხეს", "კატა და ჩიტი", "ხე და ჩიტი , კატა"]
@@ -216,18 +214,8 @@ print(hashlib.sha256(repr(_new_pieces(Segmenter.of(tokenizer), _words(tokenizer,
 
 
 def test_every_process_learns_the_same_pieces():
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", PROGRAM],
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONHASHSEED": str(seed), "TOKENIZERS_PARALLELISM": "true" if seed else "false"},
-        )
-        for seed in range(2)
-    ]
-    outputs = [process.communicate(timeout=120)[0] for process in processes]
-    assert len(set(outputs)) == 1
-    assert len(outputs[0].strip()) == 64
+    (output,) = outputs_of(PROGRAM, 2)
+    assert len(output) == 64
 
 
 def test_what_gives_no_piece_is_refused(encoder):

@@ -1,7 +1,3 @@
-import os
-import subprocess
-import sys
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +5,7 @@ from transformers import AutoTokenizer
 
 from babelscope.encoders.tokenizer import SPECIAL_PIECES, train_wordpiece
 from babelscope.errors import InputError
+from processes import outputs_of
 
 PROGRAM = """
 import hashlib, random
@@ -21,18 +18,8 @@ print(hashlib.sha256(tokenizer.backend_tokenizer.to_str().encode()).hexdigest())
 
 
 def test_every_process_trains_the_same_tokenizer():
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", PROGRAM],
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONHASHSEED": str(seed), "TOKENIZERS_PARALLELISM": "true" if seed else "false"},
-        )
-        for seed in range(3)
-    ]
-    outputs = [process.communicate(timeout=120)[0] for process in processes]
-    assert len(set(outputs)) == 1
-    assert len(outputs[0].strip()) == 64
+    (output,) = outputs_of(PROGRAM, 3)
+    assert len(output) == 64
 
 
 def test_special_pieces_come_first(tokenizer):

@@ -36,7 +36,7 @@ class Compare(Step):
         """Write the gain in each measure that is counted sentence by sentence, and its 95% interval."""
         from babelscope.statistics import paired_gain
 
-        one, other = (_counts(side, workspace) for side in (self.first, self.second))
+        one, other = (counts(side, workspace) for side in (self.first, self.second))
         scored = self.first[0]
         labels = scored.labels | {"seed": None}
         rows = []
@@ -51,7 +51,7 @@ class Compare(Step):
         workspace.write_rows(sorted(rows, key=lambda row: row.measure))
 
 
-def _counts(side: Sequence[Evaluate], results: Results) -> dict[str, NDArray[np.float64]]:
+def counts(side: Sequence[Evaluate], results: Results) -> dict[str, NDArray[np.float64]]:
     """Measure -> [2, seeds, sentences]: the numerators and denominators of its ratio."""
     import numpy as np
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from babelscope import trained
-from babelscope.advise.race import Runner, best_direct, gain, leader, score
+from babelscope.advise.race import Runner, best_direct, gain, leader, mean, score
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Request
+from babelscope.report.findings import in_points, in_words
 from babelscope.statistics import Interval
 from babelscope.steps import Evaluate
 from babelscope.store import Store
@@ -56,7 +57,7 @@ def outcome_of(runners: Sequence[Runner], request: Request, store: Store) -> Out
     """What the race has shown. The dev set has chosen; the test set says how good the choice is."""
     best = leader(runners, request, store)
     ran = [runner for runner in runners if runner.dev]
-    by_dev = sorted(ran, key=lambda one: (bool(one.lost), -score(one.dev, request, store).mean))
+    by_dev = sorted(ran, key=lambda one: (bool(one.lost), -mean(one.dev, request, store)))
     by_dev += [runner for runner in runners if not runner.dev]
     placed = [_placed(one, best, request, store) for one in by_dev]
     direct = best_direct(runners, request, store)
@@ -84,7 +85,7 @@ def card(outcome: Outcome, request: Request) -> str:
         f"# {task.title} for `{request.language}`",
         "",
         f"{chosen.recipe.name}, tuned on the training sentences of `{request.treebank}`.",
-        f"{task.measures[0]} on its test sentences: {_percent(chosen.test)}, the mean over {chosen.rounds} "
+        f"{task.measures[0]} on its test sentences: {scored_in_words(chosen)}, the mean over {chosen.rounds} "
         f"run{'s' if chosen.rounds > 1 else ''}.",
         "",
         *_warnings(outcome),
@@ -97,13 +98,18 @@ def card(outcome: Outcome, request: Request) -> str:
     return "\n".join(lines) + "\n"
 
 
+def scored_in_words(one: Placed) -> str:
+    """The score on the test set, with its interval."""
+    return in_words(one.test, "share") if one.test else "not known"
+
+
 def better_one(outcome: Outcome) -> str:
     """What is better than the model that is exported, and how to use that; empty if nothing is."""
     best, direct = outcome.best, outcome.direct
     if best is direct:
         return ""
     how = "reads the language in other letters" if best.recipe.letters else "loads in Babelscope alone"
-    by = f" by {_points(direct.behind)} on the test set" if direct.behind else ""
+    by = f" by {in_points(direct.behind)} on the test set" if direct.behind else ""
     steps = [f"babelscope export {outcome.best_key[:12]} --store {outcome.store} -o better-model"]
     file = "FILE"
     if best.recipe.letters:
@@ -151,16 +157,4 @@ def _verdicts(runners: Sequence[Runner], request: Request, store: Store) -> dict
 
 
 def _best_round(runner: Runner, request: Request, store: Store) -> Evaluate:
-    return max(runner.dev, key=lambda one: score([one], request, store).mean)
-
-
-def _percent(one: Interval | None) -> str:
-    if one is None:
-        return "not known"
-    bounds = "" if one.low is None or one.high is None else f" [{one.low:.1%}, {one.high:.1%}]"
-    return f"{one.mean:.1%}{bounds}"
-
-
-def _points(one: Interval) -> str:
-    bounds = "" if one.low is None or one.high is None else f" [{100 * one.low:.1f}, {100 * one.high:.1f}]"
-    return f"{100 * one.mean:.1f} points{bounds}"
+    return max(runner.dev, key=lambda one: mean([one], request, store))

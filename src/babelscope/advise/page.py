@@ -9,10 +9,11 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from babelscope.advise.facts import Fact, Planned
-from babelscope.advise.outcome import Outcome, Placed, better_one
+from babelscope.advise.outcome import Outcome, Placed, better_one, scored_in_words
 from babelscope.advise.request import Request
 from babelscope.encoders.places import display_name
 from babelscope.report.files import unwritable
+from babelscope.report.findings import in_points
 from babelscope.report.sections import Section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.results import language_labels
@@ -50,7 +51,7 @@ def plan_section(planned: Sequence[Planned]) -> Section:
 def verdict_section(outcome: Outcome, request: Request, exported: Path | None) -> Section:
     """Which is best, by how much and how sure, and how to use it."""
     best, measure = outcome.best, TASKS[request.task].measures[0]
-    sentences = [f"Best: {best.recipe.name}, {measure} {_scored(best)}."]
+    sentences = [f"Best: {best.recipe.name}, {measure} {scored_in_words(best)} on the test set."]
     if rivals := [one for one in outcome.placed if one.behind]:
         sentences.append("Ahead on the test set: " + "; ".join(map(_ahead, rivals)) + ".")
     sentences += [f"Given up: {one.recipe.name}, {one.lost}." for one in outcome.placed if one.lost]
@@ -123,19 +124,7 @@ def _numbers(one: Interval | None, form: str) -> list[Cell]:
     return [number_cell(100 * one.mean if one else None, form), bounds_cell(one, 100)]
 
 
-def _scored(one: Placed) -> str:
-    return f"{_percent(one.test)} on the test set"
-
-
 def _ahead(one: Placed) -> str:
     gain = one.behind or Interval(0, None, None, None, 1)
     sure = {1: "", 0: ", which does not show", -1: ", the reverse"}[gain.sign]
-    bounds = "" if gain.low is None or gain.high is None else f" [{100 * gain.low:.1f}, {100 * gain.high:.1f}]"
-    return f"{100 * gain.mean:+.1f} points{bounds} over {one.recipe.name}{sure}"
-
-
-def _percent(one: Interval | None) -> str:
-    if one is None:
-        return "not known"
-    bounds = "" if one.low is None or one.high is None else f" [{100 * one.low:.1f}, {100 * one.high:.1f}]"
-    return f"{100 * one.mean:.1f}%{bounds}"
+    return f"{in_points(gain)} over {one.recipe.name}{sure}"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
@@ -12,16 +11,18 @@ from numpy.typing import NDArray
 
 from babelscope.advise.recipes import Recipe, study_of
 from babelscope.advise.request import Request
+from babelscope.comparison import counts
 from babelscope.compiler import compile_study
 from babelscope.corpora.letters import split_name
 from babelscope.engine.events import Event
 from babelscope.engine.local import run_plan
 from babelscope.errors import InputError
-from babelscope.plan import Plan, check_data, check_device
+from babelscope.plan import Plan
 from babelscope.statistics import Interval, paired_gain
-from babelscope.steps import SENTENCES, Evaluate
+from babelscope.steps import Evaluate
 from babelscope.store import Store
 from babelscope.task_table import TASKS
+from babelscope.trained import FinishedSteps
 from babelscope.verdicts import BILSTM
 
 SURE = 0.99
@@ -61,12 +62,12 @@ def race(request: Request, tried: Sequence[Recipe], store: Store, watching: Watc
             test = scored[runner.recipe]
             runner.test.append(test)
             runner.dev.append(Evaluate(model=test.model, data=test.model.dev[0]))
-        _drop_failed(alive, _run([runner.dev[-1] for runner in alive], store, watching), store)
+        _drop_failed(alive, _run([runner.dev[-1] for runner in alive], store, watching))
         _give_up([runner for runner in alive if not runner.lost], request, store, number + 1)
     direct = best_direct(runners, request, store)
     finalists = [runner for runner in runners if runner is direct or not runner.lost]
     if failed := _run([test for runner in finalists for test in runner.test], store, watching):
-        raise InputError(failed, GO_ON)
+        raise InputError(next(iter(failed.values())), GO_ON)
     for runner in finalists:
         runner.tested = True
     return runners
@@ -81,6 +82,12 @@ def gain(
     return paired_gain(one, other, confidence=sure)
 
 
+def mean(evaluations: Sequence[Evaluate], request: Request, store: Store) -> float:
+    """The main measure, the mean over rounds."""
+    above, below = _counts(evaluations, request, store).sum(axis=2)
+    return float((above / below).mean())
+
+
 def score(evaluations: Sequence[Evaluate], request: Request, store: Store) -> Interval:
     """The main measure, its interval over sentences and rounds: the gain over a model that is never right."""
     counts = _counts(evaluations, request, store)
@@ -90,7 +97,7 @@ def score(evaluations: Sequence[Evaluate], request: Request, store: Store) -> In
 def leader(runners: Sequence[Runner], request: Request, store: Store) -> Runner:
     """The best on the dev set of those still in the race."""
     alive = [runner for runner in runners if not runner.lost]
-    return max(alive, key=lambda runner: score(runner.dev, request, store).mean)
+    return max(alive, key=lambda runner: mean(runner.dev, request, store))
 
 
 def best_direct(runners: Sequence[Runner], request: Request, store: Store) -> Runner:
@@ -98,14 +105,12 @@ def best_direct(runners: Sequence[Runner], request: Request, store: Store) -> Ru
     direct = [runner for runner in runners if runner.recipe.loads_directly(request.task) and runner.dev]
     if not direct:
         raise InputError("no recipe in the language's own letters could be run", GO_ON)
-    return max(direct, key=lambda runner: (not runner.lost, score(runner.dev, request, store).mean))
+    return max(direct, key=lambda runner: (not runner.lost, mean(runner.dev, request, store)))
 
 
 def _evaluations(request: Request, tried: Sequence[Recipe], seed: int) -> dict[Recipe, Evaluate]:
     """The evaluation of each recipe on the test set; the study has others too, of encoders beside the BiLSTM."""
     plan = compile_study(study_of(request, tried, [seed]))
-    check_data(plan.steps.values())
-    check_device(plan.steps.values())
     scored = {
         (one.model.labels["encoder"], split_name(one.data.name)[1]): one
         for one in plan.steps.values()
@@ -114,24 +119,26 @@ def _evaluations(request: Request, tried: Sequence[Recipe], seed: int) -> dict[R
     return {recipe: scored[recipe.row_name, recipe.letters] for recipe in tried}
 
 
-def _run(evaluations: Sequence[Evaluate], store: Store, watching: Watching) -> str:
-    """Compute what is missing; the first failure in words, empty if there is none."""
+def _run(evaluations: Sequence[Evaluate], store: Store, watching: Watching) -> dict[str, str]:
+    """Compute what is missing; of the evaluations without a result, by their keys, why there is none."""
     plan = Plan.of(evaluations)
     with watching(plan) as observe:
         outcome = run_plan(plan, store, observe=observe)
-    return next((f"{plan.steps[key].title}: {message}" for key, message in outcome.failed.items()), "")
+    causes = {key: key for key in outcome.failed} | outcome.blocked
+    missing = (one.key for one in evaluations if one.key in causes)
+    return {key: f"{plan.steps[causes[key]].title}: {outcome.failed[causes[key]]}" for key in missing}
 
 
-def _drop_failed(alive: Sequence[Runner], failed: str, store: Store) -> None:
+def _drop_failed(alive: Sequence[Runner], failed: Mapping[str, str]) -> None:
     """Give up the recipes that this round has no result of."""
     for runner in alive:
-        if not store.has(runner.dev[-1].key):
+        if (key := runner.dev[-1].key) in failed:
             runner.dev.pop()
             runner.test.pop()
-            runner.lost = f"since it failed ({failed})"
+            runner.lost = f"since it failed ({failed[key]})"
     kept = {runner.recipe.encoder == BILSTM for runner in alive if not runner.lost}
     if failed and len(kept) < 2:
-        raise InputError(failed, GO_ON)
+        raise InputError(next(iter(failed.values())), GO_ON)
 
 
 def _give_up(alive: Sequence[Runner], request: Request, store: Store, rounds: int) -> None:
@@ -146,6 +153,4 @@ def _give_up(alive: Sequence[Runner], request: Request, store: Store, rounds: in
 
 def _counts(evaluations: Sequence[Evaluate], request: Request, store: Store) -> NDArray[np.float64]:
     """[2, rounds, sentences]: the numerators and denominators of the task's main measure."""
-    measure = TASKS[request.task].measures[0]
-    files = [json.loads((store.result(one.key) / SENTENCES).read_bytes()) for one in evaluations]
-    return np.stack([file[measure] for file in files], axis=1).astype(np.float64)
+    return counts(evaluations, FinishedSteps(store))[TASKS[request.task].measures[0]]

@@ -85,6 +85,11 @@ def in_words(interval: Interval, unit: str) -> str:
     return _interval(interval, factor, symbol if symbol == "%" else f" {symbol}".rstrip())
 
 
+def in_points(interval: Interval) -> str:
+    """A difference of shares: `5.8 points [5.1, 6.4]`."""
+    return _interval(interval, 100, " points")
+
+
 def _interval(interval: Interval, factor: float, symbol: str) -> str:
     mean = f"{interval.mean * factor:.1f}{symbol}"
     if interval.low is None or interval.high is None:

@@ -13,7 +13,7 @@ import pandas as pd
 from babelscope.comparison import GAIN
 from babelscope.corpora.letters import split_name
 from babelscope.report.figures import PALETTE, Chart, Figure
-from babelscope.report.findings import in_words
+from babelscope.report.findings import in_points
 from babelscope.report.model import SCORES, Report, main_measure, scale, title_of
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.rows import Row
@@ -128,7 +128,7 @@ def _letters_in_words(report: Report, found: Gains) -> list[str]:
                 kind = claim.removesuffix(f", {AS_IT_IS}")
                 shown = {1: "gains", -1: "loses", 0: "changes nothing that shows:"}[gain.sign]
                 size = Interval(abs(gain.mean), *_ordered(gain), None, 1) if gain.sign else gain
-                points = in_words(size, "share").replace("%", " points")
+                points = in_points(size)
                 where = f"{title_of(case.task)}, {_label(report, case)}, {_sentences(case.shots)}"
                 lines.append(f"{where}: {kind} {shown} {points}.")
     return lines
