@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
 import torch
 
 from babelscope.compiler import compile_study
-from babelscope.encoders.load import Encoder, load_encoder
+from babelscope.encoders.load import Encoder, load_encoder, save_encoder
 from babelscope.encoders.tap import sentence_states
 from babelscope.engine import run_plan
 from babelscope.errors import EncoderError, InputError, StudyError
@@ -20,6 +21,8 @@ from babelscope.measures.retrieval import mutual_retrieval, retrieval_accuracy
 from babelscope.measures.similarity import LanguageStates, similarity
 from babelscope.plan import Plan, check_data
 from babelscope.recall import recall
+from babelscope.report.aligned_tables import aligned_tables
+from babelscope.report.model import Report
 from babelscope.rows import Row
 from babelscope.steps import Operate, Tune
 from babelscope.store import Store
@@ -27,6 +30,7 @@ from babelscope.study import Study
 from babelscope.trained import FinishedSteps
 from babelscope.world import World
 from command_line import declaration, transfer
+from families import DECODERS, byte_level_tokenizer, family_model
 
 WORLD = {"source": "world:qaa", "targets": ["world:qab", "world:qac"], "sentences": 12}
 
@@ -65,6 +69,20 @@ def test_pooling_chooses_the_pieces(encoder: Encoder):
             states = encoder.backbone(input_ids=ids, output_hidden_states=True).hidden_states
             alone = torch.stack([layer[0, chosen].mean(dim=0) for layer in states])
             torch.testing.assert_close(together[:, number], alone, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_later_pieces_of_a_decoder_count_more(decoder, sentences):
+    tokenizer = byte_level_tokenizer(sentences, 300)
+    model = Encoder(family_model(decoder, vocabulary=len(tokenizer)), tokenizer, decoder)
+    texts = ["the cat sees the dog .", "the", "the small old green bird likes the tree ."]
+    together = sentence_states(model, texts, pooling="weighted")
+    for number, text in enumerate(texts):
+        ids = model.tokenizer(text)["input_ids"]
+        states = model.backbone(input_ids=torch.tensor([ids]), output_hidden_states=True).hidden_states
+        repeated = [place for place in range(len(ids)) for _ in range(place + 1)]
+        alone = torch.stack([layer[0, repeated].mean(dim=0) for layer in states])
+        torch.testing.assert_close(together[:, number], alone, atol=1e-5, rtol=1e-5)
 
 
 def test_a_first_piece_has_to_be_special(encoder: Encoder, monkeypatch: pytest.MonkeyPatch):
@@ -119,6 +137,27 @@ def test_rows_equal_the_measures_on_states(ran):
                 found = {row.layer: row.value for row in rows if (row.measure, row.language) == (measure, code)}
                 assert list(found.values()) == pytest.approx(direct(measure, states["qaa"], states[code]), abs=1e-6)
                 assert list(found) == [0, 1, 2]
+
+
+def test_a_decoder_is_measured_as_mexa_does(sentences, tmp_path):
+    """By layer; the report has the mean and the maximum of the layers, which are MEXA's two scores."""
+    tokenizer = byte_level_tokenizer(sentences, 300)
+    decoder = Encoder(family_model("gpt2", vocabulary=len(tokenizer), n_positions=200), tokenizer, "decoder")
+    save_encoder(decoder, tmp_path / "decoder")
+    declared = WORLD | {"pooling": "weighted", "measures": ["mutual retrieval"], "targets": ["world:qab"]}
+    plan = compile_study(study(tmp_path / "decoder", declared, surgeries=[None]))
+    store = Store(tmp_path / "store")
+    assert not run_plan(plan, store, jobs=1).failed
+    (step,) = compared(plan, "weighted")
+    parallel = World(0).parallel(["qaa", "qab"], 12)
+    found = [row.value for row in store.rows(step.key)]
+    states = [
+        sentence_states(decoder, [" ".join(one.sentences[code].forms) for one in parallel], pooling="weighted")
+        for code in ("qaa", "qab")
+    ]
+    assert found == pytest.approx(direct("mutual retrieval", *states))
+    (table, *_) = aligned_tables(Report("title", "question", store.rows(step.key)), [])
+    assert [cell.text for cell in table.lines[0]][5:9:2] == [f"{max(found):.3f}", f"{fmean(found):.3f}"]
 
 
 def test_tuning_changes_what_is_measured(ran):

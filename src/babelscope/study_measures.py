@@ -41,7 +41,8 @@ class Similarity(Declaration):
     sentences: Annotated[int, Field(ge=4)] = 300
     """Of each language, at most; as many as there are where a treebank has fewer."""
     pooling: Pooling = "mean"
-    """What stands for a sentence: the mean of its pieces, the same with special pieces, or the first piece ([CLS])."""
+    """What stands for a sentence: the mean of its pieces, the same with special pieces, a mean in which the n-th piece
+    counts n times (for decoders), or the first piece ([CLS])."""
     measures: tuple[SimilarityMeasure, ...] = Field(default=SIMILARITIES, min_length=1)
     """CKA with linear or Gaussian (median bandwidth) kernels, biased or debiased; the share of sentences whose
     nearest is their translation, or that are each other's nearest (mutual)."""

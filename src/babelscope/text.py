@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-Pooling = Literal["mean", "mean-with-special", "first"]
-"""What stands for a sentence: the mean of its pieces, the same with special pieces, or the first piece ([CLS])."""
+Pooling = Literal["mean", "mean-with-special", "weighted", "first"]
+"""What stands for a sentence: the mean of its pieces, the same with special pieces, a mean in which the n-th piece
+counts n times (for decoders, whose later pieces have read more), or the first piece ([CLS])."""
 
 UPOS = (
     "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM",

@@ -67,9 +67,9 @@ def verdict_section(outcome: Outcome, request: Request, exported: Path | None) -
 
 def write_page(request: Request, sections: Sequence[Section], path: Path) -> None:
     """One self-contained HTML file; `InputError` where it cannot be written."""
-    environment = Environment(loader=PackageLoader("babelscope", "advise"), autoescape=True, undefined=StrictUndefined)
+    environment = Environment(loader=PackageLoader("babelscope", "report"), autoescape=True, undefined=StrictUndefined)
     language = language_labels([request.language])[request.language]
-    text = environment.get_template("page.html.j2").render(
+    text = environment.get_template("advice.html.j2").render(
         title=f"Which encoder for {language}?",
         sections=sections,
         style=(files("babelscope.report") / "page.css").read_text(encoding="utf-8"),

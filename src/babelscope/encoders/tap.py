@@ -33,7 +33,7 @@ def sentence_states(
     """[layers + 1, sentences, hidden]: the mean state of each sentence's pieces, special pieces left out.
 
     A sentence longer than the encoder is read in parts, and the mean is over the pieces of all. One without any
-    piece has zeros. With another `pooling` special pieces count as well, or the first piece alone.
+    piece has zeros. With another `pooling` special pieces count as well, later pieces count more, or the first alone.
 
     Raises:
         EncoderError: the first piece is to count, and the tokenizer puts no special one there.
@@ -49,11 +49,11 @@ def sentence_states(
     counts = torch.zeros(len(sentences), device=device)
     for indices in by_length(pieces.lengths, tokens_per_batch):
         batch = pieces.batch(indices).to(device)
-        inside = _pooled(batch, frame, pooling)
-        states = (hidden_states(encoder, batch) * inside[None, :, :, None]).sum(dim=2)
+        weights = _weights(batch, frame, pooling)
+        states = (hidden_states(encoder, batch) * weights[None, :, :, None]).sum(dim=2)
         where = torch.from_numpy(owners[indices]).to(device)
         sums.index_add_(1, where, states)
-        counts.index_add_(0, where, inside.sum(dim=1, dtype=counts.dtype))
+        counts.index_add_(0, where, weights.sum(dim=1, dtype=counts.dtype))
     encoder.model.train(was_training)
     return sums / counts.clamp(min=1)[:, None]
 
@@ -92,11 +92,14 @@ def _places(windows: Windows, indices: NDArray[np.int64], width: int) -> tuple[T
     return torch.from_numpy(places), torch.from_numpy(bags)
 
 
-def _pooled(batch: Batch, frame: Frame, pooling: Pooling) -> Tensor:
-    """[sequences, pieces]: True at the pieces whose mean is taken."""
+def _weights(batch: Batch, frame: Frame, pooling: Pooling) -> Tensor:
+    """[sequences, pieces]: how often a piece counts in the mean."""
     if pooling == "mean-with-special":
         return batch.real
-    return _inside(batch, frame) if pooling == "mean" else _first(batch)
+    if pooling == "first":
+        return _first(batch)
+    inside = _inside(batch, frame)
+    return inside.cumsum(dim=1) * inside if pooling == "weighted" else inside
 
 
 def _first(batch: Batch) -> Tensor:

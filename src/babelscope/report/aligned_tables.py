@@ -67,11 +67,13 @@ def _peaks(found: Sequence[Alignment]) -> Table:
         lines.append([
             Cell(one.stage.encoder), Cell(one.source), Cell(one.measure), Cell(one.stage.title),
             number_cell(one.peak, "d"), number_cell(at_peak.mean, ".3f"), bounds_cell(at_peak, 1),
+            number_cell(fmean(fmean(one.mean(layer).values()) for layer in one.layers), ".3f"),
             *(number_cell(end, ".3f") for end in ends), Cell(peaks),
         ])  # fmt: skip
     note = "Means over target languages; layer 0 is the embeddings. 95%: over seeds, as far as these differ."
     headers = [
-        "Encoder", "Compared with", "Measure", "When", "Peak (layer)", "There", "95%", "Lowest layer", "Last layer",
+        "Encoder", "Compared with", "Measure", "When", "Peak (layer)", "There", "95%", "Mean of layers",
+        "Lowest layer", "Last layer",
         "Peak by language",
     ]  # fmt: skip
     return Table("Where languages are most alike", headers, lines, note)

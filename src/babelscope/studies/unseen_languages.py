@@ -100,9 +100,9 @@ def world(given: Parameters) -> Study:
     """A relative in the same script, the same one in another, and an isolate."""
     unseen = [code for code, member in FAMILY.items() if not member.seen]
     languages = [_of_the_world(code) for code in given.languages or unseen]
-    few, enough, much = (80, 60, 60) if given.small else (300, 400, 300)
+    few, enough, much = (80, 60, 60) if given.small else (150, 180, 150)
     tuning = Tuning(learning_rate=1e-3, steps=much)
-    learning = Tuning(learning_rate=1e-3, steps=150 if given.small else 2000, betas=(0.9, 0.98))
+    learning = Tuning(learning_rate=1e-3, steps=150 if given.small else 1500, betas=(0.9, 0.98))
     setting = Setting(
         given.encoder or "world-natural",
         dict.fromkeys(given.tasks or ("pos", "parsing"), "world:qaa"),
