@@ -12,11 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from babelscope.advise import command, race
+from babelscope.advise.outcome import Outcome, Placed, better_one
 from babelscope.advise.recipes import EXTENDED, Recipe, letters_for, recipes, study_of
 from babelscope.advise.request import Request
 from babelscope.compiler import compile_study
 from babelscope.corpora.conllu import write_conllu
+from babelscope.encoders.load import Encoder, save_encoder
 from babelscope.encoders.places import display_name
+from babelscope.encoders.tokenizer import train_wordpiece
 from babelscope.errors import InputError
 from babelscope.measures.overlap import Coverage, shared_mass
 from babelscope.statistics import Interval
@@ -24,6 +27,7 @@ from babelscope.steps import Adapt, Recurrent, Tune
 from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.world import World
 from command_line import babelscope
+from families import family_model
 
 counts = st.dictionaries(st.integers(0, 9), st.integers(1, 50))
 
@@ -42,6 +46,7 @@ def test_shared_mass_is_one_minus_the_total_variation(first, second):
 
 def test_letters_to_try():
     assert letters_for("ug", "Arab") == ("uyghur",)
+    assert letters_for("ug", "Latn") == () and letters_for("ug", "Cyrl") == ("cyrillic",)
     assert letters_for("ar", "Arab") == ("buckwalter",)
     assert letters_for("mt", "Latn") == letters_for("xx", None) == ()
     assert letters_for("qah", "Grek") == ("world",)
@@ -170,11 +175,45 @@ def test_a_verdict_a_page_and_a_model_that_pipelines_load(request_, files, tmp_p
     assert "tune" not in again.errors
     best, as_before = (re.search(r"^- Best: .*$", one.output, re.MULTILINE)[0] for one in (first, again))
     assert best == as_before
-    assert (folder / "README.md").read_text().startswith("---\nlanguage: qah\n")
+    assert (folder / "README.md").read_text().startswith('---\nlanguage: "qah"\n')
     from transformers import pipeline
 
     labelled = pipeline("token-classification", model=str(folder))("βυ λανοξ βοτα")
     assert {one["entity"] for one in labelled} <= set(json.loads((folder / "config.json").read_text())["label2id"])
+
+
+@pytest.mark.parametrize(
+    ("behind", "said"),
+    [
+        (Interval(0.03, 0.01, 0.05, None, 1), "BiLSTM is better by 3.0 points [1.0, 5.0] on the test set"),
+        (Interval(-0.03, -0.05, -0.01, None, 1), "on the test set that is the reverse: −3.0 points"),
+        (Interval(0.0, -0.01, 0.01, None, 1), "on the test set that does not show: 0.0 points"),
+        (None, "BiLSTM is better, but"),
+    ],
+)
+def test_what_the_dev_set_has_chosen_is_said_as_the_test_set_bears_it_out(behind, said):
+    score = Interval(0.9, 0.8, 0.95, None, 1)
+    best = Placed(Recipe(BILSTM, AS_IT_IS), 1, score, score, None, "")
+    direct = Placed(Recipe("world-natural", AS_IT_IS), 1, score, score, behind, "")
+    text = better_one(Outcome([best, direct], {}, direct, "0" * 64, "1" * 64, Path("a folder/store")))
+    assert said in text and "--store 'a folder/store'" in text
+
+
+def test_files_are_named_by_their_whole_path(request_, files, monkeypatch):
+    monkeypatch.chdir(files)
+    near = request_.model_copy(update={"text": "text.txt", "treebank": "trees.conllu"})
+    assert (near.text_name, near.treebank_name) == (request_.text_name, request_.treebank_name)
+
+
+def test_what_cannot_be_exported_is_refused_beforehand(request_, tmp_path, sentences):
+    tokenizer = train_wordpiece(sentences, 60)
+    save_encoder(Encoder(family_model("modernbert", vocabulary=len(tokenizer)), tokenizer, "m"), tmp_path / "modern")
+    modern = request_.model_copy(update={"encoders": (str(tmp_path / "modern"),)})
+    with pytest.raises(InputError, match="no tagger that is a modernbert"):
+        command.check(modern, True, tmp_path / "model", tmp_path / "advice.html")
+    command.check(modern, True, None, tmp_path / "advice.html")
+    with pytest.raises(InputError, match="a folder; give -o the name of a file"):
+        command.check(request_, True, None, tmp_path)
 
 
 def test_without_labelled_sentences_there_is_a_plan_but_no_verdict(request_):
@@ -190,6 +229,7 @@ def test_without_labelled_sentences_there_is_a_plan_but_no_verdict(request_):
     [
         (["--language", "q x"], "language"),
         (["--task", "ner"], "task"),
+        (["--text", "ntrex:ug>uyghur"], "> in a name stands for a transliteration"),
         (["--text", "nowhere.txt"], "nowhere.txt: there is no such file"),
         (["--treebank", "nowhere.conllu"], "nowhere.conllu: there is no such file"),
         (["--export", "model"], "give --run too"),

@@ -299,6 +299,13 @@ def test_markdown_has_a_line_a_language(report):
     assert lines[3].endswith("| 25.0% | 60.0% |")
 
 
+def test_markdown_of_many_conditions_has_a_line_each(report):
+    rows = [dataclasses.replace(row, encoder=f"{row.encoder} {k}") for row in report.rows for k in range(10)]
+    lines = markdown(dataclasses.replace(report, rows=rows)).splitlines()
+    assert lines[0].startswith("| Language | Condition | Mean (%) | 95% over seeds |")
+    assert any(line.startswith("| near | natural 7 |") for line in lines)
+
+
 @pytest.fixture(scope="module")
 def two_tasks(report) -> Report:
     parsed = [dataclasses.replace(row, task="parsing", measure="las") for row in report.rows if is_score(row)]

@@ -175,14 +175,25 @@ def test_conllu_keeps_its_annotation_and_can_be_put_back(tmp_path):
     assert rewrite(source, latin, transliteration("cyrillic")) == 4
     before, after = read_conllu(source), read_conllu(latin)
     assert after[0].forms == ["Shchuka", "Yulya|", "ne", "."] and after[0].multiwords[0].form == "Shchuka|Yulya"
-    for one, other in zip(CONLLU.splitlines()[2:-1], latin.read_text().splitlines()[3:-1], strict=True):
+    for one, other in zip(CONLLU.splitlines()[2:-1], latin.read_text().splitlines()[2:-1], strict=True):
         own, changed = one.split("\t"), other.split("\t")
         assert own[0] == changed[0] and own[2:9] == changed[2:9] and changed[9].startswith(own[9].strip("_"))
     assert restore(latin, back) == 4
     assert back.read_text(encoding="utf-8") == CONLLU and read_conllu(back) == before
     with pytest.raises(DataError, match="OrigForm already") as caught:
         rewrite(latin, tmp_path / "d.conllu", transliteration("cyrillic"))
-    assert caught.value.line == 4 and not (tmp_path / "d.conllu").exists()
+    assert caught.value.line == 3 and not (tmp_path / "d.conllu").exists()
+
+
+def test_what_a_sentence_and_its_words_become_by_rules_with_contexts_may_differ(tmp_path):
+    text = "# text = газета «Ъ»\n1\tгазета\t_\tX\t_\t_\t0\troot\t_\t_\n" + "".join(
+        f"{number}\t{form}\t_\tX\t_\t_\t1\tdep\t_\tSpaceAfter=No\n" for number, form in ((2, "«"), (3, "Ъ"), (4, "»"))
+    )
+    (tmp_path / "a.conllu").write_text(text + "\n", encoding="utf-8")
+    rewrite(tmp_path / "a.conllu", tmp_path / "b.conllu", transliteration("cyrillic"))
+    assert read_conllu(tmp_path / "b.conllu")[0].forms == ["gazeta", "«", "Ъ", "»"]
+    restore(tmp_path / "b.conllu", tmp_path / "c.conllu")
+    assert (tmp_path / "c.conllu").read_text(encoding="utf-8") == text + "\n"
 
 
 @given(

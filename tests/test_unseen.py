@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from babelscope.comparison import Compare
 from babelscope.compiler import compile_study
+from babelscope.errors import InputError
 from babelscope.report import Report, markdown
 from babelscope.report.page import render
 from babelscope.report.unseen import Case, gains, unseen_figures, unseen_findings, unseen_tables, verdicts
@@ -15,7 +16,18 @@ from babelscope.rows import Row
 from babelscope.statistics import Interval
 from babelscope.steps import Adapt, Pretrain, Recurrent, Tune
 from babelscope.studies import find_study
-from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM, EASY, HARD, INTERMEDIATE, above, by_letters, verdict
+from babelscope.verdicts import (
+    ADAPTED,
+    AS_IT_IS,
+    BILSTM,
+    EASY,
+    HARD,
+    INTERMEDIATE,
+    above,
+    against_chance,
+    by_letters,
+    verdict,
+)
 
 
 def interval(sign):
@@ -89,6 +101,7 @@ def test_comparisons_are_of_the_same_sentences_and_seeds(plan):
     assert claims == {
         *(above(recipe, BILSTM) for recipe in (AS_IT_IS, ADAPTED, "from scratch")), above(ADAPTED, AS_IT_IS),
         *(by_letters(recipe, letters) for recipe in (AS_IT_IS, ADAPTED) for letters in ("world", "world+permute:1")),
+        *(against_chance(recipe) for recipe in (AS_IT_IS, ADAPTED)),
     }  # fmt: skip
 
 
@@ -99,7 +112,19 @@ def test_other_profiles_are_declared(profile):
     assert "masakhaner2:wol" in study.tasks["ner with 0"].evaluate
     texts = {text for encoder in study.encoders[1:] for text in encoder.texts}
     assert {"ntrex:wo", "ntrex:mt", "ntrex:ug", "ntrex:ug>uyghur"} <= texts
-    assert ("UD_Bambara-CRB" in texts) == (profile == "paper")
+    assert ("UD_Naija-NSC" in texts) == (profile == "paper")
+    assert "UD_Bambara-CRB" not in texts  # there is no training text
+
+
+@pytest.mark.parametrize("asked", [{"tasks": ["mnli"]}, {"tasks": ["ner"], "languages": ["mt"]}])
+def test_tasks_without_data_are_refused_in_words(asked):
+    with pytest.raises(InputError, match="there are for pos, parsing"):
+        find_study("unseen-languages@real", {"encoder": "world-natural"} | asked)
+
+
+def test_the_world_has_entities_too():
+    study = find_study("unseen-languages", {"tasks": ["ner"], "languages": ["qag"]})
+    assert study.tasks["ner with 0"].evaluate == ("world:qag",)
 
 
 def test_text_of_ones_own():
@@ -143,6 +168,13 @@ def test_gains_are_read_by_case(report):
     assert found[Case("pos", "mt", 100)][above(ADAPTED, BILSTM)] == Interval(0.03, 0.01, 0.05, None, 1)
     assert verdicts(found) == {Case("pos", "mt", 100): INTERMEDIATE}
     assert {case.shots for case in found if case.language != "mt"} == {0}
+
+
+def test_models_with_one_claim_stand_beside_each_other_and_no_claim_is_lost():
+    claim = "the encoder is better than a BiLSTM"
+    rows = [row.labelled(encoder=encoder) for encoder in ("one", "two") for row in gain(claim, 0.1, 0.0, 0.2)]
+    (table,) = unseen_tables(Report("t", "q", rows), gains(Report("t", "q", rows)))
+    assert [line[3].text for line in table.lines] == [f"{claim} ({one}, trained on mt:100)" for one in ("one", "two")]
 
 
 def test_findings_say_what_shows(report):

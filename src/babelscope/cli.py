@@ -238,7 +238,8 @@ def advise(
 ) -> None:
     """Which encoder and recipe for a language: what is seen beforehand, a plan, and with --run the verdict."""
     from babelscope.advise import command
-    from babelscope.advise.page import write_page
+    from babelscope.advise.outcome import export as write_model
+    from babelscope.advise.page import verdict_section, write_page
     from babelscope.advise.request import Request
     from babelscope.display import RunDisplay, show_section
 
@@ -252,10 +253,14 @@ def advise(
     for section in sections:
         show_section(section, out)
     if run:
-        sections.insert(0, command.decide(request, tried, kept, lambda plan: RunDisplay(plan, kept, err), export))
+        found = command.decide(request, tried, kept, lambda plan: RunDisplay(plan, kept, err))
+        sections.insert(0, verdict_section(found, request, export))
         show_section(sections[0], out)
     write_page(request, sections, output)
     out.print(f"page: {output.resolve()}", highlight=False)
+    if run and export:
+        write_model(found, request, kept, export)
+        out.print(f"model: {export.resolve()}", highlight=False)
 
 
 @app.command()

@@ -7,14 +7,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from babelscope import measure_steps, steps, surface_steps
+from babelscope import comparison, measure_steps, steps, surface_steps
 from babelscope.errors import InputError, StoreError
 from babelscope.step import Step
 from babelscope.store import Store
 
 STEPS = {
     name: value
-    for module in (steps, measure_steps, surface_steps)
+    for module in (steps, measure_steps, surface_steps, comparison)
     for name, value in vars(module).items()
     if isinstance(value, type) and issubclass(value, Step)
 }

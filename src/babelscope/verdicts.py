@@ -25,6 +25,11 @@ def by_letters(recipe: str, letters: str) -> str:
     return f"{'letters exchanged at random' if '+permute' in letters else 'transliteration'}, {recipe}"
 
 
+def against_chance(recipe: str) -> str:
+    """The claim that transliteration gives a recipe more than letters exchanged at random do."""
+    return f"transliteration over letters exchanged at random, {recipe}"
+
+
 def verdict(as_it_is: Interval, adapted: Interval) -> str:
     """The verdict from the gains over the BiLSTM; undecided between those that the intervals leave open."""
     if as_it_is.sign > 0:

@@ -19,18 +19,19 @@ from babelscope.advise.facts import (
     seconds_a_piece,
     text_of,
 )
-from babelscope.advise.outcome import export, outcome_of
+from babelscope.advise.outcome import Outcome, outcome_of
 from babelscope.advise.race import Watching, race
 from babelscope.advise.recipes import Recipe, letters_for
 from babelscope.advise.request import Request
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.sources import Split
-from babelscope.encoders.places import locate
+from babelscope.encoders.places import locate, model_type
 from babelscope.errors import InputError
 from babelscope.execution import load
 from babelscope.report.sections import Section
 from babelscope.steps import Load
 from babelscope.store import Store
+from babelscope.tasks.export import TAGGERS
 
 
 class Advice(NamedTuple):
@@ -55,8 +56,15 @@ def check(request: Request, run: bool, folder: Path | None, output: Path) -> Non
         raise InputError(f"{folder}: already there; give --export a name that does not exist yet")
     if not output.resolve().parent.is_dir():
         raise InputError(f"{output}: there is no folder {output.parent}")
+    if output.is_dir():
+        raise InputError(f"{output}: a folder; give -o the name of a file")
     for name in request.encoders:
-        locate(name)
+        family = model_type(locate(name).path)
+        if folder is not None and request.task == "pos" and family not in (None, *TAGGERS):
+            raise InputError(
+                f"{name}: transformers has no tagger that is a {family} with a linear layer, so that one cannot be "
+                "exported; leave out --export, or this encoder"
+            )
     find_file("mlm", request.text_name, "train").read()
     splits: tuple[Split, ...] = ("train", "dev", "test")
     for split in splits if request.treebank_name else ():
@@ -83,13 +91,10 @@ def look(request: Request) -> Advice:
     return Advice(sections, [one.recipe for one in plan])
 
 
-def decide(request: Request, tried: Sequence[Recipe], store: Store, watching: Watching, folder: Path | None) -> Section:
-    """Run the recipes, and say which is best; the best that loads directly is written to a folder if one is given.
+def decide(request: Request, tried: Sequence[Recipe], store: Store, watching: Watching) -> Outcome:
+    """Run the recipes; what the race has shown.
 
     Raises:
         InputError: what the verdict is held against failed.
     """
-    outcome = outcome_of(race(request, tried, store, watching), request, store)
-    if folder is not None:
-        export(outcome, request, store, folder)
-    return page.verdict_section(outcome, request, folder)
+    return outcome_of(race(request, tried, store, watching), request, store)

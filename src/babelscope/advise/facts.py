@@ -13,7 +13,7 @@ from transformers import PreTrainedTokenizerBase
 from babelscope.advise.recipes import EXTENDED, Recipe, recipes, tuning_of
 from babelscope.advise.request import Request
 from babelscope.corpora.datasets import find_file
-from babelscope.corpora.plain import NTREX, available_ntrex
+from babelscope.corpora.plain import NTREX, available_ntrex, text_language
 from babelscope.corpora.scripts import script_shares
 from babelscope.corpora.transliteration import transliteration
 from babelscope.encoders.load import Encoder
@@ -67,7 +67,7 @@ def references(language: str) -> dict[str, list[str]]:
     if language in FAMILY:
         known = [code for code, member in FAMILY.items() if member.seen and code != language]
         return {code: World().text(code, RELATIVES) for code in known}
-    there = [code for code in available_ntrex() if code != language]
+    there = [code for code in available_ntrex() if code != text_language(f"{NTREX}{language}")]
     return {code: list(find_file("mlm", f"{NTREX}{code}", "train", RELATIVES).read()) for code in there}
 
 
@@ -113,7 +113,7 @@ def seconds_a_piece(encoder: Encoder, device: str) -> float:
 def published(language: str, script: str | None) -> list[str]:
     """What the published study found of this language, or of those in the same script, in words."""
     rows = published_rows("unseen-languages")
-    own = [_published(row) for row in rows if row.language == language]
+    own = [_published(row) for row in rows if row.language == text_language(f"{NTREX}{language}")]
     if own:
         return own
     alike = [row for row in rows if row.measure.startswith("published verdict") and _script(row) == script]

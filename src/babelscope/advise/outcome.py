@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -79,7 +80,7 @@ def card(outcome: Outcome, request: Request) -> str:
     chosen, task = outcome.direct, TASKS[request.task]
     lines = [
         "---",
-        f"language: {request.language}",
+        f'language: "{request.language}"',  # unquoted, no is false
         *(["library_name: transformers", "pipeline_tag: token-classification"] if request.task == "pos" else []),
         "---",
         f"# {task.title} for `{request.language}`",
@@ -109,16 +110,25 @@ def better_one(outcome: Outcome) -> str:
     if best is direct:
         return ""
     how = "reads the language in other letters" if best.recipe.letters else "loads in Babelscope alone"
-    by = f" by {in_points(direct.behind)} on the test set" if direct.behind else ""
-    steps = [f"babelscope export {outcome.best_key[:12]} --store {outcome.store} -o better-model"]
-    file = "FILE"
+    store = shlex.quote(str(outcome.store))
+    steps = [f"babelscope export {outcome.best_key[:12]} --store {store} -o better-model"]
+    file = "FILE.conllu"
     if best.recipe.letters:
-        file = "transliterated-FILE"
-        steps.append(f"babelscope transliterate FILE --by {best.recipe.letters} -o {file}")
-    steps.append(f"babelscope predict better-model {file} -o PREDICTED")
+        file = "transliterated.conllu"
+        steps.append(f"babelscope transliterate FILE.conllu --by {best.recipe.letters} -o {file}")
+    steps.append(f"babelscope predict better-model {file} -o predicted.conllu")
     if best.recipe.letters:
-        steps.append("babelscope transliterate PREDICTED --restore -o RESTORED")
-    return f"{best.recipe.name} is better{by}, but {how}. To use it: " + "; ".join(f"`{step}`" for step in steps) + "."
+        steps.append("babelscope transliterate predicted.conllu --restore -o restored.conllu")
+    return f"{_better(best, direct)}, but {how}. To use it: " + "; ".join(f"`{step}`" for step in steps) + "."
+
+
+def _better(best: Placed, direct: Placed) -> str:
+    """The best recipe was chosen on the dev set; what the test set says of that."""
+    if direct.behind is None or direct.behind.sign > 0:
+        by = f" by {in_points(direct.behind)} on the test set" if direct.behind else ""
+        return f"{best.recipe.name} is better{by}"
+    said = "does not show" if direct.behind.sign == 0 else "is the reverse"
+    return f"{best.recipe.name} was better on the dev set (on the test set that {said}: {in_points(direct.behind)})"
 
 
 def _warnings(outcome: Outcome) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -58,7 +59,8 @@ def verdict_section(outcome: Outcome, request: Request, exported: Path | None) -
     sentences += [f"For {encoder}, {request.language} is {found}." for encoder, found in outcome.verdicts.items()]
     if better := better_one(outcome):
         sentences.append(better.replace("`", ""))
-    where = f"in {exported}" if exported else f"babelscope export {outcome.key[:12]} --store {outcome.store} -o model"
+    store = shlex.quote(str(outcome.store))
+    where = f"in {exported}" if exported else f"babelscope export {outcome.key[:12]} --store {store} -o model"
     loads = "transformers loads and that " if request.task == "pos" else ""
     direct = outcome.direct.recipe.name
     sentences.append(f"The best that {loads}reads the language as it is written: {direct}; {where}.")

@@ -20,7 +20,7 @@ from babelscope.world import FAMILY
 BY_SCRIPT = {"Cyrl": ("cyrillic",), "Geor": ("georgian",), "Grek": ("greek",), "Arab": ("buckwalter",)}
 """Script -> tables that write it in Latin letters."""
 BY_LANGUAGE = {"ug": ("uyghur",), "ckb": ("sorani",)}
-"""Languages with tables of their own, toward the orthography of a relative."""
+"""Languages in Arabic script with tables of their own, toward the orthography of a relative."""
 
 
 EXTENDED = "adapted with new pieces"
@@ -61,10 +61,11 @@ class Recipe(NamedTuple):
 
 
 def letters_for(language: str, script: str | None) -> tuple[str, ...]:
-    """Transliterations to try."""
+    """Transliterations to try of text in a script."""
     if language in FAMILY:
         return () if script == "Latn" else ("world",)
-    return BY_LANGUAGE.get(language, BY_SCRIPT.get(script or "", ()))
+    own = BY_LANGUAGE.get(language, ()) if script == "Arab" else ()
+    return own or BY_SCRIPT.get(script or "", ())
 
 
 def recipes(request: Request, covered: Mapping[tuple[str, str | None], Coverage]) -> list[Recipe]:

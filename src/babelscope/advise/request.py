@@ -49,10 +49,11 @@ class Request(Declaration):
 
 
 def _named(given: str, prefix: str, known: tuple[str, ...], example: str) -> str:
+    if LETTERS in given:
+        raise InputError(f"{given}: {LETTERS} in a name stands for a transliteration, which is tried where it can help")
     if given.startswith(known):
         return given
-    if not Path(given).expanduser().exists():
+    path = Path(given).expanduser()
+    if not path.exists():
         raise InputError(f"{given}: there is no such file, and data sets have names such as {example}")
-    if LETTERS in given:
-        raise InputError(f"{given}: {LETTERS} in a name stands for a transliteration; give the file another name")
-    return prefix + given
+    return f"{prefix}{path.resolve()}"  # so that a model can be read again from another folder

@@ -71,7 +71,7 @@ def _evaluations(
     study: Study, encoders: ResolvedEncoders, transfers: Transfers, scored: Scored, schedule: Schedule | None
 ) -> tuple[Evaluate, ...]:
     transfer = transfers[scored.task]
-    (data,) = (one for one in transfer.test if one.name == scored.evaluate)
+    data = next(one for one in transfer.test if one.name == scored.evaluate)
     if scored.encoder == RECURRENT_BASELINE:
         models = [transfer.recurrent(seed) for seed in study.seeds]
     else:

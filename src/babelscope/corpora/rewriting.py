@@ -1,6 +1,7 @@
 """Files with their text in other letters: CoNLL-U, whose annotation stays as it is, and plain text.
 
-In CoNLL-U what was there is kept, so that it can be put back: a form in MISC as `OrigForm=`, the sentence in a comment.
+In CoNLL-U what was there is kept, so that it can be put back: a form in MISC as `OrigForm=`, the sentence in a comment
+`orig_text`. There is no `text` then: rules with contexts change a sentence in other ways than its words one by one.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ def restore(source: Path, target: Path) -> int:
     return _write(source, target, lambda line: _restored(source, line))
 
 
-def _write(source: Path, target: Path, rewritten: Callable[[Line], str | None]) -> int:
-    """The lines that `rewritten` gives, those left out for which it gives None."""
+def _write(source: Path, target: Path, rewritten: Callable[[Line], str]) -> int:
+    """Each line as `rewritten` gives it; how many changed that are no comments."""
     if target.exists():
         raise InputError(f"{target} exists; give another name")
     count = 0
@@ -53,8 +54,7 @@ def _write(source: Path, target: Path, rewritten: Callable[[Line], str | None]) 
         for line in numbered_lines(source):
             text = rewritten(line)
             count += text != line.text and not line.text.startswith("#")
-            if text is not None:
-                yield f"{text}\n"
+            yield f"{text}\n"
 
     text = "".join(lines())  # all of it first, so that a fault leaves no half of a file
     try:
@@ -66,8 +66,7 @@ def _write(source: Path, target: Path, rewritten: Callable[[Line], str | None]) 
 
 def _changed(path: Path, line: Line, change: Change) -> str:
     if line.text.startswith(_TEXT):
-        text = line.text.removeprefix(_TEXT)
-        return f"{_TEXT}{change(text)}\n{KEPT_TEXT}{text}"
+        return KEPT_TEXT + line.text.removeprefix(_TEXT)
     if not line.text or line.text.startswith("#"):
         return line.text
     columns = _columns(path, line)
@@ -81,9 +80,7 @@ def _changed(path: Path, line: Line, change: Change) -> str:
     return "\t".join([columns[0], form, *columns[2:_MISC], misc])
 
 
-def _restored(path: Path, line: Line) -> str | None:
-    if line.text.startswith(_TEXT):
-        return None  # what was there comes next
+def _restored(path: Path, line: Line) -> str:
     if line.text.startswith(KEPT_TEXT):
         return _TEXT + line.text.removeprefix(KEPT_TEXT)
     if not line.text or line.text.startswith("#"):

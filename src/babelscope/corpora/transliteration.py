@@ -49,14 +49,11 @@ def transliteration(by: str) -> Change:
         InputError: there is no such way, or it is not installed.
         DataError: the file of a table cannot be used; names the line.
     """
-    name, _, control = by.partition("+")
+    name, seed = _parts(by)
     change = _change(name)
-    if not control:
+    if seed is None:
         return change
-    found = re.fullmatch(r"permute:(\d+)", control)
-    if found is None:
-        raise InputError(f"{by!r}: after + only permute:SEED can follow", USAGE)
-    letters = permutation(int(found[1]))
+    letters = permutation(seed)
     return lambda text: change(text).translate(letters)
 
 
@@ -67,11 +64,19 @@ def rules_digest(by: str) -> str:
         InputError, DataError: as of `transliteration`.
     """
     transliteration(by)
-    name = by.partition("+")[0]
+    name = _parts(by)[0]
     kind, _, rest = name.partition(":")
     if name in TABLES or kind == "table":
         return content_digest(_table(name) if name in TABLES else Path(rest).expanduser())
     return digest({"world": VERSION} if name == "world" else {kind: metadata.version(_MAKERS[kind])})
+
+
+def _parts(by: str) -> tuple[str, int | None]:
+    """The name of a transliteration, and the seed of the permutation after it."""
+    name, _, seed = by.partition("+permute:")
+    if "+permute" in by and not re.fullmatch(r"\d+", seed):
+        raise InputError(f"{by!r}: after + only permute:SEED can follow", USAGE)
+    return name, int(seed) if seed else None
 
 
 _MAKERS = {"uroman": "uroman", "icu": "PyICU"}
@@ -98,7 +103,7 @@ def _change(name: str) -> Change:
 
 
 def read_table(path: Path) -> list[Rule]:
-    """The rules of a file: FROM and TO, and if need be BEFORE and AFTER, separated by tabs; # begins a comment.
+    """The rules of a file: FROM and TO, and if need be BEFORE and AFTER, separated by tabs; "# " begins a comment.
 
     Raises:
         DataError: a line without FROM and TO or with more columns, or a context that is no regular expression.

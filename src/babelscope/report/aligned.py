@@ -91,7 +91,7 @@ def alignments(report: Report) -> list[Alignment]:
         if row.train_languages:
             trained[row.dataset].add(row.train_languages)
     # Models may be trained on more than the source; what all have in common is the least of them.
-    sources = {dataset: min(named, key=len) for dataset, named in trained.items()}
+    sources = {dataset: min(sorted(named), key=len) for dataset, named in trained.items()}
     found: dict[tuple[str, Stage, str], dict[str, dict[int, BySeed]]] = {}
     for row in rows:
         stage = Stage(row.encoder or "", row.task or "", row.train_languages or "", row.schedule)

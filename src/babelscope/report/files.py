@@ -10,7 +10,7 @@ from babelscope.errors import InputError
 from babelscope.report.findings import in_words
 from babelscope.report.model import Report, Score, section_title
 from babelscope.report.sections import special_sections
-from babelscope.report.tables import Table
+from babelscope.report.tables import Table, score_table
 from babelscope.rows import COLUMNS, Row
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 ROW_SUFFIXES = (".csv", ".parquet")
 FIGURE_SUFFIXES = (".svg", ".png")
+WIDEST = 12
+"""Conditions beside each other in a Markdown table."""
 
 
 def write_rows(rows: Sequence[Row], path: Path) -> None:
@@ -82,7 +84,7 @@ def markdown(report: Report) -> str:
 
     Raises InputError where there is neither.
     """
-    parts = [(section_title(scores), _pipes(_score_cells(report, scores))) for scores in report.sections]
+    parts = [(section_title(scores), _scores(report, scores)) for scores in report.sections]
     for section in special_sections(report):
         if section.findings:
             parts.append((section.title, "".join(f"- {_escaped(sentence)}\n" for sentence in section.findings)))
@@ -99,9 +101,14 @@ def _table(table: Table) -> str:
     return note + _pipes([table.headers, [f"---{end}" for end in ends], *lines])
 
 
-def _score_cells(report: Report, scores: Sequence[Score]) -> list[list[str]]:
-    """A line a place, a column a condition, mean [95% interval over seeds]."""
+def _scores(report: Report, scores: Sequence[Score]) -> str:
+    """A line a place, a column a condition; of more conditions than stand beside each other a line each."""
     conditions = [name for name in report.conditions if any(score.condition == name for score in scores)]
+    return _table(score_table(scores)) if len(conditions) > WIDEST else _pipes(_score_cells(conditions, scores))
+
+
+def _score_cells(conditions: Sequence[str], scores: Sequence[Score]) -> list[list[str]]:
+    """Mean [95% interval over seeds]."""
     cells = {(s.place, s.condition): in_words(s.interval, s.unit) for s in scores}
     lines = [["", *conditions], ["---", *["---:"] * len(conditions)]]
     for place in dict.fromkeys(score.place for score in scores):

@@ -40,7 +40,7 @@ RECORD, WEIGHTS = "babelscope.json", "model.safetensors"
 
 _LINEAR = {"classifier.": "classifier."}
 _SCORE = {"classifier.": "score."}
-_TAGGING = {
+TAGGERS = {
     "bert": _LINEAR, "distilbert": _LINEAR, "roberta": _LINEAR, "xlm-roberta": _LINEAR, "electra": _LINEAR,
     "deberta": _LINEAR, "deberta-v2": _LINEAR, "gpt2": _LINEAR, "llama": _SCORE, "qwen2": _SCORE, "qwen3": _SCORE,
 }  # fmt: skip
@@ -131,7 +131,7 @@ def _naming(design: Design, config: PretrainedConfig) -> Naming:
     if kind == "trees":
         head = {"biaffine.": "biaffine."}
     elif kind in ("tags", "entities"):
-        head = _TAGGING.get(model_type)
+        head = TAGGERS.get(model_type)
     elif design.head == "pooler":
         head = _POOLING.get(model_type)
     elif design.head == "family":
@@ -143,7 +143,7 @@ def _naming(design: Design, config: PretrainedConfig) -> Naming:
 
 def _no_such_head(design: Design, model_type: str) -> str:
     if TASKS[design.task].kind in ("tags", "entities"):
-        head, advice = "a linear layer over the last hidden states", f"of the types {', '.join(_TAGGING)} it has"
+        head, advice = "a linear layer over the last hidden states", f"of the types {', '.join(TAGGERS)} it has"
     else:
         head, advice = f"the head {design.head or 'first'!r}", f"tune with tasks.{design.task}.head: family"
     return (
