@@ -108,6 +108,7 @@ def _in_world(
     sizes = Sizes(train=examples, dev=200, test=300)
     if given.small:
         sizes = Sizes(train=4 * examples // 5, dev=50, test=100)
+        tuning = tuning.model_copy(update={"steps": 4 * (tuning.steps or 0) // 5})
     return Setting("world:{}".format, pairs, sizes, tuning, planes, few_shot)
 
 
