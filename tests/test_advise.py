@@ -245,3 +245,14 @@ def test_bad_requests_are_refused_in_words(files, encoder_folder, tmp_path, chan
     assert answer.status == 2
     assert message in answer.errors
     assert "Traceback" not in answer.errors
+
+
+def test_line_numbers_stay_numbers(files, encoder_folder, tmp_path):
+    """Rich takes `:100:` for the name of a picture."""
+    lines = (files / "trees.conllu").read_text(encoding="utf-8").splitlines()
+    (tmp_path / "broken.conllu").write_text("\n".join([*lines[:99], "one two"]) + "\n", encoding="utf-8")
+    answer = babelscope(
+        "advise", "--language", "qah", "--text", files / "text.txt", "--encoder", encoder_folder,
+        "--treebank", tmp_path / "broken.conllu", "-o", tmp_path / "x.html", "--store", tmp_path / "store",
+    )  # fmt: skip
+    assert answer.status == 2 and "broken.conllu:100:" in answer.errors

@@ -29,7 +29,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="A laboratory for cross-lingual transfer of pretrained Transformer encoders.",
 )  # fmt: skip
-out, err = Console(soft_wrap=True), Console(stderr=True, soft_wrap=True)
+out, err = Console(soft_wrap=True, emoji=False), Console(stderr=True, soft_wrap=True, emoji=False)
 
 StudyName = Annotated[
     str, typer.Argument(metavar="STUDY", help="a built-in study, NAME or NAME@PROFILE, or a YAML file")
