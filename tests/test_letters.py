@@ -102,10 +102,11 @@ def test_text_to_pretrain_on_has_the_same_letters():
 def test_names():
     assert split_name("UD_Uyghur-UDT>uyghur+permute:1") == ("UD_Uyghur-UDT", "uyghur+permute:1")
     assert split_name("world:qaa") == ("world:qaa", None)
-    labels = language_labels(["ug>uyghur", "qah>world", "qah", "qaa"])
+    labels = language_labels(["ug>uyghur", "qah>world", "qah", "qaa", "ug>uyghur-permute-1"])
     assert labels == {
         "qaa": "qaa source (Latn)",
         "qah": "qah unseen, near, other script (Grek)",
         "qah>world": "qah unseen, near, other script (Grek), by world",
         "ug>uyghur": "Uyghur (Arab), by uyghur",
+        "ug>uyghur-permute-1": "Uyghur (Arab), by uyghur, permuted",
     }

@@ -40,7 +40,8 @@ def _language_label(code: str, letters: str | None) -> str:
     label = f"{known.name} ({known.script})" if known else code
     if member:
         label = f"{code} {member.role} ({member.language.script})"
-    return f"{label}, by {letters}" if letters else label
+    rules, permuted, _ = (letters or "").partition("-permute-")
+    return f"{label}, by {rules}{', permuted' if permuted else ''}" if rules else label
 
 
 def provenance(plan: Plan, store: Store) -> dict[str, Any]:

@@ -86,7 +86,9 @@ def unseen_figures(report: Report, found: Gains) -> list[Figure]:
 
 def unseen_tables(report: Report, found: Gains) -> list[Table]:
     """Verdicts with the gains that decide them; all other gains; the scores by recipe."""
-    tables = [_verdict_table(report, found), _gain_table(report, found)]
+    tasks = dict.fromkeys(case.task for case in found)
+    tables = [_verdict_table(report, found, task) for task in tasks]
+    tables += [_gain_table(report, found, task) for task in tasks]
     tables += [_score_table(report)] if verdicts(found) else []  # other studies have other recipes
     return [table for table in tables if table.lines]
 
@@ -143,40 +145,41 @@ def _ordered(gain: Interval) -> tuple[float | None, float | None]:
     return low, high
 
 
-def _verdict_table(report: Report, found: Gains) -> Table:
+def _verdict_table(report: Report, found: Gains, task: str) -> Table:
     published = {
         row.language: row.measure.removeprefix(PUBLISHED) for row in report.rows if row.measure.startswith(PUBLISHED)
     }
     lines = []
     for case, decided in verdicts(found).items():
-        line = _named(report, case)
-        for recipe in RECIPES:
-            gain = found[case].get(above(recipe, BILSTM))
-            line += [number_cell(gain.mean * 100 if gain else None, "+.1f"), bounds_cell(gain, 100)]
-        lines.append([*line, Cell(decided), Cell(published.get(case.language, ""))])
-    headers = ["Task", "Language", "Labelled", *(part for one in RECIPES for part in (f"{one} −", "95%")), "Verdict"]
+        if case.task == task:
+            gains_there = [found[case].get(above(recipe, BILSTM)) for recipe in RECIPES]
+            numbers = [cell for gain in gains_there for cell in _points(gain)]
+            known = [Cell(published.get(case.language, ""))] if published else []
+            lines.append([*_named(report, case), Cell(decided), *numbers, *known])
+    headers = ["Language", "Labelled", "Verdict", *(part for one in RECIPES for part in (one.capitalize(), "95%"))]
     note = (
         "Gains over the BiLSTM in points. Easy: the encoder as it is beats it; Intermediate: it does so only after "
         "learning to model the language’s text; Hard: not even then; undecided where an interval holds zero."
     )
-    return Table("Easy, Intermediate or Hard", [*headers, "Published (mBERT)"], lines, note)
+    headers += ["Published (mBERT)"] if published else []
+    return Table(f"Easy, Intermediate or Hard: {title_of(task)}", headers, lines, note)
 
 
-def _gain_table(report: Report, found: Gains) -> Table:
+def _gain_table(report: Report, found: Gains, task: str) -> Table:
     """All but those that the verdict table shows."""
     decided, deciding = verdicts(found), [above(recipe, BILSTM) for recipe in RECIPES]
     lines = [
         [
-            *_named(report, case), Cell(claim), number_cell(gain.mean * 100, "+.1f"), bounds_cell(gain, 100),
+            *_named(report, case), Cell(claim), *_points(gain),
             Cell({1: "shows", -1: "the reverse shows", 0: "does not show"}[gain.sign]),
         ]
         for case, by_claim in found.items()
         for claim, gain in by_claim.items()
-        if not (case in decided and claim in deciding)
+        if case.task == task and not (case in decided and claim in deciding)
     ]  # fmt: skip
-    headers = ["Task", "Language", "Labelled", "Gain", "Points", "95%", "Verdict"]
+    headers = ["Language", "Labelled", "Gain", "Points", "95%", "Verdict"]
     note = "On the same sentences; 95% intervals over sentences and seeds."
-    return Table("What is better than what", headers, lines, note)
+    return Table(f"What is better than what: {title_of(task)}", headers, lines, note)
 
 
 def _score_table(report: Report) -> Table:
@@ -193,7 +196,8 @@ def _score_table(report: Report) -> Table:
     for case, by_recipe in cells.items():
         factor = scale(units[case])[0]
         means = (by_recipe[one].mean * factor if one in by_recipe else None for one in columns)
-        lines.append([*_named(report, case), *(number_cell(mean, ".1f") for mean in means)])
+        numbers = [number_cell(mean, ".1f") for mean in means]
+        lines.append([Cell(title_of(case.task)), *_named(report, case), *numbers])
     measures = ", ".join(dict.fromkeys(SCORES[score.measure].title for score in report.scores))
     note = f"{measures}, mean over seeds. Without sentences of its own, the source’s are what is learned from."
     return Table("Scores by recipe", ["Task", "Language", "Labelled", *columns], lines, note)
@@ -201,7 +205,11 @@ def _score_table(report: Report) -> Table:
 
 def _named(report: Report, case: Case) -> list[Cell]:
     shown = "all" if case.shots >= ALL else f"{case.shots:,}"
-    return [Cell(title_of(case.task)), Cell(_label(report, case)), Cell(shown, case.shots)]
+    return [Cell(_label(report, case)), Cell(shown, case.shots)]
+
+
+def _points(gain: Interval | None) -> list[Cell]:
+    return [number_cell(gain.mean * 100 if gain else None, "+.1f"), bounds_cell(gain, 100)]
 
 
 def _chart(report: Report, found: Gains, cases: Sequence[Case]) -> Chart:
