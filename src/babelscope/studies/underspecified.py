@@ -42,8 +42,8 @@ class Learning(NamedTuple):
 
 
 TAGGING = Learning(600, 4)
-PARSING = Learning(600, 8)
-ENTITIES = Learning(2000, 5)
+PARSING = Learning(600, 7)
+ENTITIES = Learning(2000, 4)
 SENTIMENT = Learning(2000, 5)
 
 
