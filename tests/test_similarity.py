@@ -11,6 +11,7 @@ import torch
 
 from babelscope.compiler import compile_study
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
+from babelscope.encoders.pieces import encode_sentences
 from babelscope.encoders.tap import sentence_states
 from babelscope.engine import run_plan
 from babelscope.errors import EncoderError, InputError, StudyError
@@ -69,6 +70,23 @@ def test_pooling_chooses_the_pieces(encoder: Encoder):
             states = encoder.backbone(input_ids=ids, output_hidden_states=True).hidden_states
             alone = torch.stack([layer[0, chosen].mean(dim=0) for layer in states])
             torch.testing.assert_close(together[:, number], alone, atol=1e-5, rtol=1e-5)
+
+
+def test_pieces_count_on_through_the_parts_of_a_long_sentence(encoder: Encoder, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(encoder.tokenizer, "model_max_length", 6)
+    texts = ["the small old green bird likes the tree .", "the cat ."]
+    parts, owners = encode_sentences(encoder.tokenizer, texts, encoder.max_length)
+    assert len(parts) > len(texts)
+    together = sentence_states(encoder, texts, pooling="weighted")
+    sums, counts = [0.0, 0.0], [0, 0]
+    for ids, owner in zip(parts, owners, strict=True):
+        states = torch.stack(encoder.backbone(torch.tensor(ids[None]), output_hidden_states=True).hidden_states)[:, 0]
+        for state in states[:, 1:-1].unbind(dim=1):
+            counts[owner] += 1
+            sums[owner] = sums[owner] + counts[owner] * state
+    for number, count in enumerate(counts):
+        alone = sums[number] / (count * (count + 1) / 2)
+        torch.testing.assert_close(together[:, number], alone, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("decoder", DECODERS)

@@ -10,7 +10,9 @@ from babelscope.comparison import Compare
 from babelscope.compiler import compile_study
 from babelscope.errors import InputError
 from babelscope.report import Report, markdown
+from babelscope.report.model import is_gain
 from babelscope.report.page import render
+from babelscope.report.tables import other_table
 from babelscope.report.unseen import Case, gains, unseen_figures, unseen_findings, unseen_tables, verdicts
 from babelscope.rows import Row
 from babelscope.statistics import Interval
@@ -100,7 +102,7 @@ def test_comparisons_are_of_the_same_sentences_and_seeds(plan):
     claims = {step.claim for step in steps}
     assert claims == {
         *(above(recipe, BILSTM) for recipe in (AS_IT_IS, ADAPTED, "from scratch")), above(ADAPTED, AS_IT_IS),
-        *(by_letters(recipe, letters) for recipe in (AS_IT_IS, ADAPTED) for letters in ("world", "world+permute:1")),
+        *(by_letters(recipe, permuted) for recipe in (AS_IT_IS, ADAPTED) for permuted in (False, True)),
         *(against_chance(recipe) for recipe in (AS_IT_IS, ADAPTED)),
     }  # fmt: skip
 
@@ -120,6 +122,19 @@ def test_other_profiles_are_declared(profile):
 def test_tasks_without_data_are_refused_in_words(asked):
     with pytest.raises(InputError, match="there are for pos, parsing"):
         find_study("unseen-languages@real", {"encoder": "world-natural"} | asked)
+
+
+def test_no_labelled_sentences_of_its_own_is_zero_shot_alone():
+    study = find_study("unseen-languages", {"shots": [], "languages": ["qag"], "tasks": ["pos"]})
+    assert {transfer.train for transfer in study.tasks.values()} == {("world:qaa",)}
+
+
+def test_a_language_without_text_takes_ones_own():
+    given = {"encoder": "world-natural", "languages": ["bm"]}
+    with pytest.raises(InputError, match=r"bm: NTREX lacks it .* --with 'texts=\{bm: text:bm:FILE\}'"):
+        find_study("unseen-languages@real", given)
+    (adapted, _) = find_study("unseen-languages@real", given | {"texts": {"bm": "text:bm:own.txt"}}).encoders[1:]
+    assert adapted.texts == ("text:bm:own.txt",)
 
 
 def test_the_world_has_entities_too():
@@ -147,9 +162,9 @@ def gain(claim, mean, low, high, language="mt", training="mt:100", task="pos"):
 ROWS = [
     *gain(above(AS_IT_IS, BILSTM), -0.05, -0.08, -0.02),
     *gain(above(ADAPTED, BILSTM), 0.03, 0.01, 0.05),
-    *gain(by_letters(AS_IT_IS, "uyghur"), 0.2, 0.1, 0.3, "ug>uyghur", "en"),
-    *gain(by_letters(AS_IT_IS, "uyghur+permute:1"), -0.02, -0.03, -0.01, "ug>uyghur-permute-1", "en"),
-    *gain(by_letters(ADAPTED, "uyghur"), 0.1, -0.1, 0.3, "ug>uyghur", "en"),
+    *gain(by_letters(AS_IT_IS), 0.2, 0.1, 0.3, "ug>uyghur", "en"),
+    *gain(by_letters(AS_IT_IS, permuted=True), -0.02, -0.03, -0.01, "ug>uyghur-permute-1", "en"),
+    *gain(by_letters(ADAPTED), 0.1, -0.1, 0.3, "ug>uyghur", "en"),
     Row("published verdict: Intermediate", 1, language="mt"),
     Row("accuracy", 0.8, "share", encoder="adapted mt", task="pos", train_languages="mt:100", language="mt",
         dataset="UD_Maltese-MUDT", split="test", seed=0),
@@ -199,6 +214,15 @@ def test_tables_and_figures(report):
     assert [figure.title for figure in unseen_figures(report, found)] == [
         "Against a BiLSTM: Part-of-speech tagging, 100 sentences"
     ]
+
+
+def test_gains_in_other_measures_and_scores_without_verdicts_have_their_tables():
+    other = [row.labelled(task="parsing") for row in gain("first is better", 0.1, 0.0, 0.2)]
+    assert [row.measure for row in other if is_gain(row)] == []  # the accuracy of a parser's heads, say
+    assert len(other_table(Report("t", "q", other)).lines) == 3
+    zero = [row.labelled(train_languages="en") for row in ROWS[-2:]]
+    (scores,) = unseen_tables(Report("t", "q", zero), {})
+    assert [cell.text for cell in scores.lines[0]][3:] == ["", "80.0", "", "70.0"]
 
 
 def test_they_stand_on_the_page_and_in_markdown(report):

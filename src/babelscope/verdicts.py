@@ -20,9 +20,9 @@ def above(first: str, second: str) -> str:
     return f"{first} above {second}"
 
 
-def by_letters(recipe: str, letters: str) -> str:
-    """The claim that a recipe is better in other letters than in the language's own."""
-    return f"{'letters exchanged at random' if '+permute' in letters else 'transliteration'}, {recipe}"
+def by_letters(recipe: str, permuted: bool = False) -> str:
+    """The claim that a recipe is better in other letters, exchanged at random or not, than in the language's own."""
+    return f"{'letters exchanged at random' if permuted else 'transliteration'}, {recipe}"
 
 
 def against_chance(recipe: str) -> str:

@@ -26,10 +26,12 @@ Change = Callable[[str], str]
 """From a text to the same text in other letters."""
 TABLES = ("buckwalter", "cyrillic", "georgian", "greek", "sorani", "uyghur")
 """Tables that come with the package."""
+PERMUTE = "+permute:"
+"""Between a transliteration and the seed of the permutation of its letters."""
 USAGE = (
     f"Transliterate by a table of the package ({', '.join(TABLES)}, or world for the artificial languages), uroman, "
-    "icu:RULES such as icu:Any-Latin, or table:FILE with lines FROM<TAB>TO; +permute:SEED after it exchanges the Latin "
-    "letters of the result at random"
+    f"icu:RULES such as icu:Any-Latin, or table:FILE with lines FROM<TAB>TO; {PERMUTE}SEED after it exchanges the "
+    "Latin letters of the result at random"
 )
 
 
@@ -73,8 +75,8 @@ def rules_digest(by: str) -> str:
 
 def _parts(by: str) -> tuple[str, int | None]:
     """The name of a transliteration, and the seed of the permutation after it."""
-    name, _, seed = by.partition("+permute:")
-    if "+permute" in by and not re.fullmatch(r"\d+", seed):
+    name, permuted, seed = by.partition(PERMUTE)
+    if permuted and not re.fullmatch(r"\d+", seed):
         raise InputError(f"{by!r}: after + only permute:SEED can follow", USAGE)
     return name, int(seed) if seed else None
 

@@ -44,12 +44,13 @@ def sentence_states(
     if pooling == "first" and not frame.before:
         raise EncoderError(f"{encoder.name}: its tokenizer puts no special piece, such as [CLS], before a sentence")
     pieces, owners = encode_sentences(encoder.tokenizer, sentences, encoder.max_length)
+    before = _pieces_before(pieces.lengths - len(frame), owners)
     config, device = encoder.model.config, encoder.model.device
     sums = torch.zeros(config.num_hidden_layers + 1, len(sentences), config.hidden_size, device=device)
     counts = torch.zeros(len(sentences), device=device)
     for indices in by_length(pieces.lengths, tokens_per_batch):
         batch = pieces.batch(indices).to(device)
-        weights = _weights(batch, frame, pooling)
+        weights = _weights(batch, frame, pooling, torch.from_numpy(before[indices]).to(device))
         states = (hidden_states(encoder, batch) * weights[None, :, :, None]).sum(dim=2)
         where = torch.from_numpy(owners[indices]).to(device)
         sums.index_add_(1, where, states)
@@ -92,14 +93,21 @@ def _places(windows: Windows, indices: NDArray[np.int64], width: int) -> tuple[T
     return torch.from_numpy(places), torch.from_numpy(bags)
 
 
-def _weights(batch: Batch, frame: Frame, pooling: Pooling) -> Tensor:
-    """[sequences, pieces]: how often a piece counts in the mean."""
+def _pieces_before(lengths: NDArray[np.int64], owners: NDArray[np.int64]) -> NDArray[np.int64]:
+    """[parts]: pieces of the same sentence in the parts before this one; parts are in order."""
+    ends = np.cumsum(lengths)
+    starts = ends - lengths
+    return starts - starts[np.searchsorted(owners, owners)]
+
+
+def _weights(batch: Batch, frame: Frame, pooling: Pooling, before: Tensor) -> Tensor:
+    """[sequences, pieces]: how often a piece counts in the mean; `before` [sequences] are pieces in earlier parts."""
     if pooling == "mean-with-special":
         return batch.real
     if pooling == "first":
         return _first(batch)
     inside = _inside(batch, frame)
-    return inside.cumsum(dim=1) * inside if pooling == "weighted" else inside
+    return (inside.cumsum(dim=1) + before[:, None]) * inside if pooling == "weighted" else inside
 
 
 def _first(batch: Batch) -> Tensor:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
+from babelscope.comparison import GAIN
 from babelscope.rows import Row
 from babelscope.statistics import Interval, student_t_interval
 from babelscope.task_table import TASKS
@@ -196,6 +197,12 @@ def is_score(row: Row) -> bool:
         and row.step is None
         and row.alpha1 is None
     )
+
+
+def is_gain(row: Row) -> bool:
+    """Whether the row is what a comparison found in its task's main measure."""
+    measure, gain, _ = row.measure.partition(f" {GAIN}")
+    return bool(gain) and measure == main_measure(row)
 
 
 def is_companion(row: Row) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from babelscope.comparison import GAIN
 from babelscope.report.aligned import is_similarity
 from babelscope.report.contrasts import Effect
 from babelscope.report.findings import Difference
@@ -18,6 +17,7 @@ from babelscope.report.model import (
     Score,
     is_companion,
     is_curve,
+    is_gain,
     is_probe,
     is_score,
     points_of,
@@ -118,7 +118,7 @@ def other_table(report: Report) -> Table | None:
     groups: dict[tuple[Any, ...], list[float]] = defaultdict(list)
     for row in report.rows:
         shown = is_score(row) or is_companion(row) or is_curve(row) or is_probe(row) or is_similarity(row)
-        if not (shown or is_published(row) or row.task == "projection" or GAIN in row.measure):
+        if not (shown or is_published(row) or row.task == "projection" or is_gain(row)):
             labels = (report.condition(row), report.place(row), row.split, row.step, row.layer)
             groups[row.measure, row.unit, *labels].append(row.value)
     lines = [_other_line(key, values) for key, values in groups.items()]

@@ -13,7 +13,7 @@ from babelscope.comparison import GAIN
 from babelscope.corpora.letters import split_name
 from babelscope.report.figures import PALETTE, Chart, Figure
 from babelscope.report.findings import in_points
-from babelscope.report.model import SCORES, Report, main_measure, scale, title_of
+from babelscope.report.model import SCORES, Report, Score, is_gain, scale, title_of
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.rows import Row
 from babelscope.statistics import Interval
@@ -43,8 +43,8 @@ def gains(report: Report) -> Gains:
     """All comparisons of the study, in its tasks' main measures."""
     found: dict[tuple[Case, str], dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for row in report.rows:
-        measure, is_gain, claim = row.measure.partition(f" {GAIN}")
-        if is_gain and measure == main_measure(row):
+        if is_gain(row):
+            claim = row.measure.partition(GAIN)[2]
             end = next((end for end in ("low", "high") if claim.endswith(f".{end}")), "mean")
             model = ", ".join(filter(None, [row.encoder, row.schedule, f"trained on {row.train_languages}"]))
             found[_case(row), claim.removesuffix(f".{end}")][model][end] = row.value
@@ -89,7 +89,7 @@ def unseen_tables(report: Report, found: Gains) -> list[Table]:
     tasks = dict.fromkeys(case.task for case in found)
     tables = [_verdict_table(report, found, task) for task in tasks]
     tables += [_gain_table(report, found, task) for task in tasks]
-    tables += [_score_table(report)] if verdicts(found) else []  # other studies have other recipes
+    tables += [_score_table(report)] if any(map(_recipe, report.scores)) else []  # other studies have other recipes
     return [table for table in tables if table.lines]
 
 
@@ -187,7 +187,7 @@ def _score_table(report: Report) -> Table:
     cells: dict[Case, dict[str, Interval]] = defaultdict(dict)
     units: dict[Case, str] = {}
     for score in report.scores:
-        recipe = next((one for one in (ADAPTED, SCRATCH) if score.encoder.startswith(f"{one} ")), AS_IT_IS)
+        recipe = _recipe(score) or AS_IT_IS
         case = _case(Row("", 0.0, task=score.task, language=score.language, train_languages=score.training))
         cells[case][BILSTM if score.encoder == "bilstm" else recipe] = score.interval
         units[case] = score.unit
@@ -201,6 +201,11 @@ def _score_table(report: Report) -> Table:
     measures = ", ".join(dict.fromkeys(SCORES[score.measure].title for score in report.scores))
     note = f"{measures}, mean over seeds. Without sentences of its own, the source’s are what is learned from."
     return Table("Scores by recipe", ["Task", "Language", "Labelled", *columns], lines, note)
+
+
+def _recipe(score: Score) -> str | None:
+    """The recipe that an encoder is named after."""
+    return next((one for one in (ADAPTED, SCRATCH) if score.encoder.startswith(f"{one} ")), None)
 
 
 def _named(report: Report, case: Case) -> list[Cell]:

@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 from pydantic import Field, PositiveInt
 
 from babelscope.corpora.letters import LETTERS
+from babelscope.corpora.transliteration import PERMUTE
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.shape import Shape
 from babelscope.errors import InputError
 from babelscope.studies.parameters import DeviceParameters
+from babelscope.studies.unseen_data import CONTROL, RESOURCES, SOURCES, Language, has_text, of_the_world, real_language
 from babelscope.study import Sizes, Study, Transfer
 from babelscope.study_encoders import Adaptation, DeclaredText, Pretraining
 from babelscope.study_measures import Comparison, Scored
@@ -29,10 +31,6 @@ QUESTION = (
     "language is Easy), does it only after learning to model the language (Intermediate), or not even then (Hard)? "
     "And is it the letters?"
 )
-
-
-PERMUTED = "+permute:1"
-"""After a transliteration: the control."""
 
 
 class Parameters(DeviceParameters):
@@ -55,18 +53,7 @@ class Parameters(DeviceParameters):
     @property
     def labelled(self) -> tuple[int, ...]:
         """How many labelled sentences, besides none."""
-        return self.shots or ((100,) if self.small else (100, 1000))
-
-
-class Language(NamedTuple):
-    """An unseen language: its data sets by task, its raw text, and the other letters that it is tried in."""
-
-    code: str
-    data: dict[TaskName, str]
-    text: str
-    letters: tuple[str, ...] = ()
-    untrained: tuple[TaskName, ...] = ()
-    """Tasks that there are no labelled sentences to train on for."""
+        return self.shots if self.shots is not None else (100,) if self.small else (100, 1000)
 
 
 class Cell(NamedTuple):
@@ -105,49 +92,31 @@ class Setting(NamedTuple):
 def world(given: Parameters) -> Study:
     """A relative in the same script, the same one in another, and an isolate."""
     unseen = [code for code, member in FAMILY.items() if not member.seen]
-    languages = [_of_the_world(code) for code in given.languages or unseen]
-    few, enough, much = (80, 60, 60) if given.small else (150, 180, 150)
-    tuning = Tuning(learning_rate=1e-3, steps=much)
+    languages = [of_the_world(code) for code in given.languages or unseen]
+    tuning = Tuning(learning_rate=7e-4, epochs=2 if given.small else 4, tokens_per_batch=256)
     learning = Tuning(learning_rate=1e-3, steps=150 if given.small else 1500, betas=(0.9, 0.98))
     setting = Setting(
         given.encoder or "world-natural",
         dict.fromkeys(_tasks_of(given, languages, "pos", "parsing"), "world:qaa"),
         Sizes(train=1000, dev=100, test=100) if given.small else Sizes(train=1500, dev=200, test=400),
-        _by_shots(given, tuning, few, enough),
+        _by_shots(given, tuning, few=12 if given.small else 25, many=5 if given.small else 10),
         {"tuning": learning.model_copy(update={"learning_rate": 2e-3})},
         {"tuning": learning, "masking": 0.3},
     )
     return _study("unseen-languages@world", given, languages, setting)
 
 
-TREEBANKS = {
-    "wo": "Wolof-WTB", "mt": "Maltese-MUDT", "ug": "Uyghur-UDT", "pcm": "Naija-NSC", "myv": "Erzya-JR",
-    "bm": "Bambara-CRB", "bxr": "Buryat-BDT", "gsw": "Swiss_German-UZH",
-}  # fmt: skip
-ENTITIES = {"wo": "wol", "bm": "bam", "pcm": "pcm"}
-"""Languages of MasakhaNER."""
-UNTRAINED = ("bm", "bxr", "gsw")
-"""Languages whose treebanks have no training data to speak of: they are tested alone."""
-WITHOUT_TEXT = ("bm", "pcm", "myv", "bxr")
-"""Languages that NTREX lacks; what is read is the training text of the treebank."""
-WITHOUT_TRAINING_TEXT = ("bm", "bxr")
-"""Of these, those whose treebanks have next to none: they take a text of one's own."""
-OTHER_LETTERS = {"ug": ("uyghur", f"uyghur{PERMUTED}"), "myv": ("cyrillic", f"cyrillic{PERMUTED}")}
-OTHER_LETTERS["bxr"] = OTHER_LETTERS["myv"]
-
-
 def real(given: Parameters) -> Study:
     """An English encoder on languages of Africa, Malta and Xinjiang; text of NTREX."""
-    languages = [_real(code, given) for code in given.languages or ("wo", "mt", "ug")]
+    languages = [real_language(code, given.texts.get(code)) for code in given.languages or ("wo", "mt", "ug")]
     tuning = given.tuning("cpu", "float32", 2, learning_rate=2e-4, tokens_per_batch=1024)
-    few, enough = (10, 20) if given.small else (60, 120)
     learning = tuning.model_copy(update={"epochs": None, "steps": 10 if given.small else 300})
     shape = Shape(hidden=384, layers=6, heads=12, feed_forward=1536, positions=128, dropout=0.1)
     setting = Setting(
         given.encoder or "sentence-transformers/all-MiniLM-L6-v2",
         _sources(given, languages),
         Sizes(train=300, dev=50, test=100) if given.small else Sizes(train=3000, dev=300, test=500),
-        _by_shots(given, tuning, few, enough),
+        _by_shots(given, tuning, few=1 if given.small else 15, many=1 if given.small else 5),
         {
             "tuning": learning.model_copy(update={"learning_rate": 5e-4}), "shape": shape, "vocabulary_size": 8000,
             "masking": 0.15,
@@ -162,17 +131,18 @@ def paper(given: Parameters) -> Study:
 
     The papers' raw text is Wikipedia and OSCAR: give files of it as `texts`. Bambara and Buryat are left out without.
     """
-    readable = [code for code in TREEBANKS if code in given.texts or code not in WITHOUT_TRAINING_TEXT]
-    languages = [_real(code, given) for code in given.languages or readable]
+    readable = [code for code in RESOURCES if code in given.texts or has_text(code)]
+    languages = [real_language(code, given.texts.get(code)) for code in given.languages or readable]
     tuning = given.tuning("cuda", "bfloat16", 5, learning_rate=5e-5, tokens_per_batch=4096)
     learning = given.tuning("cuda", "bfloat16", 20, learning_rate=5e-5, tokens_per_batch=1024)
     shape = Shape(hidden=768, layers=12, heads=12, feed_forward=3072, positions=512, dropout=0.1)
-    whole = given.labelled if given.small or given.shots else (*given.labelled, 10**6)
+    by_shots = _by_shots(given, tuning, few=1 if given.small else 50, many=1 if given.small else 20)
+    whole = {} if given.small or given.shots is not None else {10**6: tuning}
     setting = Setting(
         given.encoder or "bert-base-multilingual-cased",
         _sources(given, languages),
         Sizes(train=300, dev=50, test=100) if given.small else Sizes(train=10**6, dev=10**6, test=10**6),
-        dict.fromkeys((0, *whole), tuning),
+        by_shots | whole,
         {
             "tuning": learning.model_copy(update={"learning_rate": 1e-4}), "shape": shape, "vocabulary_size": 30_000,
             "masking": 0.15,
@@ -182,30 +152,10 @@ def paper(given: Parameters) -> Study:
     return _study("unseen-languages@paper", given, languages, setting)
 
 
-def _by_shots(given: Parameters, tuning: Tuning, few: int, enough: int) -> dict[int, Tuning]:
-    """Fewer steps up to 200 sentences than from more."""
-    steps = {shots: few if shots <= 200 else enough for shots in given.labelled}
-    short = {shots: tuning.model_copy(update={"epochs": None, "steps": count}) for shots, count in steps.items()}
-    return {0: tuning} | short
-
-
-def _of_the_world(code: str) -> Language:
-    letters = () if code in FAMILY and FAMILY[code].language.script == "Latn" else ("world", f"world{PERMUTED}")
-    data: dict[TaskName, str] = dict.fromkeys(("pos", "parsing", "ner"), f"world:{code}")
-    return Language(code, data, code, letters)
-
-
-def _real(code: str, given: Parameters) -> Language:
-    treebank = f"UD_{TREEBANKS[code]}" if code in TREEBANKS else f"UD_{code}"
-    data: dict[TaskName, str] = {"pos": treebank, "parsing": treebank}
-    if code in ENTITIES:
-        data["ner"] = f"masakhaner2:{ENTITIES[code]}"
-    text = given.texts.get(code, treebank if code in WITHOUT_TEXT else f"ntrex:{code}")
-    untrained: tuple[TaskName, ...] = ("pos", "parsing") if code in UNTRAINED else ()
-    return Language(code, data, text, OTHER_LETTERS.get(code, ()), untrained)
-
-
-SOURCES: dict[TaskName, str] = {"pos": "UD_English-EWT", "parsing": "UD_English-EWT", "ner": "masakhaner2:hau"}
+def _by_shots(given: Parameters, tuning: Tuning, few: int, many: int) -> dict[int, Tuning]:
+    """Passes over up to 200 sentences of the language, and over more of them: as many as are learned in."""
+    epochs = {shots: few if shots <= 200 else many for shots in given.labelled}
+    return {0: tuning} | {shots: tuning.model_copy(update={"epochs": count}) for shots, count in epochs.items()}
 
 
 def _sources(given: Parameters, languages: list[Language]) -> dict[TaskName, str]:
@@ -284,7 +234,7 @@ def _comparisons(cells: list[Cell], setting: Setting) -> Iterator[Comparison]:
             own = Cell(cell.language, None)
             for recipe, scored in ((AS_IT_IS, plain), (ADAPTED, adapted)):
                 second = _scored(task, shots, own, setting, recipe)
-                yield Comparison(claim=by_letters(recipe, cell.letters), first=scored, second=second)
+                yield Comparison(claim=by_letters(recipe, PERMUTE in cell.letters), first=scored, second=second)
                 if (control := _control(cell)) in cells:
                     second = _scored(task, shots, control, setting, recipe)
                     yield Comparison(claim=against_chance(recipe), first=scored, second=second)
@@ -292,7 +242,7 @@ def _comparisons(cells: list[Cell], setting: Setting) -> Iterator[Comparison]:
 
 def _control(cell: Cell) -> Cell:
     """The same transliteration, its letters exchanged at random."""
-    return Cell(cell.language, f"{cell.letters}{PERMUTED}")
+    return Cell(cell.language, f"{cell.letters}{CONTROL}")
 
 
 def _scored(task: TaskName, shots: int, cell: Cell, setting: Setting, recipe: str) -> Scored:
