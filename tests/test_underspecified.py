@@ -49,10 +49,27 @@ def test_the_world_has_all_pairs_of_two_sources_on_four_tasks():
     assert sum(len(one.tasks) == 3 for one in study.interpolations) == 2
 
 
+def test_sources_have_more_labelled_sentences_in_every_model():
+    study = find_study("underspecified", {})
+    (plain,) = {transfer.sizes.train for name, transfer in study.tasks.items() if name == "pos-qaa-qac"}
+    assert plain[0] > 2 * plain[1]
+    assert study.tasks["pos-qaa-qae"].sizes.train == (plain[0], plain[0])  # both are sources
+    assert study.tasks["pos-qae"].sizes.train == plain[:1] and study.tasks["pos-qac"].sizes.train == plain[1:]
+
+
 def few(encoder: Path, **changes: Any) -> Study:
     task = transfer(train=["world:qaa", "world:qab"], shots=7, baselines=[]) | changes
     base = declaration(encoder, surgeries=[None], seeds=[0], retrieval=None)
     return Study.model_validate(base | {"tasks": {"pos": task}})
+
+
+def test_every_training_set_can_have_its_own_size(encoder_folder):
+    study = few(encoder_folder, shots=None, sizes={"train": [30, 20], "dev": 10, "test": 10})
+    (model,) = {step for step in compile_study(study).steps.values() if isinstance(step, Tune)}
+    assert [(data.language, data.examples) for data in model.train] == [("qaa", 30), ("qab", 20)]
+    assert [(data.language, data.examples) for data in model.dev] == [("qaa", 10), ("qab", 10)]
+    with pytest.raises(ValueError, match="sizes.train has 3 numbers for 2 training sets: give one, or 2"):
+        few(encoder_folder, shots=None, sizes={"train": [30, 20, 10]})
 
 
 def test_few_examples_of_the_second_language_are_all_trained_on(encoder_folder):

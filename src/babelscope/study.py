@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Self, cast
 
 from pydantic import (
     BeforeValidator,
+    Discriminator,
     Field,
     PositiveInt,
+    Tag,
     field_validator,
+    model_validator,
 )
 
+from babelscope.corpora.sources import Split
 from babelscope.declaration import Declaration
 from babelscope.errors import InputError
 from babelscope.study_encoders import DeclaredEncoder
@@ -39,12 +43,20 @@ Seed = Annotated[int, Field(ge=0, lt=2**63)]
 class Sizes(Declaration):
     """How many examples (sentences, pairs) of each split are read at most."""
 
-    train: PositiveInt = 1500
-    """Of each training set."""
+    train: Annotated[
+        Annotated[PositiveInt, Tag("<one>")] | Annotated[tuple[PositiveInt, ...], Tag("<several>")],
+        Discriminator(lambda given: "<several>" if isinstance(given, list | tuple) else "<one>"),
+    ] = 1500
+    """Of each training set; several numbers: of the first, of the second and so on."""
     dev: PositiveInt = 300
     """Of each dev split."""
     test: PositiveInt = 500
     """Of each data set that is scored."""
+
+    def of(self, split: Split, data_sets: int) -> tuple[int, ...]:
+        """One for each data set."""
+        size = getattr(self, split)
+        return size if isinstance(size, tuple) else (size,) * data_sets
 
 
 class Surgery(Declaration):
@@ -103,6 +115,13 @@ class Transfer(Declaration):
     baselines: tuple[BaselineName, ...] = ()
     """What is scored beside the encoders; `babelscope list tasks` says which suit the task."""
     probes: Probing | None = None
+
+    @model_validator(mode="after")
+    def _a_size_for_each(self) -> Self:
+        sizes, sets = self.sizes.of("train", len(self.train)), len(self.train)
+        if len(sizes) != sets:
+            raise ValueError(f"sizes.train has {len(sizes)} numbers for {sets} training sets: give one, or {sets}")
+        return self
 
 
 class Condition(Declaration):

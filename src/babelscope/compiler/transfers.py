@@ -98,9 +98,9 @@ def resolve_transfer(study: Study, name: str, encoders: ResolvedEncoders, faults
     task, path = cast(TaskName, transfer.task or name), f"tasks.{name}"
 
     def find(key: str, names: tuple[str, ...], split: Split) -> tuple[Dataset, ...]:
-        size, types = getattr(transfer.sizes, split), transfer.entity_types
+        sizes, types = dict(zip(names, transfer.sizes.of(split, len(names)), strict=True)), transfer.entity_types
         return faults.resolve_all(
-            f"{path}.{key}", lambda one: datasets.find(task, one, split, size, study.world_seed, types), names
+            f"{path}.{key}", lambda one: datasets.find(task, one, split, sizes[one], study.world_seed, types), names
         )
 
     train, test = find("train", transfer.train, "train"), find("evaluate", transfer.evaluate, "test")

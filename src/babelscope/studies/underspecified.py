@@ -33,18 +33,21 @@ class Learning(NamedTuple):
     """What a task of the world takes to be learned from one language alone.
 
     A model of two languages reads each as often as a model of one. Where the latter has not learned its task by then,
-    the former scores higher on the source for want of training, and the line between them shows that.
+    the former scores higher on the source for want of training, and the line between them shows that. So a source has
+    more labelled sentences than another language, as sources do.
     """
 
-    examples: int
-    """Of each language."""
+    source: int
+    """Examples of a language that is the source of a pair."""
+    target: int
+    """Of the others."""
     epochs: int
 
 
-TAGGING = Learning(600, 4)
-PARSING = Learning(600, 7)
-ENTITIES = Learning(2000, 4)
-SENTIMENT = Learning(2000, 5)
+TAGGING = Learning(900, 300, 4)
+PARSING = Learning(900, 300, 7)
+ENTITIES = Learning(2400, 800, 5)
+SENTIMENT = Learning(2400, 800, 5)
 
 
 class Parameters(DeviceParameters):
@@ -72,6 +75,8 @@ class Setting(NamedTuple):
     pairs: Sequence[Pair]
     sizes: Sizes
     tuning: Tuning
+    source_examples: int | None = None
+    """Training examples of a source, if not as many as of other languages."""
     planes: Sequence[Pair] = ()
     """Of the pairs: those whose plane is drawn."""
     few_shot: Sequence[Pair] = ()
@@ -103,12 +108,12 @@ def _in_world(
     planes: Sequence[Pair] = (),
     few_shot: Sequence[Pair] = (),
 ) -> Setting:
-    examples, epochs = learning
-    sizes = Sizes(train=examples, dev=200, test=300)
+    source, target, epochs = learning
+    sizes = Sizes(train=target, dev=200, test=300)
     if given.small:
-        epochs, sizes = 3 * epochs // 4, Sizes(train=5 * examples // 6, dev=50, test=100)
+        source, epochs, sizes = source // 2, 3 * epochs // 4, Sizes(train=2 * target // 3, dev=50, test=100)
     tuning = Tuning(epochs=epochs, learning_rate=7e-4, tokens_per_batch=256, batches="one-language")
-    return Setting("world:{}".format, pairs, sizes, tuning, planes, few_shot)
+    return Setting("world:{}".format, pairs, sizes, tuning, source, planes, few_shot)
 
 
 def _smaller(given: Parameters) -> Pretraining:
@@ -215,12 +220,17 @@ def _names(task: str, pair: Pair) -> tuple[str, str, str]:
 def _transfers(task: str, setting: Setting) -> dict[str, Transfer]:
     """Every language alone, every pair, and the pairs with few examples of the target."""
 
+    sources = {pair.source for pair in setting.pairs}
+    more, others = setting.source_examples, setting.sizes.train
+
     def transfer(*codes: str, evaluate: Sequence[str], shots: int | None = None) -> Transfer:
+        train = tuple(more if code in sources else others for code in codes) if more else others
+        sizes = setting.sizes.model_copy(update={"train": train})
         return Transfer.model_validate(
             {
                 "task": task, "head": setting.head, "train": [setting.data(code) for code in codes],
-                "evaluate": [setting.data(code) for code in evaluate], "sizes": setting.sizes,
-                "tuning": setting.tuning, "shots": shots,
+                "evaluate": [setting.data(code) for code in evaluate], "sizes": sizes, "tuning": setting.tuning,
+                "shots": shots,
             }
         )  # fmt: skip
 
