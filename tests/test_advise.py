@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from contextlib import nullcontext
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from babelscope.advise import command, race
-from babelscope.advise.outcome import Outcome, Placed, better_one
+from babelscope.advise.outcome import Outcome, Placed
 from babelscope.advise.recipes import EXTENDED, Recipe, letters_for, recipes, study_of
 from babelscope.advise.request import Request
+from babelscope.advise.sentences import better_one, use_of_better
 from babelscope.compiler import compile_study
 from babelscope.corpora.conllu import write_conllu
 from babelscope.encoders.load import Encoder, save_encoder
@@ -24,6 +25,7 @@ from babelscope.errors import InputError
 from babelscope.measures.overlap import Coverage, shared_mass
 from babelscope.statistics import Interval
 from babelscope.steps import Adapt, Recurrent, Tune
+from babelscope.tasks.export import load_model
 from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.world import World
 from command_line import babelscope
@@ -175,11 +177,21 @@ def test_a_verdict_a_page_and_a_model_that_pipelines_load(request_, files, tmp_p
     assert "tune" not in again.errors
     best, as_before = (re.search(r"^- Best: .*$", one.output, re.MULTILINE)[0] for one in (first, again))
     assert best == as_before
-    assert (folder / "README.md").read_text().startswith('---\nlanguage: "qah"\n')
-    from transformers import pipeline
+    text = (folder / "README.md").read_text()
+    assert text.startswith('---\nlanguage: "qah"\n')
+    tag = tagger_of_the_card(text, folder)
+    sentences = [sentence.forms for sentence in World().treebank("qah", "test", 9)]
+    predicted = load_model(folder).module.predict(sentences)
+    assert [tag(words) for words in sentences] == predicted
+    assert any(one == other for tags in predicted for one, other in pairwise(tags)), "no neighbours with the same tag"
 
-    labelled = pipeline("token-classification", model=str(folder))("βυ λανοξ βοτα")
-    assert {one["entity"] for one in labelled} <= set(json.loads((folder / "config.json").read_text())["label2id"])
+
+def tagger_of_the_card(text, folder):
+    """What the card's own Python defines, run as if in the folder."""
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    found = {}
+    exec(code.replace('model="."', f"model={str(folder)!r}"), found)  # noqa: S102 (our own text)
+    return found["tag"]
 
 
 @pytest.mark.parametrize(
@@ -195,8 +207,12 @@ def test_what_the_dev_set_has_chosen_is_said_as_the_test_set_bears_it_out(behind
     score = Interval(0.9, 0.8, 0.95, None, 1)
     best = Placed(Recipe(BILSTM, AS_IT_IS), 1, score, score, None, "")
     direct = Placed(Recipe("world-natural", AS_IT_IS), 1, score, score, behind, "")
-    text = better_one(Outcome([best, direct], {}, direct, "0" * 64, "1" * 64, Path("a folder/store")))
-    assert said in text and "--store 'a folder/store'" in text
+    outcome = Outcome([best, direct], {}, direct, "0" * 64, "1" * 64, Path("a folder/store"))
+    assert said in better_one(outcome)
+    assert use_of_better(outcome) == [
+        "babelscope export 111111111111 --store 'a folder/store' -o better-model",
+        "babelscope predict better-model FILE.conllu -o predicted.conllu",
+    ]
 
 
 def test_files_are_named_by_their_whole_path(request_, files, monkeypatch):

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from babelscope.advise.card import TAG_WORDS
 from babelscope.compiler import compile_study
 from babelscope.errors import StudyError
 from babelscope.study import Study, load_study
@@ -119,3 +120,7 @@ def test_examples_on_pages_are_studies(page, text, tmp_path, monkeypatch):
 def test_the_example_of_lines_compiles_as_it_stands(tmp_path):
     (text,) = (text for page, text in examples() if page == "underspecified")
     compiled(text, tmp_path)
+
+
+def test_the_page_of_tasks_tags_words_as_model_cards_do():
+    assert TAG_WORDS.replace('model="."', 'model="FOLDER"') in (ROOT / "docs" / "tasks.md").read_text(encoding="utf-8")

@@ -173,7 +173,13 @@ def export(
 @app.command()
 def predict(
     model: Annotated[str, typer.Argument(help="a folder that export wrote, or the key of a result")],
-    file: Annotated[Path, typer.Argument(help="CoNLL-U, BIO or TSV; or plain text, one sentence a line")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="CoNLL-U, BIO or TSV; or plain text, one sentence a line, for taggers and parsers tokenised as their "
+            "treebank is, with spaces between words and before a full stop"
+        ),
+    ],
     output: OutputFile,
     store: StoreFolder = DEFAULT_STORE,
 ) -> None:
@@ -238,7 +244,7 @@ def advise(
 ) -> None:
     """Which encoder and recipe for a language: what is seen beforehand, a plan, and with --run the verdict."""
     from babelscope.advise import command
-    from babelscope.advise.outcome import export as write_model
+    from babelscope.advise.card import export as write_model
     from babelscope.advise.page import verdict_section, write_page
     from babelscope.advise.request import Request
     from babelscope.display import RunDisplay, show_section

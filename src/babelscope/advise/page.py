@@ -10,8 +10,9 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from babelscope.advise.facts import Fact, Planned
-from babelscope.advise.outcome import Outcome, Placed, better_one, scored_in_words
+from babelscope.advise.outcome import Outcome, Placed
 from babelscope.advise.request import Request
+from babelscope.advise.sentences import better_one, scored_in_words
 from babelscope.encoders.places import display_name
 from babelscope.report.files import unwritable
 from babelscope.report.findings import in_points
@@ -58,7 +59,7 @@ def verdict_section(outcome: Outcome, request: Request, exported: Path | None) -
     sentences += [f"Given up: {one.recipe.name}, {one.lost}." for one in outcome.placed if one.lost]
     sentences += [f"For {encoder}, {request.language} is {found}." for encoder, found in outcome.verdicts.items()]
     if better := better_one(outcome):
-        sentences.append(better.replace("`", ""))
+        sentences.append(better)
     store = shlex.quote(str(outcome.store))
     where = f"in {exported}" if exported else f"babelscope export {outcome.key[:12]} --store {store} -o model"
     loads = "transformers loads and that " if request.task == "pos" else ""

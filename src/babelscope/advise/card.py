@@ -1,0 +1,92 @@
+"""The exported model and its card: what it is, how good, how to use it, and what is better than it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from babelscope import trained
+from babelscope.advise.outcome import Outcome
+from babelscope.advise.request import Request
+from babelscope.advise.sentences import better_one, scored_in_words, use_of_better
+from babelscope.corpora.datasets import find_file
+from babelscope.store import Store
+from babelscope.task_table import TASKS
+
+TAG_WORDS = '''\
+from bisect import bisect
+from itertools import accumulate
+
+from transformers import pipeline
+
+tag_pieces = pipeline("token-classification", model=".")
+
+
+def tag(words):
+    """A tag for each word: that of its first piece."""
+    ends = [end - 1 for end in accumulate(len(word) + 1 for word in words)]
+    tags = {}
+    for piece in tag_pieces(" ".join(words)):
+        tags.setdefault(bisect(ends, piece["start"]), piece["entity"])
+    return [tags.get(place) for place in range(len(words))]'''
+"""What `babelscope predict` does, with transformers alone; a pipeline itself gives tags to pieces, not to words.
+
+None of its ways to aggregate them does: all of them put neighbours with the same tag into one group.
+"""
+EXAMPLE_WORDS = 8
+
+
+def export(outcome: Outcome, request: Request, store: Store, folder: Path) -> None:
+    """Write the best model that loads directly as a Hugging Face folder with a model card."""
+    trained.export(store, outcome.key, folder)
+    (folder / "README.md").write_text(card(outcome, request), encoding="utf-8")
+
+
+def card(outcome: Outcome, request: Request) -> str:
+    """The model card, in Markdown with the header that the hub reads."""
+    chosen, task = outcome.direct, TASKS[request.task]
+    lines = [
+        "---",
+        f'language: "{request.language}"',  # unquoted, no is false
+        *(["library_name: transformers", "pipeline_tag: token-classification"] if request.task == "pos" else []),
+        "---",
+        f"# {task.title} for `{request.language}`",
+        "",
+        f"{chosen.recipe.name}, tuned on the training sentences of `{request.treebank}`.",
+        f"{task.measures[0]} on its test sentences: {scored_in_words(chosen)}, the mean over {chosen.rounds} "
+        f"run{'s' if chosen.rounds > 1 else ''}.",
+        "",
+        *_warnings(outcome),
+        "## Use",
+        "",
+        *_usage(request),
+        "",
+        "Chosen by Babelscope, which compared: " + "; ".join(one.recipe.name for one in outcome.placed) + ".",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _warnings(outcome: Outcome) -> list[str]:
+    if not (better := better_one(outcome)):
+        return []
+    return [f"{better} To use it:", "", *_code("sh", use_of_better(outcome)), ""]
+
+
+def _usage(request: Request) -> list[str]:
+    words = list(find_file(request.task, request.treebank_name or "", "test").read()[0].forms[:EXAMPLE_WORDS])
+    lines = [
+        f"It reads words as the treebank has them, such as `{' '.join(words)}`. In plain text they stand apart, with a "
+        "space before a full stop for instance; running text must be tokenised like that first, since what sticks to a "
+        "word is taken for a part of it. CoNLL-U, or text in a file named .txt with one sentence a line:",
+        "",
+        *_code("sh", ["babelscope predict . FILE.conllu -o PREDICTED.conllu"]),
+    ]
+    if request.task != "pos":
+        return lines
+    python = [*TAG_WORDS.splitlines(), "", "", f"print(tag({words!r}))"]
+    note = "It cuts off what is longer than the model reads, whose tags are None; `babelscope predict` reads all of it."
+    return [*lines, "", "In Python, the same tags with transformers alone:", "", *_code("python", python), "", note]
+
+
+def _code(language: str, lines: Sequence[str]) -> list[str]:
+    return [f"```{language}", *lines, "```"]

@@ -1,0 +1,50 @@
+"""What page and card say of an outcome, and the commands that go with it."""
+
+from __future__ import annotations
+
+import shlex
+
+from babelscope.advise.outcome import Outcome, Placed
+from babelscope.report.findings import in_points, in_words
+
+
+def scored_in_words(one: Placed) -> str:
+    """The score on the test set, with its interval."""
+    return in_words(one.test, "share") if one.test else "not known"
+
+
+def better_one(outcome: Outcome) -> str:
+    """What is better than the model that is exported, and why that is not exported; empty if nothing is better."""
+    best, direct = outcome.best, outcome.direct
+    if best is direct:
+        return ""
+    how = "reads the language in other letters" if best.recipe.letters else "loads in Babelscope alone"
+    return f"{_better(best, direct)}, but {how}."
+
+
+def use_of_better(outcome: Outcome) -> list[str]:
+    """The commands that use what `better_one` tells of; none if nothing is better."""
+    letters = outcome.best.recipe.letters
+    if outcome.best is outcome.direct:
+        return []
+    file = "transliterated.conllu" if letters else "FILE.conllu"
+    return [
+        export_command(outcome, outcome.best_key, "better-model"),
+        *([f"babelscope transliterate FILE.conllu --by {letters} -o {file}"] if letters else []),
+        f"babelscope predict better-model {file} -o predicted.conllu",
+        *(["babelscope transliterate predicted.conllu --restore -o restored.conllu"] if letters else []),
+    ]
+
+
+def export_command(outcome: Outcome, key: str, folder: str) -> str:
+    """The command that writes a model of the store to a folder."""
+    return f"babelscope export {key[:12]} --store {shlex.quote(str(outcome.store))} -o {folder}"
+
+
+def _better(best: Placed, direct: Placed) -> str:
+    """The best recipe was chosen on the dev set; what the test set says of that."""
+    if direct.behind is None or direct.behind.sign > 0:
+        by = f" by {in_points(direct.behind)} on the test set" if direct.behind else ""
+        return f"{best.recipe.name} is better{by}"
+    said = "does not show" if direct.behind.sign == 0 else "is the reverse"
+    return f"{best.recipe.name} was better on the dev set (on the test set that {said}: {in_points(direct.behind)})"
