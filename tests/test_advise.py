@@ -12,9 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from babelscope.advise import command, race
-from babelscope.advise.outcome import Outcome, Placed
+from babelscope.advise.facts import Fact, published
+from babelscope.advise.outcome import Floor, Outcome, Placed
+from babelscope.advise.page import next_section, seen_section
+from babelscope.advise.places import check_places
+from babelscope.advise.raw import check_text, code_notes, line_notes
 from babelscope.advise.recipes import EXTENDED, Recipe, letters_for, recipes, study_of
-from babelscope.advise.request import Request
+from babelscope.advise.request import Places, Request, command_line
 from babelscope.advise.sentences import better_one, use_of_better
 from babelscope.compiler import compile_study
 from babelscope.corpora.conllu import write_conllu
@@ -116,9 +120,84 @@ def test_what_is_seen_beforehand(request_):
     (table,) = sections[0].tables
     own, latin = ([cell.text for cell in line] for line in table.lines)
     assert (own[1], latin[1]) == ("its own", "world")
-    assert latin[-1].startswith("qaa ")
+    assert latin[-1].startswith("qaa (source) ")
     assert {(one.kind, one.letters) for one in tried} >= {(AS_IT_IS, None), (ADAPTED, "world"), (AS_IT_IS, "world")}
-    assert all(line[1].number > 0 for line in sections[1].tables[0].lines if line[0].text != BILSTM)
+    assert all(line[1].number > 0 for line in sections[1].tables[0].lines)
+
+
+def fact(unknown, letters=None, nearest=()):
+    return Fact("world-natural", letters, Coverage(9, unknown, 2.0, 1.0), list(nearest), True)
+
+
+def test_an_encoder_that_does_not_know_the_letters_is_said_not_to():
+    section = seen_section({"Grek": 1.0}, [fact(0.9), fact(0.8, "world")], [], [])
+    assert "world-natural does not know the letters of this text: 80% of the words" in section.findings[-1]
+    assert [line[-1].text for line in section.tables[0].lines] == ["too few known pieces to say"] * 2
+    latin = fact(0.1, "world", [("mt", 0.5), ("afr", 0.25), ("qab", 0.2)])
+    section = seen_section({"Grek": 1.0}, [fact(0.9), latin], [], [])
+    assert not any("does not know" in said for said in section.findings)
+    assert section.tables[0].lines[1][-1].text == "Maltese 50%, Afrikaans 25%, qab (near) 20%"
+
+
+def test_published_verdicts_come_first():
+    assert published("wo", "Latn") == ["Wolof: Intermediate for mBERT (10,000 sentences of raw text)"]
+    maltese, *others = published("mt", "Latn")
+    assert maltese == "Maltese: no verdict is recorded here (50,000 sentences of raw text)"
+    assert others == ["Swiss German: Easy for mBERT", "Wolof: Intermediate for mBERT"]
+    assert published("xx", None) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [("mt", None), ("qah", None), ("xx", "label alone"), ("maltese", "its code is mt"), ("mlt", "its code is mt")],
+)
+def test_a_code_that_nothing_is_known_of_is_a_label(code, said):
+    assert code_notes(code) == [] if said is None else said in code_notes(code)[0]
+
+
+@pytest.mark.parametrize(
+    ("lines", "kind"),
+    [
+        (["# sent_id = 1", "1\tdie\tdie\tDET\t_\t_\t2\tdet\t_\t_"], "looks like CoNLL-U"),
+        (["<!DOCTYPE html>", "<p>een</p>"], "looks like HTML"),
+        (["een\ttwee", "drie\tvier"], "looks like a table"),
+    ],
+)
+def test_a_text_that_is_none_is_refused(request_, tmp_path, lines, kind):
+    (tmp_path / "text").write_text("\n".join(lines * 20))
+    with pytest.raises(InputError, match=kind):
+        check_text(request_.model_copy(update={"text": str(tmp_path / "text")}))
+
+
+def test_odd_lines_of_the_text_are_counted(request_, tmp_path):
+    (tmp_path / "text").write_text("\n".join([*["een twee drie"] * 30, "", "", "woord " * 300]))
+    empty, long, few = line_notes(request_.model_copy(update={"text": str(tmp_path / "text")}))
+    assert empty.startswith("2 lines of the text are empty") and long.startswith("1 line of the text has more than")
+    assert few.startswith("The text has 25 sentences")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"store": "file/store"}, "--store .*: .*file is a file"),
+        ({"export": "file/model"}, "--export .*: .*file is a file"),
+        ({"export": "store/model"}, "in the store"),
+        ({"output": "nowhere/advice.html"}, "there is no folder"),
+    ],
+)
+def test_places_are_tried_beforehand(tmp_path, changes, message):
+    (tmp_path / "file").touch()
+    given = {"output": "advice.html", "store": "store", "export": "model"} | changes
+    places = Places(**{name: tmp_path / place for name, place in given.items()})
+    with pytest.raises(InputError, match=message):
+        check_places(places, run=True)
+
+
+def test_the_command_is_written_out(request_):
+    places = Places(Path("my page.html"), export=Path("model"))
+    line = command_line(request_.model_copy(update={"precision": "bfloat16"}), places, run=True)
+    assert line.startswith("babelscope advise --run --language qah --text ")
+    assert line.endswith("--seeds 2 --steps 2 --precision bfloat16 --output 'my page.html' --export model")
 
 
 def test_a_race_gives_up_what_is_clearly_behind(request_, store, monkeypatch):
@@ -207,7 +286,8 @@ def test_what_the_dev_set_has_chosen_is_said_as_the_test_set_bears_it_out(behind
     score = Interval(0.9, 0.8, 0.95, None, 1)
     best = Placed(Recipe(BILSTM, AS_IT_IS), 1, score, score, None, "")
     direct = Placed(Recipe("world-natural", AS_IT_IS), 1, score, score, behind, "")
-    outcome = Outcome([best, direct], {}, direct, "0" * 64, "1" * 64, Path("a folder/store"))
+    floor = Floor("NOUN for every word", score, score, score, score)
+    outcome = Outcome([best, direct], {}, direct, floor, "0" * 64, "1" * 64, Path("a folder/store"))
     assert said in better_one(outcome)
     assert use_of_better(outcome) == [
         "babelscope export 111111111111 --store 'a folder/store' -o better-model",
@@ -225,19 +305,22 @@ def test_what_cannot_be_exported_is_refused_beforehand(request_, tmp_path, sente
     tokenizer = train_wordpiece(sentences, 60)
     save_encoder(Encoder(family_model("modernbert", vocabulary=len(tokenizer)), tokenizer, "m"), tmp_path / "modern")
     modern = request_.model_copy(update={"encoders": (str(tmp_path / "modern"),)})
+    places = Places(tmp_path / "advice.html", tmp_path / "store", tmp_path / "model")
     with pytest.raises(InputError, match="no tagger that is a modernbert"):
-        command.check(modern, True, tmp_path / "model", tmp_path / "advice.html")
-    command.check(modern, True, None, tmp_path / "advice.html")
+        command.check(modern, True, places)
+    command.check(modern, True, places._replace(export=None))
     with pytest.raises(InputError, match="a folder; give -o the name of a file"):
-        command.check(request_, True, None, tmp_path)
+        command.check(request_, True, places._replace(export=None, output=tmp_path))
 
 
 def test_without_labelled_sentences_there_is_a_plan_but_no_verdict(request_):
     plain = request_.model_copy(update={"treebank": None})
     sections = command.look(plain).sections
-    assert all(line[1].text == "unknown" for line in sections[1].tables[0].lines)
+    assert sections[1].tables[0].headers == ["Recipe"]
+    (next_,) = next_section(plain, Places()).commands.values()
+    assert "--treebank FILE.conllu" in next_[0] and "--run" in next_[0]
     with pytest.raises(InputError, match="give labelled sentences with --treebank"):
-        command.check(plain, True, None, Path("advice.html"))
+        command.check(plain, True, Places())
 
 
 @pytest.mark.parametrize(

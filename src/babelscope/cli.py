@@ -22,7 +22,6 @@ from babelscope.storage import expected_bytes
 from babelscope.store import Store
 from babelscope.studies import published_rows
 from babelscope.study import dump_study
-from babelscope.validation import validate
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
@@ -245,28 +244,31 @@ def advise(
     """Which encoder and recipe for a language: what is seen beforehand, a plan, and with --run the verdict."""
     from babelscope.advise import command
     from babelscope.advise.card import export as write_model
-    from babelscope.advise.page import verdict_section, write_page
-    from babelscope.advise.request import Request
+    from babelscope.advise.page import made_section, next_section, verdict_section, write_page
+    from babelscope.advise.request import Places, asked
     from babelscope.display import RunDisplay, show_section
 
     given = {
         "language": language, "text": text, "treebank": treebank, "encoders": encoder, "task": task, "seeds": seeds,
         "adaptation_steps": steps, "device": device, "precision": precision,
     }  # fmt: skip
-    request, kept = validate(Request, given, "advise"), Store(store)
-    command.check(request, run, export, output)
-    sections, tried = command.look(request)
+    request, kept, places = asked(given), Store(store), Places(output, store, export)
+    command.check(request, run, places)
+    sections, tried = command.look(request, lambda text: err.print(text, markup=False, highlight=False))
     for section in sections:
         show_section(section, out)
     if run:
         found = command.decide(request, tried, kept, lambda plan: RunDisplay(plan, kept, err))
+        if export:
+            write_model(found, request, kept, export)
         sections.insert(0, verdict_section(found, request, export))
-        show_section(sections[0], out)
-    write_page(request, sections, output)
-    out.print(f"page: {output.resolve()}", highlight=False)
+    else:
+        sections.append(next_section(request, places))
+    show_section(sections[0 if run else -1], out)
+    write_page(request, [*sections, made_section(request, places, run)], output)
     if run and export:
-        write_model(found, request, kept, export)
         out.print(f"model: {export.resolve()}", highlight=False)
+    out.print(f"page: {output.resolve()}", highlight=False)
 
 
 @app.command()

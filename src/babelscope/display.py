@@ -117,5 +117,9 @@ def show_section(section: Section, console: Console) -> None:
     console.print(f"\n[bold]{escape(section.title)}[/]")
     for finding in section.findings:
         console.print(f"- {finding}", markup=False, highlight=False)
+    for purpose, lines in section.commands.items():
+        console.print(f"- {purpose}:", markup=False, highlight=False)
+        for line in lines:
+            console.print(f"    {line}", markup=False, highlight=False)
     for one in section.tables:
         console.print(table_of(tuple(one.headers), [tuple(cell.text for cell in line) for line in one.lines]))

@@ -154,9 +154,18 @@ def _replacing(path: Path) -> Iterator[Path]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield draft
+        _set_modes(draft)
         draft.rename(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
     finally:
         shutil.rmtree(draft, ignore_errors=True)
         draft.unlink(missing_ok=True)
+
+
+def _set_modes(draft: Path) -> None:
+    """Those that new files have; safetensors gives its files to their owner alone."""
+    hidden = os.umask(0)
+    os.umask(hidden)
+    for file in [draft] if draft.is_file() else filter(Path.is_file, draft.rglob("*")):
+        file.chmod(0o666 & ~hidden)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from babelscope import trained
 from babelscope.advise.outcome import Outcome
-from babelscope.advise.request import Request
-from babelscope.advise.sentences import better_one, scored_in_words, use_of_better
-from babelscope.corpora.datasets import find_file
+from babelscope.advise.request import Request, read_split
+from babelscope.advise.sentences import better_one, scored_in_words, use_of_better, useless
+from babelscope.report.findings import in_words
 from babelscope.store import Store
 from babelscope.task_table import TASKS
 
@@ -54,7 +54,7 @@ def card(outcome: Outcome, request: Request) -> str:
         "",
         f"{chosen.recipe.name}, tuned on the training sentences of `{request.treebank}`.",
         f"{task.measures[0]} on its test sentences: {scored_in_words(chosen)}, the mean over {chosen.rounds} "
-        f"run{'s' if chosen.rounds > 1 else ''}.",
+        f"run{'s' if chosen.rounds > 1 else ''}; {outcome.floor.name}: {in_words(outcome.floor.test, 'share')}.",
         "",
         *_warnings(outcome),
         "## Use",
@@ -67,13 +67,14 @@ def card(outcome: Outcome, request: Request) -> str:
 
 
 def _warnings(outcome: Outcome) -> list[str]:
-    if not (better := better_one(outcome)):
-        return []
-    return [f"{better} To use it:", "", *_code("sh", use_of_better(outcome)), ""]
+    lines = [f"**{said}**", ""] if (said := useless(outcome)) else []
+    if better := better_one(outcome):
+        lines += [f"{better} To use it:", "", *_code("sh", use_of_better(outcome)), ""]
+    return lines
 
 
 def _usage(request: Request) -> list[str]:
-    words = list(find_file(request.task, request.treebank_name or "", "test").read()[0].forms[:EXAMPLE_WORDS])
+    words = list(read_split(request, "test")[0].forms[:EXAMPLE_WORDS])
     lines = [
         f"It reads words as the treebank has them, such as `{' '.join(words)}`. In plain text they stand apart, with a "
         "space before a full stop for instance; running text must be tokenised like that first, since what sticks to a "

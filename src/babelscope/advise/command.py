@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
 
 from babelscope.advise import page
-from babelscope.advise.facts import (
-    Fact,
-    facts,
-    planned,
-    published,
-    references,
-    script_of_text,
-    seconds_a_piece,
-    text_of,
-)
+from babelscope.advise.costs import Costs, encoder_costs, recurrent_costs
+from babelscope.advise.facts import Fact, facts, published, references, script_of_text, text_of
 from babelscope.advise.outcome import Outcome, outcome_of
+from babelscope.advise.places import check_places
+from babelscope.advise.plan import planned
 from babelscope.advise.race import Watching, race
+from babelscope.advise.raw import check_text, code_notes, line_notes
 from babelscope.advise.recipes import Recipe, letters_for
-from babelscope.advise.request import Request
-from babelscope.corpora.datasets import find_file
-from babelscope.corpora.sources import Split
+from babelscope.advise.request import Places, Request, read_split
+from babelscope.corpora.sources import SPLITS
 from babelscope.encoders.places import locate, model_type
 from babelscope.errors import InputError
 from babelscope.execution import load
@@ -32,6 +25,7 @@ from babelscope.report.sections import Section
 from babelscope.steps import Load
 from babelscope.store import Store
 from babelscope.tasks.export import TAGGERS
+from babelscope.verdicts import BILSTM
 
 
 class Advice(NamedTuple):
@@ -41,54 +35,53 @@ class Advice(NamedTuple):
     tried: list[Recipe]
 
 
-def check(request: Request, run: bool, folder: Path | None, output: Path) -> None:
+def check(request: Request, run: bool, places: Places) -> None:
     """Refuse what cannot be done, before anything is computed.
 
     Raises:
         InputError: there is no such text, treebank, encoder or device, no labelled sentences to decide by, or a place
             that cannot be written to.
     """
-    if folder is not None and not run:
-        raise InputError("--export writes the best model of a run; give --run too")
     if run and request.treebank_name is None:
         raise InputError("nothing to decide by: give labelled sentences with --treebank, a file of CoNLL-U")
-    if folder is not None and folder.exists():
-        raise InputError(f"{folder}: already there; give --export a name that does not exist yet")
-    if not output.resolve().parent.is_dir():
-        raise InputError(f"{output}: there is no folder {output.parent}")
-    if output.is_dir():
-        raise InputError(f"{output}: a folder; give -o the name of a file")
+    check_places(places, run)
     for name in request.encoders:
         family = model_type(locate(name).path)
-        if folder is not None and request.task == "pos" and family not in (None, *TAGGERS):
+        if places.export is not None and request.task == "pos" and family not in (None, *TAGGERS):
             raise InputError(
                 f"{name}: transformers has no tagger that is a {family} with a linear layer, so that one cannot be "
                 "exported; leave out --export, or this encoder"
             )
-    find_file("mlm", request.text_name, "train").read()
-    splits: tuple[Split, ...] = ("train", "dev", "test")
-    for split in splits if request.treebank_name else ():
-        find_file(request.task, request.treebank_name or "", split).read()
+    check_text(request)
+    for split in SPLITS if request.treebank_name else ():
+        read_split(request, split)
     if request.device == "cuda" and not torch.cuda.is_available():
         raise InputError("--device cuda, but torch sees no CUDA device here")
 
 
-def look(request: Request) -> Advice:
-    """All that can be said before anything is tuned."""
-    lines = text_of(request)
+def look(request: Request, say: Callable[[str], None] = lambda text: None) -> Advice:
+    """All that can be said before anything is tuned; `say` is told what is being done."""
+    lines, labelled = text_of(request), request.treebank_name is not None
     scripts = script_of_text(lines)
     script = next(iter(scripts), None)
     letters, others = letters_for(request.language, script), references(request.language)
     found: list[Fact] = []
-    costs: dict[str, float] = {}
+    costs: dict[str, Costs] = {}
+    if labelled:
+        say("timing some steps of the BiLSTM")
+        costs[BILSTM] = recurrent_costs(request)
     for name in dict.fromkeys(request.encoders):
+        say(f"reading the text with {name}")
         place = locate(name)
         encoder = load(Load(name=place.name, content=place.content, place=place.path))
         found += facts(lines, encoder, name, letters, others)
-        costs[name] = seconds_a_piece(encoder, request.device)
+        if labelled:
+            say(f"timing some steps of {name}")
+            costs[name] = encoder_costs(request, name, encoder, lines)  # which changes its weights
     plan = planned(request, found, costs)
-    sections = [page.seen_section(scripts, found, published(request.language, script)), page.plan_section(plan)]
-    return Advice(sections, [one.recipe for one in plan])
+    notes = [*code_notes(request.language), *line_notes(request)]
+    seen = page.seen_section(scripts, found, published(request.language, script), notes)
+    return Advice([seen, page.plan_section(plan, request)], [one.recipe for one in plan])
 
 
 def decide(request: Request, tried: Sequence[Recipe], store: Store, watching: Watching) -> Outcome:

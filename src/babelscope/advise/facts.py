@@ -1,36 +1,32 @@
-"""What can be seen before anything is tuned: script, how each encoder's pieces cover the text, its relatives, costs."""
+"""What can be seen before anything is tuned: script, how each encoder's pieces cover the text, its relatives."""
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import torch
 from transformers import PreTrainedTokenizerBase
 
-from babelscope.advise.recipes import EXTENDED, Recipe, recipes, tuning_of
 from babelscope.advise.request import Request
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.plain import NTREX, available_ntrex, text_language
 from babelscope.corpora.scripts import script_shares
 from babelscope.corpora.transliteration import transliteration
 from babelscope.encoders.load import Encoder
-from babelscope.languages import REAL_LANGUAGES
+from babelscope.languages import REAL_LANGUAGES, language_name
 from babelscope.measures.overlap import Coverage, coverage, shared_mass
+from babelscope.report.unseen import PUBLISHED
 from babelscope.rows import Row
 from babelscope.studies import published_rows
-from babelscope.tasks.models import Design, task_model
-from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.world import FAMILY, World
 
 SENTENCES = 500
 """So many sentences of the text are looked at."""
+UNREAD = 0.5
+"""An encoder cannot read a text if more than this share of its words have something unknown."""
 RELATIVES = 200
 """And of each language that it is compared with."""
-TIMED, PIECES = 512, 32
-"""Pieces of the batch that a training step is timed with, and of each of its sequences."""
 
 
 class Fact(NamedTuple):
@@ -40,16 +36,9 @@ class Fact(NamedTuple):
     letters: str | None
     coverage: Coverage
     nearest: list[tuple[str, float]]
-    """Languages by the share of pieces in common, the most first."""
-
-
-class Planned(NamedTuple):
-    """A recipe, its place in the order of promise, and what it is expected to cost."""
-
-    recipe: Recipe
-    seconds: float | None
-    """Of computing, all rounds; None: not known beforehand."""
-    why: str
+    """Languages by the share of pieces in common, the most first; none where most words have something unknown."""
+    compared: bool
+    """Whether there was text to compare with."""
 
 
 def text_of(request: Request) -> list[str]:
@@ -78,46 +67,20 @@ def facts(
     for one in (None, *letters):
         shown = list(map(transliteration(one), lines)) if one else list(lines)
         covered = coverage(encoder.tokenizer, [line.split() for line in shown])
-        yield Fact(name, one, covered, _nearest(encoder.tokenizer, shown, others))
-
-
-def planned(request: Request, found: Sequence[Fact], costs: dict[str, float]) -> list[Planned]:
-    """Recipes by promise: known pieces first, then few pieces a word, then new pieces and adaptation."""
-    by_place = {(fact.encoder, fact.letters): fact.coverage for fact in found}
-    order = [EXTENDED, ADAPTED, AS_IT_IS]
-
-    def promise(recipe: Recipe) -> tuple[float, float, int]:
-        covered = by_place.get((recipe.encoder, recipe.letters))
-        if covered is None:
-            return (2.0, 0.0, 0)  # the BiLSTM is what the others are held against
-        return (round(covered.unknown, 2), round(covered.fertility, 1), order.index(recipe.kind))
-
-    return [
-        Planned(recipe, _seconds(request, recipe, by_place, costs), _why(recipe, by_place))
-        for recipe in sorted(recipes(request, by_place), key=promise)
-    ]
-
-
-def seconds_a_piece(encoder: Encoder, device: str) -> float:
-    """Seconds of training on one piece, by one step of tagging that is timed; the encoder's weights change."""
-    model: Any = task_model(encoder, Design("pos")).module.to(device)
-    ids = torch.zeros(TIMED // PIECES, PIECES, dtype=torch.long, device=device)
-    for _ in range(2):  # the first warms up
-        began = time.perf_counter()
-        model.backbone(input_ids=ids).last_hidden_state.sum().backward()
-        if device == "cuda":
-            torch.cuda.synchronize()
-    return (time.perf_counter() - began) / TIMED
+        near = _nearest(encoder.tokenizer, shown, others) if covered.unknown <= UNREAD else []
+        yield Fact(name, one, covered, near, bool(others))
 
 
 def published(language: str, script: str | None) -> list[str]:
-    """What the published study found of this language, or of those in the same script, in words."""
-    rows = published_rows("unseen-languages")
-    own = [_published(row) for row in rows if row.language == text_language(f"{NTREX}{language}")]
-    if own:
-        return own
-    alike = [row for row in rows if row.measure.startswith("published verdict") and _script(row) == script]
-    return [_published(row) for row in alike]
+    """What the published study found of this language, in words; without a verdict, also of those in its script."""
+    rows, code = published_rows("unseen-languages"), text_language(f"{NTREX}{language}")
+    verdicts = {row.language or "": row.measure.removeprefix(PUBLISHED) for row in rows if _is_verdict(row)}
+    sizes = {row.language or "": row.value for row in rows if not _is_verdict(row)}
+    read = f" ({sizes[code]:,.0f} sentences of raw text)" if code in sizes else ""
+    if code in verdicts:
+        return [f"{language_name(code)}: {verdicts[code]} for mBERT{read}"]
+    alike = [f"{language_name(one)}: {found} for mBERT" for one, found in verdicts.items() if _script(one) == script]
+    return [*([f"{language_name(code)}: no verdict is recorded here{read}"] if read else []), *alike]
 
 
 def _nearest(
@@ -136,34 +99,9 @@ def _pieces(tokenizer: PreTrainedTokenizerBase, lines: Sequence[str]) -> Counter
     return counts
 
 
-def _seconds(
-    request: Request, recipe: Recipe, covered: dict[tuple[str, str | None], Coverage], costs: dict[str, float]
-) -> float | None:
-    if recipe.encoder == BILSTM or request.treebank_name is None:
-        return None
-    tuning, fertility = tuning_of(request, recipe), covered[recipe.encoder, recipe.letters].fertility
-    sentences = find_file(request.task, request.treebank_name, "train").read()
-    pieces = fertility * sum(len(sentence.words) for sentence in sentences) * (tuning.epochs or 1)
-    learned = request.adaptation_steps * tuning.tokens_per_batch if recipe.kind != AS_IT_IS else 0
-    return costs[recipe.encoder] * (request.seeds * pieces + learned)
+def _is_verdict(row: Row) -> bool:
+    return row.measure.startswith(PUBLISHED)
 
 
-def _why(recipe: Recipe, covered: dict[tuple[str, str | None], Coverage]) -> str:
-    if recipe.encoder == BILSTM:
-        return "knows nothing but the labelled sentences; what the others are held against"
-    one = covered[recipe.encoder, recipe.letters]
-    now = " now" if recipe.kind == EXTENDED else ""
-    return f"{one.unknown:.1%} of the words unknown, {one.fertility:.1f} pieces a word{now}"
-
-
-def _script(row: Row) -> str | None:
-    known = REAL_LANGUAGES.get(row.language or "")
-    return known.script if known else None
-
-
-def _published(row: Row) -> str:
-    known = REAL_LANGUAGES.get(row.language or "")
-    name = known.name if known else row.language
-    if row.unit:
-        return f"{name}: {row.value:,.0f} {row.measure}"
-    return f"{name}: {row.measure.rpartition(': ')[2]} for mBERT"
+def _script(code: str) -> str | None:
+    return REAL_LANGUAGES[code].script if code in REAL_LANGUAGES else None

@@ -6,10 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from babelscope.advise.race import Runner, best_direct, gain, leader, mean, score
+import numpy as np
+from numpy.typing import NDArray
+
+from babelscope.advise.floor import constant_answer
+from babelscope.advise.race import Runner, best_direct, counted, gain, leader, mean, score
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Request
-from babelscope.statistics import Interval
+from babelscope.statistics import Interval, paired_gain
 from babelscope.steps import Evaluate
 from babelscope.store import Store
 from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM, verdict
@@ -29,6 +33,18 @@ class Placed(NamedTuple):
     lost: str
 
 
+class Floor(NamedTuple):
+    """The least that a model must beat: a constant answer."""
+
+    name: str
+    dev: Interval
+    test: Interval
+    behind: Interval
+    """How much better the best recipe is on the test set."""
+    below: Interval
+    """How much better the best that loads directly is."""
+
+
 class Outcome(NamedTuple):
     """The recipes from the best to the worst on the dev set, and what follows."""
 
@@ -37,6 +53,7 @@ class Outcome(NamedTuple):
     """Encoder, as rows name it -> Easy, Intermediate or Hard."""
     direct: Placed
     """The best of those whose models transformers loads and that read the language as it is written."""
+    floor: Floor
     key: str
     """Of the best round's model of it."""
     best_key: str
@@ -60,6 +77,7 @@ def outcome_of(runners: Sequence[Runner], request: Request, store: Store) -> Out
     direct = best_direct(runners, request, store)
     return Outcome(
         placed, _verdicts(runners, request, store), placed[by_dev.index(direct)],
+        _floor(best, direct, request, store),
         _best_round(direct, request, store).model.key, _best_round(best, request, store).model.key,
         store.folder,
     )  # fmt: skip
@@ -71,6 +89,19 @@ def _placed(runner: Runner, best: Runner, request: Request, store: Store) -> Pla
     return Placed(
         runner.recipe, len(runner.dev), score(runner.dev, request, store) if runner.dev else None, test,
         gain(best.test, runner.test, request, store) if compared else None, runner.lost,
+    )  # fmt: skip
+
+
+def _floor(best: Runner, direct: Runner, request: Request, store: Store) -> Floor:
+    found = constant_answer(request)
+
+    def over(first: NDArray[np.float64], second: NDArray[np.float64]) -> Interval:
+        return paired_gain(first, np.repeat(second, first.shape[1], axis=1))
+
+    nothing = np.array([0.0, 1.0])[:, None, None]
+    behind, below = (over(counted(one.test, request, store), found.test) for one in (best, direct))
+    return Floor(
+        found.name, over(found.dev, found.dev * nothing), over(found.test, found.test * nothing), behind, below,
     )  # fmt: skip
 
 

@@ -9,63 +9,107 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from babelscope.advise.facts import Fact, Planned
-from babelscope.advise.outcome import Outcome, Placed
-from babelscope.advise.request import Request
-from babelscope.advise.sentences import better_one, scored_in_words
-from babelscope.encoders.places import display_name
+from babelscope.advise.facts import UNREAD, Fact
+from babelscope.advise.outcome import Outcome
+from babelscope.advise.plan import Planned
+from babelscope.advise.recipes import EXTENDED
+from babelscope.advise.request import Places, Request, command_line, read_split, text_size
+from babelscope.advise.sentences import as_good, better_one, export_command, scored_in_words, use_of_better, useless
+from babelscope.corpora.sources import Split
+from babelscope.encoders.places import display_name, locate
+from babelscope.engine.local import usable_cores
+from babelscope.languages import language_name
 from babelscope.report.files import unwritable
-from babelscope.report.findings import in_points
 from babelscope.report.sections import Section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.results import language_labels
 from babelscope.statistics import Interval
+from babelscope.store import versions
 from babelscope.task_table import TASKS
+from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM
+from babelscope.world import FAMILY
 
 NEAREST = 3
 
 
-def seen_section(scripts: Mapping[str, float], found: Sequence[Fact], published: Sequence[str]) -> Section:
-    """The text, and how the encoders' pieces cover it."""
+def seen_section(
+    scripts: Mapping[str, float], found: Sequence[Fact], published: Sequence[str], notes: Sequence[str]
+) -> Section:
+    """The text, what is odd about it, and how the encoders' pieces cover it."""
     shares = ", ".join(f"{script} {share:.0%}" for script, share in list(scripts.items())[:3]) or "no letters"
-    sentences = [f"Letters of the text: {shares}."]
-    if not any(fact.nearest for fact in found):
+    sentences = [f"Letters of the text: {shares}.", *notes, *_unread(found)]
+    if not any(fact.compared for fact in found):
         sentences.append("No other language's text is at hand: set BABELSCOPE_DATA to a folder with NTREX to compare.")
     if published:
-        sentences.append(f"Published for this language, or others in its script: {'; '.join(published)}.")
+        sentences.append(f"Published (Muller et al., 2021): {'; '.join(published)}.")
     return Section("What can be seen beforehand", sentences, [], [_fact_table(found)])
 
 
-def plan_section(planned: Sequence[Planned]) -> Section:
-    """The recipes in the order of promise."""
+def plan_section(planned: Sequence[Planned], request: Request) -> Section:
+    """The recipes in the order of promise, what they are, and what all of them cost."""
     lines = [
-        [
-            Cell(one.recipe.name),
-            Cell("unknown") if one.seconds is None else number_cell(one.seconds / 60, ".1f"),
-            Cell(one.why),
-        ]
+        [Cell(one.recipe.name), *([number_cell(one.seconds / 60, ".1f")] if one.seconds is not None else [])]
         for one in planned
     ]
+    kinds = {one.recipe.encoder if one.recipe.encoder == BILSTM else one.recipe.kind for one in planned}
+    sentences = [said for kind, said in _kinds(request).items() if kind in kinds]
     note = "By promise: fewer unknown words first, then fewer pieces a word. A recipe that falls behind is given up."
-    return Section("The plan", [], [], [Table("Recipes", ["Recipe", "Minutes, about", "Why"], lines, note)])
+    timed = all(one.seconds is not None for one in planned)
+    if timed:
+        sentences.append(_altogether(sum(one.seconds or 0 for one in planned) / 60, request))
+        note += " Minutes are of computing, for all rounds, from a few steps that were timed."
+    headers = ["Recipe", *(["Minutes, about"] if timed else [])]
+    return Section("The plan", sentences, [], [Table("Recipes", headers, lines, note)])
+
+
+def next_section(request: Request, places: Places) -> Section:
+    """What to do after the plan."""
+    if request.treebank is None:
+        request = request.model_copy(update={"treebank": "FILE.conllu"})
+        purpose = "Labelled sentences decide which recipe is best. With them in FILE.conllu, this runs the plan"
+    else:
+        purpose = "This runs the plan, says which recipe is best and writes its model; interrupted, it goes on"
+    places = places._replace(export=Path(f"{request.language}-model"))
+    return Section("What to do next", [], [], [], {purpose: [command_line(request, places, run=True)]})
 
 
 def verdict_section(outcome: Outcome, request: Request, exported: Path | None) -> Section:
     """Which is best, by how much and how sure, and how to use it."""
-    best, measure = outcome.best, TASKS[request.task].measures[0]
+    best, direct, measure = outcome.best, outcome.direct, TASKS[request.task].measures[0]
     sentences = [f"Best: {best.recipe.name}, {measure} {scored_in_words(best)} on the test set."]
-    if rivals := [one for one in outcome.placed if one.behind]:
-        sentences.append("Ahead on the test set: " + "; ".join(map(_ahead, rivals)) + ".")
+    sentences += filter(None, [as_good(outcome), useless(outcome), better_one(outcome)])
     sentences += [f"Given up: {one.recipe.name}, {one.lost}." for one in outcome.placed if one.lost]
     sentences += [f"For {encoder}, {request.language} is {found}." for encoder, found in outcome.verdicts.items()]
-    if better := better_one(outcome):
-        sentences.append(better)
-    store = shlex.quote(str(outcome.store))
-    where = f"in {exported}" if exported else f"babelscope export {outcome.key[:12]} --store {store} -o model"
     loads = "transformers loads and that " if request.task == "pos" else ""
-    direct = outcome.direct.recipe.name
-    sentences.append(f"The best that {loads}reads the language as it is written: {direct}; {where}.")
-    return Section("The verdict", sentences, [], [_outcome_table(outcome, measure)])
+    where = f", is in {exported}" if exported else ""
+    if exported or direct is not best:
+        sentences.append(f"The best that {loads}reads the language as it is written, {direct.recipe.name}{where}.")
+    commands = {f"To use {best.recipe.name}": use_of_better(outcome)} if direct is not best else {}
+    if not exported:
+        commands[f"To write the model of {direct.recipe.name} to a folder"] = [
+            export_command(outcome, outcome.key, "model")
+        ]
+    folder = shlex.quote(str(exported)) if exported else "model"
+    commands[f"To use {direct.recipe.name}"] = [f"babelscope predict {folder} FILE.conllu -o predicted.conllu"]
+    return Section("The verdict", sentences, [], [_outcome_table(outcome, measure)], commands)
+
+
+def made_section(request: Request, places: Places, run: bool) -> Section:
+    """What the page was made from."""
+    about = {
+        "Language": language_labels([request.language])[request.language],
+        "Text": f"{request.text}: {text_size(request):,} sentences to learn language from",
+        "Labelled sentences": _treebank(request),
+        "Encoders": ", ".join(f"{one.name} ({one.content[:12]})" for one in map(locate, request.encoders)),
+        "Task": TASKS[request.task].title,
+        "Rounds": f"{request.seeds}, with the seeds {', '.join(map(str, range(request.seeds)))}",
+        "Adaptation": f"{request.adaptation_steps:,} steps; at most {request.new_pieces:,} new pieces",
+        "Device": f"{request.device}, {request.precision}",
+        "Versions": ", ".join(f"{name} {version}" for name, version in versions().items()),
+    }
+    lines = [[Cell(name), Cell(value)] for name, value in about.items()]
+    table = Table("Data and settings", ["What", "Which"], lines)
+    return Section("Made from", [], [], [table], {"The command": [command_line(request, places, run)]})
 
 
 def write_page(request: Request, sections: Sequence[Section], path: Path) -> None:
@@ -89,7 +133,7 @@ def _fact_table(found: Sequence[Fact]) -> Table:
             Cell(display_name(fact.encoder)), Cell(fact.letters or "its own"),
             number_cell(100 * fact.coverage.unknown, ".1f"), number_cell(fact.coverage.fertility, ".2f"),
             number_cell(100 * fact.coverage.characters, ".0f"),
-            Cell(", ".join(f"{code} {100 * share:.0f}%" for code, share in fact.nearest[:NEAREST])),
+            Cell(_nearest(fact)),
         ]
         for fact in found
     ]  # fmt: skip
@@ -105,6 +149,29 @@ def _fact_table(found: Sequence[Fact]) -> Table:
     return Table("How the encoders’ pieces cover the text", headers, lines, note)
 
 
+def _unread(found: Sequence[Fact]) -> list[str]:
+    """Of each encoder that knows the text in no letters of the table, that it does not."""
+    best: dict[str, float] = {}
+    for fact in found:
+        best[fact.encoder] = min(best.get(fact.encoder, 1.0), fact.coverage.unknown)
+    return [
+        f"{display_name(name)} does not know the letters of this text: {unknown:.0%} of the words have something unknown. "
+        "It can hardly learn them from a little text; look for an encoder that knows the script."
+        for name, unknown in best.items()
+        if unknown > UNREAD
+    ]
+
+
+def _nearest(fact: Fact) -> str:
+    if fact.compared and not fact.nearest:
+        return "too few known pieces to say"
+    return ", ".join(f"{_language(code)} {100 * share:.0f}%" for code, share in fact.nearest[:NEAREST])
+
+
+def _language(code: str) -> str:
+    return f"{code} ({FAMILY[code].role})" if code in FAMILY else language_name(code)
+
+
 def _outcome_table(outcome: Outcome, measure: str) -> Table:
     lines = [
         [
@@ -113,10 +180,17 @@ def _outcome_table(outcome: Outcome, measure: str) -> Table:
         ]
         for one in outcome.placed
     ]  # fmt: skip
+    floor = outcome.floor
+    lines.append(
+        [
+            Cell(floor.name), Cell(""), *_numbers(floor.dev, ".1f")[:1], *_numbers(floor.test, ".1f"),
+            *_numbers(floor.behind, "+.1f"),
+        ]
+    )  # fmt: skip
     scores = [f"{measure}, dev", f"{measure}, test", "95%"]
     note = (
         "In percent; behind: points on the test set. Intervals over sentences and rounds. The dev set "
-        "has chosen, and the test set says how good the choice is."
+        "has chosen, and the test set says how good the choice is. The last line is the least that a model must beat."
     )
     headers = ["Recipe", "Rounds", *scores, "Behind the best", "95%"]
     return Table("Recipes, from the best", headers, lines, note)
@@ -127,7 +201,29 @@ def _numbers(one: Interval | None, form: str) -> list[Cell]:
     return [number_cell(100 * one.mean if one else None, form), bounds_cell(one, 100)]
 
 
-def _ahead(one: Placed) -> str:
-    gain = one.behind or Interval(0, None, None, None, 1)
-    sure = {1: "", 0: ", which does not show", -1: ", the reverse"}[gain.sign]
-    return f"{in_points(gain)} over {one.recipe.name}{sure}"
+def _kinds(request: Request) -> dict[str, str]:
+    """What each kind of recipe is."""
+    steps = f"{request.adaptation_steps:,} steps of masked language modelling on the text"
+    return {
+        AS_IT_IS: "As it is: the encoder is tuned on the labelled sentences without more ado.",
+        ADAPTED: f"Adapted: after {steps}.",
+        EXTENDED: f"Adapted with new pieces: the same after up to {request.new_pieces:,} pieces of the text were "
+        "added, since the vocabulary covers it badly.",
+        BILSTM: "BiLSTM: knows nothing but the labelled sentences; what the others are held against.",
+    }
+
+
+def _altogether(minutes: float, request: Request) -> str:
+    at_once = 1 if request.device == "cuda" else usable_cores()
+    beside = f", on {at_once} cores at once about {max(1, minutes / at_once):,.0f}" if at_once > 1 else ""
+    return f"All of it together: about {max(1, minutes):,.0f} minutes of computing{beside}, less what is given up."
+
+
+def _treebank(request: Request) -> str:
+    if request.treebank_name is None:
+        return "none"
+    counts = (f"{len(read_split(request, split)):,} to {use}" for split, use in _USES.items())
+    return f"{request.treebank}: {', '.join(counts)}"
+
+
+_USES: dict[Split, str] = {"train": "train", "dev": "select", "test": "test"}

@@ -78,19 +78,24 @@ def gain(
 ) -> Interval:
     """How much better one recipe is than another in the rounds that both ran."""
     rounds = min(len(first), len(second))
-    one, other = (_counts(side[:rounds], request, store) for side in (first, second))
+    one, other = (counted(side[:rounds], request, store) for side in (first, second))
     return paired_gain(one, other, confidence=sure)
+
+
+def counted(evaluations: Sequence[Evaluate], request: Request, store: Store) -> NDArray[np.float64]:
+    """[2, rounds, sentences]: the numerators and denominators of the task's main measure."""
+    return counts(evaluations, FinishedSteps(store))[TASKS[request.task].measures[0]]
 
 
 def mean(evaluations: Sequence[Evaluate], request: Request, store: Store) -> float:
     """The main measure, the mean over rounds."""
-    above, below = _counts(evaluations, request, store).sum(axis=2)
+    above, below = counted(evaluations, request, store).sum(axis=2)
     return float((above / below).mean())
 
 
 def score(evaluations: Sequence[Evaluate], request: Request, store: Store) -> Interval:
     """The main measure, its interval over sentences and rounds: the gain over a model that is never right."""
-    counts = _counts(evaluations, request, store)
+    counts = counted(evaluations, request, store)
     return paired_gain(counts, counts * np.array([0.0, 1.0])[:, None, None])
 
 
@@ -149,8 +154,3 @@ def _give_up(alive: Sequence[Runner], request: Request, store: Store, rounds: in
         behind = gain(runner.dev, best.dev, request, store, SURE)
         if behind.sign < 0:
             runner.lost = f"after {rounds} of {request.seeds} rounds, {-100 * behind.mean:.1f} points behind on dev"
-
-
-def _counts(evaluations: Sequence[Evaluate], request: Request, store: Store) -> NDArray[np.float64]:
-    """[2, rounds, sentences]: the numerators and denominators of the task's main measure."""
-    return counts(evaluations, FinishedSteps(store))[TASKS[request.task].measures[0]]

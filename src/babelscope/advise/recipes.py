@@ -105,13 +105,12 @@ def _transfer(request: Request, recipe: Recipe) -> Transfer:
 
 
 def _adaptation(request: Request, recipe: Recipe) -> Adaptation:
-    longer = {"epochs": None, "steps": request.adaptation_steps, "learning_rate": _size(recipe.encoder).learning}
     return Adaptation(
         name=recipe.row_name,
         encoder=recipe.encoder,
         new_pieces=request.new_pieces if recipe.kind == EXTENDED else None,
         texts=(_lettered(request.text_name, recipe),),
-        tuning=tuning_of(request, recipe).model_copy(update=longer),
+        tuning=adaptation_tuning(request, recipe),
     )
 
 
@@ -143,6 +142,12 @@ def tuning_of(request: Request, recipe: Recipe) -> Tuning:
     """Settings that suit the size of the encoder."""
     settings = _size(request.encoders[0] if recipe.encoder == BILSTM else recipe.encoder).tuning
     return Tuning(**settings, device=request.device, precision=request.precision)
+
+
+def adaptation_tuning(request: Request, recipe: Recipe) -> Tuning:
+    """Those of its language modelling on the text."""
+    longer = {"epochs": None, "steps": request.adaptation_steps, "learning_rate": _size(recipe.encoder).learning}
+    return tuning_of(request, recipe).model_copy(update=longer)
 
 
 def _lettered(name: str, recipe: Recipe) -> str:

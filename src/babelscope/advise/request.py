@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from pydantic import Field, PositiveInt
+from pydantic import Field, PositiveInt, field_validator
 
+from babelscope.corpora.datasets import find_file
 from babelscope.corpora.letters import LETTERS
 from babelscope.corpora.own_treebanks import PREFIX
 from babelscope.corpora.plain import OWN
+from babelscope.corpora.sources import Split
 from babelscope.declaration import Declaration
-from babelscope.errors import InputError
+from babelscope.errors import InputError, StudyError
+from babelscope.text import Sentence
+from babelscope.validation import validate
+
+OPTIONS = {
+    "language": "--language", "text": "--text", "treebank": "--treebank", "encoders": "--encoder", "task": "--task",
+    "seeds": "--seeds", "adaptation_steps": "--steps", "device": "--device", "precision": "--precision",
+}  # fmt: skip
+"""What the command line calls the fields of a request."""
 
 
 class Request(Declaration):
     """What a person with a language has."""
 
-    language: str = Field(pattern=r"^[A-Za-z][\w-]*$")
+    language: str
     """Its code, such as `mt`."""
     text: str
     """A file of raw text, a sentence a line, or the name of a data set such as `ntrex:mt`."""
@@ -35,9 +48,18 @@ class Request(Declaration):
     device: Literal["cpu", "cuda"] = "cpu"
     precision: Literal["float32", "bfloat16"] = "float32"
 
+    @field_validator("language")
+    @classmethod
+    def _code(cls, given: str) -> str:
+        if not re.fullmatch(r"[A-Za-z][\w-]*", given):
+            raise ValueError("should be the code of a language, letters, digits and dashes, such as mt")
+        return given
+
     @property
     def text_name(self) -> str:
         """As data sets are named; `InputError` if there is no such file."""
+        if Path(self.text).expanduser().is_dir():
+            raise InputError(f"--text {self.text}: a folder; give a file of raw text, one sentence a line")
         return _named(self.text, f"{OWN}{self.language}:", ("ntrex:", "xnli:", "UD_", PREFIX, OWN), "ntrex:mt")
 
     @property
@@ -46,6 +68,50 @@ class Request(Declaration):
         if self.treebank is None:
             return None
         return _named(self.treebank, f"{PREFIX}{self.language}:", ("UD_", PREFIX), "UD_Maltese-MUDT")
+
+
+def asked(given: Mapping[str, object]) -> Request:
+    """The request that the command line's values make.
+
+    Raises:
+        InputError: one of them cannot be; all of those that cannot are named as options.
+    """
+    try:
+        return validate(Request, given, "advise")
+    except StudyError as error:
+        named = (fault.partition(":") for fault in error.faults)
+        faults = [f"{OPTIONS.get(name.split('.')[0], name)}:{rest}" for name, _, rest in named]
+        raise StudyError("advise", faults) from None
+
+
+class Places(NamedTuple):
+    """Where things are written."""
+
+    output: Path = Path("advice.html")
+    store: Path = Path("babelscope-store")
+    export: Path | None = None
+
+
+def command_line(request: Request, places: Places, run: bool) -> str:
+    """The command that asks this."""
+    changed = {name: value for name, value in request if value != Request.model_fields[name].default}
+    options = {option: changed[name] for name, option in OPTIONS.items() if name in changed}
+    options |= {f"--{name}": value for name, value in places._asdict().items() if value != Places._field_defaults[name]}
+    words = ["babelscope", "advise", *(["--run"] if run else [])]
+    for option, value in options.items():
+        for one in value if isinstance(value, tuple) else [value]:
+            words += [option, str(one)]
+    return shlex.join(words)
+
+
+def read_split(request: Request, split: Split) -> Sequence[Sentence]:
+    """Labelled sentences."""
+    return find_file(request.task, request.treebank_name or "", split).read()
+
+
+def text_size(request: Request) -> int:
+    """How many sentences of the text there are to learn from."""
+    return len(find_file("mlm", request.text_name, "train").read())
 
 
 def _named(given: str, prefix: str, known: tuple[str, ...], example: str) -> str:

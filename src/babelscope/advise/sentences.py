@@ -7,10 +7,34 @@ import shlex
 from babelscope.advise.outcome import Outcome, Placed
 from babelscope.report.findings import in_points, in_words
 
+CLEARLY = 0.1
+"""A model is of use if it is above the floor by so much, at the low end of the 95% interval."""
+
 
 def scored_in_words(one: Placed) -> str:
     """The score on the test set, with its interval."""
     return in_words(one.test, "share") if one.test else "not known"
+
+
+def as_good(outcome: Outcome) -> str:
+    """Which recipes the test set does not show to be worse than the best; empty if it does of all."""
+    equals = [one for one in outcome.placed if one.behind and one.behind.sign <= 0]
+    beside = "; ".join(f"{one.recipe.name} (behind by {in_points(one.behind)})" for one in equals if one.behind)
+    return f"As good, as far as the test set shows: {beside}." if equals else ""
+
+
+def useless(outcome: Outcome) -> str:
+    """What is to be said of the best model that loads directly where a constant answer is about as good; else empty."""
+    floor = outcome.floor
+    least = floor.below.mean if floor.below.low is None else floor.below.low
+    if least >= CLEARLY:
+        return ""
+    how = "hardly better" if floor.below.sign > 0 else "no better"
+    return (
+        f"{outcome.direct.recipe.name} is {how} than {floor.name} ({in_words(floor.test, 'share')}; the difference is "
+        f"{in_points(floor.below)}), so it is of no use. What may help: more labelled sentences, or an encoder "
+        "that knows the language, a relative of it or at least its letters."
+    )
 
 
 def better_one(outcome: Outcome) -> str:

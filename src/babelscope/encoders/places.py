@@ -55,6 +55,10 @@ def locate(source: str) -> Place:
         check_folder(folder)
         folder = folder.resolve()
         return Place(display_name(source), folder_digest(folder, FILES), str(folder))
+    if folder.is_file():
+        raise EncoderError(
+            f"{source}: a file; give the folder that it is in, with config.json and the tokenizer", _advice()
+        )
     if source.startswith((".", "/", "~")) or source.count("/") > 1:
         raise EncoderError(f"{source}: no such folder", _advice())
     if close := get_close_matches(source, shipped_encoders(), n=1):
@@ -162,7 +166,9 @@ def _hub_commit(name: str) -> str:
     try:
         return str(HfApi().model_info(name, timeout=10).sha)
     except RepositoryNotFoundError:
-        raise EncoderError(f"{name}: the Hugging Face hub has no such encoder", _advice()) from None
+        raise EncoderError(
+            f"{name}: no folder here ({Path.cwd()}), and the Hugging Face hub has no such encoder", _advice()
+        ) from None
     except HFValidationError:
         raise EncoderError(f"{name!r}: neither a folder nor a name on the hub", _advice()) from None
     except (OSError, HTTPError, OfflineModeIsEnabled) as error:
@@ -170,7 +176,9 @@ def _hub_commit(name: str) -> str:
         if isinstance(cached, str):
             return Path(cached).parent.name
         problem = (str(error) or type(error).__name__).splitlines()[0]
-        raise EncoderError(f"{name}: the Hugging Face hub cannot be reached ({problem})", _advice()) from None
+        raise EncoderError(
+            f"{name}: no folder here ({Path.cwd()}), and the Hugging Face hub cannot be reached ({problem})", _advice()
+        ) from None
 
 
 def _advice() -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from babelscope.report.aligned import correlations
 from babelscope.report.aligned_page import aligned_figures
@@ -32,6 +32,8 @@ class Section:
     findings: Sequence[str]
     figures: Sequence[Figure]
     tables: Sequence[Table]
+    commands: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What for -> the shell commands that do it, one a line."""
 
 
 def special_sections(report: Report) -> list[Section]:

@@ -1,0 +1,122 @@
+"""What tuning and adapting cost here, from a few steps of each that are run on the data itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import islice, pairwise
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import numpy as np
+from torch import nn
+
+from babelscope.advise.recipes import Recipe, adaptation_tuning, tuning_of
+from babelscope.advise.request import Request, read_split
+from babelscope.corpora.sources import SPLITS
+from babelscope.encoders.anatomy import anatomy_of
+from babelscope.encoders.load import Encoder, with_mlm_head
+from babelscope.tasks.mlm import MaskedLanguageModelling
+from babelscope.tasks.models import Design, TaskModel, known_words, recurrent_model, task_model
+from babelscope.tasks.task import Task
+from babelscope.text import Sentence
+from babelscope.tuning.batches import all_batches
+from babelscope.tuning.loop import tune
+from babelscope.tuning.settings import RECURRENT, Tuning
+from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM
+
+SAMPLE = 300
+"""Sentences that steps are timed on."""
+STEPS, PATIENCE = 7, 8.0
+"""So many steps are timed after one that warms up; or fewer, if they take so many seconds."""
+READING = 1 / 3
+"""What reading a sentence costs of what learning from it costs: there is no way back."""
+
+
+class Costs(NamedTuple):
+    """Seconds of computing on one thread, or on the CUDA device, of one encoder or of the BiLSTM."""
+
+    word: float
+    """Of training on a word of the labelled sentences, as the language is written."""
+    step: float = 0.0
+    """Of language modelling."""
+
+
+class Sizes(NamedTuple):
+    """Words of the labelled sentences by split."""
+
+    train: int
+    dev: int
+    test: int
+
+
+class _EnoughError(Exception):
+    """The steps that were to be timed are done."""
+
+
+def sizes(request: Request) -> Sizes:
+    """How much there is to train and to score on."""
+    return Sizes(*(sum(len(one.words) for one in read_split(request, split)) for split in SPLITS))
+
+
+def encoder_costs(request: Request, name: str, encoder: Encoder, text: Sequence[str]) -> Costs:
+    """Of an encoder; its weights change."""
+    recipe = Recipe(name, ADAPTED)
+    tuning, sample = tuning_of(request, recipe), read_split(request, "train")[:SAMPLE]
+    design = Design(request.task, dropout=tuning.dropout, max_length=tuning.max_length)
+    word = _word(task_model(encoder, design), tuning, sample)
+    if not anatomy_of(encoder.model.config).head:
+        return Costs(word)  # it reads from left to right, and cannot be adapted so
+    tuning, learner = adaptation_tuning(request, recipe), with_mlm_head(encoder, 0)
+    length = min(encoder.max_length, tuning.max_length or encoder.max_length)
+    task = MaskedLanguageModelling(learner.tokenizer, text, length)
+    return Costs(word, median(seconds for seconds, _ in _timed(learner.model, task, tuning)))
+
+
+def recurrent_costs(request: Request) -> Costs:
+    """Of the BiLSTM, which has settings of its own."""
+    train = read_split(request, "train")
+    model = recurrent_model(Design(request.task, dropout=RECURRENT.dropout), known_words(train))
+    return Costs(_word(model, RECURRENT, train[:SAMPLE]))
+
+
+def expected_seconds(request: Request, recipe: Recipe, costs: Costs, words: Sizes, longer: float) -> float:
+    """Of all rounds of a recipe, with validation after each epoch and the scores on dev and test sentences.
+
+    `longer` is how many pieces the words have, as a multiple of those that they have as the language is written.
+    """
+    epochs = (RECURRENT if recipe.encoder == BILSTM else tuning_of(request, recipe)).epochs or 1
+    read = READING * ((epochs + 1) * words.dev + words.test)
+    adapting = request.adaptation_steps * costs.step if recipe.kind != AS_IT_IS else 0.0
+    return request.seeds * costs.word * longer * (epochs * words.train + read) + adapting
+
+
+def _word(model: TaskModel, tuning: Tuning, sample: Sequence[Sentence]) -> float:
+    """Seconds a word, from seconds a piece of the batches that were timed."""
+    task = model.training(sample, {})
+    a_piece = median(seconds / pieces for seconds, pieces in _timed(model.module, task, tuning))
+    return a_piece * int(task.lengths.sum()) / sum(len(one.words) for one in sample)
+
+
+def _timed(model: nn.Module, task: Task, tuning: Tuning) -> list[tuple[float, int]]:
+    """Of the steps that are timed, the seconds, and the pieces that were learned from.
+
+    On a CPU it is computing time, so that other work on the machine does not count.
+    """
+    clock: Callable[[], float] = time.process_time if tuning.device == "cpu" else time.perf_counter
+    endless = tuning.model_copy(update={"epochs": None, "steps": 10**6, "validate_every": 10**6})
+    marks: list[float] = []
+
+    def mark(done: int, total: int, **numbers: Any) -> None:
+        marks.append(clock())
+        if done > STEPS or (done > 2 and marks[-1] - marks[0] > PATIENCE):
+            raise _EnoughError
+
+    with TemporaryDirectory() as folder, suppress(_EnoughError):
+        tune(model, task, endless, 0, Path(folder), mark)
+    batches = islice(all_batches(task.lengths, endless, 0), 1, None)
+    steps = zip(pairwise(marks), batches, strict=False)
+    return [(end - start, int(np.sum(task.lengths[indices]))) for (start, end), (indices, _) in steps]

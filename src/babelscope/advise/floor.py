@@ -1,0 +1,64 @@
+"""The least that a model must beat to be worth anything: one answer for every word, whatever the word is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from babelscope.advise.request import Request, read_split
+from babelscope.corpora.sources import SPLITS
+from babelscope.tasks.attachment import attachment_scores, count_attachments, universal
+from babelscope.tasks.baselines import most_frequent_tag, score_predictions
+from babelscope.tasks.models import tagged
+from babelscope.tasks.task import Score
+from babelscope.text import Sentence, Tree
+
+
+class Constant(NamedTuple):
+    """A constant answer, learned from the training sentences, and what it scores on the others."""
+
+    name: str
+    dev: NDArray[np.float64]
+    """[2, 1, sentences]: the numerators and denominators of the task's main measure."""
+    test: NDArray[np.float64]
+
+
+def constant_answer(request: Request) -> Constant:
+    """The most frequent tag for every word; of parsing, every word on its neighbour."""
+    train, dev, test = (read_split(request, split) for split in SPLITS)
+    name, scored = _same_tag(train) if request.task == "pos" else _neighbour(train)
+    return Constant(name, *(_counts(scored(part)) for part in (dev, test)))
+
+
+def _same_tag(train: Sequence[Sentence]) -> tuple[str, Callable[[Sequence[Sentence]], Score]]:
+    predict = most_frequent_tag(tagged(train))
+    return f"{predict(['any'])[0]} for every word", lambda part: score_predictions(predict, tagged(part))[0]
+
+
+def _neighbour(train: Sequence[Sentence]) -> tuple[str, Callable[[Sequence[Sentence]], Score]]:
+    """On the word before or after it, whichever is right more often, with the most frequent relation."""
+    relations = Counter(universal(word.deprel) for one in train for word in one.words if word.head)
+    relation = relations.most_common(1)[0][0] if relations else "root"
+
+    def trees(part: Sequence[Sentence], after: bool) -> list[Tree]:
+        return [_chain(len(one.words), after, relation) for one in part]
+
+    def right(after: bool) -> int:
+        return int(count_attachments([one.words for one in train], trees(train, after)).labelled.sum())
+
+    after = right(True) > right(False)
+    name = f"every word on the one {'after' if after else 'before'} it, as {relation}"
+    return name, lambda part: attachment_scores([one.words for one in part], trees(part, after))[0]
+
+
+def _chain(words: int, after: bool, relation: str) -> Tree:
+    heads = [*range(2, words + 1), 0] if after else list(range(words))
+    return Tree(heads, [relation if head else "root" for head in heads])
+
+
+def _counts(score: Score) -> NDArray[np.float64]:
+    return np.asarray([[score.numerators], [score.denominators]], dtype=np.float64)

@@ -1,0 +1,51 @@
+"""The recipes in the order of promise, and what each is expected to cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from babelscope.advise.costs import Costs, expected_seconds, sizes
+from babelscope.advise.facts import Fact
+from babelscope.advise.recipes import EXTENDED, Recipe, recipes
+from babelscope.advise.request import Request
+from babelscope.measures.overlap import Coverage
+from babelscope.verdicts import ADAPTED, AS_IT_IS
+
+Covered = Mapping[tuple[str, str | None], Coverage]
+"""By encoder and letters, how its pieces cover the text."""
+
+
+class Planned(NamedTuple):
+    """A recipe, and what it is expected to cost."""
+
+    recipe: Recipe
+    seconds: float | None
+    """Of computing, all rounds; None: not known beforehand."""
+
+
+def planned(request: Request, found: Sequence[Fact], costs: Mapping[str, Costs]) -> list[Planned]:
+    """Recipes by promise: known pieces first, then few pieces a word, then new pieces and adaptation."""
+    covered = {(fact.encoder, fact.letters): fact.coverage for fact in found}
+    order = [EXTENDED, ADAPTED, AS_IT_IS]
+
+    def promise(recipe: Recipe) -> tuple[float, float, int]:
+        one = covered.get((recipe.encoder, recipe.letters))
+        if one is None:
+            return (2.0, 0.0, 0)  # the BiLSTM is what the others are held against
+        return (round(one.unknown, 2), round(one.fertility, 1), order.index(recipe.kind))
+
+    return [
+        Planned(recipe, _seconds(request, recipe, covered, costs))
+        for recipe in sorted(recipes(request, covered), key=promise)
+    ]
+
+
+def _seconds(request: Request, recipe: Recipe, covered: Covered, costs: Mapping[str, Costs]) -> float | None:
+    if recipe.encoder not in costs:
+        return None
+    longer = 1.0
+    if recipe.letters:
+        lettered, own = (covered[recipe.encoder, letters].fertility for letters in (recipe.letters, None))
+        longer = lettered / own
+    return expected_seconds(request, recipe, costs[recipe.encoder], sizes(request), longer)

@@ -1,0 +1,90 @@
+"""The language's code and the raw text as they were given: what is odd about them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+from babelscope.advise.recipes import BY_LANGUAGE
+from babelscope.advise.request import Request
+from babelscope.corpora.datasets import find_file
+from babelscope.corpora.lines import numbered_lines
+from babelscope.corpora.plain import NTREX, OWN, text_file, text_language
+from babelscope.errors import InputError
+from babelscope.languages import REAL_LANGUAGES
+from babelscope.world import FAMILY
+
+FIRST = 100
+"""Lines by which a file is taken for something other than raw text."""
+LONG = 1000
+"""Characters of a line that is hardly one sentence."""
+FEW = 1000
+"""Sentences that an adaptation can hardly learn from if there are fewer."""
+
+
+def check_text(request: Request) -> None:
+    """Refuse a file that is no raw text.
+
+    Raises:
+        InputError: it is CoNLL-U, a table or HTML by its first lines, or cannot be read; or there is no such text.
+    """
+    if request.text_name.startswith(OWN):
+        path = text_file(request.text_name)
+        if kind := _other_kind([line.text.strip() for line in islice(numbered_lines(path), FIRST)]):
+            raise InputError(f"--text {request.text}: looks like {kind}; give raw text, one sentence a line, in UTF-8")
+    find_file("mlm", request.text_name, "train").read()
+
+
+def line_notes(request: Request) -> list[str]:
+    """What the lines of the text are like, as far as it matters."""
+    notes = []
+    if request.text_name.startswith(OWN):
+        lines = _lines(text_file(request.text_name))
+        if empty := sum(not line for line in lines):
+            notes.append(f"{_lines_in_words(empty)} of the text {'is' if empty == 1 else 'are'} empty and left out.")
+        if longer := sum(len(line) > LONG for line in lines):
+            has = "has" if longer == 1 else "have"
+            notes.append(
+                f"{_lines_in_words(longer)} of the text {has} more than {LONG:,} characters: a line should be one "
+                "sentence, and what is longer than an encoder reads is cut off."
+            )
+    if (count := len(find_file("mlm", request.text_name, "train").read())) < FEW:
+        notes.append(
+            f"The text has {count:,} sentences to learn from; below {FEW:,} or so adaptation has little effect."
+        )
+    return notes
+
+
+def code_notes(language: str) -> list[str]:
+    """A warning where nothing is known of the code."""
+    if language in REAL_LANGUAGES or language in FAMILY or language in BY_LANGUAGE:
+        return []
+    by_name = {known.name.lower(): code for code, known in REAL_LANGUAGES.items()}
+    meant = by_name.get(language.lower(), text_language(f"{NTREX}{language}"))
+    hint = f" If you mean {REAL_LANGUAGES[meant].name}, its code is {meant}." if meant in REAL_LANGUAGES else ""
+    return [
+        f"{language} is in none of Babelscope's tables of languages, so it is a label alone: no name, no "
+        f"transliteration made for the language and no published verdict are known for it.{hint}"
+    ]
+
+
+def _lines(path: Path) -> list[str]:
+    return [line.text.strip() for line in numbered_lines(path)]
+
+
+def _other_kind(lines: Sequence[str]) -> str:
+    """What lines are instead of raw text; empty if they may well be that."""
+    written = [line for line in lines if line]
+    if any(re.match(r"\d+\t([^\t]*\t){8}[^\t]*$", line) for line in written):
+        return "CoNLL-U, which is given with --treebank"
+    if written and re.match(r"<(!doctype|html|\?xml)", written[0], re.IGNORECASE):
+        return "HTML or XML"
+    if sum("\t" in line for line in written) > len(written) / 2:
+        return "a table, with tabs in most lines"
+    return ""
+
+
+def _lines_in_words(count: int) -> str:
+    return f"{count:,} line{'' if count == 1 else 's'}"
