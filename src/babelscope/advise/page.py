@@ -155,8 +155,8 @@ def _unread(found: Sequence[Fact]) -> list[str]:
     for fact in found:
         best[fact.encoder] = min(best.get(fact.encoder, 1.0), fact.coverage.unknown)
     return [
-        f"{display_name(name)} does not know the letters of this text: {unknown:.0%} of the words have something unknown. "
-        "It can hardly learn them from a little text; look for an encoder that knows the script."
+        f"{display_name(name)} does not know the letters of this text: {unknown:.0%} of the words have something "
+        "unknown. It can hardly learn them from a little text; look for an encoder that knows the script."
         for name, unknown in best.items()
         if unknown > UNREAD
     ]
