@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from babelscope.advise import command, race
+from babelscope.advise import command, costs, floor, race
 from babelscope.advise.facts import Fact, published
 from babelscope.advise.outcome import Floor, Outcome, Placed
 from babelscope.advise.page import next_section, seen_section
 from babelscope.advise.places import check_places
 from babelscope.advise.raw import check_text, code_notes, line_notes
 from babelscope.advise.recipes import EXTENDED, Recipe, letters_for, recipes, study_of
-from babelscope.advise.request import Places, Request, command_line
-from babelscope.advise.sentences import better_one, use_of_better
+from babelscope.advise.request import Places, Request, command_line, read_split
+from babelscope.advise.sentences import better_one, use_of_better, useless
 from babelscope.compiler import compile_study
 from babelscope.corpora.conllu import write_conllu
 from babelscope.encoders.load import Encoder, save_encoder
@@ -30,6 +30,7 @@ from babelscope.measures.overlap import Coverage, shared_mass
 from babelscope.statistics import Interval
 from babelscope.steps import Adapt, Recurrent, Tune
 from babelscope.tasks.export import load_model
+from babelscope.text import Sentence, Word
 from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.world import World
 from command_line import babelscope
@@ -250,19 +251,30 @@ def test_a_verdict_a_page_and_a_model_that_pipelines_load(request_, files, tmp_p
     first = babelscope(*arguments, "--export", folder)
     assert first.status == 0, first.errors
     assert "The verdict" in first.output
-    assert "Best: " in page.read_text()
-    assert "in percent" in page.read_text().lower()
+    assert "reading the text with" in first.errors
+    written = page.read_text()
+    assert "Best: " in written and "in percent" in written.lower()
+    assert "for every word</th>" in written and f"is in {folder}" in written
+    assert "Made from" in written and "48 to train, 6 to select, 6 to test" in written
+    assert "<pre>babelscope advise --run --language qah" in written
     again = babelscope(*arguments)  # all of it is in the store
     assert "tune" not in again.errors
     best, as_before = (re.search(r"^- Best: .*$", one.output, re.MULTILINE)[0] for one in (first, again))
     assert best == as_before
     text = (folder / "README.md").read_text()
     assert text.startswith('---\nlanguage: "qah"\n')
+    assert ("so it is of no use" in text) == ("so it is of no use" in written)
+    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {ordinary_mode(tmp_path)}
     tag = tagger_of_the_card(text, folder)
     sentences = [sentence.forms for sentence in World().treebank("qah", "test", 9)]
     predicted = load_model(folder).module.predict(sentences)
     assert [tag(words) for words in sentences] == predicted
     assert any(one == other for tags in predicted for one, other in pairwise(tags)), "no neighbours with the same tag"
+
+
+def ordinary_mode(folder):
+    (folder / "new").touch()
+    return (folder / "new").stat().st_mode & 0o777
 
 
 def tagger_of_the_card(text, folder):
@@ -286,13 +298,57 @@ def test_what_the_dev_set_has_chosen_is_said_as_the_test_set_bears_it_out(behind
     score = Interval(0.9, 0.8, 0.95, None, 1)
     best = Placed(Recipe(BILSTM, AS_IT_IS), 1, score, score, None, "")
     direct = Placed(Recipe("world-natural", AS_IT_IS), 1, score, score, behind, "")
-    floor = Floor("NOUN for every word", score, score, score, score)
-    outcome = Outcome([best, direct], {}, direct, floor, "0" * 64, "1" * 64, Path("a folder/store"))
+    least = Floor("NOUN for every word", score, score, score, score)
+    outcome = Outcome([best, direct], {}, direct, least, "0" * 64, "1" * 64, Path("a folder/store"))
     assert said in better_one(outcome)
     assert use_of_better(outcome) == [
         "babelscope export 111111111111 --store 'a folder/store' -o better-model",
         "babelscope predict better-model FILE.conllu -o predicted.conllu",
     ]
+
+
+@pytest.mark.parametrize(
+    ("below", "said"),
+    [
+        (Interval(0.0, -0.02, 0.02, None, 1), "is no better than NOUN for every word"),
+        (Interval(0.08, 0.05, 0.11, None, 1), "is hardly better than NOUN for every word"),
+        (Interval(0.3, 0.25, 0.35, None, 1), ""),
+    ],
+)
+def test_a_model_about_as_good_as_a_constant_answer_is_of_no_use(below, said):
+    score = Interval(0.2, 0.18, 0.22, None, 1)
+    only = Placed(Recipe("world-natural", AS_IT_IS), 1, score, score, None, "")
+    least = Floor("NOUN for every word", score, score, below, below)
+    found = useless(Outcome([only], {}, only, least, "0" * 64, "0" * 64, Path("store")))
+    assert said in found and bool(said) == bool(found)
+
+
+def test_the_floor_of_parsing_is_a_chain_toward_the_better_neighbour():
+    def sentence(*heads):
+        return Sentence("1", tuple(Word("w", "X", head, "dep" if head else "root") for head in heads))
+
+    name, scored = floor._neighbour([sentence(0, 1, 2), sentence(0, 1, 1)])
+    assert name == "every word on the one before it, as dep"
+    assert scored([sentence(0, 1, 1, 1)]).numerators == (2,)
+    name, scored = floor._neighbour([sentence(2, 3, 0)])
+    assert name == "every word on the one after it, as dep"
+    assert scored([sentence(2, 0)]).value == 1
+
+
+def test_a_plan_costs_what_its_steps_cost(request_, encoder):
+    words = costs.sizes(request_)
+    assert (words.train, words.dev) == tuple(
+        sum(len(one.words) for one in read_split(request_, split)) for split in ("train", "dev")
+    )
+    found = costs.encoder_costs(request_, request_.encoders[0], encoder, ["een twee drie"] * 20)
+    assert found.word > 0 and found.step > 0
+
+    def seconds(kind, **changes):
+        asked_ = request_.model_copy(update=changes)
+        return costs.expected_seconds(asked_, Recipe(request_.encoders[0], kind), costs.Costs(0.5, 3.0), words, 1.0)
+
+    assert seconds(AS_IT_IS, seeds=4) == pytest.approx(2 * seconds(AS_IT_IS))
+    assert seconds(ADAPTED, adaptation_steps=7) - seconds(AS_IT_IS) == pytest.approx(21)
 
 
 def test_files_are_named_by_their_whole_path(request_, files, monkeypatch):
@@ -326,8 +382,10 @@ def test_without_labelled_sentences_there_is_a_plan_but_no_verdict(request_):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        (["--language", "q x"], "language"),
-        (["--task", "ner"], "task"),
+        (["--language", "q x"], "--language: should be the code of a language"),
+        (["--task", "ner"], "--task: "),
+        (["--text", str(Path(__file__).parent)], "a folder; give a file of raw text"),
+        (["--encoder", __file__], "a file; give the folder that it is in"),
         (["--text", "ntrex:ug>uyghur"], "> in a name stands for a transliteration"),
         (["--text", "nowhere.txt"], "nowhere.txt: there is no such file"),
         (["--treebank", "nowhere.conllu"], "nowhere.conllu: there is no such file"),

@@ -226,7 +226,9 @@ def transliterate(
 @app.command()
 def advise(
     language: Annotated[str, typer.Option(help="its code, such as mt")],
-    text: Annotated[str, typer.Option(help="raw text, one sentence a line: a file, or a name such as ntrex:mt")],
+    text: Annotated[
+        str, typer.Option(help="raw text, one sentence a line, in UTF-8: a file, or a name such as ntrex:mt")
+    ],
     encoder: Annotated[list[str], typer.Option(help="a shipped encoder, a folder or a hub name; repeatable")],
     treebank: Annotated[
         str | None, typer.Option(help="CoNLL-U: a file, a folder, or a name such as UD_Maltese-MUDT")
@@ -259,15 +261,17 @@ def advise(
         show_section(section, out)
     if run:
         found = command.decide(request, tried, kept, lambda plan: RunDisplay(plan, kept, err))
-        if export:
-            write_model(found, request, kept, export)
-        sections.insert(0, verdict_section(found, request, export))
+        sections.insert(0, verdict_section(found, request, None))
     else:
         sections.append(next_section(request, places))
-    show_section(sections[0 if run else -1], out)
-    write_page(request, [*sections, made_section(request, places, run)], output)
+    made = made_section(request, places, run)
+    write_page(request, [*sections, made], output)
     if run and export:
+        write_model(found, request, kept, export)
+        sections[0] = verdict_section(found, request, export)  # not before the model is there
+        write_page(request, [*sections, made], output)
         out.print(f"model: {export.resolve()}", highlight=False)
+    show_section(sections[0 if run else -1], out)
     out.print(f"page: {output.resolve()}", highlight=False)
 
 
