@@ -11,15 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from babelscope.advise import command, costs, floor, race
-from babelscope.advise.facts import Fact, published
-from babelscope.advise.outcome import Floor, Outcome, Placed
-from babelscope.advise.page import next_section, seen_section
-from babelscope.advise.places import check_places
-from babelscope.advise.raw import check_text, code_notes, line_notes
+from babelscope.advise import command, costs, race
+from babelscope.advise.page import next_section
 from babelscope.advise.recipes import EXTENDED, Recipe, letters_for, recipes, study_of
-from babelscope.advise.request import Places, Request, command_line, read_split
-from babelscope.advise.sentences import better_one, use_of_better, useless
+from babelscope.advise.request import Places, Request, read_split
 from babelscope.compiler import compile_study
 from babelscope.corpora.conllu import write_conllu
 from babelscope.encoders.load import Encoder, save_encoder
@@ -30,7 +25,6 @@ from babelscope.measures.overlap import Coverage, shared_mass
 from babelscope.statistics import Interval
 from babelscope.steps import Adapt, Recurrent, Tune
 from babelscope.tasks.export import load_model
-from babelscope.text import Sentence, Word
 from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.world import World
 from command_line import babelscope
@@ -126,81 +120,6 @@ def test_what_is_seen_beforehand(request_):
     assert all(line[1].number > 0 for line in sections[1].tables[0].lines)
 
 
-def fact(unknown, letters=None, nearest=()):
-    return Fact("world-natural", letters, Coverage(9, unknown, 2.0, 1.0), list(nearest), True)
-
-
-def test_an_encoder_that_does_not_know_the_letters_is_said_not_to():
-    section = seen_section({"Grek": 1.0}, [fact(0.9), fact(0.8, "world")], [], [])
-    assert "world-natural does not know the letters of this text: 80% of the words" in section.findings[-1]
-    assert [line[-1].text for line in section.tables[0].lines] == ["too few known pieces to say"] * 2
-    latin = fact(0.1, "world", [("mt", 0.5), ("afr", 0.25), ("qab", 0.2)])
-    section = seen_section({"Grek": 1.0}, [fact(0.9), latin], [], [])
-    assert not any("does not know" in said for said in section.findings)
-    assert section.tables[0].lines[1][-1].text == "Maltese 50%, Afrikaans 25%, qab (near) 20%"
-
-
-def test_published_verdicts_come_first():
-    assert published("wo", "Latn") == ["Wolof: Intermediate for mBERT (10,000 sentences of raw text)"]
-    maltese, *others = published("mt", "Latn")
-    assert maltese == "Maltese: no verdict is recorded here (50,000 sentences of raw text)"
-    assert others == ["Swiss German: Easy for mBERT", "Wolof: Intermediate for mBERT"]
-    assert published("xx", None) == []
-
-
-@pytest.mark.parametrize(
-    ("code", "said"),
-    [("mt", None), ("qah", None), ("xx", "label alone"), ("maltese", "its code is mt"), ("mlt", "its code is mt")],
-)
-def test_a_code_that_nothing_is_known_of_is_a_label(code, said):
-    assert code_notes(code) == [] if said is None else said in code_notes(code)[0]
-
-
-@pytest.mark.parametrize(
-    ("lines", "kind"),
-    [
-        (["# sent_id = 1", "1\tdie\tdie\tDET\t_\t_\t2\tdet\t_\t_"], "looks like CoNLL-U"),
-        (["<!DOCTYPE html>", "<p>een</p>"], "looks like HTML"),
-        (["een\ttwee", "drie\tvier"], "looks like a table"),
-    ],
-)
-def test_a_text_that_is_none_is_refused(request_, tmp_path, lines, kind):
-    (tmp_path / "text").write_text("\n".join(lines * 20))
-    with pytest.raises(InputError, match=kind):
-        check_text(request_.model_copy(update={"text": str(tmp_path / "text")}))
-
-
-def test_odd_lines_of_the_text_are_counted(request_, tmp_path):
-    (tmp_path / "text").write_text("\n".join([*["een twee drie"] * 30, "", "", "woord " * 300]))
-    empty, long, few = line_notes(request_.model_copy(update={"text": str(tmp_path / "text")}))
-    assert empty.startswith("2 lines of the text are empty") and long.startswith("1 line of the text has more than")
-    assert few.startswith("The text has 25 sentences")
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"store": "file/store"}, "--store .*: .*file is a file"),
-        ({"export": "file/model"}, "--export .*: .*file is a file"),
-        ({"export": "store/model"}, "in the store"),
-        ({"output": "nowhere/advice.html"}, "there is no folder"),
-    ],
-)
-def test_places_are_tried_beforehand(tmp_path, changes, message):
-    (tmp_path / "file").touch()
-    given = {"output": "advice.html", "store": "store", "export": "model"} | changes
-    places = Places(**{name: tmp_path / place for name, place in given.items()})
-    with pytest.raises(InputError, match=message):
-        check_places(places, run=True)
-
-
-def test_the_command_is_written_out(request_):
-    places = Places(Path("my page.html"), export=Path("model"))
-    line = command_line(request_.model_copy(update={"precision": "bfloat16"}), places, run=True)
-    assert line.startswith("babelscope advise --run --language qah --text ")
-    assert line.endswith("--seeds 2 --steps 2 --precision bfloat16 --output 'my page.html' --export model")
-
-
 def test_a_race_gives_up_what_is_clearly_behind(request_, store, monkeypatch):
     tried = [Recipe(request_.encoders[0], AS_IT_IS), Recipe(request_.encoders[0], ADAPTED), Recipe(BILSTM, AS_IT_IS)]
     monkeypatch.setattr(race, "leader", lambda runners, *_: runners[-1])
@@ -283,56 +202,6 @@ def tagger_of_the_card(text, folder):
     found = {}
     exec(code.replace('model="."', f"model={str(folder)!r}"), found)  # noqa: S102 (our own text)
     return found["tag"]
-
-
-@pytest.mark.parametrize(
-    ("behind", "said"),
-    [
-        (Interval(0.03, 0.01, 0.05, None, 1), "BiLSTM is better by 3.0 points [1.0, 5.0] on the test set"),
-        (Interval(-0.03, -0.05, -0.01, None, 1), "on the test set that is the reverse: −3.0 points"),
-        (Interval(0.0, -0.01, 0.01, None, 1), "on the test set that does not show: 0.0 points"),
-        (None, "BiLSTM is better, but"),
-    ],
-)
-def test_what_the_dev_set_has_chosen_is_said_as_the_test_set_bears_it_out(behind, said):
-    score = Interval(0.9, 0.8, 0.95, None, 1)
-    best = Placed(Recipe(BILSTM, AS_IT_IS), 1, score, score, None, "")
-    direct = Placed(Recipe("world-natural", AS_IT_IS), 1, score, score, behind, "")
-    least = Floor("NOUN for every word", score, score, score, score)
-    outcome = Outcome([best, direct], {}, direct, least, "0" * 64, "1" * 64, Path("a folder/store"))
-    assert said in better_one(outcome)
-    assert use_of_better(outcome) == [
-        "babelscope export 111111111111 --store 'a folder/store' -o better-model",
-        "babelscope predict better-model FILE.conllu -o predicted.conllu",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("below", "said"),
-    [
-        (Interval(0.0, -0.02, 0.02, None, 1), "is no better than NOUN for every word"),
-        (Interval(0.08, 0.05, 0.11, None, 1), "is hardly better than NOUN for every word"),
-        (Interval(0.3, 0.25, 0.35, None, 1), ""),
-    ],
-)
-def test_a_model_about_as_good_as_a_constant_answer_is_of_no_use(below, said):
-    score = Interval(0.2, 0.18, 0.22, None, 1)
-    only = Placed(Recipe("world-natural", AS_IT_IS), 1, score, score, None, "")
-    least = Floor("NOUN for every word", score, score, below, below)
-    found = useless(Outcome([only], {}, only, least, "0" * 64, "0" * 64, Path("store")))
-    assert said in found and bool(said) == bool(found)
-
-
-def test_the_floor_of_parsing_is_a_chain_toward_the_better_neighbour():
-    def sentence(*heads):
-        return Sentence("1", tuple(Word("w", "X", head, "dep" if head else "root") for head in heads))
-
-    name, scored = floor._neighbour([sentence(0, 1, 2), sentence(0, 1, 1)])
-    assert name == "every word on the one before it, as dep"
-    assert scored([sentence(0, 1, 1, 1)]).numerators == (2,)
-    name, scored = floor._neighbour([sentence(2, 3, 0)])
-    assert name == "every word on the one after it, as dep"
-    assert scored([sentence(2, 0)]).value == 1
 
 
 def test_a_plan_costs_what_its_steps_cost(request_, encoder):

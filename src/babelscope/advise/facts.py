@@ -73,6 +73,8 @@ def facts(
 
 def published(language: str, script: str | None) -> list[str]:
     """What the published study found of this language, in words; without a verdict, also of those in its script."""
+    if language in FAMILY:
+        return []
     rows, code = published_rows("unseen-languages"), text_language(f"{NTREX}{language}")
     verdicts = {row.language or "": row.measure.removeprefix(PUBLISHED) for row in rows if _is_verdict(row)}
     sizes = {row.language or "": row.value for row in rows if not _is_verdict(row)}

@@ -102,7 +102,7 @@ def made_section(request: Request, places: Places, run: bool) -> Section:
         "Labelled sentences": _treebank(request),
         "Encoders": ", ".join(f"{one.name} ({one.content[:12]})" for one in map(locate, request.encoders)),
         "Task": TASKS[request.task].title,
-        "Rounds": f"{request.seeds}, with the seeds {', '.join(map(str, range(request.seeds)))}",
+        "Rounds": f"{request.seeds}; seeds {', '.join(map(str, range(request.seeds)))}",
         "Adaptation": f"{request.adaptation_steps:,} steps; at most {request.new_pieces:,} new pieces",
         "Device": f"{request.device}, {request.precision}",
         "Versions": ", ".join(f"{name} {version}" for name, version in versions().items()),
@@ -215,8 +215,8 @@ def _kinds(request: Request) -> dict[str, str]:
 
 def _altogether(minutes: float, request: Request) -> str:
     at_once = 1 if request.device == "cuda" else usable_cores()
-    beside = f", on {at_once} cores at once about {max(1, minutes / at_once):,.0f}" if at_once > 1 else ""
-    return f"All of it together: about {max(1, minutes):,.0f} minutes of computing{beside}, less what is given up."
+    beside = f", {minutes / at_once:,.1f} with {at_once} recipes at once" if at_once > 1 else ""
+    return f"Minutes of computing, all of it together: about {minutes:,.1f}{beside}; less where recipes are given up."
 
 
 def _treebank(request: Request) -> str:

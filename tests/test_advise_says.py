@@ -1,0 +1,151 @@
+"""Advice on a language: what is said of what was given, of the text and of an outcome."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from babelscope.advise import floor
+from babelscope.advise.facts import Fact, published
+from babelscope.advise.outcome import Floor, Outcome, Placed
+from babelscope.advise.page import seen_section
+from babelscope.advise.places import check_places
+from babelscope.advise.raw import check_text, code_notes, line_notes
+from babelscope.advise.recipes import Recipe
+from babelscope.advise.request import Places, Request, command_line
+from babelscope.advise.sentences import better_one, use_of_better, useless
+from babelscope.errors import InputError
+from babelscope.measures.overlap import Coverage
+from babelscope.statistics import Interval
+from babelscope.text import Sentence, Word
+from babelscope.verdicts import AS_IT_IS, BILSTM
+
+
+def asked_of(text, **changes):
+    return Request(language="nl", text=str(text), encoders=("world-natural",), **changes)
+
+
+def fact(unknown, letters=None, nearest=()):
+    return Fact("world-natural", letters, Coverage(9, unknown, 2.0, 1.0), list(nearest), True)
+
+
+def test_an_encoder_that_does_not_know_the_letters_is_said_not_to():
+    section = seen_section({"Grek": 1.0}, [fact(0.9), fact(0.8, "world")], [], [])
+    assert "world-natural does not know the letters of this text: 80% of the words" in section.findings[-1]
+    assert [line[-1].text for line in section.tables[0].lines] == ["too few known pieces to say"] * 2
+    latin = fact(0.1, "world", [("mt", 0.5), ("afr", 0.25), ("qab", 0.2)])
+    section = seen_section({"Grek": 1.0}, [fact(0.9), latin], [], [])
+    assert not any("does not know" in said for said in section.findings)
+    assert section.tables[0].lines[1][-1].text == "Maltese 50%, Afrikaans 25%, qab (near) 20%"
+
+
+def test_published_verdicts_come_first():
+    assert published("wo", "Latn") == ["Wolof: Intermediate for mBERT (10,000 sentences of raw text)"]
+    maltese, *others = published("mt", "Latn")
+    assert maltese == "Maltese: no verdict is recorded here (50,000 sentences of raw text)"
+    assert others == ["Swiss German: Easy for mBERT", "Wolof: Intermediate for mBERT"]
+    assert published("xx", None) == published("qag", "Latn") == []
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [("mt", None), ("qah", None), ("xx", "label alone"), ("maltese", "its code is mt"), ("mlt", "its code is mt")],
+)
+def test_a_code_that_nothing_is_known_of_is_a_label(code, said):
+    assert code_notes(code) == [] if said is None else said in code_notes(code)[0]
+
+
+@pytest.mark.parametrize(
+    ("lines", "kind"),
+    [
+        (["# sent_id = 1", "1\tdie\tdie\tDET\t_\t_\t2\tdet\t_\t_"], "looks like CoNLL-U"),
+        (["<!DOCTYPE html>", "<p>een</p>"], "looks like HTML"),
+        (["een\ttwee", "drie\tvier"], "looks like a table"),
+    ],
+)
+def test_a_text_that_is_none_is_refused(tmp_path, lines, kind):
+    (tmp_path / "text").write_text("\n".join(lines * 20))
+    with pytest.raises(InputError, match=kind):
+        check_text(asked_of(tmp_path / "text"))
+
+
+def test_odd_lines_of_the_text_are_counted(tmp_path):
+    (tmp_path / "text").write_text("\n".join([*["een twee drie"] * 30, "", "", "woord " * 300]))
+    empty, long, few = line_notes(asked_of(tmp_path / "text"))
+    assert empty.startswith("2 lines of the text are empty") and long.startswith("1 line of the text has more than")
+    assert few.startswith("The text has 25 sentences")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"store": "file/store"}, "--store .*: .*file is a file"),
+        ({"export": "file/model"}, "--export .*: .*file is a file"),
+        ({"export": "store/model"}, "in the store"),
+        ({"output": "nowhere/advice.html"}, "there is no folder"),
+    ],
+)
+def test_places_are_tried_beforehand(tmp_path, changes, message):
+    (tmp_path / "file").touch()
+    given = {"output": "advice.html", "store": "store", "export": "model"} | changes
+    places = Places(**{name: tmp_path / place for name, place in given.items()})
+    with pytest.raises(InputError, match=message):
+        check_places(places, run=True)
+
+
+def test_the_command_is_written_out():
+    places = Places(Path("my page.html"), export=Path("model"))
+    line = command_line(asked_of("ntrex:nl", precision="bfloat16"), places, run=True)
+    assert line.startswith("babelscope advise --run --language nl --text ntrex:nl ")
+    assert line.endswith("--precision bfloat16 --output 'my page.html' --export model")
+
+
+@pytest.mark.parametrize(
+    ("behind", "said"),
+    [
+        (Interval(0.03, 0.01, 0.05, None, 1), "BiLSTM is better by 3.0 points [1.0, 5.0] on the test set"),
+        (Interval(-0.03, -0.05, -0.01, None, 1), "on the test set that is the reverse: −3.0 points"),
+        (Interval(0.0, -0.01, 0.01, None, 1), "on the test set that does not show: 0.0 points"),
+        (None, "BiLSTM is better, but"),
+    ],
+)
+def test_what_the_dev_set_has_chosen_is_said_as_the_test_set_bears_it_out(behind, said):
+    score = Interval(0.9, 0.8, 0.95, None, 1)
+    best = Placed(Recipe(BILSTM, AS_IT_IS), 1, score, score, None, "")
+    direct = Placed(Recipe("world-natural", AS_IT_IS), 1, score, score, behind, "")
+    least = Floor("NOUN for every word", score, score, score, score)
+    outcome = Outcome([best, direct], {}, direct, least, "0" * 64, "1" * 64, Path("a folder/store"))
+    assert said in better_one(outcome)
+    assert use_of_better(outcome) == [
+        "babelscope export 111111111111 --store 'a folder/store' -o better-model",
+        "babelscope predict better-model FILE.conllu -o predicted.conllu",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("below", "said"),
+    [
+        (Interval(0.0, -0.02, 0.02, None, 1), "is no better than NOUN for every word"),
+        (Interval(0.08, 0.05, 0.11, None, 1), "is hardly better than NOUN for every word"),
+        (Interval(0.3, 0.25, 0.35, None, 1), ""),
+    ],
+)
+def test_a_model_about_as_good_as_a_constant_answer_is_of_no_use(below, said):
+    score = Interval(0.2, 0.18, 0.22, None, 1)
+    only = Placed(Recipe("world-natural", AS_IT_IS), 1, score, score, None, "")
+    least = Floor("NOUN for every word", score, score, below, below)
+    found = useless(Outcome([only], {}, only, least, "0" * 64, "0" * 64, Path("store")))
+    assert said in found and bool(said) == bool(found)
+
+
+def test_the_floor_of_parsing_is_a_chain_toward_the_better_neighbour():
+    def sentence(*heads):
+        return Sentence("1", tuple(Word("w", "X", head, "dep" if head else "root") for head in heads))
+
+    name, scored = floor._neighbour([sentence(0, 1, 2), sentence(0, 1, 1)])
+    assert name == "every word on the one before it, as dep"
+    assert scored([sentence(0, 1, 1, 1)]).numerators == (2,)
+    name, scored = floor._neighbour([sentence(2, 3, 0)])
+    assert name == "every word on the one after it, as dep"
+    assert scored([sentence(2, 0)]).value == 1
