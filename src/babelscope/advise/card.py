@@ -85,7 +85,10 @@ def _usage(request: Request) -> list[str]:
     if request.task != "pos":
         return lines
     python = [*TAG_WORDS.splitlines(), "", "", f"print(tag({words!r}))"]
-    note = "It cuts off what is longer than the model reads, whose tags are None; `babelscope predict` reads all of it."
+    note = (
+        "Of a sentence longer than the model reads, the last words are cut off here (their tags are None), and tags "
+        "near them can differ; `babelscope predict` reads all of it."
+    )
     return [*lines, "", "In Python, the same tags with transformers alone:", "", *_code("python", python), "", note]
 
 
