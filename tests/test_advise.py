@@ -150,6 +150,16 @@ def test_a_recipe_that_fails_is_given_up_and_the_others_go_on(request_, store, m
     assert (len(kept.dev), lost.dev, len(recurrent.dev)) == (1, [], 1)
 
 
+@pytest.mark.parametrize(("failed", "lacked"), [(("adapted", "bilstm"), "bilstm"), (("adapted", "plain"), "adapted")])
+def test_what_a_verdict_lacks_is_what_is_named(request_, failed, lacked):
+    tried = [Recipe(request_.encoders[0], ADAPTED), Recipe(request_.encoders[0], AS_IT_IS), Recipe(BILSTM, AS_IT_IS)]
+    named = dict(zip(("adapted", "plain", "bilstm"), tried, strict=True))
+    scored = race._evaluations(request_, tried, 0)
+    runners = [race.Runner(recipe, [scored[recipe]], [scored[recipe]]) for recipe in tried]
+    with pytest.raises(InputError, match=f"no verdict, and it failed: no luck with {lacked}"):
+        race._drop_failed(runners, {scored[named[one]].key: f"no luck with {one}" for one in failed})
+
+
 def race_once(request, tried, store):
     runners = [race.Runner(recipe) for recipe in tried]
     scored = race._evaluations(request, tried, 0)
@@ -232,8 +242,8 @@ def test_what_cannot_be_exported_is_refused_beforehand(request_, tmp_path, sente
     modern = request_.model_copy(update={"encoders": (str(tmp_path / "modern"),)})
     places = Places(tmp_path / "advice.html", tmp_path / "store", tmp_path / "model")
     with pytest.raises(InputError, match="no tagger that is a modernbert"):
-        command.check(modern, True, places)
-    command.check(modern, True, places._replace(export=None))
+        command.look(modern, exported=True)
+    assert command.look(modern.model_copy(update={"treebank": None})).tried
     with pytest.raises(InputError, match="a folder; give -o the name of a file"):
         command.check(request_, True, places._replace(export=None, output=tmp_path))
 

@@ -107,7 +107,6 @@ def test_the_command_is_written_out():
         (Interval(0.03, 0.01, 0.05, None, 1), "BiLSTM is better by 3.0 points [1.0, 5.0] on the test set"),
         (Interval(-0.03, -0.05, -0.01, None, 1), "on the test set that is the reverse: −3.0 points"),
         (Interval(0.0, -0.01, 0.01, None, 1), "on the test set that does not show: 0.0 points"),
-        (None, "BiLSTM is better, but"),
     ],
 )
 def test_what_the_dev_set_has_chosen_is_said_as_the_test_set_bears_it_out(behind, said):

@@ -226,13 +226,9 @@ def transliterate(
 @app.command()
 def advise(
     language: Annotated[str, typer.Option(help="its code, such as mt")],
-    text: Annotated[
-        str, typer.Option(help="raw text, one sentence a line, in UTF-8: a file, or a name such as ntrex:mt")
-    ],
+    text: Annotated[str, typer.Option(help="raw text in UTF-8, a sentence a line: a file, or such as ntrex:mt")],
     encoder: Annotated[list[str], typer.Option(help="a shipped encoder, a folder or a hub name; repeatable")],
-    treebank: Annotated[
-        str | None, typer.Option(help="CoNLL-U: a file, a folder, or a name such as UD_Maltese-MUDT")
-    ] = None,
+    treebank: Annotated[str | None, typer.Option(help="CoNLL-U: a file, a folder, or such as UD_Maltese-MUDT")] = None,
     task: Annotated[str, typer.Option(help="pos or parsing")] = "pos",
     run: Annotated[bool, typer.Option("--run", help="run the plan; interrupted, the same command goes on")] = False,
     export: Annotated[Path | None, typer.Option(help="with --run: the folder to write the best model to")] = None,
@@ -244,9 +240,7 @@ def advise(
     precision: Annotated[str, typer.Option(help="float32 or bfloat16")] = "float32",
 ) -> None:
     """Which encoder and recipe for a language: what is seen beforehand, a plan, and with --run the verdict."""
-    from babelscope.advise import command
-    from babelscope.advise.card import export as write_model
-    from babelscope.advise.page import made_section, next_section, verdict_section, write_page
+    from babelscope.advise.command import advise as ask
     from babelscope.advise.request import Places, asked
     from babelscope.display import RunDisplay, show_section
 
@@ -254,24 +248,13 @@ def advise(
         "language": language, "text": text, "treebank": treebank, "encoders": encoder, "task": task, "seeds": seeds,
         "adaptation_steps": steps, "device": device, "precision": precision,
     }  # fmt: skip
-    request, kept, places = asked(given), Store(store), Places(output, store, export)
-    command.check(request, run, places)
-    sections, tried = command.look(request, lambda text: err.print(text, markup=False, highlight=False))
-    for section in sections:
-        show_section(section, out)
-    if run:
-        found = command.decide(request, tried, kept, lambda plan: RunDisplay(plan, kept, err))
-        sections.insert(0, verdict_section(found, request, None))
-    else:
-        sections.append(next_section(request, places))
-    made = made_section(request, places, run)
-    write_page(request, [*sections, made], output)
-    if run and export:
-        write_model(found, request, kept, export)
-        sections[0] = verdict_section(found, request, export)  # not before the model is there
-        write_page(request, [*sections, made], output)
+    request, kept = asked(given), Store(store)
+    ask(
+        request, Places(output, store, export), run, lambda text: err.print(text, markup=False, highlight=False),
+        lambda section: show_section(section, out), lambda plan: RunDisplay(plan, kept, err),
+    )  # fmt: skip
+    if export:
         out.print(f"model: {export.resolve()}", highlight=False)
-    show_section(sections[0 if run else -1], out)
     out.print(f"page: {output.resolve()}", highlight=False)
 
 

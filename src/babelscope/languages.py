@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from langcodes import Language as Tag
+
 
 @dataclass(frozen=True, slots=True)
 class Language:
@@ -34,6 +36,7 @@ _REAL = [
     Language("mt", "Maltese", "Latn"),
     Language("myv", "Erzya", "Cyrl"),
     Language("nl", "Dutch", "Latn"),
+    Language("nrz", "Narabizi", "Latn"),  # the code that the published study gives it
     Language("pcm", "Naija", "Latn"),
     Language("pt", "Portuguese", "Latn"),
     Language("ru", "Russian", "Cyrl"),
@@ -49,21 +52,11 @@ _REAL = [
 
 REAL_LANGUAGES = {language.code: language for language in _REAL}
 
-_OTHERS = {
-    "afr": "Afrikaans", "aze-Latn": "Azerbaijani", "bel": "Belarusian", "ben": "Bengali", "bul": "Bulgarian",
-    "cat": "Catalan", "ckb": "Sorani", "ckb-Arab": "Sorani", "cym": "Welsh", "dan": "Danish", "ell": "Greek",
-    "est": "Estonian", "fao": "Faroese", "fas": "Persian", "fo": "Faroese", "gle": "Irish",
-    "gsw-ZH": "Swiss German of Zurich", "heb": "Hebrew", "hrv": "Croatian", "hun": "Hungarian", "hye": "Armenian",
-    "isl": "Icelandic", "jpn": "Japanese", "kat": "Georgian", "kaz": "Kazakh", "kmr": "Kurmanji", "lav": "Latvian",
-    "lit": "Lithuanian", "ltz": "Luxembourgish", "mar": "Marathi", "mhr": "Meadow Mari", "mon": "Mongolian",
-    "nob": "Norwegian Bokmål", "nrz": "Narabizi", "olo": "Livvi", "ron": "Romanian", "sd": "Sindhi", "slk": "Slovak",
-    "slv": "Slovenian", "snd-Arab": "Sindhi", "som": "Somali", "sqi": "Albanian", "srp-Cyrl": "Serbian in Cyrillic",
-    "srp-Latn": "Serbian in Latin", "tam": "Tamil", "tat": "Tatar", "tel": "Telugu", "tha": "Thai", "tuk": "Turkmen",
-    "ukr": "Ukrainian", "urd": "Urdu", "uzb": "Uzbek", "xmf": "Mingrelian",
-}  # fmt: skip
-"""Names of languages that no study has, but texts or published numbers; by codes as these have them."""
-
 
 def language_name(code: str) -> str:
-    """The name of a real language as far as it is known, else its code."""
-    return REAL_LANGUAGES[code].name if code in REAL_LANGUAGES else _OTHERS.get(code, code)
+    """The name of a real language, with the script where the code has one; the code where it is of no language."""
+    if code in REAL_LANGUAGES:
+        return REAL_LANGUAGES[code].name
+    tag = Tag.get(code)
+    known = Tag.make(language=tag.language, script=tag.script)
+    return known.display_name() if known.is_valid() else code

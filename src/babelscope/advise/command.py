@@ -8,9 +8,10 @@ from typing import NamedTuple
 import torch
 
 from babelscope.advise import page
+from babelscope.advise.card import export
 from babelscope.advise.costs import Costs, encoder_costs, recurrent_costs
 from babelscope.advise.facts import Fact, facts, published, references, script_of_text, text_of
-from babelscope.advise.outcome import Outcome, outcome_of
+from babelscope.advise.outcome import outcome_of
 from babelscope.advise.places import check_places
 from babelscope.advise.plan import planned
 from babelscope.advise.race import Watching, race
@@ -18,7 +19,7 @@ from babelscope.advise.raw import check_text, code_notes, line_notes
 from babelscope.advise.recipes import Recipe, letters_for
 from babelscope.advise.request import Places, Request, read_split
 from babelscope.corpora.sources import SPLITS
-from babelscope.encoders.places import locate, model_type
+from babelscope.encoders.places import locate
 from babelscope.errors import InputError
 from babelscope.execution import load
 from babelscope.report.sections import Section
@@ -26,6 +27,10 @@ from babelscope.steps import Load
 from babelscope.store import Store
 from babelscope.tasks.export import TAGGERS
 from babelscope.verdicts import BILSTM
+
+Say = Callable[[str], None]
+"""Tells what is being done."""
+Show = Callable[[Section], None]
 
 
 class Advice(NamedTuple):
@@ -45,13 +50,6 @@ def check(request: Request, run: bool, places: Places) -> None:
     if run and request.treebank_name is None:
         raise InputError("nothing to decide by: give labelled sentences with --treebank, a file of CoNLL-U")
     check_places(places, run)
-    for name in request.encoders:
-        family = model_type(locate(name).path)
-        if places.export is not None and request.task == "pos" and family not in (None, *TAGGERS):
-            raise InputError(
-                f"{name}: transformers has no tagger that is a {family} with a linear layer, so that one cannot be "
-                "exported; leave out --export, or this encoder"
-            )
     check_text(request)
     for split in SPLITS if request.treebank_name else ():
         read_split(request, split)
@@ -59,12 +57,16 @@ def check(request: Request, run: bool, places: Places) -> None:
         raise InputError("--device cuda, but torch sees no CUDA device here")
 
 
-def look(request: Request, say: Callable[[str], None] = lambda text: None) -> Advice:
-    """All that can be said before anything is tuned; `say` is told what is being done."""
+def look(request: Request, say: Say = lambda text: None, exported: bool = False) -> Advice:
+    """All that can be said before anything is tuned; `say` is told what is being done.
+
+    Raises:
+        InputError: a model of an encoder is to be `exported` for which transformers has no class.
+    """
     lines, labelled = text_of(request), request.treebank_name is not None
     scripts = script_of_text(lines)
     script = next(iter(scripts), None)
-    letters, others = letters_for(request.language, script), references(request.language)
+    letters, others = letters_for(request.code, script), references(request.code)
     found: list[Fact] = []
     costs: dict[str, Costs] = {}
     if labelled:
@@ -74,20 +76,55 @@ def look(request: Request, say: Callable[[str], None] = lambda text: None) -> Ad
         say(f"reading the text with {name}")
         place = locate(name)
         encoder = load(Load(name=place.name, content=place.content, place=place.path))
+        if exported and request.task == "pos":
+            _check_tagger(name, encoder.model.config.model_type)
         found += facts(lines, encoder, name, letters, others)
         if labelled:
             say(f"timing some steps of {name}")
             costs[name] = encoder_costs(request, name, encoder, lines)  # which changes its weights
     plan = planned(request, found, costs)
     notes = [*code_notes(request.language), *line_notes(request)]
-    seen = page.seen_section(scripts, found, published(request.language, script), notes)
+    seen = page.seen_section(scripts, found, published(request.code, script), notes)
     return Advice([seen, page.plan_section(plan, request)], [one.recipe for one in plan])
 
 
-def decide(request: Request, tried: Sequence[Recipe], store: Store, watching: Watching) -> Outcome:
-    """Run the recipes; what the race has shown.
+def advise(request: Request, places: Places, run: bool, say: Say, show: Show, watching: Watching) -> None:
+    """Look and plan; on request run, decide and export. `show` is given the sections, and the page has them.
 
     Raises:
-        InputError: what the verdict is held against failed.
+        InputError: as of `check` and `look`; or what the verdict is held against failed.
     """
-    return outcome_of(race(request, tried, store, watching), request, store)
+    check(request, run, places)
+    sections, tried = look(request, say, places.export is not None)
+    for section in sections:
+        show(section)
+    made = page.made_section(request, places, run)
+    if run:
+        last = _verdict(request, places, tried, [*sections, made], watching)
+    else:
+        last = page.next_section(request, places)
+        page.write_page(request, [*sections, last, made], places.output)
+    show(last)
+
+
+def _verdict(
+    request: Request, places: Places, tried: Sequence[Recipe], rest: Sequence[Section], watching: Watching
+) -> Section:
+    """Run the recipes, write the page, and the model if that is asked for."""
+    store = Store(places.store)
+    found = outcome_of(race(request, tried, store, watching), request, store)
+    section = page.verdict_section(found, request, None)
+    page.write_page(request, [section, *rest], places.output)
+    if places.export:
+        export(found, request, store, places.export)
+        section = page.verdict_section(found, request, places.export)  # not before the model is there
+        page.write_page(request, [section, *rest], places.output)
+    return section
+
+
+def _check_tagger(name: str, family: str) -> None:
+    if family not in TAGGERS:
+        raise InputError(
+            f"{name}: transformers has no tagger that is a {family} with a linear layer, so that one cannot be "
+            "exported; leave out --export, or this encoder"
+        )

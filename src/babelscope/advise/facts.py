@@ -10,7 +10,7 @@ from transformers import PreTrainedTokenizerBase
 
 from babelscope.advise.request import Request
 from babelscope.corpora.datasets import find_file
-from babelscope.corpora.plain import NTREX, available_ntrex, text_language
+from babelscope.corpora.plain import NTREX, available_ntrex
 from babelscope.corpora.scripts import script_shares
 from babelscope.corpora.transliteration import transliteration
 from babelscope.encoders.load import Encoder
@@ -56,7 +56,7 @@ def references(language: str) -> dict[str, list[str]]:
     if language in FAMILY:
         known = [code for code, member in FAMILY.items() if member.seen and code != language]
         return {code: World().text(code, RELATIVES) for code in known}
-    there = [code for code in available_ntrex() if code != text_language(f"{NTREX}{language}")]
+    there = [code for code in available_ntrex() if code != language]
     return {code: list(find_file("mlm", f"{NTREX}{code}", "train", RELATIVES).read()) for code in there}
 
 
@@ -75,14 +75,14 @@ def published(language: str, script: str | None) -> list[str]:
     """What the published study found of this language, in words; without a verdict, also of those in its script."""
     if language in FAMILY:
         return []
-    rows, code = published_rows("unseen-languages"), text_language(f"{NTREX}{language}")
+    rows = published_rows("unseen-languages")
     verdicts = {row.language or "": row.measure.removeprefix(PUBLISHED) for row in rows if _is_verdict(row)}
     sizes = {row.language or "": row.value for row in rows if not _is_verdict(row)}
-    read = f" ({sizes[code]:,.0f} sentences of raw text)" if code in sizes else ""
-    if code in verdicts:
-        return [f"{language_name(code)}: {verdicts[code]} for mBERT{read}"]
+    read = f" ({sizes[language]:,.0f} sentences of raw text)" if language in sizes else ""
+    if language in verdicts:
+        return [f"{language_name(language)}: {verdicts[language]} for mBERT{read}"]
     alike = [f"{language_name(one)}: {found} for mBERT" for one, found in verdicts.items() if _script(one) == script]
-    return [*([f"{language_name(code)}: no verdict is recorded here{read}"] if read else []), *alike]
+    return [*([f"{language_name(language)}: no verdict is recorded here{read}"] if read else []), *alike]
 
 
 def _nearest(

@@ -136,14 +136,16 @@ def _run(evaluations: Sequence[Evaluate], store: Store, watching: Watching) -> d
 
 def _drop_failed(alive: Sequence[Runner], failed: Mapping[str, str]) -> None:
     """Give up the recipes that this round has no result of."""
+    reasons = {runner.recipe: failed[runner.dev[-1].key] for runner in alive if runner.dev[-1].key in failed}
     for runner in alive:
-        if (key := runner.dev[-1].key) in failed:
+        if runner.recipe in reasons:
             runner.dev.pop()
             runner.test.pop()
-            runner.lost = f"since it failed ({failed[key]})"
+            runner.lost = f"since it failed ({reasons[runner.recipe]})"
     kept = {runner.recipe.encoder == BILSTM for runner in alive if not runner.lost}
-    if failed and len(kept) < 2:
-        raise InputError(next(iter(failed.values())), GO_ON)
+    for recipe, reason in reasons.items():
+        if (recipe.encoder == BILSTM) not in kept:
+            raise InputError(f"without {recipe.name} there is no verdict, and it failed: {reason}", GO_ON)
 
 
 def _give_up(alive: Sequence[Runner], request: Request, store: Store, rounds: int) -> None:

@@ -13,7 +13,7 @@ from pydantic import Field, PositiveInt, field_validator
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.letters import LETTERS
 from babelscope.corpora.own_treebanks import PREFIX
-from babelscope.corpora.plain import OWN
+from babelscope.corpora.plain import NTREX, OWN, text_language
 from babelscope.corpora.sources import Split
 from babelscope.declaration import Declaration
 from babelscope.errors import InputError, StudyError
@@ -54,6 +54,11 @@ class Request(Declaration):
         if not re.fullmatch(r"[A-Za-z][\w-]*", given):
             raise ValueError("should be the code of a language, letters, digits and dashes, such as mt")
         return given
+
+    @property
+    def code(self) -> str:
+        """As studies have it: `mt` of `mlt`."""
+        return text_language(f"{NTREX}{self.language}")
 
     @property
     def text_name(self) -> str:

@@ -6,6 +6,7 @@ import shlex
 
 from babelscope.advise.outcome import Outcome, Placed
 from babelscope.report.findings import in_points, in_words
+from babelscope.statistics import Interval
 
 CLEARLY = 0.1
 """A model is of use if it is above the floor by so much, at the low end of the 95% interval."""
@@ -39,11 +40,11 @@ def useless(outcome: Outcome) -> str:
 
 def better_one(outcome: Outcome) -> str:
     """What is better than the model that is exported, and why that is not exported; empty if nothing is better."""
-    best, direct = outcome.best, outcome.direct
-    if best is direct:
+    best, behind = outcome.best, outcome.direct.behind
+    if behind is None:  # it is the best
         return ""
     how = "reads the language in other letters" if best.recipe.letters else "loads in Babelscope alone"
-    return f"{_better(best, direct)}, but {how}."
+    return f"{_better(best.recipe.name, behind)}, but {how}."
 
 
 def use_of_better(outcome: Outcome) -> list[str]:
@@ -65,10 +66,9 @@ def export_command(outcome: Outcome, key: str, folder: str) -> str:
     return f"babelscope export {key[:12]} --store {shlex.quote(str(outcome.store))} -o {folder}"
 
 
-def _better(best: Placed, direct: Placed) -> str:
+def _better(best: str, behind: Interval) -> str:
     """The best recipe was chosen on the dev set; what the test set says of that."""
-    if direct.behind is None or direct.behind.sign > 0:
-        by = f" by {in_points(direct.behind)} on the test set" if direct.behind else ""
-        return f"{best.recipe.name} is better{by}"
-    said = "does not show" if direct.behind.sign == 0 else "is the reverse"
-    return f"{best.recipe.name} was better on the dev set (on the test set that {said}: {in_points(direct.behind)})"
+    if behind.sign > 0:
+        return f"{best} is better by {in_points(behind)} on the test set"
+    said = "does not show" if behind.sign == 0 else "is the reverse"
+    return f"{best} was better on the dev set (on the test set that {said}: {in_points(behind)})"

@@ -71,15 +71,6 @@ def layer_count(path: str) -> int | None:
     return _configured(path, "num_hidden_layers", "n_layers", "n_layer")
 
 
-def model_type(path: str) -> str | None:
-    """The family of the encoder in a folder, by its config.json; None where that is not at hand."""
-    try:
-        found = json.loads((Path(path) / "config.json").read_text(encoding="utf-8")).get("model_type")
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, str) else None
-
-
 def word_width(path: str) -> int | None:
     """The width of its word embeddings, likewise."""
     return _configured(path, "embedding_size", "hidden_size", "dim", "n_embd")
