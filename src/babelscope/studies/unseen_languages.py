@@ -110,7 +110,7 @@ def real(given: Parameters) -> Study:
     """An English encoder on languages of Africa, Malta and Xinjiang; text of NTREX."""
     languages = [real_language(code, given.texts.get(code)) for code in given.languages or ("wo", "mt", "ug")]
     tuning = given.tuning("cpu", "float32", 2, learning_rate=2e-4, tokens_per_batch=1024)
-    learning = tuning.model_copy(update={"epochs": None, "steps": 10 if given.small else 300, "tokens_per_batch": 1024})
+    learning = tuning.model_copy(update={"epochs": None, "steps": 10 if given.small else 300})
     shape = Shape(hidden=384, layers=6, heads=12, feed_forward=1536, positions=128, dropout=0.1)
     setting = Setting(
         given.encoder or "sentence-transformers/all-MiniLM-L6-v2",
