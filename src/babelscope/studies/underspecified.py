@@ -44,10 +44,10 @@ class Learning(NamedTuple):
     epochs: int
 
 
-TAGGING = Learning(900, 300, 4)
-PARSING = Learning(900, 300, 7)
-ENTITIES = Learning(2400, 800, 5)
-SENTIMENT = Learning(2400, 800, 5)
+TAGGING = Learning(600, 200, 4)
+PARSING = Learning(600, 200, 7)
+ENTITIES = Learning(1800, 450, 5)
+SENTIMENT = Learning(1800, 450, 5)
 
 
 class Parameters(DeviceParameters):
