@@ -109,14 +109,14 @@ def world(given: Parameters) -> Study:
 def real(given: Parameters) -> Study:
     """An English encoder on languages of Africa, Malta and Xinjiang; text of NTREX."""
     languages = [real_language(code, given.texts.get(code)) for code in given.languages or ("wo", "mt", "ug")]
-    tuning = given.tuning("cpu", "float32", 2, learning_rate=2e-4, tokens_per_batch=1024)
-    learning = tuning.model_copy(update={"epochs": None, "steps": 10 if given.small else 300})
+    tuning = given.tuning("cpu", "float32", 2, learning_rate=3e-4, tokens_per_batch=1024)
+    learning = tuning.model_copy(update={"epochs": None, "steps": 10 if given.small else 200})
     shape = Shape(hidden=384, layers=6, heads=12, feed_forward=1536, positions=128, dropout=0.1)
     setting = Setting(
         given.encoder or "sentence-transformers/all-MiniLM-L6-v2",
         _sources(given, languages),
-        Sizes(train=300, dev=50, test=100) if given.small else Sizes(train=2000, dev=300, test=500),
-        _by_shots(given, tuning, few=1 if given.small else 15, many=1 if given.small else 3),
+        Sizes(train=300, dev=50, test=100) if given.small else Sizes(train=1000, dev=200, test=300),
+        _by_shots(given, tuning, few=1 if given.small else 12, many=1 if given.small else 2),
         {
             "tuning": learning.model_copy(update={"learning_rate": 5e-4}), "shape": shape, "vocabulary_size": 8000,
             "masking": 0.15,
