@@ -78,7 +78,7 @@ def covered(request, fertility=1.5):
 
 
 def test_recipes_are_of_every_encoder_in_its_own_and_in_latin_letters(request_):
-    tried = recipes(request_, covered(request_))
+    tried = recipes(covered(request_))
     assert [(one.kind, one.letters) for one in tried[:-1]] == [
         (AS_IT_IS, None), (ADAPTED, None), (AS_IT_IS, "world"), (ADAPTED, "world"),
     ]  # fmt: skip
@@ -86,15 +86,19 @@ def test_recipes_are_of_every_encoder_in_its_own_and_in_latin_letters(request_):
     assert [one.loads_directly("pos") for one in tried] == [True, True, False, False, False]
 
 
+def test_what_reads_from_left_to_right_is_not_adapted(request_):
+    assert {one.kind for one in recipes(covered(request_, 3.0), decoders=request_.encoders)} == {AS_IT_IS}
+
+
 def test_a_vocabulary_that_covers_the_text_badly_is_extended(request_):
-    (extended,) = [one for one in recipes(request_, covered(request_, 3.0)) if one.kind == EXTENDED]
+    (extended,) = [one for one in recipes(covered(request_, 3.0)) if one.kind == EXTENDED]
     assert (extended.letters, extended.loads_directly("pos")) == (None, True)
     (adaptation,) = [one for one in study_of(request_, [extended], [0]).encoders if not isinstance(one, str)]
     assert adaptation.new_pieces == request_.new_pieces
 
 
 def test_the_study_tunes_each_recipe_alone(request_):
-    tried = [one for one in recipes(request_, covered(request_)) if one.encoder == BILSTM or one.letters]
+    tried = [one for one in recipes(covered(request_)) if one.encoder == BILSTM or one.letters]
     steps = compile_study(study_of(request_, tried, [7])).steps.values()
     tuned = {
         (step.labels["encoder"], step.labels["train_languages"])
@@ -252,7 +256,7 @@ def test_without_labelled_sentences_there_is_a_plan_but_no_verdict(request_):
     plain = request_.model_copy(update={"treebank": None})
     sections = command.look(plain).sections
     assert sections[1].tables[0].headers == ["Recipe"]
-    (next_,) = next_section(plain, Places()).commands.values()
+    (next_,) = next_section(plain, Places(), True).commands.values()
     assert "--treebank FILE.conllu" in next_[0] and "--run" in next_[0]
     with pytest.raises(InputError, match="give labelled sentences with --treebank"):
         command.check(plain, True, Places())

@@ -16,6 +16,7 @@ from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Places, Request, command_line
 from babelscope.advise.sentences import better_one, use_of_better, useless
 from babelscope.errors import InputError
+from babelscope.languages import language_name
 from babelscope.measures.overlap import Coverage
 from babelscope.statistics import Interval
 from babelscope.text import Sentence, Word
@@ -27,7 +28,7 @@ def asked_of(text, **changes):
 
 
 def fact(unknown, letters=None, nearest=()):
-    return Fact("world-natural", letters, Coverage(9, unknown, 2.0, 1.0), list(nearest), True)
+    return Fact("world-natural", letters, Coverage(9, unknown, 2.0, 1.0), list(nearest), True, False)
 
 
 def test_an_encoder_that_does_not_know_the_letters_is_said_not_to():
@@ -40,6 +41,27 @@ def test_an_encoder_that_does_not_know_the_letters_is_said_not_to():
     assert section.tables[0].lines[1][-1].text == "Maltese 50%, Afrikaans 25%, qab (near) 20%"
 
 
+def test_a_decoder_is_said_not_to_be_adapted():
+    section = seen_section({"Latn": 1.0}, [fact(0.0)._replace(decoder=True)], [], [])
+    assert "Read from left to right, so that nothing adapts them here: world-natural." in section.findings
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("mt", "Maltese"),
+        ("ckb", "Central Kurdish"),
+        ("prs", "Persian (Afghanistan)"),
+        ("zh-TW", "Chinese (Taiwan)"),
+        ("gsw-ZH", "Swiss German"),
+        ("qaz", "qaz"),
+        ("x", "x"),
+    ],
+)
+def test_names_of_languages(code, name):
+    assert language_name(code) == name
+
+
 def test_published_verdicts_come_first():
     assert published("wo", "Latn") == ["Wolof: Intermediate for mBERT (10,000 sentences of raw text)"]
     maltese, *others = published("mt", "Latn")
@@ -50,7 +72,7 @@ def test_published_verdicts_come_first():
 
 @pytest.mark.parametrize(
     ("code", "said"),
-    [("mt", None), ("qah", None), ("xx", "label alone"), ("maltese", "its code is mt"), ("mlt", "its code is mt")],
+    [("mt", None), ("qah", None), ("xx", "label alone"), ("maltese", "its code is mt")],
 )
 def test_a_code_that_nothing_is_known_of_is_a_label(code, said):
     assert code_notes(code) == [] if said is None else said in code_notes(code)[0]
@@ -84,6 +106,7 @@ def test_odd_lines_of_the_text_are_counted(tmp_path):
         ({"export": "file/model"}, "--export .*: .*file is a file"),
         ({"export": "store/model"}, "in the store"),
         ({"output": "nowhere/advice.html"}, "there is no folder"),
+        ({"output": "model"}, "given for the page and for a folder"),
     ],
 )
 def test_places_are_tried_beforehand(tmp_path, changes, message):
@@ -125,8 +148,9 @@ def test_what_the_dev_set_has_chosen_is_said_as_the_test_set_bears_it_out(behind
 @pytest.mark.parametrize(
     ("below", "said"),
     [
-        (Interval(0.0, -0.02, 0.02, None, 1), "is no better than NOUN for every word"),
-        (Interval(0.08, 0.05, 0.11, None, 1), "is hardly better than NOUN for every word"),
+        (Interval(0.0, -0.02, 0.02, None, 1), "of no use, since it is no better than NOUN for every word"),
+        (Interval(0.07, 0.05, 0.09, None, 1), "of no use, since it is hardly better than NOUN for every word"),
+        (Interval(0.35, -0.05, 0.75, None, 1), "its use does not show beside NOUN for every word"),
         (Interval(0.3, 0.25, 0.35, None, 1), ""),
     ],
 )

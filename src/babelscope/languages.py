@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from langcodes import Language as Tag
+from langcodes import LanguageTagError
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +55,12 @@ REAL_LANGUAGES = {language.code: language for language in _REAL}
 
 
 def language_name(code: str) -> str:
-    """The name of a real language, with the script where the code has one; the code where it is of no language."""
+    """The name of a real language, with script and place where the code has them; the code where it is of none."""
     if code in REAL_LANGUAGES:
         return REAL_LANGUAGES[code].name
-    tag = Tag.get(code)
-    known = Tag.make(language=tag.language, script=tag.script)
-    return known.display_name() if known.is_valid() else code
+    try:
+        tag = Tag.get(code)
+    except LanguageTagError:
+        return code
+    names = tag.display_name(), tag.language_name()
+    return next((name for name in names if "Unknown" not in name), code)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from pydantic import NonNegativeInt, PositiveInt, SerializeAsAny
 
@@ -127,6 +127,8 @@ class SentenceSimilarity(Step):
 
     One step has all of the other languages, so that each is read by the encoder once.
     """
+
+    version: ClassVar[int] = 2
 
     model: SerializeAsAny[EncoderStep | Tune]
     """An encoder as it is, or a tuning, whose best model's encoder is measured."""

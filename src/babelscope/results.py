@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from babelscope.corpora.letters import split_name
-from babelscope.languages import REAL_LANGUAGES
+from babelscope.languages import REAL_LANGUAGES, language_name
 from babelscope.plan import Plan
 from babelscope.rows import Row
 from babelscope.store import Store
@@ -37,7 +37,7 @@ def language_labels(codes: Iterable[str | None]) -> dict[str, str]:
 
 def _language_label(code: str, letters: str | None) -> str:
     member, known = FAMILY.get(code), REAL_LANGUAGES.get(code)
-    label = f"{known.name} ({known.script})" if known else code
+    label = f"{known.name} ({known.script})" if known else language_name(code)
     if member:
         label = f"{code} {member.role} ({member.language.script})"
     rules, permuted, _ = (letters or "").partition("-permute-")

@@ -19,7 +19,7 @@ from itertools import accumulate
 
 from transformers import pipeline
 
-tag_pieces = pipeline("token-classification", model=".")
+tag_pieces = pipeline("token-classification", model=".", ignore_labels=[])
 
 
 def tag(words):

@@ -38,6 +38,8 @@ class Advice(NamedTuple):
 
     sections: list[Section]
     tried: list[Recipe]
+    exportable: bool
+    """Whether transformers has a tagger of every encoder's family, or none is needed."""
 
 
 def check(request: Request, run: bool, places: Places) -> None:
@@ -69,6 +71,7 @@ def look(request: Request, say: Say = lambda text: None, exported: bool = False)
     letters, others = letters_for(request.code, script), references(request.code)
     found: list[Fact] = []
     costs: dict[str, Costs] = {}
+    families: dict[str, str] = {}
     if labelled:
         say("timing some steps of the BiLSTM")
         costs[BILSTM] = recurrent_costs(request)
@@ -76,16 +79,18 @@ def look(request: Request, say: Say = lambda text: None, exported: bool = False)
         say(f"reading the text with {name}")
         place = locate(name)
         encoder = load(Load(name=place.name, content=place.content, place=place.path))
-        if exported and request.task == "pos":
-            _check_tagger(name, encoder.model.config.model_type)
+        families[name] = encoder.model.config.model_type
+        if exported and not _exportable(request, families[name]):
+            raise _no_tagger(name, families[name])
         found += facts(lines, encoder, name, letters, others)
         if labelled:
             say(f"timing some steps of {name}")
             costs[name] = encoder_costs(request, name, encoder, lines)  # which changes its weights
     plan = planned(request, found, costs)
-    notes = [*code_notes(request.language), *line_notes(request)]
+    notes = [*code_notes(request.code), *line_notes(request)]
     seen = page.seen_section(scripts, found, published(request.code, script), notes)
-    return Advice([seen, page.plan_section(plan, request)], [one.recipe for one in plan])
+    exportable = all(_exportable(request, family) for family in families.values())
+    return Advice([seen, page.plan_section(plan, request)], [one.recipe for one in plan], exportable)
 
 
 def advise(request: Request, places: Places, run: bool, say: Say, show: Show, watching: Watching) -> None:
@@ -95,14 +100,14 @@ def advise(request: Request, places: Places, run: bool, say: Say, show: Show, wa
         InputError: as of `check` and `look`; or what the verdict is held against failed.
     """
     check(request, run, places)
-    sections, tried = look(request, say, places.export is not None)
+    sections, tried, exportable = look(request, say, places.export is not None)
     for section in sections:
         show(section)
     made = page.made_section(request, places, run)
     if run:
         last = _verdict(request, places, tried, [*sections, made], watching)
     else:
-        last = page.next_section(request, places)
+        last = page.next_section(request, places, exportable)
         page.write_page(request, [*sections, last, made], places.output)
     show(last)
 
@@ -122,9 +127,12 @@ def _verdict(
     return section
 
 
-def _check_tagger(name: str, family: str) -> None:
-    if family not in TAGGERS:
-        raise InputError(
-            f"{name}: transformers has no tagger that is a {family} with a linear layer, so that one cannot be "
-            "exported; leave out --export, or this encoder"
-        )
+def _exportable(request: Request, family: str) -> bool:
+    return request.task != "pos" or family in TAGGERS
+
+
+def _no_tagger(name: str, family: str) -> InputError:
+    return InputError(
+        f"{name}: transformers has no tagger that is a {family} with a linear layer, so that one cannot be exported; "
+        "leave out --export, or this encoder"
+    )

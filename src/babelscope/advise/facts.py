@@ -13,6 +13,7 @@ from babelscope.corpora.datasets import find_file
 from babelscope.corpora.plain import NTREX, available_ntrex
 from babelscope.corpora.scripts import script_shares
 from babelscope.corpora.transliteration import transliteration
+from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder
 from babelscope.languages import REAL_LANGUAGES, language_name
 from babelscope.measures.overlap import Coverage, coverage, shared_mass
@@ -39,6 +40,8 @@ class Fact(NamedTuple):
     """Languages by the share of pieces in common, the most first; none where most words have something unknown."""
     compared: bool
     """Whether there was text to compare with."""
+    decoder: bool
+    """Whether the encoder reads from left to right, so that masked language modelling cannot adapt it."""
 
 
 def text_of(request: Request) -> list[str]:
@@ -68,7 +71,7 @@ def facts(
         shown = list(map(transliteration(one), lines)) if one else list(lines)
         covered = coverage(encoder.tokenizer, [line.split() for line in shown])
         near = _nearest(encoder.tokenizer, shown, others) if covered.unknown <= UNREAD else []
-        yield Fact(name, one, covered, near, bool(others))
+        yield Fact(name, one, covered, near, bool(others), not anatomy_of(encoder.model.config).head)
 
 
 def published(language: str, script: str | None) -> list[str]:

@@ -110,7 +110,7 @@ def _verdicts(runners: Sequence[Runner], request: Request, store: Store) -> dict
     by_recipe = {runner.recipe: runner.dev for runner in runners}
     recurrent, found = by_recipe[Recipe(BILSTM, AS_IT_IS)], {}
     for encoder in request.encoders:
-        plain, adapted = (by_recipe[Recipe(encoder, kind)] for kind in (AS_IT_IS, ADAPTED))
+        plain, adapted = (by_recipe.get(Recipe(encoder, kind)) for kind in (AS_IT_IS, ADAPTED))
         if plain and adapted:
             decided = verdict(*(gain(side, recurrent, request, store) for side in (plain, adapted)))
             rounds = " and ".join(dict.fromkeys(str(len(side)) for side in (plain, adapted)))

@@ -38,6 +38,8 @@ def seen_section(
     """The text, what is odd about it, and how the encoders' pieces cover it."""
     shares = ", ".join(f"{script} {share:.0%}" for script, share in list(scripts.items())[:3]) or "no letters"
     sentences = [f"Letters of the text: {shares}.", *notes, *_unread(found)]
+    if decoders := dict.fromkeys(display_name(fact.encoder) for fact in found if fact.decoder):
+        sentences.append(f"Read from left to right, so that nothing adapts them here: {', '.join(decoders)}.")
     if not any(fact.compared for fact in found):
         sentences.append("No other language's text is at hand: set BABELSCOPE_DATA to a folder with NTREX to compare.")
     if published:
@@ -62,14 +64,16 @@ def plan_section(planned: Sequence[Planned], request: Request) -> Section:
     return Section("The plan", sentences, [], [Table("Recipes", headers, lines, note)])
 
 
-def next_section(request: Request, places: Places) -> Section:
+def next_section(request: Request, places: Places, exportable: bool) -> Section:
     """What to do after the plan."""
     if request.treebank is None:
         request = request.model_copy(update={"treebank": "FILE.conllu"})
         purpose = "Labelled sentences decide which recipe is best. With them in FILE.conllu, this runs the plan"
     else:
-        purpose = "This runs the plan, says which recipe is best and writes its model; interrupted, it goes on"
-    places = places._replace(export=Path(f"{request.language}-model"))
+        purpose = "This runs the plan and says which recipe is best; interrupted, it goes on"
+    folder = Path(f"{request.language}-model")
+    if exportable and not folder.exists():
+        places = places._replace(export=folder)
     return Section("What to do next", [], [], [], {purpose: [command_line(request, places, run=True)]})
 
 

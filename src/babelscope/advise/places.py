@@ -18,6 +18,8 @@ def check_places(places: Places, run: bool) -> None:
     output, store, export = places
     if not output.resolve().parent.is_dir():
         raise InputError(f"{output}: there is no folder {output.parent}; make it, or give another -o")
+    if output.resolve() in [one.resolve() for one in (store, export) if one]:
+        raise InputError(f"{output}: given for the page and for a folder; give another -o")
     if output.is_dir():
         raise InputError(f"{output}: a folder; give -o the name of a file")
     _check_writable("-o", output)

@@ -27,6 +27,7 @@ class Planned(NamedTuple):
 def planned(request: Request, found: Sequence[Fact], costs: Mapping[str, Costs]) -> list[Planned]:
     """Recipes by promise: known pieces first, then few pieces a word, then new pieces and adaptation."""
     covered = {(fact.encoder, fact.letters): fact.coverage for fact in found}
+    decoders = {fact.encoder for fact in found if fact.decoder}
     order = [EXTENDED, ADAPTED, AS_IT_IS]
 
     def promise(recipe: Recipe) -> tuple[float, float, int]:
@@ -37,7 +38,7 @@ def planned(request: Request, found: Sequence[Fact], costs: Mapping[str, Costs])
 
     return [
         Planned(recipe, _seconds(request, recipe, covered, costs))
-        for recipe in sorted(recipes(request, covered), key=promise)
+        for recipe in sorted(recipes(covered, decoders), key=promise)
     ]
 
 

@@ -11,7 +11,7 @@ from babelscope.advise.recipes import BY_LANGUAGE
 from babelscope.advise.request import Request
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.lines import numbered_lines
-from babelscope.corpora.plain import NTREX, OWN, text_file, text_language
+from babelscope.corpora.plain import OWN, text_file
 from babelscope.errors import InputError
 from babelscope.languages import REAL_LANGUAGES
 from babelscope.world import FAMILY
@@ -62,11 +62,11 @@ def code_notes(language: str) -> list[str]:
     if language in REAL_LANGUAGES or language in FAMILY or language in BY_LANGUAGE:
         return []
     by_name = {known.name.lower(): code for code, known in REAL_LANGUAGES.items()}
-    meant = by_name.get(language.lower(), text_language(f"{NTREX}{language}"))
+    meant = by_name.get(language.lower(), "")
     hint = f" If you mean {REAL_LANGUAGES[meant].name}, its code is {meant}." if meant in REAL_LANGUAGES else ""
     return [
-        f"{language} is in none of Babelscope's tables of languages, so it is a label alone: no name, no "
-        f"transliteration made for the language and no published verdict are known for it.{hint}"
+        f"{language} is in none of Babelscope's tables of languages, so it is a label alone: no transliteration made "
+        f"for the language and no published verdict are known for it.{hint}"
     ]
 
 

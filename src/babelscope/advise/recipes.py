@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -68,18 +68,18 @@ def letters_for(language: str, script: str | None) -> tuple[str, ...]:
     return own or BY_SCRIPT.get(script or "", ())
 
 
-def recipes(request: Request, covered: Mapping[tuple[str, str | None], Coverage]) -> list[Recipe]:
+def recipes(covered: Mapping[tuple[str, str | None], Coverage], decoders: Collection[str] = ()) -> list[Recipe]:
     """All that are tried: every encoder as it is and adapted, in all letters; and the BiLSTM.
 
     Args:
-        request: what is asked.
         covered: by encoder and letters, how its pieces cover the text; where they do badly, new ones are tried too.
+        decoders: those that read from left to right, which masked language modelling cannot adapt.
     """
     tried = []
     for (encoder, letters), one in covered.items():
         badly = one.unknown > UNKNOWN or one.fertility > FERTILITY
-        kinds = (AS_IT_IS, ADAPTED, *((EXTENDED,) if badly else ()))
-        tried += [Recipe(encoder, kind, letters) for kind in kinds]
+        adapted = () if encoder in decoders else (ADAPTED, EXTENDED) if badly else (ADAPTED,)
+        tried += [Recipe(encoder, kind, letters) for kind in (AS_IT_IS, *adapted)]
     return [*tried, Recipe(BILSTM, AS_IT_IS)]
 
 

@@ -9,7 +9,7 @@ from babelscope.report.findings import in_points, in_words
 from babelscope.statistics import Interval
 
 CLEARLY = 0.1
-"""A model is of use if it is above the floor by so much, at the low end of the 95% interval."""
+"""A model is of use if it is above the floor by so much, at the low end of the 95% interval, and not at the high."""
 
 
 def scored_in_words(one: Placed) -> str:
@@ -26,15 +26,17 @@ def as_good(outcome: Outcome) -> str:
 
 def useless(outcome: Outcome) -> str:
     """What is to be said of the best model that loads directly where a constant answer is about as good; else empty."""
-    floor = outcome.floor
-    least = floor.below.mean if floor.below.low is None else floor.below.low
-    if least >= CLEARLY:
+    floor, above = outcome.floor, outcome.floor.below
+    low, high = (above.mean if end is None else end for end in (above.low, above.high))
+    if low >= CLEARLY:
         return ""
-    how = "hardly better" if floor.below.sign > 0 else "no better"
+    beside = f"{floor.name} ({in_words(floor.test, 'share')}; the difference is {in_points(above)})"
+    if high >= CLEARLY:
+        return f"{outcome.direct.recipe.name}: its use does not show beside {beside}; more test sentences may tell."
     return (
-        f"{outcome.direct.recipe.name} is {how} than {floor.name} ({in_words(floor.test, 'share')}; the difference is "
-        f"{in_points(floor.below)}), so it is of no use. What may help: more labelled sentences, or an encoder "
-        "that knows the language, a relative of it or at least its letters."
+        f"{outcome.direct.recipe.name}: of no use, since it is {'hardly' if above.sign > 0 else 'no'} better than "
+        f"{beside}. What may help: more labelled sentences, or an encoder that knows the language, a relative of it or "
+        "at least its letters."
     )
 
 

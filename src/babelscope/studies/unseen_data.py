@@ -59,7 +59,7 @@ def of_the_world(code: str) -> Language:
 
 
 def has_text(code: str) -> bool:
-    """Whether there is raw text of a real language, without any of one's own."""
+    """Whether there is raw text of a real language without any of one's own: NTREX's, or that of labelled sentences."""
     known = RESOURCES.get(code)
     return known is None or known.ntrex or known.trained
 
