@@ -114,7 +114,8 @@ def test_the_study_tunes_each_recipe_alone(request_):
 
 
 def test_what_is_seen_beforehand(request_):
-    sections, tried = command.look(request_)
+    sections, tried, exportable = command.look(request_)
+    assert exportable
     assert re.fullmatch(r"Letters of the text: Grek 9\d%, Latn \d%.", sections[0].findings[0])
     (table,) = sections[0].tables
     own, latin = ([cell.text for cell in line] for line in table.lines)
@@ -219,7 +220,7 @@ def tagger_of_the_card(text, folder):
 
 
 def test_a_plan_costs_what_its_steps_cost(request_, encoder):
-    words = costs.sizes(request_)
+    words = costs.words_of(request_)
     assert (words.train, words.dev) == tuple(
         sum(len(one.words) for one in read_split(request_, split)) for split in ("train", "dev")
     )

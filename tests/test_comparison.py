@@ -14,7 +14,7 @@ from babelscope.comparison import Compare
 from babelscope.compiler import compile_study
 from babelscope.engine import run_plan
 from babelscope.errors import StudyError
-from babelscope.statistics import paired_gain
+from babelscope.statistics import mean_ratio, paired_gain
 from babelscope.steps import SENTENCES, Evaluate, Recurrent, Tune
 from babelscope.study import Study
 from command_line import declaration, transfer
@@ -83,6 +83,13 @@ def test_the_other_way_round_is_the_negative(seeds, sentences, seed):
     if one.low is not None:
         np.testing.assert_allclose([one.low, one.high], [-other.high, -other.low], atol=1e-12)
         assert one.low <= one.high
+
+
+def test_a_mean_ratio_is_its_gain_over_nothing_right():
+    counts = np.random.default_rng(0).integers(0, 5, (2, 3, 40)) + np.array([0, 5])[:, None, None]
+    assert mean_ratio(counts) == paired_gain(counts, counts * np.array([0, 1])[:, None, None])
+    ratios = [above.sum() / below.sum() for above, below in zip(*counts, strict=True)]
+    assert mean_ratio(counts).mean == pytest.approx(np.mean(ratios))
 
 
 def test_a_model_gains_nothing_over_itself():

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from langcodes import Language as Tag
-from langcodes import LanguageTagError
-
 
 @dataclass(frozen=True, slots=True)
 class Language:
@@ -56,6 +53,9 @@ REAL_LANGUAGES = {language.code: language for language in _REAL}
 
 def language_name(code: str) -> str:
     """The name of a real language, with script and place where the code has them; the code where it is of none."""
+    from langcodes import Language as Tag  # here, since the artificial world needs no package at all
+    from langcodes import LanguageTagError
+
     if code in REAL_LANGUAGES:
         return REAL_LANGUAGES[code].name
     try:

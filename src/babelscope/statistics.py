@@ -191,6 +191,12 @@ def paired_interval(
     return Interval(value, low, high, float(found.standard_error), len(a))
 
 
+def mean_ratio(counts: ArrayLike, *, confidence: float = 0.95) -> Interval:
+    """A ratio over sentences, the mean over seeds, with the interval of `paired_gain` over one that is always 0."""
+    above, below = np.asarray(counts, dtype=np.float64)
+    return paired_gain([above, below], [np.zeros_like(above), below], confidence=confidence)
+
+
 def paired_gain(
     first: ArrayLike, second: ArrayLike, *, confidence: float = 0.95, resamples: int = 2000, seed: int = 0
 ) -> Interval:

@@ -45,7 +45,7 @@ class Costs(NamedTuple):
     """Of language modelling."""
 
 
-class Sizes(NamedTuple):
+class Words(NamedTuple):
     """Words of the labelled sentences by split."""
 
     train: int
@@ -57,9 +57,9 @@ class _EnoughError(Exception):
     """The steps that were to be timed are done."""
 
 
-def sizes(request: Request) -> Sizes:
+def words_of(request: Request) -> Words:
     """How much there is to train and to score on."""
-    return Sizes(*(sum(len(one.words) for one in read_split(request, split)) for split in SPLITS))
+    return Words(*(sum(len(one.words) for one in read_split(request, split)) for split in SPLITS))
 
 
 def encoder_costs(request: Request, name: str, encoder: Encoder, text: Sequence[str]) -> Costs:
@@ -83,7 +83,7 @@ def recurrent_costs(request: Request) -> Costs:
     return Costs(_word(model, RECURRENT, train[:SAMPLE]))
 
 
-def expected_seconds(request: Request, recipe: Recipe, costs: Costs, words: Sizes, longer: float) -> float:
+def expected_seconds(request: Request, recipe: Recipe, costs: Costs, words: Words, longer: float) -> float:
     """Of all rounds of a recipe, with validation after each epoch and the scores on dev and test sentences.
 
     `longer` is how many pieces the words have, as a multiple of those that they have as the language is written.

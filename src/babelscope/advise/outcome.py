@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from babelscope.advise.floor import constant_answer
 from babelscope.advise.race import Runner, best_direct, counted, gain, leader, mean, score
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Request
-from babelscope.statistics import Interval, paired_gain
+from babelscope.statistics import Interval, mean_ratio, paired_gain
 from babelscope.steps import Evaluate
 from babelscope.store import Store
 from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM, verdict
@@ -95,14 +94,11 @@ def _placed(runner: Runner, best: Runner, request: Request, store: Store) -> Pla
 def _floor(best: Runner, direct: Runner, request: Request, store: Store) -> Floor:
     found = constant_answer(request)
 
-    def over(first: NDArray[np.float64], second: NDArray[np.float64]) -> Interval:
-        return paired_gain(first, np.repeat(second, first.shape[1], axis=1))
+    def above(runner: Runner) -> Interval:
+        counts = counted(runner.test, request, store)
+        return paired_gain(counts, np.repeat(found.test, counts.shape[1], axis=1))
 
-    nothing = np.array([0.0, 1.0])[:, None, None]
-    behind, below = (over(counted(one.test, request, store), found.test) for one in (best, direct))
-    return Floor(
-        found.name, over(found.dev, found.dev * nothing), over(found.test, found.test * nothing), behind, below,
-    )  # fmt: skip
+    return Floor(found.name, mean_ratio(found.dev), mean_ratio(found.test), above(best), above(direct))
 
 
 def _verdicts(runners: Sequence[Runner], request: Request, store: Store) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from babelscope.advise.costs import Costs, expected_seconds, sizes
+from babelscope.advise.costs import Costs, expected_seconds, words_of
 from babelscope.advise.facts import Fact
 from babelscope.advise.recipes import EXTENDED, Recipe, recipes
 from babelscope.advise.request import Request
@@ -49,4 +49,4 @@ def _seconds(request: Request, recipe: Recipe, covered: Covered, costs: Mapping[
     if recipe.letters:
         lettered, own = (covered[recipe.encoder, letters].fertility for letters in (recipe.letters, None))
         longer = lettered / own
-    return expected_seconds(request, recipe, costs[recipe.encoder], sizes(request), longer)
+    return expected_seconds(request, recipe, costs[recipe.encoder], words_of(request), longer)

@@ -18,7 +18,7 @@ from babelscope.engine.events import Event
 from babelscope.engine.local import run_plan
 from babelscope.errors import InputError
 from babelscope.plan import Plan
-from babelscope.statistics import Interval, paired_gain
+from babelscope.statistics import Interval, mean_ratio, paired_gain
 from babelscope.steps import Evaluate
 from babelscope.store import Store
 from babelscope.task_table import TASKS
@@ -94,9 +94,8 @@ def mean(evaluations: Sequence[Evaluate], request: Request, store: Store) -> flo
 
 
 def score(evaluations: Sequence[Evaluate], request: Request, store: Store) -> Interval:
-    """The main measure, its interval over sentences and rounds: the gain over a model that is never right."""
-    counts = counted(evaluations, request, store)
-    return paired_gain(counts, counts * np.array([0.0, 1.0])[:, None, None])
+    """The main measure, its interval over sentences and rounds."""
+    return mean_ratio(counted(evaluations, request, store))
 
 
 def leader(runners: Sequence[Runner], request: Request, store: Store) -> Runner:
