@@ -10,7 +10,7 @@ from babelscope.comparison import Compare
 from babelscope.compiler import compile_study
 from babelscope.errors import InputError
 from babelscope.report import Report, markdown
-from babelscope.report.model import is_gain
+from babelscope.report.kinds import is_gain
 from babelscope.report.page import render
 from babelscope.report.tables import other_table
 from babelscope.report.unseen import Case, gains, unseen_figures, unseen_findings, unseen_tables, verdicts

@@ -13,10 +13,10 @@ from statistics import fmean, variance
 from typing import Literal, NamedTuple
 
 from babelscope.measures.landscape import reach
+from babelscope.report.kinds import main_measure
 from babelscope.report.model import Report, title_of
 from babelscope.rows import Row
 from babelscope.statistics import Interval, student_t_interval
-from babelscope.task_table import TASKS
 
 Curve = Mapping[float, float]
 """Place on a line -> value."""
@@ -190,11 +190,6 @@ def compare_flatness(found: Iterable[Flatness], first: str, second: str, languag
         if encoder == first and (second, task, pair) in widths
     ]
     return student_t_interval(paired) if paired else None
-
-
-def main_measure(row: Row) -> str:
-    """The first measure of the row's task."""
-    return TASKS[row.task].measures[0] if row.task in TASKS else ""
 
 
 def name_of(row: Row) -> str:

@@ -12,7 +12,8 @@ import pandas as pd
 
 from babelscope.report.aligned import is_similarity
 from babelscope.report.findings import Difference
-from babelscope.report.model import SCORES, Report, Score, is_curve, points_of, scale
+from babelscope.report.kinds import SCORES, is_curve
+from babelscope.report.model import Report, Score, points_of, scale
 from babelscope.rows import Row
 from babelscope.statistics import Interval
 

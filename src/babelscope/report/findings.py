@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from babelscope.report.contrasts import Effect, verdict
-from babelscope.report.model import SCORES, Score, points_of, scale
+from babelscope.report.kinds import SCORES
+from babelscope.report.model import Score, points_of, scale
 from babelscope.statistics import Interval, difference_interval
 
 

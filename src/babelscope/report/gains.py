@@ -8,8 +8,9 @@ from statistics import fmean
 from typing import NamedTuple
 
 from babelscope.measures.landscape import barrier
-from babelscope.report.between import Between, Line, main_measure, name_of
-from babelscope.report.model import Report, is_score
+from babelscope.report.between import Between, Line, name_of
+from babelscope.report.kinds import is_score, main_measure
+from babelscope.report.model import Report
 from babelscope.statistics import Interval, student_t_interval
 
 

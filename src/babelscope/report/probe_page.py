@@ -10,7 +10,8 @@ import altair as alt
 import pandas as pd
 
 from babelscope.report.figures import Chart, Figure, look_of
-from babelscope.report.model import SCORES, Report, is_probe, scale, title_of
+from babelscope.report.kinds import SCORES, is_probe
+from babelscope.report.model import Report, scale, title_of
 from babelscope.report.probes import (
     CONTROL,
     TARGET,

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from babelscope.report.model import SCORES, Report, is_probe, main_measure, title_of
+from babelscope.report.kinds import SCORES, is_probe, main_measure
+from babelscope.report.model import Report, title_of
 from babelscope.rows import Row
 from babelscope.statistics import Interval, geometric_interval, student_t_interval
 

@@ -13,7 +13,8 @@ from scipy.stats import spearmanr
 
 from babelscope.report.figures import Chart
 from babelscope.report.findings import in_words
-from babelscope.report.model import SCORES, Report, is_score, scale, title_of
+from babelscope.report.kinds import SCORES, is_score
+from babelscope.report.model import Report, scale, title_of
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.statistics import Interval, student_t_interval
 

@@ -10,19 +10,8 @@ from typing import Any
 from babelscope.report.aligned import is_similarity
 from babelscope.report.contrasts import Effect
 from babelscope.report.findings import Difference
-from babelscope.report.model import (
-    COMPANIONS,
-    SCORES,
-    Report,
-    Score,
-    is_companion,
-    is_curve,
-    is_gain,
-    is_probe,
-    is_score,
-    points_of,
-    scale,
-)
+from babelscope.report.kinds import COMPANIONS, SCORES, is_companion, is_curve, is_gain, is_probe, is_score
+from babelscope.report.model import Report, Score, points_of, scale
 from babelscope.report.published import is_published
 from babelscope.statistics import Interval, student_t_interval
 

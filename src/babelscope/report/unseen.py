@@ -13,7 +13,8 @@ from babelscope.comparison import GAIN
 from babelscope.corpora.letters import split_name
 from babelscope.report.figures import PALETTE, Chart, Figure
 from babelscope.report.findings import in_points
-from babelscope.report.model import SCORES, Report, Score, is_gain, scale, title_of
+from babelscope.report.kinds import SCORES, is_gain
+from babelscope.report.model import Report, Score, scale, title_of
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.rows import Row
 from babelscope.statistics import Interval
