@@ -150,7 +150,8 @@ def test_a_recipe_that_fails_is_given_up_and_the_others_go_on(request_, store, m
         return run([one for one in evaluations if one.key not in lost], *given) | lost
 
     monkeypatch.setattr(race, "_run", failing)
-    kept, lost, recurrent = (runner for runner in race_once(request_, tried, store))
+    once = request_.model_copy(update={"seeds": 1})
+    kept, lost, recurrent = race.race(once, tried, store, lambda plan: nullcontext(lambda event: None))
     assert lost.lost == "since it failed (adapt: no luck)"
     assert (len(kept.dev), lost.dev, len(recurrent.dev)) == (1, [], 1)
 
@@ -163,17 +164,6 @@ def test_what_a_verdict_lacks_is_what_is_named(request_, failed, lacked):
     runners = [race.Runner(recipe, [scored[recipe]], [scored[recipe]]) for recipe in tried]
     with pytest.raises(InputError, match=f"no verdict, and it failed: no luck with {lacked}"):
         race._drop_failed(runners, {scored[named[one]].key: f"no luck with {one}" for one in failed})
-
-
-def race_once(request, tried, store):
-    runners = [race.Runner(recipe) for recipe in tried]
-    scored = race._evaluations(request, tried, 0)
-    for runner in runners:
-        runner.test.append(scored[runner.recipe])
-        runner.dev.append(runner.test[0].model_copy(update={"data": runner.test[0].model.dev[0]}))
-    failed = race._run([runner.dev[0] for runner in runners], store, lambda plan: nullcontext(lambda event: None))
-    race._drop_failed(runners, failed)
-    return runners
 
 
 def test_a_verdict_a_page_and_a_model_that_pipelines_load(request_, files, tmp_path, encoder_folder):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -164,8 +165,8 @@ def _replacing(path: Path) -> Iterator[Path]:
 
 
 def _set_modes(draft: Path) -> None:
-    """Those that new files have; safetensors gives its files to their owner alone."""
-    hidden = os.umask(0)
-    os.umask(hidden)
-    for file in [draft] if draft.is_file() else filter(Path.is_file, draft.rglob("*")):
-        file.chmod(0o666 & ~hidden)
+    """Give the files of a folder the mode of the most open one: safetensors leaves its own to their owner alone."""
+    files = list(filter(Path.is_file, draft.rglob("*")))
+    mode = max((stat.S_IMODE(file.stat().st_mode) for file in files), default=0)
+    for file in files:
+        file.chmod(mode)
