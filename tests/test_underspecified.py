@@ -68,6 +68,7 @@ def test_every_training_set_can_have_its_own_size(encoder_folder):
     (model,) = {step for step in compile_study(study).steps.values() if isinstance(step, Tune)}
     assert [(data.language, data.examples) for data in model.train] == [("qaa", 30), ("qab", 20)]
     assert [(data.language, data.examples) for data in model.dev] == [("qaa", 10), ("qab", 10)]
+    assert model.labels["train_languages"] == "qaa+qab"
     with pytest.raises(ValueError, match=r"sizes\.train has 3 numbers for 2 training sets: give one, or 2"):
         few(encoder_folder, shots=None, sizes={"train": [30, 20, 10]})
 

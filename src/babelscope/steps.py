@@ -221,12 +221,12 @@ class Tune(Step):
     def labels(self) -> dict[str, Any]:
         """The encoder's columns, the schedule, the task, the languages of the training data and the seed.
 
-        A language that there are fewer examples of than of the first stands with their number, and so does the first
-        where these are so few that none are left to select on: `qaa+qab:100`, `qab:100`.
+        A language whose examples are so few that none are left to select on stands with their number: `qaa+qab:100`,
+        `qab:100`.
         """
-        few = [data.examples and (data.examples != self.train[0].examples or not self.dev) for data in self.train]
-        named = (f"{data.code}:{data.examples}" if n else data.code for data, n in zip(self.train, few, strict=True))
-        languages = "+".join(dict.fromkeys(named))
+        selected = {data.code for data in self.dev}
+        few = {data.code: f":{data.examples}" for data in self.train if data.examples and data.code not in selected}
+        languages = "+".join(dict.fromkeys(data.code + few.get(data.code, "") for data in self.train))
         labels = self.encoder.labels | {"task": self.task, "train_languages": languages, "seed": self.seed}
         return labels | ({"schedule": self.schedule.name} if self.schedule else {})
 
