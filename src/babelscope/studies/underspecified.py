@@ -111,7 +111,7 @@ def _in_world(
     source, target, epochs = learning
     sizes = Sizes(train=target, dev=200, test=300)
     if given.small:
-        source, epochs, sizes = source // 2, 3 * epochs // 4, Sizes(train=2 * target // 3, dev=50, test=100)
+        source, epochs, sizes = 5 * source // 6, epochs - 1, Sizes(train=2 * target // 3, dev=50, test=100)
     tuning = Tuning(epochs=epochs, learning_rate=7e-4, tokens_per_batch=256, batches="one-language")
     return Setting("world:{}".format, pairs, sizes, tuning, source, planes, few_shot)
 
