@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.optim import Optimizer
 
 from babelscope.encoders.pieces import EVALUATION_TOKENS
 from babelscope.errors import DivergedError, InputError
@@ -119,24 +120,15 @@ def tune(
             if step <= state.step:
                 continue
             part.reach(step)
-            rate = learning_rate(step, total, tuning)
-            set_rate(optimizer, rate)
-
+            set_rate(optimizer, learning_rate(step, total, tuning))
             torch.manual_seed(derive_seed(seed, "dropout", step))
             loss = _loss(model, task, tuning, indices, derive_seed(seed, "batch", step))
             value = loss.item()
             if not math.isfinite(value):
-                raise _diverged(value, step, rate, tuning)
-            loss.backward()
-            if tuning.clip is not None:
-                nn.utils.clip_grad_norm_(part.flats, tuning.clip)
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=False)
+                raise _diverged(value, step, learning_rate(step, total, tuning), tuning)
+            _descend(loss, part, optimizer, tuning)
 
-            state.step = step
-            state.loss_sum, state.loss_steps = state.loss_sum + value, state.loss_steps + 1
-            if step % max(1, total // 100) == 0 or step == total:
-                _record_loss(state)
+            _record_loss(state, step, value, closes=step % max(1, total // 100) == 0 or step == total)
             if watch is not None and watch.due(step, total):
                 _observe(watch, step, model, part, paused)
             if step == total or (epoch_ends if tuning.validate_every is None else step % tuning.validate_every == 0):
@@ -166,6 +158,14 @@ def _loss(model: nn.Module, task: Task, tuning: Tuning, indices: NDArray[np.int6
     batch = task.batch(indices, torch.Generator().manual_seed(seed))
     with torch.autocast(tuning.device, torch.bfloat16, enabled=tuning.precision == "bfloat16"):
         return task.loss(model, batch)
+
+
+def _descend(loss: Tensor, part: TrainedPart, optimizer: Optimizer, tuning: Tuning) -> None:
+    loss.backward()
+    if tuning.clip is not None:
+        nn.utils.clip_grad_norm_(part.flats, tuning.clip)
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=False)
 
 
 def _read(model: nn.Module, task: Task, tuning: Tuning) -> None:
@@ -207,10 +207,13 @@ def _observe(
     part.train()
 
 
-def _record_loss(state: State) -> None:
-    """Close the running mean of the training loss with a point of its curve."""
-    state.points.append(Point(state.step, "train", "loss", state.loss_sum / state.loss_steps))
-    state.loss_sum, state.loss_steps = 0.0, 0
+def _record_loss(state: State, step: int, value: float, closes: bool) -> None:
+    """Count a step's loss into the running mean; where that closes, it becomes a point of the training curve."""
+    state.step = step
+    state.loss_sum, state.loss_steps = state.loss_sum + value, state.loss_steps + 1
+    if closes:
+        state.points.append(Point(step, "train", "loss", state.loss_sum / state.loss_steps))
+        state.loss_sum, state.loss_steps = 0.0, 0
 
 
 def _diverged(value: float, step: int, rate: float, tuning: Tuning) -> DivergedError:
