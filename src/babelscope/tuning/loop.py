@@ -120,15 +120,17 @@ def tune(
             if step <= state.step:
                 continue
             part.reach(step)
-            set_rate(optimizer, learning_rate(step, total, tuning))
+            rate = learning_rate(step, total, tuning)
+            set_rate(optimizer, rate)
             torch.manual_seed(derive_seed(seed, "dropout", step))
             loss = _loss(model, task, tuning, indices, derive_seed(seed, "batch", step))
             value = loss.item()
             if not math.isfinite(value):
-                raise _diverged(value, step, learning_rate(step, total, tuning), tuning)
+                raise _diverged(value, step, rate, tuning)
             _descend(loss, part, optimizer, tuning)
 
-            _record_loss(state, step, value, closes=step % max(1, total // 100) == 0 or step == total)
+            state.step = step
+            _record_loss(state, value, closes=step % max(1, total // 100) == 0 or step == total)
             if watch is not None and watch.due(step, total):
                 _observe(watch, step, model, part, paused)
             if step == total or (epoch_ends if tuning.validate_every is None else step % tuning.validate_every == 0):
@@ -207,12 +209,11 @@ def _observe(
     part.train()
 
 
-def _record_loss(state: State, step: int, value: float, closes: bool) -> None:
+def _record_loss(state: State, value: float, closes: bool) -> None:
     """Count a step's loss into the running mean; where that closes, it becomes a point of the training curve."""
-    state.step = step
     state.loss_sum, state.loss_steps = state.loss_sum + value, state.loss_steps + 1
     if closes:
-        state.points.append(Point(step, "train", "loss", state.loss_sum / state.loss_steps))
+        state.points.append(Point(state.step, "train", "loss", state.loss_sum / state.loss_steps))
         state.loss_sum, state.loss_steps = 0.0, 0
 
 
