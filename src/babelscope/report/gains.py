@@ -56,7 +56,10 @@ def few_shots(report: Report, between: Between) -> list[FewShot]:
         target = (encoder, task, f"{end.rpartition(':')[0]}:{shots}", seed)
         if split == "dev" and judged and target in tuned:
             losses, scores = line.losses[line.target], judged.scores[line.target]
-            alpha = min(losses, key=lambda place: (losses[place], place))
+            places = losses.keys() & scores.keys()
+            if 0.0 not in places:  # chosen on the line or not at all, and held against zero-shot
+                continue
+            alpha = min(places, key=lambda place: (losses[place], place))
             values = (scores[0.0], scores[alpha], tuned[target], alpha)
             pairs = found.setdefault((encoder, task, shots), defaultdict(list))
             pairs[origin, line.target].append(values)
@@ -101,8 +104,9 @@ def seed_means(report: Report, between: Between) -> list[SeedMean]:
         gains = _gains({key[2]: means for key, means in averaged.items() if key[:2] == (encoder, task)}, lines)
         sources = [gain for (source, language), gain in gains.items() if source == language]
         targets = [gain for (source, language), gain in gains.items() if source != language]
-        barriers = [barrier(list(line.losses[line.origin]), list(line.losses[line.origin].values())) for line in lines]
         if sources and targets:
+            losses = [line.losses[line.origin] for line in lines if line.losses[line.origin]]
+            barriers = [barrier(list(curve), list(curve.values())) for curve in losses]
             models = len({seed for line in lines for seed in (line.seed,)}) + 1
             found.append(
                 SeedMean(
@@ -116,8 +120,9 @@ def _gains(averaged: Mapping[str, Mapping[str, float]], lines: Sequence[Line]) -
     """(Training language, language) -> the mean model's score minus the mean of the models' scores."""
     gains = {}
     for source, by_language in averaged.items():
-        own = sorted((line for line in lines if line.origin == source), key=lambda line: line.seed)
         for language, value in by_language.items():
+            own = [line for line in lines if line.origin == source and {0.0, 1.0} <= line.scores[language].keys()]
+            own.sort(key=lambda line: line.seed)
             # Each line begins with a seed's model; the last one ends with the last seed's.
             models = [line.scores[language][0.0] for line in own] + [line.scores[language][1.0] for line in own[-1:]]
             if models:
