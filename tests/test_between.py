@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from statistics import fmean, variance
 
 import pytest
 from scipy.stats import t
 
-from babelscope.report.between import DROP, Between, Place, compare_flatness, heights, planes
+from babelscope.report.between import DROP, Between, Place, compare_flatness
 from babelscope.report.between_findings import between_findings
 from babelscope.report.between_page import between_figures
 from babelscope.report.between_tables import between_tables
+from babelscope.report.files import write_figures
 from babelscope.report.gains import few_shots, seed_means
+from babelscope.report.line_tables import line_table, rise_table
 from babelscope.report.model import Report
 from babelscope.report.page import render
+from babelscope.report.planes import planes
 from babelscope.rows import Row
 
 ALPHAS = (-0.5, 0.0, 0.5, 1.0, 1.5)
@@ -140,9 +144,27 @@ def test_few_examples_choose_by_their_loss_and_are_judged_on_the_test_set():
     assert found.chosen_against_tuned.mean == pytest.approx(-0.04)
 
 
-def test_lines_without_the_model_of_all_examples_are_left_out():
-    rows = [one for one in few(10, "qab", 0, 0.5) if one.alpha1 is not None]
-    assert few_shots(report(*rows), Between.of(report(*rows))) == []
+@pytest.mark.parametrize(
+    "lacks",
+    [
+        lambda row: row.alpha1 is None,  # the model of all examples
+        lambda row: row.alpha1 == 0,  # zero-shot
+        lambda row: row.split == "dev",
+        lambda row: row.measure == "loss",
+        lambda row: row.split == "test" and row.alpha1 is not None,
+    ],
+)
+def test_few_examples_that_nothing_can_be_said_of_are_left_out_of_all_but_the_scores(lacks):
+    rows = [one for one in few(10, "qab", 0, 0.5) if not lacks(one)]
+    whole = report(*rows)
+    assert few_shots(whole, Between.of(whole)) == []
+    assert len(line_table(whole, Between.of(whole)).lines) == len({one.split for one in rows if one.alpha1 is not None})
+
+
+def test_the_point_is_chosen_among_those_that_are_judged():
+    rows = [one for one in few(10, "qab", 0, 0.5) if not (one.split == "test" and one.alpha1 == 0.5)]
+    (found,) = few_shots(report(*rows), Between.of(report(*rows)))
+    assert found.alpha == 0.0  # as low a loss as 1 has; the lower comes first
 
 
 def seeded(language: str, ends: tuple[float, float, float], mean: float) -> list[Row]:
@@ -166,6 +188,67 @@ def test_the_mean_model_is_held_against_the_mean_of_all_seeds_and_the_barrier_is
     assert found.barrier.mean == pytest.approx(fmean([1.5, 2.5]))
 
 
+def test_models_of_seeds_whose_source_is_not_scored_have_no_mean():
+    rows = seeded("qab", (0.5, 0.6, 0.7), 0.7)
+    whole = report(*rows)
+    assert seed_means(whole, Between.of(whole)) == [] and "Scores on lines" in render(whole)
+
+
+@pytest.mark.parametrize("end", [0.0, 1.0])
+def test_lines_of_seeds_without_the_models_themselves_have_no_mean(end):
+    rows = [*seeded("qaa", (0.9, 0.8, 0.7), 0.85), *seeded("qab", (0.5, 0.6, 0.7), 0.7)]
+    whole = report(*(one for one in rows if one.alpha1 != end))
+    assert seed_means(whole, Between.of(whole)) == []
+
+
+def test_a_part_alone_is_not_taken_for_the_whole_model():
+    parts = [
+        replace(one, train_languages=f"{one.train_languages}, head alone", value=one.value / 2)
+        for one in (*lines(), *seeded("qaa", (0.9, 0.8, 0.7), 0.85), *seeded("qab", (0.5, 0.6, 0.7), 0.7))
+    ]
+    alone, both = (Between.of(report(*rows)) for rows in (parts, [*parts, *lines()]))
+    whole = Between.of(report(*lines()))
+    assert both.means() == whole.means() | alone.means()
+    assert {one.encoder for one in both.flatness()} == {"one", "one, head alone"}
+    (mean,) = seed_means(report(*parts), alone)
+    assert mean.encoder == "one, head alone" and mean.targets.mean == pytest.approx(0.05)
+
+
+def test_the_table_of_the_rise_holds_the_means_and_the_largest_fall():
+    table = rise_table(Between.of(report(*lines())))
+    (line,) = [line for line in table.lines if [cell.text for cell in line[2:4]] == ["the source’s model", "target"]]
+    means = [100 * fmean(value for pair in normalised("source", "target", alpha) for value in pair) for alpha in ALPHAS]
+    numbers = [line[place].number for place in (4, 6, 7, 8)]
+    assert numbers == pytest.approx([means[1], means[2], means[1], 100])
+    assert line[9].number == 0
+
+
+def test_a_fall_on_the_way_is_told():
+    rows = [
+        row("accuracy", value, train_languages="qaa > qaa+qab", language="qab", alpha1=alpha, seed=0)
+        for alpha, value in {0.0: 0.4, 0.25: 0.44, 0.5: 0.42, 1.0: 0.8}.items()
+    ]
+    whole = report(*rows)
+    between = Between.of(whole)
+    assert rise_table(between).lines[0][9].number == pytest.approx(2.5)
+    assert "falls by 2.5 points at most" in "\n".join(between_findings(whole, between))
+
+
+def test_every_line_is_listed_with_its_scores_and_their_places():
+    strange = [
+        row("accuracy", value, train_languages=models, language="qab", alpha1=alpha, seed=seed, split=split)
+        for models, split in (("qaa > qaa+qab", "test"), ("qaa > random", "dev"), ("qaa > qab", "dev"))
+        for seed in (0, 1)
+        for alpha, value in {0.0: 0.4 + 0.1 * seed, 0.3: 0.7, 0.9: 0.1}.items()
+    ]
+    whole = report(*strange)
+    for line in (found := line_table(whole, Between.of(whole)).lines):
+        assert [cell.text for cell in line[5:]] == ["%", "45.0", "", "", "10.0", "0.9", "70.0", "0.3", "2"]
+    assert [[cell.text for cell in line[2:5]] for line in found] == [
+        ["qaa > qaa+qab", "qab", "test"], ["qaa > random", "qab", "dev"], ["qaa > qab", "qab", "dev"],
+    ]  # fmt: skip
+
+
 def plane(seed: int) -> list[Row]:
     return [
         row(
@@ -187,11 +270,31 @@ def test_the_bands_close_where_the_score_is_what_all_are_divided_by():
 
 def test_planes_are_means_over_seeds_of_scores_divided_by_those_of_the_origin():
     found = planes(report(*plane(0), *plane(1), *lines()))
-    (rows,) = found.values()
-    places = heights(rows)["qab"]
+    (plane_there,) = found
+    assert plane_there.title == "Plane from qaa+qab to qaa and qab: Part-of-speech tagging, one"
+    places = plane_there.heights()["qab"]
     expected = fmean((0.8 - 0.1 * seed - 0.05 - 0.3) / (0.8 - 0.1 * seed) for seed in (0, 1))
     assert places[0.5, 1.5] == pytest.approx(expected) and places[0.0, 0.0] == 1.0
     assert len(places) == len(ALPHAS) ** 2
+
+
+@pytest.mark.parametrize(
+    ("models", "title", "ways"),
+    [
+        (
+            "qaa > qaa+qab > qab",
+            "Plane from qaa to qaa+qab and qab",
+            ["to the model of qaa+qab", "to the model of qab"],
+        ),
+        ("qaa > random > random", "Plane from qaa in random directions", ["in a random direction"] * 2),
+    ],
+)
+def test_a_plane_is_named_by_its_models(models, title, ways):
+    whole = report(*(replace(one, train_languages=models) for one in plane(0)))
+    (figure,) = between_figures(whole, Between.of(whole))
+    assert figure.title.startswith(title) and "the model of qaa," in figure.caption
+    axes = figure.chart.to_dict()["spec"]["layer"][0]["encoding"]
+    assert [axes[axis]["title"].partition(" ")[2] for axis in "xy"] == ways
 
 
 def angle_rows() -> list[Row]:
@@ -214,7 +317,7 @@ def test_the_page_shows_all_of_it_and_says_it_in_words():
     ]  # fmt: skip
     whole = report(*rows)
     between = Between.of(whole)
-    assert len(list(between_figures(whole, between))) == 5 and len(between_tables(whole, between)) == 5
+    assert len(list(between_figures(whole, between))) == 5 and len(between_tables(whole, between)) == 7
     text = "\n".join(between_findings(whole, between))
     assert "differ by 51.0 [48.5, 53.5] degrees" in text
     assert "On the target, two is flatter" in text
@@ -227,6 +330,20 @@ def test_the_page_shows_all_of_it_and_says_it_in_words():
 def test_an_unfinished_study_has_a_page():
     for count in range(0, 60, 7):
         assert "<h1>a study</h1>" in render(report(*(lines() + plane(0))[-count:]))
+
+
+def test_its_charts_are_files_beside_those_of_scores(tmp_path):
+    files = write_figures(report(*lines(), *plane(0), *angle_rows()), tmp_path / "lines.svg")
+    assert [one.name for one in files] == [
+        "lines-from-one-language-to-two.svg", "lines-from-one-language-to-two-part-of-speech-tagging.svg",
+        "lines-how-much-chance-decides.svg", "lines-angle-and-ratio-of-norms.svg",
+        "lines-plane-from-qaa-qab-to-qaa-and-qab-part-of-speech-tagging-one.svg",
+    ]  # fmt: skip
+    assert all(one.read_text().startswith("<svg") for one in files)
+
+
+def test_numbers_between_models_are_not_pooled_with_others():
+    assert "Other measures" not in render(report(*lines(), *few(10, "qab", 0, 0.5), *angle_rows()))
 
 
 def test_other_studies_have_no_such_section():

@@ -270,7 +270,7 @@ def test_a_store_that_cannot_be_used_is_exit_status_2(study, tmp_path):
 def test_rows_and_reports_need_a_result(study, tmp_path):
     for verb in ("rows", "report"):
         answer = babelscope(verb, study, "--store", tmp_path / "store", "-o", tmp_path / "x.html")
-        assert answer.status == 2 and "holds no result of tiny yet: run it first" in answer.errors
+        assert answer.status == 2 and "there is no such store" in answer.errors
     assert not (tmp_path / "x.html").exists()
 
 

@@ -286,7 +286,7 @@ def test_figures_are_drawn(report, tmp_path):
     svg = (tmp_path / "figure.svg").read_text()
     assert all(label in svg for label in LABELS.values())
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(InputError, match="no test scores yet"):
+    with pytest.raises(InputError, match="nothing to show yet"):
         write_figures(Report("Empty", "", []), tmp_path / "figure.svg")
 
 
@@ -325,7 +325,7 @@ def test_markdown_has_all_tasks_one_after_the_other(report, two_tasks, tmp_path)
     text = (tmp_path / "tables.md").read_text()
     table = markdown(report)
     assert text == f"## Part-of-speech tagging: Accuracy\n\n{table}\n## Dependency parsing: LAS\n\n{table}"
-    with pytest.raises(InputError, match="no test scores yet"):
+    with pytest.raises(InputError, match="nothing to show yet"):
         write_report(Report("Empty", "", []), tmp_path / "empty.md")
 
 

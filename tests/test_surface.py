@@ -493,15 +493,20 @@ def faults(encoder: Path, **changes: Any) -> list[str]:
         ({"evaluate": ["glue:rte"]}, "interpolations.1.evaluate.0", "'glue:rte' is no data of pos"),
         ({"evaluate": []}, "interpolations.1.evaluate", ""),
         ({"part": "tail"}, "interpolations.1.part", "'tail'"),
+        ({"sentences": 9}, "interpolations.1.evaluate.0", "interpolations.0 scores these models on 10 sentences of"),
+        ({"tasks": ["pos a", "elsewhere"]}, "interpolations.1", "no encoder is tuned on all of pos a, elsewhere"),
+        ({"alphas": []}, "interpolations.1", "two places or more"),
+        ({"alphas": [0.5, 0.5]}, "interpolations.1", "two places or more"),
     ],
 )
 def test_interpolations_that_cannot_be_are_refused_with_their_path(encoder_folder, changes, path, problem):
     tasks = declared(encoder_folder)["tasks"]
+    tasks["pos a"]["encoders"], tasks["elsewhere"] = [str(encoder_folder)], tasks["pos c"] | {"encoders": ["other"]}
     tasks["pooled"] = tasks["inference b"] | {"head": "pooler", "train": ["world:qac"]}
     fine = interpolation("pos a", "pos b")
     lines = faults(encoder_folder, tasks=tasks, interpolations=[fine, fine | changes])
     assert any(line.strip(" -").startswith(f"{path}: ") and problem in line for line in lines), lines
-    assert not any("interpolations.0" in line for line in lines)
+    assert not any(line.strip(" -").startswith("interpolations.0") for line in lines)
 
 
 def test_all_faults_are_reported_at_once_before_anything_runs(encoder_folder, tmp_path):

@@ -281,7 +281,12 @@ def _version(
 def _found_rows(job: Job) -> list[results.Row]:
     found = results.study_rows(job.study.name, job.plan, job.store)
     if not found:
-        raise InputError(f"{job.store.folder} holds no result of {job.study.name} yet: run it first")
+        if not job.store.folder.exists():
+            raise InputError(f"{job.store.folder}: there is no such store; give the one of the run with --store")
+        raise InputError(
+            f"{job.store.folder} holds no result of {job.study.name} as it is asked for: run it first, or give the "
+            "--with that it was run with, such as --with scale=small"
+        )
     if job.done < len(job.plan.steps):
         err.print(f"[yellow]note[/] {job.done} of {len(job.plan.steps)} steps are done; the rest is missing")
     return found

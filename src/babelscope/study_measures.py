@@ -118,9 +118,11 @@ class Interpolation(Declaration):
     1.5; between seeds 11, 0 to 1; along random directions 21, -1 to 1."""
 
     @model_validator(mode="after")
-    def _random_alone(self) -> Interpolation:
+    def _possible(self) -> Interpolation:
         if self.random and len(self.tasks) > 1:
             raise ValueError("random directions lead from one task's models; name one task")
+        if self.alphas is not None and len(set(self.alphas)) < 2:
+            raise ValueError("alphas are two places or more; leave them out for the usual ones")
         return self
 
 

@@ -43,7 +43,11 @@ class Surface(Step):
     @property
     def title(self) -> str:
         labels = self.labels
-        return f"{len(self.points)} models between {labels['train_languages']}: {labels['encoder']}, {labels['task']}"
+        among = f"{len(self.points)} models between"
+        if labels["seed"] is None:
+            among = f"the mean of {len(self.models)} models,"
+        seeds = " > ".join(dict.fromkeys(str(model.seed) for model in self.models))
+        return f"{among} {labels['train_languages']}: {labels['encoder']}, {labels['task']}, seed {seeds}"
 
     def execute(self, workspace: Workspace) -> None:
         from babelscope.surfaces import measure_surface
@@ -65,7 +69,7 @@ class Angle(Step):
     @property
     def title(self) -> str:
         labels = self.labels
-        return f"angle at {labels['train_languages']}: {labels['encoder']}, {labels['task']}"
+        return f"angle at {labels['train_languages']}: {labels['encoder']}, {labels['task']}, seed {labels['seed']}"
 
     def execute(self, workspace: Workspace) -> None:
         from babelscope.surfaces import measure_angle

@@ -43,7 +43,10 @@ def _fault(kind: type[Declaration], fault: Any) -> str:
     if fault["type"] == "missing":
         return f"{where}: missing"
     problem = _IN_WORDS.get(fault["type"], fault["msg"].removeprefix("Value error, "))
-    return f"{where}: {problem.format(**fault.get('ctx', {}))} (given: {_GIVEN.repr(fault['input'])})"
+    # What is wrong with a declaration as a whole names what it is about; all of it would hide that.
+    whole = fault["type"] == "value_error" and isinstance(fault["input"], dict)
+    given = "" if whole else f" (given: {_GIVEN.repr(fault['input'])})"
+    return f"{where}: {problem.format(**fault.get('ctx', {}))}{given}"
 
 
 _IN_WORDS = {

@@ -28,6 +28,7 @@ def find_data(study: Study, faults: Faults) -> list[tuple[Dataset, ...]]:
     """What the models of each interpolation are scored on; the tasks of interpolations and angles are checked too."""
     for k, names in enumerate(study.angles):
         faults.resolve(f"angles.{k}", _check_tasks, names, study)
+    _check_told_apart(study, faults)
     return [_data(study, k, faults) for k in range(len(study.interpolations))]
 
 
@@ -83,11 +84,29 @@ def _data(study: Study, k: int, faults: Faults) -> tuple[Dataset, ...]:
     )
 
 
+def _check_told_apart(study: Study, faults: Faults) -> None:
+    """Whether the same models are scored on the same sentences of a data set, where that is declared twice."""
+    seen: dict[object, tuple[int, int]] = {}
+    for k, declared in enumerate(study.interpolations):
+        tasks = [(name, study.tasks[name]) for name in declared.tasks if name in study.tasks]
+        models = tuple((task.task or name, task.train, task.shots) for name, task in tasks)
+        for place, data in enumerate(declared.evaluate):
+            key = (models, declared.random, declared.part, declared.split, data)
+            other, sentences = seen.setdefault(key, (k, declared.sentences))
+            if sentences != declared.sentences:
+                faults.add(
+                    f"interpolations.{k}.evaluate.{place}",
+                    f"interpolations.{other} scores these models on {sentences} sentences of {data}, this one on "
+                    f"{declared.sentences}; rows could not tell the two apart: give both the same `sentences`",
+                )
+
+
 def _check_tasks(names: Sequence[str], study: Study) -> None:
     """Refuse tasks whose models cannot be combined.
 
     Raises:
-        InputError: one is not in the study, comes twice, or is another task or has another head than the first.
+        InputError: one is not in the study, comes twice, is another task or has another head than the first; or no
+            encoder is tuned on all of them.
     """
     for name in names:
         if name not in study.tasks:
@@ -98,6 +117,9 @@ def _check_tasks(names: Sequence[str], study: Study) -> None:
     for name, other in zip(names[1:], others, strict=True):
         if other != first:
             raise InputError(f"{names[0]} and {name} are models of different shapes; give tasks of one kind and head")
+    meant = [set(study.tasks[name].encoders) for name in names if study.tasks[name].encoders]
+    if meant and not set.intersection(*meant):
+        raise InputError(f"no encoder is tuned on all of {', '.join(names)}; see their `encoders`")
 
 
 def _models(

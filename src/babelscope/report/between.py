@@ -1,4 +1,4 @@
-"""What lies between tuned models: lines and planes of scores, read from rows.
+"""What lies between tuned models: lines of scores, read from rows.
 
 Wu, Van Durme and Dredze (2022): every score is divided by the bilingual model's on that language.
 """
@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from babelscope.measures.landscape import reach
 from babelscope.report.kinds import main_measure
-from babelscope.report.model import Report, title_of
+from babelscope.report.model import Report
 from babelscope.rows import Row
 from babelscope.statistics import Interval, student_t_interval
 
@@ -31,7 +31,7 @@ class Line:
 
     task: str
     encoder: str
-    """With surgery and schedule, if any."""
+    """With surgery and schedule, if any, and the part that moves if the rest does not."""
     origin: str
     """Training languages of the model at 0."""
     end: str
@@ -61,8 +61,9 @@ class Line:
 
     def normalised(self, language: str) -> Curve | None:
         """The scores divided by that at 1, the bilingual model's; None where that is not above 0 or not there."""
-        at_end = self.scores[language].get(1.0, 0.0)
-        return {alpha: value / at_end for alpha, value in self.scores[language].items()} if at_end > 0 else None
+        scores = self.scores.get(language, {})
+        at_end = scores.get(1.0, 0.0)
+        return {alpha: value / at_end for alpha, value in scores.items()} if at_end > 0 else None
 
 
 class Place(NamedTuple):
@@ -97,13 +98,14 @@ class Between:
     @classmethod
     def of(cls, report: Report) -> Between:
         """From its rows; those of planes, and of means of many models, are no lines."""
-        found: dict[tuple[str, str, str, str, int], Line] = {}
+        found: dict[tuple[str, str, str, str, str, int], Line] = {}
         for row in report.rows:
-            languages = (row.train_languages or "").split(" > ")
-            if row.alpha1 is None or row.alpha2 is not None or row.seed is None or len(languages) != 2:
+            models, encoder = lies_between(row)
+            if row.alpha1 is None or row.alpha2 is not None or row.seed is None or len(models) != 2:
                 continue
-            key = (row.task or "", name_of(row), row.train_languages or "", row.split or "", row.seed)
-            line = found.setdefault(key, Line(key[0], key[1], languages[0], languages[1], key[3], key[4]))
+            origin, end = models
+            key = (row.task or "", encoder, origin, end, row.split or "", row.seed)
+            line = found.setdefault(key, Line(*key))
             if row.measure == main_measure(row):
                 line.scores[row.language or ""][row.alpha1] = row.value
             elif row.measure == "loss":
@@ -197,24 +199,7 @@ def name_of(row: Row) -> str:
     return ", ".join(filter(None, [row.encoder, row.surgery, row.schedule]))
 
 
-def planes(report: Report) -> dict[str, list[Row]]:
-    """By title: the task's first measure at every point of a plane, for every seed."""
-    found: dict[str, list[Row]] = defaultdict(list)
-    for row in report.rows:
-        if row.alpha2 is not None and row.seed is not None and row.measure == main_measure(row):
-            _, source, target = (row.train_languages or "").split(" > ")
-            found[f"Plane of {source} and {target}: {title_of(row.task or '')}, {name_of(row)}"].append(row)
-    return found
-
-
-def heights(rows: Sequence[Row]) -> dict[str, dict[tuple[float, float], float]]:
-    """Language -> place -> mean over seeds of the score divided by that at 0, 0."""
-    by_seed: dict[tuple[str, int | None], dict[tuple[float, float], float]] = defaultdict(dict)
-    for row in rows:
-        by_seed[row.language or "", row.seed][row.alpha1 or 0.0, row.alpha2 or 0.0] = row.value
-    found: dict[str, dict[tuple[float, float], list[float]]] = defaultdict(lambda: defaultdict(list))
-    for (language, _), values_there in by_seed.items():
-        if (origin := values_there.get((0.0, 0.0), 0.0)) > 0:
-            for place, value in values_there.items():
-                found[language][place].append(value / origin)
-    return {one: {place: fmean(values) for place, values in places.items()} for one, places in found.items()}
+def lies_between(row: Row) -> tuple[list[str], str]:
+    """The training languages of the models that a row is between; the encoder, with the part if that alone moves."""
+    models, _, part = (row.train_languages or "").partition(", ")
+    return models.split(" > "), ", ".join(filter(None, [name_of(row), part]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, pairwise
 
 from babelscope.report.between import DROP, Between, Flatness, Place, compare_flatness, name_of
@@ -38,31 +39,31 @@ def _rise(means: Mapping[Place, Interval], encoder: str) -> Iterator[str]:
         values = [curve[alpha].mean for alpha in sorted(curve)]
         least, most = min(values), max(values)
         fall = max(0.0, *(before - after for before, after in pairwise(values)))
-        start = curve[0.0]
-        bounds = "" if start.low is None or start.high is None else f" [{100 * start.low:.1f}, {100 * start.high:.1f}]"
         yield (
             f"{encoder}: from the source’s model to the bilingual one the score on the {language} goes from "
-            f"{100 * start.mean:.1f}%{bounds} of the bilingual model’s to 100%; it lies between {100 * least:.1f} and "
+            f"{_number(curve[0.0], 1, 100)}% of the bilingual model’s to 100%; it lies between {100 * least:.1f} and "
             f"{100 * most:.1f}, and {_fall(100 * fall)}."
         )
 
 
 def _fall(points: float) -> str:
     if points < 0.05:
-        return "it never falls from one point to the next"
+        return "it never falls by 0.05 points or more from one point to the next"
     return f"falls by {points:.1f} points at most from one point to the next"
 
 
 def _angles_in_words(report: Report) -> Iterator[str]:
+    """Of models of two languages, and of each of these alone."""
     values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in report.rows:
-        if row.measure in ("angle", "norm ratio") and row.dataset == "all":
+        origin, _, ways = (row.train_languages or "").partition(" > ")
+        if row.measure in ("angle", "norm ratio") and row.dataset == "all" and origin == ways.replace(" > ", "+"):
             values[name_of(row)][row.measure].append(row.value)
     for encoder, found in values.items():
         angle, ratio = student_t_interval(found["angle"]), student_t_interval(found["norm ratio"])
         yield (
             f"{encoder}: seen from the bilingual model, the ways to the source’s and the target’s differ by "
-            f"{_number(angle, 1)} degrees, and the first is {_number(ratio, 2)} times as long."
+            f"{_number(angle, 1)} degrees, and the source’s is {_number(ratio, 2)} times as long."
         )
 
 
@@ -73,13 +74,12 @@ def _flatter(found: Sequence[Flatness]) -> Iterator[str]:
             difference = compare_flatness(found, first, second, language)
             if difference is None:
                 continue
-            if not difference.sign:
-                verdict = "the data do not say which is flatter"
-            else:
-                verdict = f"{first if difference.sign > 0 else second} is flatter"
+            one, other = (second, first) if difference.mean < 0 else (first, second)
+            verdict = f"{one} is flatter" if difference.sign else "the data do not say which is flatter"
             yield (
-                f"On the {language}, {verdict}: {first} keeps {1 - DROP:.0%} of the score over "
-                f"{_number(difference, 2)} more of α than {second} (paired over {difference.n} tasks and pairs)."
+                f"On the {language}, {verdict}: {one} keeps {1 - DROP:.0%} of the score over "
+                f"{_number(_upright(difference), 2)} more of α than {other} (paired by task and pair, "
+                f"n = {difference.n})."
             )
 
 
@@ -90,18 +90,31 @@ def _few_shot_in_words(one: FewShot) -> str:
     else:
         verdict = f"{'the first' if better.sign > 0 else 'the second'} is better"
     return (
-        f"{one.encoder}, {title_of(one.task)}, {one.shots} examples of the target: choosing a point on the line gains "
-        f"{_number(one.chosen, 1, 100)} points over zero-shot, training on them {_number(one.tuned, 1, 100)}; "
+        f"{one.encoder}, {title_of(one.task)}, {one.shots} examples of the target: choosing a point on the line "
+        f"{_gain(one.chosen)} over zero-shot, training on them {_gain(one.tuned)}; "
         f"{verdict} (difference {_number(better, 1, 100)})."
     )
 
 
 def _seeds_in_words(one: SeedMean) -> str:
     return (
-        f"{one.encoder}, {title_of(one.task)}: the mean of {one.models} seeds’ models gains "
-        f"{_number(one.targets, 1, 100)} points over single ones on other languages, {_signed(100 * one.source)} on "
-        f"the source; the barrier between seeds is {_number(one.barrier, 3)} nats."
+        f"{one.encoder}, {title_of(one.task)}: the mean of {one.models} seeds’ models {_gain(one.targets)} "
+        f"over single ones on other languages, {_signed(100 * one.source)} on the source; the barrier "
+        f"between seeds is {_number(one.barrier, 3)} nats."
     )
+
+
+def _gain(points: Interval) -> str:
+    """`gains 5.0 [4.0, 6.0] points`, or loses them."""
+    return f"{'loses' if points.mean < 0 else 'gains'} {_number(_upright(points), 1, 100)} points"
+
+
+def _upright(interval: Interval) -> Interval:
+    """The same with the sign turned if its mean is negative."""
+    if interval.mean >= 0:
+        return interval
+    low, high = (None if bound is None else -bound for bound in (interval.high, interval.low))
+    return replace(interval, mean=-interval.mean, low=low, high=high)
 
 
 def _signed(value: float) -> str:

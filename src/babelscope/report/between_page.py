@@ -9,9 +9,10 @@ from itertools import pairwise
 import altair as alt
 import pandas as pd
 
-from babelscope.report.between import Between, Place, heights, name_of, planes
+from babelscope.report.between import Between, Place, name_of
 from babelscope.report.figures import Chart, Figure
 from babelscope.report.model import Report, title_of
+from babelscope.report.planes import Plane, planes
 from babelscope.rows import Row
 from babelscope.statistics import Interval, student_t_interval
 
@@ -36,18 +37,17 @@ def between_figures(report: Report, between: Between) -> Iterator[Figure]:
             yield Figure("How much chance decides", caption, _line_chart(spread, "Variance"))
     if angles := [row for row in report.rows if row.measure in ("angle", "norm ratio") and row.dataset == "all"]:
         caption = (
-            "Seen from the bilingual model: how much farther the source’s model is than the target’s, and the angle."
+            "Seen from the first model (the bilingual one): the angle between the ways to the other two (the source’s "
+            "and the target’s), and how many times as long the first way is as the second."
         )
         yield Figure("Angle and ratio of norms", caption, _angle_chart(angles))
     if between.random:
-        caption = "The training language’s score, filter-normalised directions; mean over tasks, languages and seeds."
+        caption = "The training language’s score; filter-normalised directions; mean over tasks, languages and seeds."
         yield Figure("In random directions", caption, _random_chart(between))
-    for title, rows in planes(report).items():
-        places = heights(rows)
-        if not places:
-            continue  # nothing to divide by yet
-        caption = "Mean over seeds; 0, 0 is the bilingual model, whose score is 1."
-        yield Figure(title, caption, _plane_chart(report, places))
+    for plane in planes(report):
+        if heights := plane.heights():  # else nothing to divide by yet
+            caption = f"Mean over seeds; 0, 0 is the model of {plane.models[0]}, whose score is 1."
+            yield Figure(plane.title, caption, _plane_chart(report, plane, heights))
 
 
 def _line_chart(found: Mapping[Place, Interval], title: str) -> Chart:
@@ -74,7 +74,7 @@ def _band(interval: Interval, *, given: bool) -> dict[str, float | None]:
 def _random_chart(between: Between) -> Chart:
     values: dict[tuple[str, float], list[float]] = defaultdict(list)
     for line in between.random:
-        scores = line.scores[line.origin]
+        scores = line.scores.get(line.origin, {})
         for alpha, value in scores.items() if scores.get(0.0, 0.0) > 0 else ():
             values[line.encoder, alpha].append(value / scores[0.0])
     means = {key: student_t_interval(found) for key, found in values.items()}
@@ -109,25 +109,29 @@ def _angle_chart(rows: Sequence[Row]) -> Chart:
     return alt.layer(points).properties(width=_PANEL, height=_PANEL).facet(column=alt.Column("encoder:N", title=None))
 
 
-def _plane_chart(report: Report, found: Mapping[str, Mapping[tuple[float, float], float]]) -> Chart:
+def _plane_chart(report: Report, plane: Plane, heights: Mapping[str, Mapping[tuple[float, float], float]]) -> Chart:
     records = pd.DataFrame(
         {
             "language": f"scored on {report.labels.get(language, language)}",
-            "source": first,
-            "target": second,
+            "first": one,
+            "second": other,
             "score": value,
         }
-        for language, places in found.items()
-        for (first, second), value in places.items()
+        for language, places in heights.items()
+        for (one, other), value in places.items()
     )
-    for way in ("source", "target"):  # a cell reaches half of the way to its neighbours
+    for way in ("first", "second"):  # a cell reaches half of the way to its neighbours
         places = sorted(records[way].unique())
         half = min((after - before for before, after in pairwise(places)), default=0.1) / 2
         records[f"{way}_start"], records[f"{way}_end"] = records[way] - half, records[way] + half
     cells = alt.Chart(records).mark_rect().encode(
-        x=alt.X("source_start:Q", title="α to the source’s model", axis=_NO_GRID, scale=_NOT_NICE), x2="source_end:Q",
-        y=alt.Y("target_start:Q", title="α to the target’s model", axis=_NO_GRID, scale=_NOT_NICE), y2="target_end:Q",
+        x=alt.X("first_start:Q", title=_way("α₁", plane.models[1]), axis=_NO_GRID, scale=_NOT_NICE), x2="first_end:Q",
+        y=alt.Y("second_start:Q", title=_way("α₂", plane.models[2]), axis=_NO_GRID, scale=_NOT_NICE), y2="second_end:Q",
         color=alt.Color("score:Q", title="Score", scale=alt.Scale(type="threshold", domain=_BANDS, scheme="viridis")),
-        tooltip=["source", "target", alt.Tooltip("score:Q", format=".3f")],
+        tooltip=["first", "second", alt.Tooltip("score:Q", format=".3f")],
     )  # fmt: skip
     return alt.layer(cells).properties(width=_PANEL, height=_PANEL).facet(column=alt.Column("language:N", title=None))
+
+
+def _way(alpha: str, model: str) -> str:
+    return f"{alpha} in a random direction" if model == "random" else f"{alpha} to the model of {model}"

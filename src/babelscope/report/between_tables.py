@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from statistics import fmean
 
 from babelscope.measures.landscape import area_above
-from babelscope.report.between import DROP, Between, Flatness, heights, name_of, planes
+from babelscope.report.between import DROP, Between, Flatness, name_of
 from babelscope.report.gains import FewShot, SeedMean, few_shots, seed_means
+from babelscope.report.kinds import NORMS, TURNS
+from babelscope.report.line_tables import line_table, rise_table
 from babelscope.report.model import Report, title_of
+from babelscope.report.planes import planes
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.statistics import student_t_interval
 
 
 def between_tables(report: Report, between: Between) -> list[Table]:
-    """Flatness, angles by part, few examples, means of seeds, planes."""
+    """Scores along lines, flatness, angles by part, few examples, means of seeds, planes."""
     tables = [
-        _flatness_table(between.flatness()), _angle_table(report), _few_shot_table(few_shots(report, between)),
+        rise_table(between), _flatness_table(between.flatness()), _angle_table(report),
+        _few_shot_table(few_shots(report, between)),
         _seed_table(seed_means(report, between)), _area_table(report),
+        line_table(report, between),
     ]  # fmt: skip
     return [table for table in tables if table.lines]
 
@@ -50,17 +56,24 @@ _PARTS = {"all": 0} | {f"layer {number}": 2 + number for number in range(1, 200)
 def _angle_table(report: Report) -> Table:
     values: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in report.rows:
-        if row.measure in ("angle", "norm ratio"):
+        if row.measure in TURNS:
             values[name_of(row), row.dataset or ""][row.measure].append(row.value)
     lines = []
     for (encoder, part), found in sorted(values.items(), key=lambda item: (item[0][0], _PARTS.get(item[0][1], 1))):
         angle, ratio = (student_t_interval(found[name]) for name in ("angle", "norm ratio"))
         lines.append([
             Cell(encoder), Cell(part), number_cell(angle.mean, ".1f"), bounds_cell(angle, 1),
-            number_cell(ratio.mean, ".2f"), bounds_cell(ratio, 1), Cell(str(angle.n), angle.n),
+            number_cell(ratio.mean, ".2f"), bounds_cell(ratio, 1),
+            *(number_cell(fmean(found[name]) if found[name] else None, ".3g") for name in NORMS),
+            Cell(str(angle.n), angle.n),
         ])  # fmt: skip
-    note = "Over all weights, those of each layer, and those of each component; mean over tasks, pairs and seeds."
-    headers = ["Encoder", "Weights", "Angle (degrees)", "95%", "Norm ratio", "95%", "Pairs of ways"]
+    note = (
+        "Seen from the first of three models (the bilingual one): the angle between the ways to the second (the "
+        "source’s) and the third (the target’s), how many times as long the first way is as the second, and both "
+        "lengths. Over all weights, those of each layer, and those of each component; mean over tasks, pairs and seeds."
+    )
+    headers = ["Encoder", "Weights", "Angle (degrees)", "95%", "Norm ratio", "95%", "To the second", "To the third",
+               "Pairs of ways"]  # fmt: skip
     return Table("Angle and ratio of norms, by part", headers, lines, note)
 
 
@@ -76,7 +89,8 @@ def _few_shot_table(found: Sequence[FewShot]) -> Table:
     ]  # fmt: skip
     note = (
         "A model tuned on the source, and k examples of the target. Point chosen: half of the examples are trained on "
-        "beside the source, and the other half choose the model on the line to it. Trained on: all of them are. Gains "
+        "beside the source, and the other half choose the model on the line to it: the one of the lowest loss, the "
+        "line’s last where α chosen is its end. Trained on: all of them are. Gains "
         "over zero-shot are in points of the score on the target’s test set, with 95% intervals over pairs, which "
         "share their source."
     )
@@ -103,12 +117,17 @@ def _seed_table(found: Sequence[SeedMean]) -> Table:
 
 def _area_table(report: Report) -> Table:
     lines = []
-    for title, rows in planes(report).items():
-        for language, places in heights(rows).items():
+    for plane in planes(report):
+        for language, places in plane.heights().items():
             first, second = (sorted({place[axis] for place in places}) for axis in (0, 1))
             if len(places) < len(first) * len(second):
                 continue  # not finished yet
             area = area_above(first, second, [[places[one, other] for other in second] for one in first], 1 - DROP)
-            lines.append([Cell(title), Cell(report.labels.get(language, language)), number_cell(area.share, ".3f")])
-    note = f"Share of the plane where the score keeps {1 - DROP:.0%} of the bilingual model’s."
+            lines.append(
+                [Cell(plane.title), Cell(report.labels.get(language, language)), number_cell(area.share, ".3f")]
+            )
+    note = (
+        f"Share of the plane where the score keeps {1 - DROP:.0%} of that at 0, 0; between points scores are "
+        "interpolated linearly along both directions."
+    )
     return Table("How much of a plane is high", ["Plane", "Scored on", "Share"], lines, note)

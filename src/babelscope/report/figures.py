@@ -88,7 +88,8 @@ def curve_charts(report: Report, width: Width = "container") -> dict[str, Chart]
     several = len({row.task for row in rows}) > 1
     groups: dict[str, list[Row]] = {}
     for row in rows:
-        title = f"{row.measure.capitalize()} on {row.split}"
+        measure = SCORES[row.measure].title if row.measure in SCORES else row.measure.capitalize()
+        title = f"{measure} on {row.split}"
         groups.setdefault(f"{title}, {row.task}" if several else title, []).append(row)
     return {title: _line_chart(report, group, "step", width) for title, group in groups.items()}
 

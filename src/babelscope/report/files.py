@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,8 @@ from babelscope.rows import COLUMNS, Row
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from babelscope.report.figures import Chart
 
 ROW_SUFFIXES = (".csv", ".parquet")
 FIGURE_SUFFIXES = (".svg", ".png")
@@ -49,25 +52,40 @@ def row_table(rows: Sequence[Row]) -> pd.DataFrame:
 
 
 def write_figures(report: Report, path: Path, *, width: int = 520) -> list[Path]:
-    """Write the charts of all scores as .svg or .png, `width` pixels between the axes; gives the files.
+    """Write the charts of all scores, and those that only some studies have, as .svg or .png; gives the files.
 
-    One score's is `path` itself; of several, `STEM-TASK.SUFFIX` beside it. Raises InputError for another suffix, for
-    rows without a score, or when a file cannot be written.
+    One score's is `path` itself; of several, `STEM-TASK.SUFFIX` beside it; others `STEM-TITLE.SUFFIX`. Raises
+    InputError for another suffix, for rows that nothing can be drawn of, or when a file cannot be written.
     """
-    from babelscope.report.figures import CONFIG, score_chart
+    from babelscope.report.figures import CONFIG
 
     _check_suffix(path, FIGURE_SUFFIXES)
-    sections = _sections(report)
-    names = [path.stem] if len(sections) == 1 else [f"{path.stem}-{scores[0].task}" for scores in sections]
-    files = [path.with_stem(name) for name in names]
-    for scores, file in zip(sections, files, strict=True):
-        chart = score_chart(report, scores, width)
+    charts = _charts(report, path.stem, width)
+    if not charts:
+        raise _nothing(report)
+    files = {path.with_stem(name): chart for name, chart in charts.items()}
+    for file, chart in files.items():
         chart.config = CONFIG | {"background": "white"}
         try:
             chart.save(str(file), scale_factor=2 if file.suffix == ".png" else 1)
         except OSError as error:
             raise unwritable(file, error) from None
-    return files
+    return list(files)
+
+
+def _charts(report: Report, stem: str, width: int) -> dict[str, Chart]:
+    """By the stem of its file: `width` pixels between the axes, unless a chart has a width of its own."""
+    from babelscope.report.figures import score_chart
+
+    one = len(report.sections) == 1
+    found = {
+        stem if one else f"{stem}-{scores[0].task}": score_chart(report, scores, width) for scores in report.sections
+    }
+    for figure in (figure for section in special_sections(report) for figure in section.figures):
+        name = re.sub(r"\W+", "-", figure.title.lower()).strip("-")
+        fits = getattr(figure.chart, "width", None) == "container"
+        found[f"{stem}-{name}"] = figure.chart.properties(width=width) if fits else figure.chart
+    return found
 
 
 def write_markdown(report: Report, path: Path) -> list[Path]:
@@ -124,14 +142,8 @@ def _escaped(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _sections(report: Report) -> list[list[Score]]:
-    if not report.sections:
-        raise _nothing(report)
-    return report.sections
-
-
 def _nothing(report: Report) -> InputError:
-    return InputError(f"{report.title}: no test scores yet, so there is nothing to show; run the study first")
+    return InputError(f"{report.title}: nothing to show yet; run the study first")
 
 
 def unwritable(path: Path, error: OSError) -> InputError:

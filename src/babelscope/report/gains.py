@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from babelscope.measures.landscape import barrier
-from babelscope.report.between import Between, Line, name_of
+from babelscope.report.between import Between, Line, lies_between, name_of
 from babelscope.report.kinds import is_score, main_measure
 from babelscope.report.model import Report
 from babelscope.statistics import Interval, student_t_interval
@@ -55,7 +55,7 @@ def few_shots(report: Report, between: Between) -> list[FewShot]:
         shots = 2 * (line.shots or 0)
         target = (encoder, task, f"{end.rpartition(':')[0]}:{shots}", seed)
         if split == "dev" and judged and target in tuned:
-            losses, scores = line.losses[line.target], judged.scores[line.target]
+            losses, scores = (of.get(line.target, {}) for of in (line.losses, judged.scores))
             places = losses.keys() & scores.keys()
             if 0.0 not in places:  # chosen on the line or not at all, and held against zero-shot
                 continue
@@ -96,8 +96,8 @@ def seed_means(report: Report, between: Between) -> list[SeedMean]:
     averaged: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
     for row in report.rows:
         if row.alpha1 is not None and row.seed is None and row.measure == main_measure(row):
-            source = (row.train_languages or "").partition(" > ")[0]
-            averaged[name_of(row), row.task or "", source][row.language or ""] = row.value
+            (source, *_), encoder = lies_between(row)
+            averaged[encoder, row.task or "", source][row.language or ""] = row.value
     found = []
     for encoder, task in dict.fromkeys(key[:2] for key in averaged):
         lines = [line for line in between.seeds if (line.encoder, line.task) == (encoder, task)]
@@ -105,9 +105,9 @@ def seed_means(report: Report, between: Between) -> list[SeedMean]:
         sources = [gain for (source, language), gain in gains.items() if source == language]
         targets = [gain for (source, language), gain in gains.items() if source != language]
         if sources and targets:
-            losses = [line.losses[line.origin] for line in lines if line.losses[line.origin]]
+            losses = [line.losses[line.origin] for line in lines if line.origin in line.losses]
             barriers = [barrier(list(curve), list(curve.values())) for curve in losses]
-            models = len({seed for line in lines for seed in (line.seed,)}) + 1
+            models = len({line.seed for line in lines}) + 1
             found.append(
                 SeedMean(
                     encoder, task, models, fmean(sources), student_t_interval(targets), student_t_interval(barriers)
@@ -121,7 +121,9 @@ def _gains(averaged: Mapping[str, Mapping[str, float]], lines: Sequence[Line]) -
     gains = {}
     for source, by_language in averaged.items():
         for language, value in by_language.items():
-            own = [line for line in lines if line.origin == source and {0.0, 1.0} <= line.scores[language].keys()]
+            own = [
+                line for line in lines if line.origin == source and {0.0, 1.0} <= line.scores.get(language, {}).keys()
+            ]
             own.sort(key=lambda line: line.seed)
             # Each line begins with a seed's model; the last one ends with the last seed's.
             models = [line.scores[language][0.0] for line in own] + [line.scores[language][1.0] for line in own[-1:]]

@@ -43,6 +43,11 @@ COMPANIONS = (
 """Measures shown beside a score of the same run."""
 
 
+NORMS = ("norm to first", "norm to second")
+TURNS = ("angle", "norm ratio", *NORMS)
+"""What is measured of two ways from a model to others."""
+
+
 def main_measure(row: Row) -> str:
     """What the row's task is scored by; of a task that is not in the table, the row's own measure."""
     return TASKS[row.task].measures[0] if row.task in TASKS else row.measure
@@ -81,3 +86,8 @@ def is_curve(row: Row) -> bool:
 def is_probe(row: Row) -> bool:
     """Whether the row was measured while a model was trained, on data that do not change."""
     return row.split == "probe"
+
+
+def is_between(row: Row) -> bool:
+    """Whether the row is of a model between others, or of the ways to them."""
+    return row.alpha1 is not None or row.measure in TURNS

@@ -56,7 +56,7 @@ def render(report: Report) -> str:
         sections=[_section(report, scores) for scores in report.sections],
         curves=captioned(curve_charts(report), "Mean over runs; every run faintly."),
         projected=captioned(projection_charts(report), _PROJECTION_CAPTION),
-        layers=captioned(layer_charts(report), "Layer 0 is the embeddings."),
+        layers=captioned(layer_charts(report), "Layers count from 1; 0, where there is one, is the embeddings."),
         other=other_table(report),
         rows_link=_rows_link(report),
         style=_asset("page.css"),

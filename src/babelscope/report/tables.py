@@ -10,7 +10,7 @@ from typing import Any
 from babelscope.report.aligned import is_similarity
 from babelscope.report.contrasts import Effect
 from babelscope.report.findings import Difference
-from babelscope.report.kinds import COMPANIONS, SCORES, is_companion, is_curve, is_gain, is_probe, is_score
+from babelscope.report.kinds import COMPANIONS, SCORES, is_between, is_companion, is_curve, is_gain, is_probe, is_score
 from babelscope.report.model import Report, Score, points_of, scale
 from babelscope.report.published import is_published
 from babelscope.statistics import Interval, student_t_interval
@@ -107,7 +107,7 @@ def other_table(report: Report) -> Table | None:
     groups: dict[tuple[Any, ...], list[float]] = defaultdict(list)
     for row in report.rows:
         shown = is_score(row) or is_companion(row) or is_curve(row) or is_probe(row) or is_similarity(row)
-        if not (shown or is_published(row) or row.task == "projection" or is_gain(row)):
+        if not (shown or is_published(row) or row.task == "projection" or is_gain(row) or is_between(row)):
             labels = (report.condition(row), report.place(row), row.split, row.step, row.layer)
             groups[row.measure, row.unit, *labels].append(row.value)
     lines = [_other_line(key, values) for key, values in groups.items()]

@@ -254,7 +254,7 @@ def _transfers(task: str, setting: Setting) -> dict[str, Transfer]:
 def _few_shots(setting: Setting) -> Iterator[tuple[Pair, int]]:
     """Pairs and numbers of examples of the target to train on: all of them, and the half of them."""
     for pair in setting.few_shot:
-        yield from ((pair, count) for count in dict.fromkeys(n for shots in SHOTS for n in (shots, shots // 2)))
+        yield from ((pair, count) for count in sorted({n for shots in SHOTS for n in (shots, shots // 2)}))
 
 
 def _of_few_shots(task: str, setting: Setting) -> Iterator[Interpolation]:

@@ -39,8 +39,8 @@ class Parameters(DeviceParameters):
     encoder: str | None = None
     """Default: world-natural in the world, all-MiniLM-L6-v2 on real text, and mBERT on paper."""
     languages: tuple[str, ...] | None = None
-    """Codes of unseen languages. Default: the world's three; Wolof, Maltese and Uyghur; the published ones as far as
-    there is text to read."""
+    """Codes of unseen languages. Default: the world's three, two if small; Wolof, Maltese and Uyghur; the published
+    ones as far as there is text to read."""
     tasks: tuple[TaskName, ...] | None = None
     """pos, parsing or ner. Default: pos and parsing in the world, elsewhere pos."""
     texts: dict[str, str] = Field(default={})
@@ -90,16 +90,16 @@ class Setting(NamedTuple):
 
 
 def world(given: Parameters) -> Study:
-    """A relative in the same script, the same one in another, and an isolate."""
-    unseen = [code for code, member in FAMILY.items() if not member.seen]
+    """A relative in the same script, the same one in another, and, unless small, an isolate."""
+    unseen = [code for code, member in FAMILY.items() if not member.seen][: 2 if given.small else None]
     languages = [of_the_world(code) for code in given.languages or unseen]
     tuning = Tuning(learning_rate=7e-4, epochs=3 if given.small else 4, tokens_per_batch=256)
     learning = Tuning(learning_rate=1e-3, steps=100 if given.small else 1500, betas=(0.9, 0.98))
     setting = Setting(
         given.encoder or "world-natural",
         dict.fromkeys(_tasks_of(given, languages, "pos", "parsing"), "world:qaa"),
-        Sizes(train=500, dev=100, test=100) if given.small else Sizes(train=1500, dev=200, test=400),
-        _by_shots(given, tuning, few=10 if given.small else 25, many=3 if given.small else 6),
+        Sizes(train=500, dev=100, test=100) if given.small else Sizes(train=1000, dev=200, test=400),
+        _by_shots(given, tuning, few=10 if given.small else 25, many=3),
         {"tuning": learning.model_copy(update={"learning_rate": 2e-3})},
         {"tuning": learning, "masking": 0.3},
     )

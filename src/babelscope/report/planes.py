@@ -1,0 +1,55 @@
+"""Planes of models through three tuned ones, or along two random directions, read from rows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+
+from babelscope.report.between import lies_between
+from babelscope.report.kinds import main_measure
+from babelscope.report.model import Report, title_of
+from babelscope.rows import Row
+
+
+@dataclass(frozen=True)
+class Plane:
+    """The task's first measure at every point, for every language and seed."""
+
+    task: str
+    encoder: str
+    """With surgery, schedule, and the part that moves if the rest does not."""
+    models: Sequence[str]
+    """Training languages: of the model at 0, 0, and of those that the directions lead to, or `random`."""
+    rows: list[Row] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        """`Plane from qaa+qab to qaa and qab: tagging, world-pairs`."""
+        origin, first, second = self.models
+        ends = "in random directions" if first == second == "random" else f"to {first} and {second}"
+        return f"Plane from {origin} {ends}: {title_of(self.task)}, {self.encoder}"
+
+    def heights(self) -> Mapping[str, Mapping[tuple[float, float], float]]:
+        """Language -> place -> mean over seeds of the score divided by that at 0, 0; none where that is not above 0."""
+        by_seed: dict[tuple[str, int | None], dict[tuple[float, float], float]] = defaultdict(dict)
+        for row in self.rows:
+            by_seed[row.language or "", row.seed][row.alpha1 or 0.0, row.alpha2 or 0.0] = row.value
+        found: dict[str, dict[tuple[float, float], list[float]]] = defaultdict(lambda: defaultdict(list))
+        for (language, _), values_there in by_seed.items():
+            if (origin := values_there.get((0.0, 0.0), 0.0)) > 0:
+                for place, value in values_there.items():
+                    found[language][place].append(value / origin)
+        return {one: {place: fmean(values) for place, values in places.items()} for one, places in found.items()}
+
+
+def planes(report: Report) -> list[Plane]:
+    """All planes that there are scores of."""
+    found: dict[tuple[str | None, ...], Plane] = {}
+    for row in report.rows:
+        if row.alpha2 is not None and row.seed is not None and row.measure == main_measure(row):
+            models, encoder = lies_between(row)
+            plane = found.setdefault((row.task, encoder, *models), Plane(row.task or "", encoder, models))
+            plane.rows.append(row)
+    return list(found.values())
