@@ -346,5 +346,12 @@ def test_numbers_between_models_are_not_pooled_with_others():
     assert "Other measures" not in render(report(*lines(), *few(10, "qab", 0, 0.5), *angle_rows()))
 
 
+@pytest.mark.parametrize("models", ["qaa > qaa+qab", "qaa > random"])
+def test_there_is_no_chart_where_nothing_can_be_divided_by(models):
+    """The line does not reach the bilingual model; the model's own language is not scored."""
+    whole = report(*(row("accuracy", 0.5, train_languages=models, language="qab", alpha1=a, seed=0) for a in (0, 0.5)))
+    assert list(between_figures(whole, Between.of(whole))) == [] and "Scores on lines" in render(whole)
+
+
 def test_other_studies_have_no_such_section():
     assert "Between models" not in render(report(row("accuracy", 0.5, split="test", language="qaa", seed=0)))

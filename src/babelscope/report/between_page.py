@@ -26,12 +26,13 @@ _BANDS = [0.0, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0]
 
 def between_figures(report: Report, between: Between) -> Iterator[Figure]:
     """Lines, by task too; variances; angles; planes."""
-    if between.bilingual:
+    if means := between.means():
         caption = "Mean over tasks, pairs of languages and seeds, 95% interval; the bilingual model’s score is 1."
-        yield Figure("From one language to two", caption, _line_chart(between.means(), "Score / bilingual’s"))
+        yield Figure("From one language to two", caption, _line_chart(means, "Score / bilingual’s"))
         for task in dict.fromkeys(line.task for line in between.bilingual):
-            chart = _line_chart(between.means(task), "Score / bilingual’s")
-            yield Figure(f"From one language to two: {title_of(task)}", "Mean over pairs and seeds.", chart)
+            if means := between.means(task):
+                chart = _line_chart(means, "Score / bilingual’s")
+                yield Figure(f"From one language to two: {title_of(task)}", "Mean over pairs and seeds.", chart)
         if spread := between.variances():
             caption = "Variance over seeds of the same; its mean over tasks and pairs, 95% interval."
             yield Figure("How much chance decides", caption, _line_chart(spread, "Variance"))
@@ -41,9 +42,9 @@ def between_figures(report: Report, between: Between) -> Iterator[Figure]:
             "and the target’s), and how many times as long the first way is as the second."
         )
         yield Figure("Angle and ratio of norms", caption, _angle_chart(angles))
-    if between.random:
+    if along := _along_random(between):
         caption = "The training language’s score; filter-normalised directions; mean over tasks, languages and seeds."
-        yield Figure("In random directions", caption, _random_chart(between))
+        yield Figure("In random directions", caption, _random_chart(along))
     for plane in planes(report):
         if heights := plane.heights():  # else nothing to divide by yet
             caption = f"Mean over seeds; 0, 0 is the model of {plane.models[0]}, whose score is 1."
@@ -71,13 +72,17 @@ def _band(interval: Interval, *, given: bool) -> dict[str, float | None]:
     return {"mean": interval.mean, "low": low, "high": high}
 
 
-def _random_chart(between: Between) -> Chart:
+def _along_random(between: Between) -> dict[tuple[str, float], Interval]:
+    """Encoder, place -> the training language's score divided by that at 0."""
     values: dict[tuple[str, float], list[float]] = defaultdict(list)
     for line in between.random:
         scores = line.scores.get(line.origin, {})
         for alpha, value in scores.items() if scores.get(0.0, 0.0) > 0 else ():
             values[line.encoder, alpha].append(value / scores[0.0])
-    means = {key: student_t_interval(found) for key, found in values.items()}
+    return {key: student_t_interval(found) for key, found in values.items()}
+
+
+def _random_chart(means: Mapping[tuple[str, float], Interval]) -> Chart:
     records = pd.DataFrame(
         {"encoder": encoder, "alpha": alpha, **_band(mean, given=alpha == 0)}
         for (encoder, alpha), mean in means.items()

@@ -29,7 +29,7 @@ def rise_table(between: Between) -> Table:
         "0 and 1."
     )
     headers = ["Encoder", "Task", "From", "Scored on", "α = 0", "95%", "α = 0.5", "Least", "Most", "Largest fall"]
-    return Table("From one language to two", headers, lines, note)
+    return Table("From one language to two, in numbers", headers, lines, note)
 
 
 def _rise(key: tuple[str, str, str], task: str, curve: Mapping[float, Interval]) -> list[Cell]:
