@@ -93,6 +93,11 @@ def test_only_lines_to_models_of_both_languages_count():
         row("accuracy", 0.1, train_languages="qaa > qaa", language="qaa", alpha1=0.5, seed=0),
         row("accuracy", 0.1, train_languages="qaa+qab > qaa > qab", language="qaa", alpha1=0.5, alpha2=0.5, seed=0),
         row("accuracy", 0.1, train_languages="qaa > qaa+qab", language="qab", alpha1=0.5, seed=0, split="test"),
+        *(
+            row("accuracy", 0.1, train_languages="qaa > qaa+qab+qac", language=code, alpha1=1.0, seed=0)
+            for code in ("qaa", "qab+qac")
+        ),
+        row("perplexity", 9.0, task="mlm", train_languages="qaa > qaa+qab", language="qab", alpha1=1.0, seed=0),
     ]
     assert Between.of(report(*lines(), *strange)).means() == Between.of(report(*lines())).means()
 
@@ -161,6 +166,14 @@ def test_few_examples_that_nothing_can_be_said_of_are_left_out_of_all_but_the_sc
     assert len(line_table(whole, Between.of(whole)).lines) == len({one.split for one in rows if one.alpha1 is not None})
 
 
+def test_few_examples_beside_other_data_than_the_origins_are_no_gain_over_zero_shot():
+    rows = [
+        replace(one, train_languages=(one.train_languages).replace("qaa >", "qaa+qac >"))
+        for one in few(10, "qab", 0, 0.5)
+    ]
+    assert few_shots(report(*rows), Between.of(report(*rows))) == []
+
+
 def test_the_point_is_chosen_among_those_that_are_judged():
     rows = [one for one in few(10, "qab", 0, 0.5) if not (one.split == "test" and one.alpha1 == 0.5)]
     (found,) = few_shots(report(*rows), Between.of(report(*rows)))
@@ -192,6 +205,42 @@ def test_models_of_seeds_whose_source_is_not_scored_have_no_mean():
     rows = seeded("qab", (0.5, 0.6, 0.7), 0.7)
     whole = report(*rows)
     assert seed_means(whole, Between.of(whole)) == [] and "Scores on lines" in render(whole)
+
+
+def test_seeds_are_chained_in_the_order_of_the_study():
+    order = {0: 42, 1: 13}  # the third is 7, which no line begins with
+    rows = [*seeded("qaa", (0.9, 0.6, 0.3), 0.6), *seeded("qab", (0.9, 0.6, 0.3), 0.8)]
+    rows = [one if one.seed is None else replace(one, seed=order[one.seed]) for one in rows]
+    (found,) = seed_means(report(*rows), Between.of(report(*rows)))
+    assert found.source == pytest.approx(0) and found.targets.mean == pytest.approx(0.2)
+
+
+def test_a_mean_is_not_held_against_some_of_its_models():
+    rows = [*seeded("qaa", (0.9, 0.8, 0.7), 0.85), *seeded("qab", (0.5, 0.6, 0.7), 0.7)]
+    whole = report(*(one for one in rows if (one.seed, one.alpha1) != (1, 1.0)))
+    assert seed_means(whole, Between.of(whole)) == []
+
+
+def test_splits_are_told_apart():
+    test = [*seeded("qaa", (0.9, 0.8, 0.7), 0.85), *seeded("qab", (0.5, 0.6, 0.7), 0.7), *plane(0)]
+    dev = [replace(one, split="dev", value=one.value / 2) for one in test if one.alpha2 is None or one.seed is None]
+    test = [replace(one, split="test") for one in test]
+    both = report(*test, *dev, *(replace(one, split="dev", value=1.0) for one in plane(0)))
+    on_test, on_dev = seed_means(both, Between.of(both))
+    assert (on_test.split, on_test.models, on_test.barrier.n) == ("test", 3, 2)
+    assert on_test.targets.mean == pytest.approx(0.1) and on_dev.targets.mean == pytest.approx(0.05)
+    first, second = planes(both)
+    assert first.title.endswith(", test") and first.heights() != second.heights()
+
+
+def test_both_languages_of_bilingual_models_are_sources():
+    rows = [
+        replace(one, train_languages=one.train_languages.replace("qaa", "qaa+qac"))
+        for language, mean in (("qaa", 0.9), ("qac", 0.7), ("qab", 0.6))
+        for one in seeded(language, (0.5, 0.6, 0.7), mean)
+    ]
+    (found,) = seed_means(report(*rows), Between.of(report(*rows)))
+    assert found.source == pytest.approx(0.2) and (found.targets.mean, found.targets.n) == (pytest.approx(0), 1)
 
 
 @pytest.mark.parametrize("end", [0.0, 1.0])
@@ -232,6 +281,38 @@ def test_a_fall_on_the_way_is_told():
     between = Between.of(whole)
     assert rise_table(between).lines[0][9].number == pytest.approx(2.5)
     assert "falls by 2.5 points at most" in "\n".join(between_findings(whole, between))
+
+
+def test_a_fall_is_one_of_lines_that_have_both_places():
+    curves = {"qab": {0.0: 0.8, 0.25: 0.8, 0.5: 0.8, 1.0: 0.8}, "qac": {0.0: 0.2, 0.5: 0.6, 1.0: 0.8}}
+    rows = [
+        row("accuracy", value, train_languages=f"qaa > qaa+{target}", language=target, alpha1=alpha, seed=0)
+        for target, curve in curves.items()
+        for alpha, value in curve.items()
+    ]
+    table = rise_table(Between.of(report(*rows)))
+    assert table.lines[0][9].number == 0
+
+
+def test_runs_are_counted_by_language():
+    rows = [
+        row("accuracy", 0.5, train_languages="qaa > qaa+qab", language=language, alpha1=0.0, seed=seed)
+        for language, seed in (("qaa", 0), ("qaa", 1), ("qab", 1))
+    ]
+    assert [line[-1].text for line in line_table(report(*rows), Between.of(report(*rows))).lines] == ["2", "1"]
+
+
+def test_scores_on_lines_are_no_companions_of_those_of_models():
+    """UAS on a line from seed to seed, where the model has its own."""
+    shared = {"task": "parsing", "language": "qab", "split": "test", "seed": 0}
+    own = [row("las", 0.8, train_languages="qaa", **shared), row("uas", 0.9, train_languages="qaa", **shared)]
+    between = [
+        row(measure, 0.1, train_languages="qaa > qaa", alpha1=alpha, **shared)
+        for measure in ("las", "uas")
+        for alpha in (0, 1)
+    ]
+    (score,) = report(*own, *between).scores
+    assert score.companions == {"uas": 0.9}
 
 
 def test_every_line_is_listed_with_its_scores_and_their_places():
@@ -305,6 +386,8 @@ def angle_rows() -> list[Row]:
         for one in (
             row("angle", 50.0 + seed, dataset="all", seed=seed, **shared),
             row("norm ratio", 1.0, dataset="all", seed=seed, **shared),
+            row("norm to first", 2.0, dataset="all", seed=seed, **shared),
+            row("norm to second", 2.0, dataset="all", seed=seed, **shared),
         )
     ]
 
@@ -327,9 +410,27 @@ def test_the_page_shows_all_of_it_and_says_it_in_words():
     assert "Between models" in page and "How much of a plane is high" in page
 
 
+@pytest.mark.parametrize("upside_down", [False, True])
+def test_an_unfinished_study_has_tables_and_sentences(upside_down):
+    """Cut anywhere in a line, a plane and a chain of seeds, their points in either order."""
+    parts = [
+        [one for one in lines() if one.train_languages == "qaa > qaa+qab" and one.seed == 0],
+        [one for one in plane(0) if one.alpha1 in (0, 0.5) and one.alpha2 in (0, 0.5)],
+        sorted((one for one in seeded("qaa", (0.9, 0.8, 0.7), 0.8) if one.seed is not None), key=lambda one: one.seed),
+        few(10, "qab", 0, 0.5),
+    ]
+    rest = [*seeded("qab", (0.5, 0.6, 0.7), 0.7), *(one for one in seeded("qaa", (0, 0, 0), 0.8) if one.seed is None)]
+    for part in parts:
+        rows = part[::-1] if upside_down else part
+        for count in range(len(rows)):
+            whole = report(*rows[:count], *rest)
+            assert between_tables(whole, Between.of(whole))
+            assert "nan" not in "".join(between_findings(whole, Between.of(whole)))
+
+
 def test_an_unfinished_study_has_a_page():
-    for count in range(0, 60, 7):
-        assert "<h1>a study</h1>" in render(report(*(lines() + plane(0))[-count:]))
+    for count in (0, 20, 60):
+        assert "<h1>a study</h1>" in render(report(*(lines() + plane(0))[:count]))
 
 
 def test_its_charts_are_files_beside_those_of_scores(tmp_path):

@@ -270,8 +270,15 @@ def test_a_store_that_cannot_be_used_is_exit_status_2(study, tmp_path):
 def test_rows_and_reports_need_a_result(study, tmp_path):
     for verb in ("rows", "report"):
         answer = babelscope(verb, study, "--store", tmp_path / "store", "-o", tmp_path / "x.html")
-        assert answer.status == 2 and "there is no such store" in answer.errors
+        assert answer.status == 2 and "there is no such store yet: run the study first" in answer.errors
     assert not (tmp_path / "x.html").exists()
+
+
+def test_results_with_other_parameters_are_hinted_at(study, store, tmp_path):
+    others = ("--with", "encoders=[world-natural]", "--with", "world_seed=7")
+    answer = babelscope("rows", study, "--store", store, *others, "-o", tmp_path / "x.csv")
+    assert answer.status == 2 and "holds no result of tiny as it is asked for" in answer.errors
+    assert "--with scale=small" in answer.errors
 
 
 @pytest.mark.parametrize("name", ["rows.xlsx", "rows", "nowhere/rows.csv"])

@@ -493,7 +493,7 @@ def faults(encoder: Path, **changes: Any) -> list[str]:
         ({"evaluate": ["glue:rte"]}, "interpolations.1.evaluate.0", "'glue:rte' is no data of pos"),
         ({"evaluate": []}, "interpolations.1.evaluate", ""),
         ({"part": "tail"}, "interpolations.1.part", "'tail'"),
-        ({"sentences": 9}, "interpolations.1.evaluate.0", "interpolations.0 scores these models on 10 sentences of"),
+        ({"sentences": 9}, "interpolations.1.evaluate", "scored on 9 sentences of world:qab and on 10 sentences of"),
         ({"tasks": ["pos a", "elsewhere"]}, "interpolations.1", "no encoder is tuned on all of pos a, elsewhere"),
         ({"alphas": []}, "interpolations.1", "two places or more"),
         ({"alphas": [0.5, 0.5]}, "interpolations.1", "two places or more"),

@@ -282,7 +282,10 @@ def _found_rows(job: Job) -> list[results.Row]:
     found = results.study_rows(job.study.name, job.plan, job.store)
     if not found:
         if not job.store.folder.exists():
-            raise InputError(f"{job.store.folder}: there is no such store; give the one of the run with --store")
+            raise InputError(
+                f"{job.store.folder}: there is no such store yet: run the study first, or give the store of its run "
+                "with --store"
+            )
         raise InputError(
             f"{job.store.folder} holds no result of {job.study.name} as it is asked for: run it first, or give the "
             "--with that it was run with, such as --with scale=small"

@@ -34,7 +34,7 @@ def compile_study(study: Study) -> Plan:
     transfers = {name: resolve_transfer(study, name, encoders, faults) for name in study.tasks}
     conditions = list(encoders.conditions())
     check_languages(study, faults)
-    texts, between = find_texts(study, faults), find_data(study, faults)
+    texts, between = find_texts(study, faults), find_data(study, transfers, faults)
     parallel = find_all_parallel(study, transfers, faults)
     operated = list(dict.fromkeys(encoder for encoder, _ in conditions))
     check_surgeries(study, encoders, operated, faults)

@@ -24,12 +24,13 @@ Conditions = Sequence[tuple[EncoderStep, int]]
 Transfers = Mapping[str, ResolvedTransfer]
 
 
-def find_data(study: Study, faults: Faults) -> list[tuple[Dataset, ...]]:
+def find_data(study: Study, transfers: Transfers, faults: Faults) -> list[tuple[Dataset, ...]]:
     """What the models of each interpolation are scored on; the tasks of interpolations and angles are checked too."""
     for k, names in enumerate(study.angles):
-        faults.resolve(f"angles.{k}", _check_tasks, names, study)
-    _check_told_apart(study, faults)
-    return [_data(study, k, faults) for k in range(len(study.interpolations))]
+        faults.resolve(f"angles.{k}", _check_tasks, names, study, transfers)
+    found = [_data(study, k, transfers, faults) for k in range(len(study.interpolations))]
+    _check_told_apart(study, found, transfers, faults)
+    return found
 
 
 def surfaces(
@@ -69,9 +70,9 @@ def _between_seeds(
         yield Surface(models=tuple(models), part=declared.part, points=(shares,), data=data)
 
 
-def _data(study: Study, k: int, faults: Faults) -> tuple[Dataset, ...]:
+def _data(study: Study, k: int, transfers: Transfers, faults: Faults) -> tuple[Dataset, ...]:
     path, declared = f"interpolations.{k}", study.interpolations[k]
-    faults.resolve(path, _check_tasks, declared.tasks, study)
+    faults.resolve(path, _check_tasks, declared.tasks, study, transfers)
     if len(declared.tasks) == 1 and len(study.seeds) == 1 and not declared.random:
         faults.add(f"{path}.tasks", "one task has models to combine if there is more than one seed; give another")
     name = declared.tasks[0]
@@ -84,24 +85,36 @@ def _data(study: Study, k: int, faults: Faults) -> tuple[Dataset, ...]:
     )
 
 
-def _check_told_apart(study: Study, faults: Faults) -> None:
-    """Whether the same models are scored on the same sentences of a data set, where that is declared twice."""
-    seen: dict[object, tuple[int, int]] = {}
-    for k, declared in enumerate(study.interpolations):
+def _check_told_apart(study: Study, data: Sequence[tuple[Dataset, ...]], transfers: Transfers, faults: Faults) -> None:
+    """Whether the same models are scored on the same sentences of a language, wherever they are scored on it."""
+    seen: dict[object, list[tuple[Dataset, set[EncoderStep] | None]]] = {}
+    for k, (declared, found) in enumerate(zip(study.interpolations, data, strict=True)):
         tasks = [(name, study.tasks[name]) for name in declared.tasks if name in study.tasks]
         models = tuple((task.task or name, task.train, task.shots) for name, task in tasks)
-        for place, data in enumerate(declared.evaluate):
-            key = (models, declared.random, declared.part, declared.split, data)
-            other, sentences = seen.setdefault(key, (k, declared.sentences))
-            if sentences != declared.sentences:
-                faults.add(
-                    f"interpolations.{k}.evaluate.{place}",
-                    f"interpolations.{other} scores these models on {sentences} sentences of {data}, this one on "
-                    f"{declared.sentences}; rows could not tell the two apart: give both the same `sentences`",
-                )
+        meant = _meant([name for name, _ in tasks], transfers)
+        for one in found:
+            others = seen.setdefault((models, declared.random, declared.part, declared.split, one.code), [])
+            for other, encoders in others:
+                if one != other and (meant is None or encoders is None or meant & encoders):
+                    faults.add(
+                        f"interpolations.{k}.evaluate",
+                        f"these models are scored on {_sentences(one)} and on {_sentences(other)}, both of "
+                        f"{one.code}; a line has one score a language: leave one out, or give the same `sentences`",
+                    )
+            others.append((one, meant))
 
 
-def _check_tasks(names: Sequence[str], study: Study) -> None:
+def _sentences(data: Dataset) -> str:
+    return f"{data.examples} sentences of {data.name}"
+
+
+def _meant(names: Sequence[str], transfers: Transfers) -> set[EncoderStep] | None:
+    """The encoders that are tuned on all of these tasks; None: all of the study."""
+    meant = [set(transfers[name].encoders) for name in names if transfers[name].encoders]
+    return set.intersection(*meant) if meant else None
+
+
+def _check_tasks(names: Sequence[str], study: Study, transfers: Transfers) -> None:
     """Refuse tasks whose models cannot be combined.
 
     Raises:
@@ -117,8 +130,7 @@ def _check_tasks(names: Sequence[str], study: Study) -> None:
     for name, other in zip(names[1:], others, strict=True):
         if other != first:
             raise InputError(f"{names[0]} and {name} are models of different shapes; give tasks of one kind and head")
-    meant = [set(study.tasks[name].encoders) for name in names if study.tasks[name].encoders]
-    if meant and not set.intersection(*meant):
+    if _meant(names, transfers) == set():
         raise InputError(f"no encoder is tuned on all of {', '.join(names)}; see their `encoders`")
 
 

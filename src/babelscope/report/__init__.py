@@ -18,9 +18,9 @@ WRITERS = {
 
 
 def write_report(report: Report, path: Path) -> list[Path]:
-    """Write the page (.html), figures (.svg, .png; a file a task), tables (.md) or projections (.gif); gives the files.
+    """Write the page (.html), figures (.svg, .png; a file each), tables (.md) or projections (.gif); gives the files.
 
-    Raises InputError for another suffix, without any score to draw, or when a file cannot be written.
+    Raises InputError for another suffix, if there is nothing to show, or when a file cannot be written.
     """
     if path.suffix not in WRITERS:
         raise InputError(f"{path}: a report is one of {', '.join(WRITERS)}; give -o a file of one of these kinds")

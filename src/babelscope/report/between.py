@@ -5,6 +5,7 @@ Wu, Van Durme and Dredze (2022): every score is divided by the bilingual model's
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from statistics import fmean, variance
 from typing import Literal, NamedTuple
 
 from babelscope.measures.landscape import reach
-from babelscope.report.kinds import main_measure
+from babelscope.report.kinds import main_measure, rises
 from babelscope.report.model import Report
 from babelscope.rows import Row
 from babelscope.statistics import Interval, student_t_interval
@@ -46,13 +47,16 @@ class Line:
     @property
     def pair(self) -> tuple[str, str] | None:
         """Source and target, where the line ends in a model of both, each with all of its data."""
-        source, plus, target = self.end.partition("+")
-        return (source, target) if plus and ":" not in target and self.origin in (source, target) else None
+        languages = self.end.split("+")
+        if len(languages) != 2 or ":" in self.end or self.origin not in languages:
+            return None
+        return languages[0], languages[1]
 
     @property
     def shots(self) -> int | None:
-        """How many examples of the target the end's model was trained on, if these are few."""
-        return int(self.end.rpartition(":")[2]) if ":" in self.end else None
+        """How many examples of the target the end's model saw, if these are few, beside what the origin's saw."""
+        found = re.fullmatch(rf"{re.escape(self.origin)}\+[^+]+:(\d+)", self.end)
+        return int(found[1]) if found else None
 
     @property
     def target(self) -> str:
@@ -91,7 +95,7 @@ class Flatness(NamedTuple):
 
 @dataclass(frozen=True)
 class Between:
-    """All lines of a report."""
+    """All lines of a report. What is said of them is of tasks whose scores are better when higher."""
 
     lines: Sequence[Line]
 
@@ -113,31 +117,41 @@ class Between:
         return cls(list(found.values()))
 
     @cached_property
+    def _rising(self) -> list[Line]:
+        return [line for line in self.lines if rises(line.task)]
+
+    @cached_property
     def bilingual(self) -> list[Line]:
         """From a model of one language to one of two."""
-        return [line for line in self.lines if line.pair and line.split == "dev"]
+        return [line for line in self._rising if line.pair and line.split == "dev"]
 
     @cached_property
     def few_shot(self) -> list[Line]:
         """To a model of few examples of the target."""
-        return [line for line in self.lines if line.shots]
+        return [line for line in self._rising if line.shots]
 
     @cached_property
     def random(self) -> list[Line]:
         """From a model along a random direction."""
-        return [line for line in self.lines if line.end == "random"]
+        return [line for line in self._rising if line.end == "random"]
 
     @cached_property
     def seeds(self) -> list[Line]:
         """From one seed's model to another's."""
-        return [line for line in self.lines if line.origin == line.end]
+        return [line for line in self._rising if line.origin == line.end]
 
     def means(self, task: str | None = None) -> dict[Place, Interval]:
-        """Mean normalised score at every place; its interval takes tasks, pairs and seeds for independent."""
+        """Mean normalised score at every place that all lines have.
+
+        Its interval takes tasks, pairs and seeds for independent.
+        """
         values: dict[Place, list[float]] = defaultdict(list)
         for place, _, value in self._places(task):
             values[place].append(value)
-        return {place: student_t_interval(found) for place, found in values.items()}
+        most: dict[tuple[str, Role, Role], int] = defaultdict(int)
+        for place, found in values.items():
+            most[place[:3]] = max(most[place[:3]], len(found))
+        return {place: student_t_interval(found) for place, found in values.items() if len(found) == most[place[:3]]}
 
     def variances(self) -> dict[Place, Interval]:
         """Mean over tasks and pairs of the variance over seeds of the normalised score."""
@@ -154,7 +168,7 @@ class Between:
         """Of every encoder, task, pair and language, on the line from the source's model."""
         found: dict[tuple[str, str, tuple[str, str], Role], list[tuple[float, bool]]] = defaultdict(list)
         for line, role, curve in self._curves():
-            if line.pair and line.origin == line.pair[0]:
+            if line.pair and line.origin == line.pair[0] and len(curve) > 1:
                 found[line.encoder, line.task, line.pair, role].append(_width(curve))
         return [
             Flatness(*key, fmean(width for width, _ in widths), all(bounded for _, bounded in widths))

@@ -57,7 +57,12 @@ def _angles_in_words(report: Report) -> Iterator[str]:
     values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in report.rows:
         origin, _, ways = (row.train_languages or "").partition(" > ")
-        if row.measure in ("angle", "norm ratio") and row.dataset == "all" and origin == ways.replace(" > ", "+"):
+        if (
+            row.measure in ("angle", "norm ratio")
+            and row.dataset == "all"
+            and origin == ways.replace(" > ", "+")
+            and origin.count("+") == 1
+        ):
             values[name_of(row)][row.measure].append(row.value)
     for encoder, found in values.items():
         angle, ratio = student_t_interval(found["angle"]), student_t_interval(found["norm ratio"])
@@ -98,9 +103,9 @@ def _few_shot_in_words(one: FewShot) -> str:
 
 def _seeds_in_words(one: SeedMean) -> str:
     return (
-        f"{one.encoder}, {title_of(one.task)}: the mean of {one.models} seeds’ models {_gain(one.targets)} "
-        f"over single ones on other languages, {_signed(100 * one.source)} on the source; the barrier "
-        f"between seeds is {_number(one.barrier, 3)} nats."
+        f"{one.encoder}, {title_of(one.task)}, {one.split}: the mean of {one.models} seeds’ models "
+        f"{_gain(one.targets)} over single ones on other languages, {_signed(100 * one.source)} on the source; the "
+        f"barrier between seeds is {_number(one.barrier, 3)} nats."
     )
 
 

@@ -78,7 +78,8 @@ def _along_random(between: Between) -> dict[tuple[str, float], Interval]:
     for line in between.random:
         scores = line.scores.get(line.origin, {})
         for alpha, value in scores.items() if scores.get(0.0, 0.0) > 0 else ():
-            values[line.encoder, alpha].append(value / scores[0.0])
+            place = "" if line.split == "dev" else f", {line.split}"
+            values[f"{line.encoder}{place}", alpha].append(value / scores[0.0])
     return {key: student_t_interval(found) for key, found in values.items()}
 
 

@@ -64,7 +64,7 @@ def _angle_table(report: Report) -> Table:
         lines.append([
             Cell(encoder), Cell(part), number_cell(angle.mean, ".1f"), bounds_cell(angle, 1),
             number_cell(ratio.mean, ".2f"), bounds_cell(ratio, 1),
-            *(number_cell(fmean(found[name]) if found[name] else None, ".3g") for name in NORMS),
+            *(number_cell(fmean(found[name]), ".3g") for name in NORMS),
             Cell(str(angle.n), angle.n),
         ])  # fmt: skip
     note = (
@@ -101,7 +101,7 @@ def _few_shot_table(found: Sequence[FewShot]) -> Table:
 def _seed_table(found: Sequence[SeedMean]) -> Table:
     lines = [
         [
-            Cell(one.encoder), Cell(title_of(one.task)), Cell(str(one.models), one.models),
+            Cell(one.encoder), Cell(title_of(one.task)), Cell(one.split), number_cell(one.models, "d"),
             number_cell(100 * one.source, "+.1f"), number_cell(100 * one.targets.mean, "+.1f"),
             bounds_cell(one.targets, 100), number_cell(one.barrier.mean, ".3f"), bounds_cell(one.barrier, 1),
         ]
@@ -111,7 +111,17 @@ def _seed_table(found: Sequence[SeedMean]) -> Table:
         "The mean of the weights of all seeds’ models, against the mean of their scores, in points. The barrier is the "
         "largest excess of the source’s loss on the line from one seed’s model to the next’s."
     )
-    headers = ["Encoder", "Task", "Models", "On the source", "On the others", "95% over languages", "Barrier", "95%"]
+    headers = [
+        "Encoder",
+        "Task",
+        "Split",
+        "Models",
+        "On the source",
+        "On the others",
+        "95% over languages",
+        "Barrier",
+        "95%",
+    ]
     return Table("The mean of several seeds’ models", headers, lines, note)
 
 
@@ -120,7 +130,7 @@ def _area_table(report: Report) -> Table:
     for plane in planes(report):
         for language, places in plane.heights().items():
             first, second = (sorted({place[axis] for place in places}) for axis in (0, 1))
-            if len(places) < len(first) * len(second):
+            if len(places) < len(first) * len(second) or min(len(first), len(second)) < 2:
                 continue  # not finished yet
             area = area_above(first, second, [[places[one, other] for other in second] for one in first], 1 - DROP)
             lines.append(

@@ -42,6 +42,7 @@ CONFIG = {
     | {"domain": False, "ticks": False, "gridColor": "currentColor", "gridOpacity": 0.13, "labelPadding": 6},
     "legend": _INK,
     "view": {"stroke": None},
+    "range": {"category": PALETTE},
     "rule": {"color": "currentColor"},
 }
 """Text takes the colour of the page around it, so that dark mode and print need nothing more."""

@@ -11,6 +11,7 @@ from babelscope.measures.landscape import barrier
 from babelscope.report.between import Between, Line, lies_between, name_of
 from babelscope.report.kinds import is_score, main_measure
 from babelscope.report.model import Report
+from babelscope.rows import Row
 from babelscope.statistics import Interval, student_t_interval
 
 
@@ -36,9 +37,10 @@ class SeedMean(NamedTuple):
 
     encoder: str
     task: str
+    split: str
     models: int
     source: float
-    """Gain on the training language, in the unit of the score."""
+    """Gain on the training languages, in the unit of the score."""
     targets: Interval
     """Gain on the other languages; the interval is over them."""
     barrier: Interval
@@ -92,41 +94,38 @@ def _scores_with_few(report: Report) -> dict[tuple[str, str, str, int], float]:
 
 
 def seed_means(report: Report, between: Between) -> list[SeedMean]:
-    """For every encoder and task whose seeds' models were averaged."""
-    averaged: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
+    """For every encoder, task and split whose seeds' models were averaged."""
+    averaged: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
     for row in report.rows:
         if row.alpha1 is not None and row.seed is None and row.measure == main_measure(row):
-            (source, *_), encoder = lies_between(row)
-            averaged[encoder, row.task or "", source][row.language or ""] = row.value
-    found = []
-    for encoder, task in dict.fromkeys(key[:2] for key in averaged):
-        lines = [line for line in between.seeds if (line.encoder, line.task) == (encoder, task)]
-        gains = _gains({key[2]: means for key, means in averaged.items() if key[:2] == (encoder, task)}, lines)
-        sources = [gain for (source, language), gain in gains.items() if source == language]
-        targets = [gain for (source, language), gain in gains.items() if source != language]
-        if sources and targets:
-            losses = [line.losses[line.origin] for line in lines if line.origin in line.losses]
-            barriers = [barrier(list(curve), list(curve.values())) for curve in losses]
-            models = len({line.seed for line in lines}) + 1
-            found.append(
-                SeedMean(
-                    encoder, task, models, fmean(sources), student_t_interval(targets), student_t_interval(barriers)
-                )
-            )
-    return found
+            averaged[lies_between(row)[1], row.task or "", row.split or ""].append(row)
+    found = [
+        _seed_mean(key, rows, [line for line in between.seeds if (line.encoder, line.task, line.split) == key])
+        for key, rows in averaged.items()
+    ]
+    return [one for one in found if one]
 
 
-def _gains(averaged: Mapping[str, Mapping[str, float]], lines: Sequence[Line]) -> dict[tuple[str, str], float]:
-    """(Training language, language) -> the mean model's score minus the mean of the models' scores."""
-    gains = {}
-    for source, by_language in averaged.items():
-        for language, value in by_language.items():
-            own = [
-                line for line in lines if line.origin == source and {0.0, 1.0} <= line.scores.get(language, {}).keys()
-            ]
-            own.sort(key=lambda line: line.seed)
-            # Each line begins with a seed's model; the last one ends with the last seed's.
-            models = [line.scores[language][0.0] for line in own] + [line.scores[language][1.0] for line in own[-1:]]
-            if models:
-                gains[source, language] = value - fmean(models)
-    return gains
+def _seed_mean(key: tuple[str, str, str], rows: Sequence[Row], lines: Sequence[Line]) -> SeedMean | None:
+    """None without gains of both kinds, or without a whole line of losses."""
+    on_sources: list[float] = []
+    on_others: list[float] = []
+    for row in rows:
+        (source, *_), _ = lies_between(row)
+        scores = _single_scores(row.language or "", [line for line in lines if line.origin == source])
+        if len(scores) == round(1 / (row.alpha1 or 1)):  # all that the mean is of
+            gains = on_sources if row.language in source.split("+") else on_others
+            gains.append(row.value - fmean(scores))
+    curves = [line.losses.get(language, {}) for line in lines for language in line.origin.split("+")]
+    barriers = [barrier(list(curve), list(curve.values())) for curve in curves if {0.0, 1.0} <= curve.keys()]
+    if not (on_sources and on_others and barriers):
+        return None
+    models = len({line.seed for line in lines}) + 1
+    return SeedMean(*key, models, fmean(on_sources), student_t_interval(on_others), student_t_interval(barriers))
+
+
+def _single_scores(language: str, lines: Sequence[Line]) -> list[float]:
+    """Of each seed's model: every line begins with one, and the last one ends with the last seed's."""
+    curves = [line.scores.get(language, {}) for line in lines]
+    whole = [curve for curve in curves if {0.0, 1.0} <= curve.keys()]
+    return [curve[0.0] for curve in whole] + [curve[1.0] for curve in whole[-1:]]

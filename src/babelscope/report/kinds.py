@@ -53,6 +53,11 @@ def main_measure(row: Row) -> str:
     return TASKS[row.task].measures[0] if row.task in TASKS else row.measure
 
 
+def rises(task: str) -> bool:
+    """Whether more of what the task is scored by is better."""
+    return task not in TASKS or SCORES[TASKS[task].measures[0]].sign > 0
+
+
 def is_score(row: Row) -> bool:
     """Whether the row is a run's result on a test split."""
     return (
@@ -75,7 +80,8 @@ def is_companion(row: Row) -> bool:
     """Whether the row stands beside a score: its interval over sentences, its coverage, its number of words."""
     base, _, end = row.measure.rpartition(".")
     bound = end in ("low", "high") and base in (*SCORES, *COMPANIONS)
-    return row.split == "test" and row.step is None and (bound or row.measure in COMPANIONS) and not is_score(row)
+    beside = bound or row.measure in COMPANIONS
+    return row.split == "test" and row.step is None and row.alpha1 is None and beside and not is_score(row)
 
 
 def is_curve(row: Row) -> bool:

@@ -57,9 +57,10 @@ def line_table(report: Report, between: Between) -> Table:
     for (encoder, task, origin, end, split), runs in groups.items():
         factor, unit = scale(units.get(task, ""))
         for language in dict.fromkeys(language for run in runs for language in run.scores):
-            curve = _mean([run.scores[language] for run in runs])
+            curves = [run.scores[language] for run in runs if language in run.scores]
+            curve = _mean(curves)
             labels = [encoder, title_of(task), f"{origin} > {end}", report.labels.get(language, language), split, unit]
-            lines.append([*map(Cell, labels), *_places(curve, factor), number_cell(len(runs), "d")])
+            lines.append([*map(Cell, labels), *_places(curve, factor), number_cell(len(curves), "d")])
     note = "Mean over runs: one a seed, or one a seed and the next. Least and most are over the whole line."
     headers = ["Encoder", "Task", "Models", "Scored on", "Split", "Unit", "α = 0", "α = 0.5", "α = 1", "Least", "at α",
                "Most", "at α", "Runs"]  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from babelscope.report.between import lies_between
-from babelscope.report.kinds import main_measure
+from babelscope.report.kinds import main_measure, rises
 from babelscope.report.model import Report, title_of
 from babelscope.rows import Row
 
@@ -20,6 +20,7 @@ class Plane:
     task: str
     encoder: str
     """With surgery, schedule, and the part that moves if the rest does not."""
+    split: str
     models: Sequence[str]
     """Training languages: of the model at 0, 0, and of those that the directions lead to, or `random`."""
     rows: list[Row] = field(default_factory=list)
@@ -29,7 +30,8 @@ class Plane:
         """`Plane from qaa+qab to qaa and qab: tagging, world-pairs`."""
         origin, first, second = self.models
         ends = "in random directions" if first == second == "random" else f"to {first} and {second}"
-        return f"Plane from {origin} {ends}: {title_of(self.task)}, {self.encoder}"
+        place = "" if self.split == "dev" else f", {self.split}"
+        return f"Plane from {origin} {ends}: {title_of(self.task)}, {self.encoder}{place}"
 
     def heights(self) -> Mapping[str, Mapping[tuple[float, float], float]]:
         """Language -> place -> mean over seeds of the score divided by that at 0, 0; none where that is not above 0."""
@@ -45,11 +47,11 @@ class Plane:
 
 
 def planes(report: Report) -> list[Plane]:
-    """All planes that there are scores of."""
-    found: dict[tuple[str | None, ...], Plane] = {}
+    """All planes that there are scores of; of tasks whose scores are better when higher."""
+    found: dict[tuple[str, ...], Plane] = {}
     for row in report.rows:
-        if row.alpha2 is not None and row.seed is not None and row.measure == main_measure(row):
+        task, split = row.task or "", row.split or ""
+        if row.alpha2 is not None and row.seed is not None and row.measure == main_measure(row) and rises(task):
             models, encoder = lies_between(row)
-            plane = found.setdefault((row.task, encoder, *models), Plane(row.task or "", encoder, models))
-            plane.rows.append(row)
+            found.setdefault((task, encoder, split, *models), Plane(task, encoder, split, models)).rows.append(row)
     return list(found.values())
