@@ -501,10 +501,14 @@ def faults(encoder: Path, **changes: Any) -> list[str]:
 )
 def test_interpolations_that_cannot_be_are_refused_with_their_path(encoder_folder, changes, path, problem):
     tasks = declared(encoder_folder)["tasks"]
-    tasks["pos a"]["encoders"], tasks["elsewhere"] = [str(encoder_folder)], tasks["pos c"] | {"encoders": ["other"]}
+    tasks["pos a"]["encoders"], tasks["elsewhere"] = (
+        [str(encoder_folder)],
+        tasks["pos c"] | {"encoders": ["world-natural"]},
+    )
     tasks["pooled"] = tasks["inference b"] | {"head": "pooler", "train": ["world:qac"]}
     fine = interpolation("pos a", "pos b")
-    lines = faults(encoder_folder, tasks=tasks, interpolations=[fine, fine | changes])
+    encoders = [str(encoder_folder), "world-natural"]
+    lines = faults(encoder_folder, encoders=encoders, tasks=tasks, interpolations=[fine, fine | changes])
     assert any(line.strip(" -").startswith(f"{path}: ") and problem in line for line in lines), lines
     assert not any(line.strip(" -").startswith("interpolations.0") for line in lines)
 
