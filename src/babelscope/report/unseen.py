@@ -225,7 +225,7 @@ def _chart(report: Report, found: Gains, cases: Sequence[Case]) -> Chart:
         "recipe:N", title=None, sort=list(RECIPES), scale=alt.Scale(domain=list(RECIPES), range=PALETTE[:3])
     )
     base = alt.Chart(table).encode(
-        y=alt.Y("language:N", title=None, sort=order, axis=alt.Axis(labelLimit=280, tickBand="extent", grid=True)),
+        y=alt.Y("language:N", title=None, sort=order, axis=alt.Axis(labelLimit=340, tickBand="extent", grid=True)),
         yOffset=alt.YOffset("recipe:N", sort=list(RECIPES)),
         color=colour,
         tooltip=["language", "recipe", *(alt.Tooltip(f"{name}:Q", format="+.1f") for name in ("gain", "low", "high"))],
