@@ -1,0 +1,108 @@
+"""What a report shows of the models between tuned ones: charts, tables, sentences, files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from babelscope.report.between import Between
+from babelscope.report.between_findings import between_findings
+from babelscope.report.between_page import between_figures
+from babelscope.report.between_tables import between_tables
+from babelscope.report.files import write_figures
+from babelscope.report.page import render
+from between_rows import SEEDS, TARGETS, angle_rows, few, lines, plane, report, row, seeded
+
+
+def test_the_bands_close_where_the_score_is_what_all_are_divided_by():
+    made = report(*lines())
+    first = next(iter(between_figures(made, Between.of(made)))).chart.to_dict()
+    (records,) = first["datasets"].values()
+    ends = {one["alpha"]: (one["low"], one["high"]) for one in records}
+    assert ends.pop(1.0) == (1, 1) and all(low < high for low, high in ends.values())
+
+
+@pytest.mark.parametrize(
+    ("models", "title", "ways"),
+    [
+        (
+            "qaa > qaa+qab > qab",
+            "Plane from qaa to qaa+qab and qab",
+            ["to the model of qaa+qab", "to the model of qab"],
+        ),
+        ("qaa > random > random", "Plane from qaa in random directions", ["in a random direction"] * 2),
+    ],
+)
+def test_a_plane_is_named_by_its_models(models, title, ways):
+    whole = report(*(replace(one, train_languages=models) for one in plane(0)))
+    (figure,) = between_figures(whole, Between.of(whole))
+    assert figure.title.startswith(title) and "the model of qaa," in figure.caption
+    axes = figure.chart.to_dict()["spec"]["layer"][0]["encoding"]
+    assert [axes[axis]["title"].partition(" ")[2] for axis in "xy"] == ways
+
+
+def test_the_page_shows_all_of_it_and_says_it_in_words():
+    rows = [
+        *lines(), *lines("two", 0.5), *plane(0), *angle_rows(),
+        *(one for target in TARGETS for seed in SEEDS for one in few(10, target, seed, 0.5)),
+        *seeded("qaa", (0.9, 0.8, 0.7), 0.85), *seeded("qab", (0.5, 0.6, 0.7), 0.7),
+    ]  # fmt: skip
+    whole = report(*rows)
+    between = Between.of(whole)
+    assert len(list(between_figures(whole, between))) == 5 and len(between_tables(whole, between)) == 7
+    text = "\n".join(between_findings(whole, between))
+    assert "differ by 51.0 [48.5, 53.5] degrees" in text
+    assert "On the target, two is flatter" in text
+    assert "20 examples of the target: choosing a point on the line gains 5.0 points" in text
+    assert "the mean of 3 seeds’ models gains 10.0" in text
+    page = render(whole)
+    assert "Between models" in page and "How much of a plane is high" in page
+
+
+@pytest.mark.parametrize("upside_down", [False, True])
+def test_an_unfinished_study_has_tables_and_sentences(upside_down):
+    """Cut anywhere in a line, a plane and a chain of seeds, their points in either order."""
+    parts = [
+        [one for one in lines() if one.train_languages == "qaa > qaa+qab" and one.seed == 0],
+        [one for one in plane(0) if one.alpha1 in (0, 0.5) and one.alpha2 in (0, 0.5)],
+        sorted((one for one in seeded("qaa", (0.9, 0.8, 0.7), 0.8) if one.seed is not None), key=lambda one: one.seed),
+        few(10, "qab", 0, 0.5),
+    ]
+    rest = [*seeded("qab", (0.5, 0.6, 0.7), 0.7), *(one for one in seeded("qaa", (0, 0, 0), 0.8) if one.seed is None)]
+    for part in parts:
+        rows = part[::-1] if upside_down else part
+        for count in range(len(rows)):
+            whole = report(*rows[:count], *rest)
+            assert between_tables(whole, Between.of(whole))
+            assert "nan" not in "".join(between_findings(whole, Between.of(whole)))
+
+
+def test_an_unfinished_study_has_a_page():
+    for count in (0, 20, 60):
+        assert "<h1>a study</h1>" in render(report(*(lines() + plane(0))[:count]))
+
+
+def test_its_charts_are_files_beside_those_of_scores(tmp_path):
+    files = write_figures(report(*lines(), *plane(0), *angle_rows()), tmp_path / "lines.svg")
+    assert [one.name for one in files] == [
+        "lines-from-one-language-to-two.svg", "lines-from-one-language-to-two-part-of-speech-tagging.svg",
+        "lines-how-much-chance-decides.svg", "lines-angle-and-ratio-of-norms.svg",
+        "lines-plane-from-qaa-qab-to-qaa-and-qab-part-of-speech-tagging-one.svg",
+    ]  # fmt: skip
+    assert all(one.read_text().startswith("<svg") for one in files)
+
+
+def test_numbers_between_models_are_not_pooled_with_others():
+    assert "Other measures" not in render(report(*lines(), *few(10, "qab", 0, 0.5), *angle_rows()))
+
+
+@pytest.mark.parametrize("models", ["qaa > qaa+qab", "qaa > random"])
+def test_there_is_no_chart_where_nothing_can_be_divided_by(models):
+    """The line does not reach the bilingual model; the model's own language is not scored."""
+    whole = report(*(row("accuracy", 0.5, train_languages=models, language="qab", alpha1=a, seed=0) for a in (0, 0.5)))
+    assert list(between_figures(whole, Between.of(whole))) == [] and "Scores on lines" in render(whole)
+
+
+def test_other_studies_have_no_such_section():
+    assert "Between models" not in render(report(row("accuracy", 0.5, split="test", language="qaa", seed=0)))
