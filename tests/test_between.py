@@ -8,10 +8,10 @@ from statistics import fmean, variance
 import pytest
 from scipy.stats import t
 
-from babelscope.report.between import DROP, Between, Place, compare_flatness
-from babelscope.report.between_findings import between_findings
-from babelscope.report.gains import seed_means
-from babelscope.report.line_tables import line_table, rise_table
+from babelscope.report.between.findings import between_findings
+from babelscope.report.between.gains import seed_means
+from babelscope.report.between.line_tables import line_table, rise_table
+from babelscope.report.between.lines import DROP, Between, Place, compare_flatness
 from between_rows import ALPHAS, SEEDS, TARGETS, lines, report, row, score, seeded
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from babelscope.report.between import Between
-from babelscope.report.between_findings import between_findings
-from babelscope.report.between_page import between_figures
-from babelscope.report.between_tables import between_tables
+from babelscope.report.between.figures import between_figures
+from babelscope.report.between.findings import between_findings
+from babelscope.report.between.lines import Between
+from babelscope.report.between.tables import between_tables
 from babelscope.report.files import write_figures
 from babelscope.report.page import render
 from between_rows import SEEDS, TARGETS, angle_rows, few, lines, plane, report, row, seeded

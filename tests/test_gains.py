@@ -7,11 +7,11 @@ from statistics import fmean
 
 import pytest
 
-from babelscope.report.between import Between
-from babelscope.report.gains import few_shots, seed_means
-from babelscope.report.line_tables import line_table
+from babelscope.report.between.gains import few_shots, seed_means
+from babelscope.report.between.line_tables import line_table
+from babelscope.report.between.lines import Between
+from babelscope.report.between.planes import planes
 from babelscope.report.page import render
-from babelscope.report.planes import planes
 from between_rows import ALPHAS, SEEDS, TARGETS, few, lines, plane, report, seeded
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from babelscope.report.aligned import correlations
 from babelscope.report.aligned_page import aligned_figures
 from babelscope.report.aligned_tables import aligned_findings, aligned_tables
-from babelscope.report.between import Between
-from babelscope.report.between_findings import between_findings
-from babelscope.report.between_page import between_figures
-from babelscope.report.between_tables import between_tables
+from babelscope.report.between.figures import between_figures
+from babelscope.report.between.findings import between_findings
+from babelscope.report.between.lines import Between
+from babelscope.report.between.tables import between_tables
 from babelscope.report.contrasts import effects
 from babelscope.report.figures import Chart, Figure
 from babelscope.report.findings import claims

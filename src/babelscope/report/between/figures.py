@@ -9,10 +9,10 @@ from itertools import pairwise
 import altair as alt
 import pandas as pd
 
-from babelscope.report.between import Between, Place, name_of
+from babelscope.report.between.lines import Between, Place, name_of
+from babelscope.report.between.planes import Plane, planes
 from babelscope.report.figures import Chart, Figure
 from babelscope.report.model import Report, title_of
-from babelscope.report.planes import Plane, planes
 from babelscope.rows import Row
 from babelscope.statistics import Interval, student_t_interval
 

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from babelscope.measures.landscape import barrier
-from babelscope.report.between import Between, Line, lies_between, name_of
+from babelscope.report.between.lines import Between, Line, lies_between, name_of
 from babelscope.report.kinds import is_score, main_measure
 from babelscope.report.model import Report
 from babelscope.rows import Row

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from babelscope.measures.landscape import area_above
-from babelscope.report.between import DROP, Between, Flatness, name_of
-from babelscope.report.gains import FewShot, SeedMean, few_shots, seed_means
+from babelscope.report.between.gains import FewShot, SeedMean, few_shots, seed_means
+from babelscope.report.between.line_tables import line_table, rise_table
+from babelscope.report.between.lines import DROP, Between, Flatness, name_of
+from babelscope.report.between.planes import planes
 from babelscope.report.kinds import NORMS, TURNS
-from babelscope.report.line_tables import line_table, rise_table
 from babelscope.report.model import Report, title_of
-from babelscope.report.planes import planes
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.statistics import student_t_interval
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean
 
-from babelscope.report.between import Between, Curve, Line
+from babelscope.report.between.lines import Between, Curve, Line
 from babelscope.report.kinds import main_measure
 from babelscope.report.model import Report, scale, title_of
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
