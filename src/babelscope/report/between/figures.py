@@ -63,7 +63,8 @@ def _line_chart(found: Mapping[Place, Interval], title: str) -> Chart:
     band = base.mark_area(opacity=0.2).encode(y=alt.Y("low:Q", title=title, scale=alt.Scale(zero=False)), y2="high:Q")
     line = base.mark_line(interpolate="linear").encode(y=alt.Y("mean:Q", title=title, scale=alt.Scale(zero=False)))
     layered = alt.layer(band, line).properties(width=_PANEL, height=200)
-    return layered.facet(column=alt.Column("line:N", title=None), row=alt.Row("encoder:N", title=None))
+    encoders = list(dict.fromkeys(place.encoder for place in found))
+    return layered.facet(column=alt.Column("line:N", title=None), row=alt.Row("encoder:N", title=None, sort=encoders))
 
 
 def _band(interval: Interval, *, given: bool) -> dict[str, float | None]:
@@ -112,7 +113,8 @@ def _angle_chart(rows: Sequence[Row]) -> Chart:
         color=alt.Color("task:N", title="Task"),
         tooltip=["encoder", "task", "models", "seed", "ratio", "angle"],
     )  # fmt: skip
-    return alt.layer(points).properties(width=_PANEL, height=_PANEL).facet(column=alt.Column("encoder:N", title=None))
+    column = alt.Column("encoder:N", title=None, sort=list(dict.fromkeys(key[0] for key in values)))
+    return alt.layer(points).properties(width=_PANEL, height=_PANEL).facet(column=column)
 
 
 def _plane_chart(report: Report, plane: Plane, heights: Mapping[str, Mapping[tuple[float, float], float]]) -> Chart:
