@@ -178,7 +178,9 @@ def test_a_verdict_a_page_and_a_model_that_pipelines_load(request_, files, tmp_p
     assert "reading the text with" in first.errors
     written = page.read_text()
     assert "Best: " in written and "in percent" in written.lower()
-    assert "for every word</th>" in written and f"is in {folder}" in written
+    assert "for every word</th>" in written and re.search(
+        rf"{folder} (holds this|does not hold the best) model", written
+    )
     assert "Made from" in written and "48 to train, 6 to select, 6 to test" in written
     assert "<pre>babelscope advise --run --language qah" in written
     again = babelscope(*arguments)  # all of it is in the store

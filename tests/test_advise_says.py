@@ -11,16 +11,19 @@ from babelscope.advise.facts import Fact, published
 from babelscope.advise.outcome import Floor, Outcome, Placed
 from babelscope.advise.page import seen_section
 from babelscope.advise.places import check_places
-from babelscope.advise.raw import check_text, code_notes, line_notes
+from babelscope.advise.raw import check_text, code_notes, line_notes, match_notes
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Places, Request, command_line
-from babelscope.advise.sentences import better_one, use_of_better, useless
+from babelscope.advise.sentences import better_one, exported_one, use_of_better, useless
+from babelscope.advise.sentences import said as said_of
+from babelscope.corpora.conllu import write_conllu
 from babelscope.errors import InputError
 from babelscope.languages import language_name
 from babelscope.measures.overlap import Coverage
 from babelscope.statistics import Interval
 from babelscope.text import Sentence, Word
 from babelscope.verdicts import AS_IT_IS, BILSTM
+from babelscope.world import World
 
 
 def asked_of(text, **changes):
@@ -63,9 +66,9 @@ def test_names_of_languages(code, name):
 
 
 def test_published_verdicts_come_first():
-    assert published("wo", "Latn") == ["Wolof: Intermediate for mBERT (10,000 sentences of raw text)"]
+    assert published("wo", "Latn") == ["Wolof: Intermediate for mBERT (the study had 10,000 sentences of raw text)"]
     maltese, *others = published("mt", "Latn")
-    assert maltese == "Maltese: no verdict is recorded here (50,000 sentences of raw text)"
+    assert maltese == "Maltese: no verdict is recorded here (the study had 50,000 sentences of raw text)"
     assert others == ["Swiss German: Easy for mBERT", "Wolof: Intermediate for mBERT"]
     assert published("xx", None) == published("qag", "Latn") == []
 
@@ -138,11 +141,60 @@ def test_what_the_dev_set_has_chosen_is_said_as_the_test_set_bears_it_out(behind
     direct = Placed(Recipe("world-natural", AS_IT_IS), 1, score, score, behind, "")
     least = Floor("NOUN for every word", score, score, score, score)
     outcome = Outcome([best, direct], {}, direct, least, "0" * 64, "1" * 64, Path("a folder/store"))
-    assert said in better_one(outcome)
+    assert said in better_one(outcome) and "rounds that both ran" not in better_one(outcome)
+    longer = outcome._replace(placed=[best._replace(rounds=3), direct])
+    assert "in the 1 round that both ran, but transformers cannot load it" in better_one(longer)
     assert use_of_better(outcome) == [
         "babelscope export 111111111111 --store 'a folder/store' -o better-model",
         "babelscope predict better-model FILE.conllu -o predicted.conllu",
     ]
+
+
+def test_a_folder_that_does_not_hold_the_best_model_is_said_so():
+    score, behind = Interval(0.9, 0.8, 0.95, None, 1), Interval(0.03, 0.01, 0.05, None, 1)
+    best = Placed(Recipe(BILSTM, AS_IT_IS), 1, score, score, None, "")
+    direct = Placed(Recipe("world-natural", AS_IT_IS), 1, score, score, behind, "")
+    least = Floor("NOUN for every word", score, score, score, score)
+    outcome = Outcome([best, direct], {}, direct, least, "0" * 64, "1" * 64, Path("store"))
+    request, folder = asked_of("ntrex:nl"), Path("model")
+    assert exported_one(outcome, request, folder).startswith("model does not hold the best model but world-natural as")
+    assert exported_one(outcome, request, None).startswith("The best that transformers loads and that reads")
+    alone = outcome._replace(placed=[direct])
+    assert (exported_one(alone, request, folder), exported_one(alone, request, None)) == ("model holds this model.", "")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "meaning"),
+    [
+        ("Easy (on dev sentences, rounds: 2)", "Easy (on dev sentences, rounds: 2): tuned as it is, it beats"),
+        ("Hard (on dev sentences, rounds: 2)", "even adapted to the text it does not"),
+        (
+            "undecided: Easy or Hard (on dev sentences, rounds: 2)",
+            "undecided: Easy or Hard (on dev sentences, rounds: 2)",
+        ),
+    ],
+)
+def test_a_verdict_says_what_it_means(verdict, meaning):
+    assert meaning in said_of(verdict) and ("undecided" in verdict) == (said_of(verdict) == verdict)
+
+
+def test_a_plan_does_not_replace_a_verdict(tmp_path):
+    page = tmp_path / "advice.html"
+    page.write_text("<h2>The verdict</h2>", encoding="utf-8")
+    places = Places(page, store=tmp_path / "store", export=None)
+    with pytest.raises(InputError, match="has the verdict of a run, which a plan would replace; give another -o"):
+        check_places(places, run=False)
+    check_places(places, run=True)
+    page.write_text("<h2>The plan</h2>", encoding="utf-8")
+    check_places(places, run=False)
+
+
+@pytest.mark.parametrize(("language", "warned"), [("qaa", False), ("qai", True)])
+def test_a_text_of_another_language_than_the_labelled_sentences_is_told(tmp_path, language, warned):
+    write_conllu(tmp_path / "own.conllu", World().treebank("qaa", "train", 40))
+    (tmp_path / "text").write_text("\n".join(World().text(language, 300)), encoding="utf-8")
+    notes = match_notes(asked_of(tmp_path / "text", treebank=str(tmp_path / "own.conllu")))
+    assert bool(notes) == warned and all("are both of this language?" in note for note in notes)
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,8 @@ def test_errors_name_what_is_wrong(tmp_path, encoder):
     with pytest.raises(EncoderError, match=r"no config\.json"):
         load_encoder(tmp_path)
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert"}))
+    with pytest.raises(EncoderError, match=r"no weights; copy the encoder's model\.safetensors into it"):
+        load_encoder(tmp_path)
     (tmp_path / "pytorch_model.bin").write_bytes(b"")
     with pytest.raises(EncoderError, match="Pickled weights can run code"):
         load_encoder(tmp_path)
@@ -289,7 +291,7 @@ CONFIGURATIONS = {
     "[]": "type None are not known",
     '{"model_type": "opt"}': r"type 'opt' are not known.*ANATOMY",
     '{"model_type": ["bert"]}': r"type \['bert'\] are not known",
-    '{"model_type": "bert"}': "no \\*\\.safetensors file",
+    '{"model_type": "bert"}': "no weights",
 }
 
 

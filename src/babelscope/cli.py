@@ -231,7 +231,9 @@ def advise(
     treebank: Annotated[str | None, typer.Option(help="CoNLL-U: a file, a folder, or such as UD_Maltese-MUDT")] = None,
     task: Annotated[str, typer.Option(help="pos or parsing")] = "pos",
     run: Annotated[bool, typer.Option("--run", help="run the plan; interrupted, the same command goes on")] = False,
-    export: Annotated[Path | None, typer.Option(help="with --run: the folder to write the best model to")] = None,
+    export: Annotated[
+        Path | None, typer.Option(help="with --run: the folder for the best model that transformers can load")
+    ] = None,
     output: Annotated[Path, typer.Option("-o", "--output", help="the page to write")] = Path("advice.html"),
     store: StoreFolder = DEFAULT_STORE,
     seeds: Annotated[int, typer.Option(min=1, help="rounds, each with a seed of its own")] = 3,

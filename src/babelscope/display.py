@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
+from rich.table import Column, Table
 
 from babelscope.engine.events import Blocked, Damaged, Event, Failed, Finished, Found, Progressed, Started, Waiting
 from babelscope.plan import Plan
@@ -41,13 +41,14 @@ class RunDisplay:
         self.bars: dict[str, TaskID] = {}
         self.spoke_at: dict[str, float] = {}
         self.progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
+            TextColumn("{task.description}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
+            BarColumn(bar_width=12),
             MofNCompleteColumn(),
             TextColumn("{task.fields[numbers]}"),
             TimeElapsedColumn(),
             TimeRemainingColumn(compact=True),
             console=console,
+            expand=True,
             disable=not console.is_terminal,
         )
         self.total = self.progress.add_task("[bold]steps", total=len(plan.steps), completed=done, numbers="")
@@ -101,12 +102,12 @@ class RunDisplay:
             self.console.print(f"[{self.finished}/{self.pending}] {text}", markup=False, highlight=False)
 
 
-def table_of(header: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> Table:
-    """Lines under a header, with nothing cut short."""
+def table_of(header: tuple[str, ...], lines: Sequence[tuple[str, ...]], whole: Collection[int] = (0,)) -> Table:
+    """Lines under a header, with nothing cut short; the columns at these places are not wrapped either."""
     table = Table(*header, box=None, pad_edge=False, header_style="bold")
-    for column in table.columns:
+    for place, column in enumerate(table.columns):
         column.overflow = "fold"  # a name that is cut cannot be copied
-    table.columns[0].no_wrap = True
+        column.no_wrap = place in whole
     for line in lines:
         table.add_row(*map(escape, line))
     return table
@@ -122,4 +123,6 @@ def show_section(section: Section, console: Console) -> None:
         for line in lines:
             console.print(f"    {line}", markup=False, highlight=False)
     for one in section.tables:
-        console.print(table_of(tuple(one.headers), [tuple(cell.text for cell in line) for line in one.lines]))
+        console.print(
+            table_of(tuple(one.headers), [tuple(cell.text for cell in line) for line in one.lines], one.numeric)
+        )

@@ -15,7 +15,7 @@ from babelscope.advise.outcome import outcome_of
 from babelscope.advise.places import check_places
 from babelscope.advise.plan import planned
 from babelscope.advise.race import Watching, race
-from babelscope.advise.raw import check_text, code_notes, line_notes
+from babelscope.advise.raw import check_text, code_notes, line_notes, match_notes
 from babelscope.advise.recipes import Recipe, letters_for
 from babelscope.advise.request import Places, Request, read_split
 from babelscope.corpora.sources import SPLITS
@@ -87,7 +87,7 @@ def look(request: Request, say: Say = lambda text: None, exported: bool = False)
             say(f"timing some steps of {name}")
             costs[name] = encoder_costs(request, name, encoder, lines)  # which changes its weights
     plan = planned(request, found, costs)
-    notes = [*code_notes(request.code), *line_notes(request)]
+    notes = [*code_notes(request.code), *line_notes(request), *match_notes(request)]
     seen = page.seen_section(scripts, found, published(request.code, script), notes)
     exportable = all(_exportable(request, family) for family in families.values())
     return Advice([seen, page.plan_section(plan, request)], [one.recipe for one in plan], exportable)

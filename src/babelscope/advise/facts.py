@@ -81,7 +81,7 @@ def published(language: str, script: str | None) -> list[str]:
     rows = published_rows("unseen-languages")
     verdicts = {row.language or "": row.measure.removeprefix(PUBLISHED) for row in rows if _is_verdict(row)}
     sizes = {row.language or "": row.value for row in rows if not _is_verdict(row)}
-    read = f" ({sizes[language]:,.0f} sentences of raw text)" if language in sizes else ""
+    read = f" (the study had {sizes[language]:,.0f} sentences of raw text)" if language in sizes else ""
     if language in verdicts:
         return [f"{language_name(language)}: {verdicts[language]} for mBERT{read}"]
     alike = [f"{language_name(one)}: {found} for mBERT" for one, found in verdicts.items() if _script(one) == script]

@@ -11,10 +11,21 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from babelscope.advise.facts import UNREAD, Fact
 from babelscope.advise.outcome import Outcome
+from babelscope.advise.places import VERDICT
 from babelscope.advise.plan import Planned
 from babelscope.advise.recipes import EXTENDED
 from babelscope.advise.request import Places, Request, command_line, read_split, text_size
-from babelscope.advise.sentences import as_good, better_one, export_command, scored_in_words, use_of_better, useless
+from babelscope.advise.sentences import (
+    NO_ENCODER,
+    as_good,
+    better_one,
+    export_command,
+    exported_one,
+    said,
+    scored_in_words,
+    use_of_better,
+    useless,
+)
 from babelscope.corpora.sources import Split
 from babelscope.encoders.places import display_name, locate
 from babelscope.engine.local import usable_cores
@@ -59,7 +70,9 @@ def plan_section(planned: Sequence[Planned], request: Request) -> Section:
     timed = all(one.seconds is not None for one in planned)
     if timed:
         sentences.append(_altogether(sum(one.seconds or 0 for one in planned) / 60, request))
-        note += " Minutes are of computing, for all rounds, from a few steps that were timed."
+        note += (
+            " Minutes are of computing, for all rounds, from a few steps that were timed; others beside add to them."
+        )
     headers = ["Recipe", *(["Minutes, about"] if timed else [])]
     return Section("The plan", sentences, [], [Table("Recipes", headers, lines, note)])
 
@@ -81,13 +94,13 @@ def verdict_section(outcome: Outcome, request: Request, exported: Path | None) -
     """Which is best, by how much and how sure, and how to use it."""
     best, direct, measure = outcome.best, outcome.direct, TASKS[request.task].measures[0]
     sentences = [f"Best: {best.recipe.name}, {measure} {scored_in_words(best)} on the test set."]
-    sentences += filter(None, [as_good(outcome), useless(outcome), better_one(outcome)])
+    sentences += filter(None, [as_good(outcome), exported_one(outcome, request, exported), better_one(outcome)])
+    sentences += filter(None, [useless(outcome)])
     sentences += [f"Given up: {one.recipe.name}, {one.lost}." for one in outcome.placed if one.lost]
-    sentences += [f"For {encoder}, {request.language} is {found}." for encoder, found in outcome.verdicts.items()]
-    loads = "transformers loads and that " if request.task == "pos" else ""
-    where = f", is in {exported}" if exported else ""
-    if exported or direct is not best:
-        sentences.append(f"The best that {loads}reads the language as it is written, {direct.recipe.name}{where}.")
+    language = language_labels([request.language])[request.language]
+    sentences += [f"For {encoder}, {language} is {said(found)}." for encoder, found in outcome.verdicts.items()]
+    if best.recipe.encoder == BILSTM:
+        sentences.append(NO_ENCODER)
     commands = {f"To use {best.recipe.name}": use_of_better(outcome)} if direct is not best else {}
     if not exported:
         commands[f"To write the model of {direct.recipe.name} to a folder"] = [
@@ -95,7 +108,7 @@ def verdict_section(outcome: Outcome, request: Request, exported: Path | None) -
         ]
     folder = shlex.quote(str(exported)) if exported else "model"
     commands[f"To use {direct.recipe.name}"] = [f"babelscope predict {folder} FILE.conllu -o predicted.conllu"]
-    return Section("The verdict", sentences, [], [_outcome_table(outcome, measure)], commands)
+    return Section(VERDICT, sentences, [], [_outcome_table(outcome, measure)], commands)
 
 
 def made_section(request: Request, places: Places, run: bool) -> Section:
@@ -144,12 +157,15 @@ def _fact_table(found: Sequence[Fact]) -> Table:
     headers = [
         "Encoder",
         "Letters",
-        "Unknown words (%)",
+        "Unknown words %",
         "Pieces a word",
-        "Characters covered (%)",
+        "Characters %",
         "Nearest languages",
     ]
-    note = "Nearest: the languages at hand whose text is made of the same pieces, with the share that is in common."
+    note = (
+        "Characters: those that are covered. Nearest: the languages at hand whose text is made of the same pieces, "
+        "with the share that is in common."
+    )
     return Table("How the encoders’ pieces cover the text", headers, lines, note)
 
 
@@ -180,7 +196,7 @@ def _outcome_table(outcome: Outcome, measure: str) -> Table:
     lines = [
         [
             Cell(one.recipe.name), number_cell(one.rounds, "d"), *_numbers(one.dev, ".1f")[:1],
-            *_numbers(one.test, ".1f"), *_numbers(one.behind, "+.1f"),
+            *_numbers(one.test, ".1f"), *_numbers(one.behind, ".1f"),
         ]
         for one in outcome.placed
     ]  # fmt: skip
@@ -188,15 +204,17 @@ def _outcome_table(outcome: Outcome, measure: str) -> Table:
     lines.append(
         [
             Cell(floor.name), Cell(""), *_numbers(floor.dev, ".1f")[:1], *_numbers(floor.test, ".1f"),
-            *_numbers(floor.behind, "+.1f"),
+            *_numbers(floor.behind, ".1f"),
         ]
     )  # fmt: skip
-    scores = [f"{measure}, dev", f"{measure}, test", "95%"]
     note = (
-        "In percent; behind: points on the test set. Intervals over sentences and rounds. The dev set "
-        "has chosen, and the test set says how good the choice is. The last line is the least that a model must beat."
+        f"{measure.upper() if measure == 'las' else measure.capitalize()} in percent, the mean over rounds; behind: "
+        "points behind the best on the test set, in the rounds that both ran, so that it need not be the difference of "
+        "the means. Intervals over sentences and, of two rounds or more, over rounds. The dev set has chosen, and the "
+        "test set says how good the choice is; what was given up has no score there, unless it is the model to export. "
+        "The last line is the least that a model must beat."
     )
-    headers = ["Recipe", "Rounds", *scores, "Behind the best", "95%"]
+    headers = ["Recipe", "Rounds", "Dev", "Test", "95%", "Behind", "95%"]
     return Table("Recipes, from the best", headers, lines, note)
 
 

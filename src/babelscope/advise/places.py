@@ -8,6 +8,9 @@ from pathlib import Path
 from babelscope.advise.request import Places
 from babelscope.errors import InputError
 
+VERDICT = "The verdict"
+"""The heading of a page that a run has written."""
+
 
 def check_places(places: Places, run: bool) -> None:
     """Try the places before anything is computed; nothing is written.
@@ -25,12 +28,17 @@ def check_places(places: Places, run: bool) -> None:
     _check_writable("-o", output)
     if run:
         _check_writable("--store", store)
+    elif output.is_file() and VERDICT in output.read_text(encoding="utf-8", errors="replace"):
+        raise InputError(f"{output}: has the verdict of a run, which a plan would replace; give another -o")
     if export is None:
         return
     if not run:
-        raise InputError("--export writes the best model of a run; give --run too")
+        raise InputError("--export writes a model of a run; give --run too")
     if export.exists():
-        raise InputError(f"{export}: already there; give --export a name that does not exist yet")
+        raise InputError(
+            f"{export}: already there; give --export a name that does not exist yet, or leave it out to see the "
+            "verdict of a run that is done"
+        )
     if export.resolve().is_relative_to(store.resolve()):
         raise InputError(f"--export {export}: in the store {store}, which keeps results alone; give another folder")
     _check_writable("--export", export)

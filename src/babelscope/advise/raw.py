@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
+from statistics import fmean
 
 from babelscope.advise.recipes import BY_LANGUAGE
-from babelscope.advise.request import Request
+from babelscope.advise.request import Request, read_split
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.lines import numbered_lines
 from babelscope.corpora.plain import OWN, text_file
@@ -22,6 +23,8 @@ LONG = 1000
 """Characters of a line that is hardly one sentence."""
 FEW = 1000
 """Sentences that an adaptation can hardly learn from if there are fewer."""
+RELATED = 0.2
+"""Share of words that labelled sentences and a text of the same language have in common at least."""
 
 
 def check_text(request: Request) -> None:
@@ -55,6 +58,25 @@ def line_notes(request: Request) -> list[str]:
             f"The text has {count:,} sentences to learn from; below {FEW:,} or so adaptation has little effect."
         )
     return notes
+
+
+def match_notes(request: Request) -> list[str]:
+    """A warning where hardly a word of the labelled sentences is in the text."""
+    if request.treebank_name is None:
+        return []
+    text = _words(" ".join(find_file("mlm", request.text_name, "train").read()))
+    words = [word for sentence in read_split(request, "train") for form in sentence.forms for word in _words(form)]
+    if not (text and words) or fmean(map(len, text)) > 2 * fmean(map(len, words)):  # written without spaces
+        return []
+    known = set(text)
+    share = fmean(word in known for word in words)
+    if share >= RELATED:
+        return []
+    return [f"Of the words of the labelled sentences {share:.0%} are in the text: are both of this language?"]
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
 
 
 def code_notes(language: str) -> list[str]:

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 from babelscope.advise.outcome import Outcome, Placed
+from babelscope.advise.request import Request
 from babelscope.report.findings import in_points, in_words
 from babelscope.statistics import Interval
+from babelscope.verdicts import EASY, HARD, INTERMEDIATE
 
 CLEARLY = 0.1
 """A model is of use if it is above the floor by so much, at the low end of the 95% interval, and not at the high."""
+
+
+MEANINGS = {
+    EASY: "tuned as it is, it beats a BiLSTM, which starts from nothing",
+    INTERMEDIATE: "it beats a BiLSTM, which starts from nothing, once it has been adapted to the text",
+    HARD: "even adapted to the text it does not beat a BiLSTM, which starts from nothing",
+}
+NO_ENCODER = (
+    "No encoder that was given does better than none. One that has seen the language, a relative of it or many "
+    "languages may: give it with --encoder."
+)
 
 
 def scored_in_words(one: Placed) -> str:
@@ -45,8 +59,31 @@ def better_one(outcome: Outcome) -> str:
     best, behind = outcome.best, outcome.direct.behind
     if behind is None:  # it is the best
         return ""
-    how = "reads the language in other letters" if best.recipe.letters else "loads in Babelscope alone"
-    return f"{_better(best.recipe.name, behind)}, but {how}."
+    how = "reads the language in other letters" if best.recipe.letters else "transformers cannot load it"
+    both = outcome.direct.rounds
+    rounds = "" if both == best.rounds else f", in the {both} round{'' if both == 1 else 's'} that both ran"
+    return f"{_better(best.recipe.name, behind)}{rounds}, but {how}."
+
+
+def exported_one(outcome: Outcome, request: Request, folder: Path | None) -> str:
+    """Which model is in the folder, or would be; empty if nothing is exported and it is the best."""
+    best, direct = outcome.best, outcome.direct
+    if direct is best:
+        return f"{folder} holds this model." if folder else ""
+    loads = "transformers loads and that " if request.task == "pos" else ""
+    name = f"{direct.recipe.name}, {scored_in_words(direct)}"
+    kind = f"the best that {loads}reads the language as it is written"
+    return f"{folder} does not hold the best model but {name}: {kind}." if folder else f"{_capital(kind)}: {name}."
+
+
+def said(verdict: str) -> str:
+    """A verdict and what it means."""
+    meant = [meaning for name, meaning in MEANINGS.items() if verdict.startswith(name)]
+    return f"{verdict}: {meant[0]}" if meant else verdict
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def use_of_better(outcome: Outcome) -> list[str]:

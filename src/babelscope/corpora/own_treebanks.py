@@ -36,7 +36,8 @@ def own_file(name: str, split: Split) -> Path:
     files = found[split] or (found["train"] if split == "dev" else [])
     if not files:
         raise InputError(
-            f"{name}: the folder has no file named like mt-ud-{split}.conllu; give it one, or a single file"
+            f"{name}: the folder has no file with {split} in its name, such as {code}-{split}.conllu; give it one, or "
+            "give a single file"
         )
     return files[0]
 

@@ -126,6 +126,9 @@ def check_folder(folder: Path, allow_pickle: bool = False) -> None:
         check_family(config.get("model_type") if isinstance(config, dict) else None)
     except EncoderError as error:
         raise EncoderError(f"{path}: {error}") from None
+    pickled = any(folder.glob("*.bin"))
+    if not any(folder.glob("*.safetensors")) and not pickled:
+        raise EncoderError(f"{folder}: no weights; copy the encoder's model.safetensors into it, or save it again")
     if not allow_pickle and not any(folder.glob("*.safetensors")):
         raise EncoderError(
             f"{folder}: no *.safetensors file. Pickled weights can run code when they are read; if you trust whoever "
