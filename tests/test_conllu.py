@@ -159,10 +159,10 @@ def test_each_fault_is_refused_with_its_line(file, old, new, line, problem):
         (SAMPLE.encode("latin-1"), 3, "not UTF-8: byte 0xE9 at position"),
         (SAMPLE.encode("utf-16"), 1, "not UTF-8: byte 0xFF"),
         (b"x" * (LONGEST_LINE + 1), 1, "more than"),
-        (gzip.compress(SAMPLE.encode())[:-9], 23, "damaged or cut short"),
-        (gzip.compress(SAMPLE.encode())[:-8] + b"checksum", 23, "damaged or cut short"),
-        (gzip.compress(SAMPLE.encode()) + b"extra", 23, "damaged or cut short"),
-        (gzip.compress(SAMPLE.encode())[:3], 1, "damaged or cut short"),
+        (gzip.compress(SAMPLE.encode(), mtime=0)[:-9], 23, "damaged or cut short"),
+        (gzip.compress(SAMPLE.encode(), mtime=0)[:-8] + b"checksum", 23, "damaged or cut short"),
+        (gzip.compress(SAMPLE.encode(), mtime=0) + b"extra", 23, "damaged or cut short"),
+        (gzip.compress(SAMPLE.encode(), mtime=0)[:3], 1, "damaged or cut short"),
     ],
 )
 def test_a_file_damaged_as_a_whole_is_refused(file, content, line, problem):
@@ -443,7 +443,7 @@ def test_half_a_real_file_is_refused(tmp_path):
 def test_a_file_and_its_gzip_have_the_same_digest(tmp_path):
     plain, packed = tmp_path / "a", tmp_path / "a.gz"
     plain.write_text(SAMPLE, encoding="utf-8")
-    packed.write_bytes(gzip.compress(SAMPLE.encode()))
+    packed.write_bytes(gzip.compress(SAMPLE.encode(), mtime=0))
     assert content_digest(plain) == content_digest(packed)
     plain.write_text(SAMPLE + "\n", encoding="utf-8")
     assert content_digest(plain) != content_digest(packed)
