@@ -192,8 +192,8 @@ def test_a_plan_does_not_replace_a_verdict(tmp_path):
 @pytest.mark.parametrize(("language", "warned"), [("qaa", False), ("qai", True)])
 def test_a_text_of_another_language_than_the_labelled_sentences_is_told(tmp_path, language, warned):
     write_conllu(tmp_path / "own.conllu", World().treebank("qaa", "train", 40))
-    (tmp_path / "text").write_text("\n".join(World().text(language, 300)), encoding="utf-8")
-    notes = match_notes(asked_of(tmp_path / "text", treebank=str(tmp_path / "own.conllu")))
+    asked = asked_of(tmp_path / "text", treebank=str(tmp_path / "own.conllu"))
+    notes = match_notes(asked, World().text(language, 300))
     assert bool(notes) == warned and all("are both of this language?" in note for note in notes)
 
 

@@ -87,7 +87,7 @@ def look(request: Request, say: Say = lambda text: None, exported: bool = False)
             say(f"timing some steps of {name}")
             costs[name] = encoder_costs(request, name, encoder, lines)  # which changes its weights
     plan = planned(request, found, costs)
-    notes = [*code_notes(request.code), *line_notes(request), *match_notes(request)]
+    notes = [*code_notes(request.code), *line_notes(request), *match_notes(request, lines)]
     seen = page.seen_section(scripts, found, published(request.code, script), notes)
     exportable = all(_exportable(request, family) for family in families.values())
     return Advice([seen, page.plan_section(plan, request)], [one.recipe for one in plan], exportable)

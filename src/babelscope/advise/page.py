@@ -31,6 +31,7 @@ from babelscope.encoders.places import display_name, locate
 from babelscope.engine.local import usable_cores
 from babelscope.languages import language_name
 from babelscope.report.files import unwritable
+from babelscope.report.kinds import SCORES
 from babelscope.report.sections import Section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.results import language_labels
@@ -94,12 +95,13 @@ def verdict_section(outcome: Outcome, request: Request, exported: Path | None) -
     """Which is best, by how much and how sure, and how to use it."""
     best, direct, measure = outcome.best, outcome.direct, TASKS[request.task].measures[0]
     sentences = [f"Best: {best.recipe.name}, {measure} {scored_in_words(best)} on the test set."]
-    sentences += filter(None, [as_good(outcome), exported_one(outcome, request, exported), better_one(outcome)])
-    sentences += filter(None, [useless(outcome)])
+    equals = as_good(outcome)
+    more = (equals, exported_one(outcome, request, exported), better_one(outcome), useless(outcome))
+    sentences += filter(None, more)
     sentences += [f"Given up: {one.recipe.name}, {one.lost}." for one in outcome.placed if one.lost]
     language = language_labels([request.language])[request.language]
     sentences += [f"For {encoder}, {language} is {said(found)}." for encoder, found in outcome.verdicts.items()]
-    if best.recipe.encoder == BILSTM:
+    if best.recipe.encoder == BILSTM and not equals:
         sentences.append(NO_ENCODER)
     commands = {f"To use {best.recipe.name}": use_of_better(outcome)} if direct is not best else {}
     if not exported:
@@ -208,7 +210,7 @@ def _outcome_table(outcome: Outcome, measure: str) -> Table:
         ]
     )  # fmt: skip
     note = (
-        f"{measure.upper() if measure == 'las' else measure.capitalize()} in percent, the mean over rounds; behind: "
+        f"{SCORES[measure].title} in percent, the mean over rounds; behind: "
         "points behind the best on the test set, in the rounds that both ran, so that it need not be the difference of "
         "the means. Intervals over sentences and, of two rounds or more, over rounds. The dev set has chosen, and the "
         "test set says how good the choice is; what was given up has no score there, unless it is the model to export. "

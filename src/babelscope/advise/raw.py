@@ -60,11 +60,11 @@ def line_notes(request: Request) -> list[str]:
     return notes
 
 
-def match_notes(request: Request) -> list[str]:
-    """A warning where hardly a word of the labelled sentences is in the text."""
+def match_notes(request: Request, lines: Sequence[str]) -> list[str]:
+    """A warning where hardly a word of the labelled sentences is in the lines of the text."""
     if request.treebank_name is None:
         return []
-    text = _words(" ".join(find_file("mlm", request.text_name, "train").read()))
+    text = _words(" ".join(lines))
     words = [word for sentence in read_split(request, "train") for form in sentence.forms for word in _words(form)]
     if not (text and words) or fmean(map(len, text)) > 2 * fmean(map(len, words)):  # written without spaces
         return []

@@ -104,8 +104,10 @@ class Between:
         """From its rows; those of planes, and of means of many models, are no lines."""
         found: dict[tuple[str, str, str, str, str, int], Line] = {}
         for row in report.rows:
+            if row.alpha1 is None or row.alpha2 is not None or row.seed is None:
+                continue
             models, encoder = lies_between(row)
-            if row.alpha1 is None or row.alpha2 is not None or row.seed is None or len(models) != 2:
+            if len(models) != 2:
                 continue
             origin, end = models
             key = (row.task or "", encoder, origin, end, row.split or "", row.seed)
