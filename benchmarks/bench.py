@@ -33,11 +33,11 @@ from transformers import (
 )
 from transformers.utils import logging
 
+from babelscope.core.examples import UPOS, Tagged
 from babelscope.encoders.load import Encoder, load_encoder
 from babelscope.encoders.places import SHIPPED
 from babelscope.engine.local import usable_cores
 from babelscope.tasks.tag import Tagger, Tagging
-from babelscope.text import UPOS, Tagged
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import Tuning
 from babelscope.world import World

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import torch
 
+from babelscope.core.examples import UPOS, Tagged
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.shape import Shape, new_encoder
 from babelscope.encoders.tokenizer import train_wordpiece
 from babelscope.tasks.tag import Tagger, Tagging
-from babelscope.text import UPOS, Tagged
 from babelscope.tuning.loop import tune
 from babelscope.tuning.memo import StateMemo
 from babelscope.tuning.schedule import parse_schedule

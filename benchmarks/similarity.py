@@ -15,7 +15,7 @@ import time
 import torch
 from torch import Tensor
 
-from babelscope.measures.cka import LinearCKA, linear_cka
+from babelscope.encoders.cka import LinearCKA, linear_cka
 
 WIDTH, BATCH = 768, 4096
 

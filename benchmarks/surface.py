@@ -26,19 +26,19 @@ import torch
 from safetensors.torch import load_file
 from transformers import BertConfig
 
+from babelscope.core.examples import Sentence, Tagged
+from babelscope.core.tasks import TaskName
 from babelscope.encoders.blend import Blend, moved, random_direction
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder, untrained_model
 from babelscope.encoders.pieces import EVALUATION_TOKENS, by_length
 from babelscope.encoders.places import SHIPPED
 from babelscope.encoders.tokenizer import train_wordpiece
 from babelscope.measures.surface import survey
-from babelscope.task_table import TaskName
 from babelscope.tasks.attachment import count_attachments
 from babelscope.tasks.measured import measured
 from babelscope.tasks.models import Design, TaskModel, task_model
 from babelscope.tasks.parse import EncodedSentences, Parser
 from babelscope.tasks.tag import TaggedWindows, Tagger, first_pieces
-from babelscope.text import Sentence, Tagged
 from babelscope.tuning.checkpoint import weights_of, write_weights
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import Tuning

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
+from babelscope.core.examples import SentencePair
+from babelscope.core.tasks import TASKS
 from babelscope.encoders.load import load_encoder
 from babelscope.encoders.places import SHIPPED
-from babelscope.task_table import TASKS
 from babelscope.tasks.models import Design, task_model
 from babelscope.tasks.trees import single_root_trees
-from babelscope.text import SentencePair
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import Tuning
 from babelscope.world import World

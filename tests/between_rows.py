@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from babelscope.core.row import Row
 from babelscope.report.model import Report
-from babelscope.rows import Row
 
 ALPHAS = (-0.5, 0.0, 0.5, 1.0, 1.5)
 SEEDS = (0, 1, 2)

@@ -27,7 +27,7 @@ class Answer(NamedTuple):
 
 def babelscope(*arguments: object) -> Answer:
     """Call the entry point in this process. A traceback is an exception here, and fails the test."""
-    from babelscope.cli import main
+    from babelscope.face.cli import main
 
     output, errors, before = io.StringIO(), io.StringIO(), sys.argv
     sys.argv = ["babelscope", *map(str, arguments)]
@@ -60,7 +60,7 @@ def within(seconds: int) -> Iterator[None]:
 
 def start(*arguments: object, **options: Any) -> subprocess.Popen[str]:
     """Start the command in a process group of its own."""
-    command = [sys.executable, "-c", "from babelscope.cli import main; main()", *map(str, arguments)]
+    command = [sys.executable, "-c", "from babelscope.face.cli import main; main()", *map(str, arguments)]
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, **options
     )

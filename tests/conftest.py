@@ -37,7 +37,7 @@ def tagged_sentence(chance: random.Random) -> tuple[list[str], list[str]]:
 @pytest.fixture(scope="session")
 def tagged():
     """Sixty tagged sentences of 6 to 10 words."""
-    from babelscope.text import Tagged
+    from babelscope.core.examples import Tagged
 
     chance = random.Random(0)
     return [Tagged(*tagged_sentence(chance)) for _ in range(60)]
@@ -92,7 +92,7 @@ def encoder_folder(tmp_path_factory):
 @pytest.fixture
 def store(tmp_path):
     """A store that nothing was written to yet."""
-    from babelscope.store import Store
+    from babelscope.engine.store import Store
 
     return Store(tmp_path / "store")
 

@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 import torch
 
-from babelscope.compiler import compile_study
+from babelscope.core.errors import DataError, EncoderError, StudyError
 from babelscope.corpora.parallel import WorldPairs, find_pairs
 from babelscope.encoders.anatomy import ANATOMY, reads_types
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder, with_mlm_head
 from babelscope.engine import run_plan
-from babelscope.errors import DataError, EncoderError, StudyError
-from babelscope.recall import recall
+from babelscope.engine.recall import recall
+from babelscope.engine.store import Store
+from babelscope.engine.trained import FinishedSteps, export
 from babelscope.steps import Adapt, Load, Pretrain
-from babelscope.store import Store
-from babelscope.study import Study
-from babelscope.study_encoders import Adaptation
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import Study
+from babelscope.study.encoders import Adaptation
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling, hidden_logits
-from babelscope.trained import FinishedSteps, export
 from babelscope.world import World
 from command_line import declaration, transfer
 from families import DECODERS, FAMILIES, family_model

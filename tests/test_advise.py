@@ -15,17 +15,17 @@ from babelscope.advise import command, costs, race
 from babelscope.advise.page import next_section
 from babelscope.advise.recipes import EXTENDED, Recipe, letters_for, recipes, study_of
 from babelscope.advise.request import Places, Request, read_split
-from babelscope.compiler import compile_study
+from babelscope.core.errors import InputError
+from babelscope.core.intervals import Interval
 from babelscope.corpora.conllu import write_conllu
 from babelscope.encoders.load import Encoder, save_encoder
 from babelscope.encoders.places import display_name
 from babelscope.encoders.tokenizer import train_wordpiece
-from babelscope.errors import InputError
 from babelscope.measures.overlap import Coverage, shared_mass
-from babelscope.statistics import Interval
 from babelscope.steps import Adapt, Recurrent, Tune
+from babelscope.study.compile import compile_study
+from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.tasks.export import load_model
-from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.world import World
 from command_line import babelscope
 from families import family_model

@@ -16,13 +16,13 @@ from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Places, Request, command_line
 from babelscope.advise.sentences import better_one, exported_one, use_of_better, useless
 from babelscope.advise.sentences import said as said_of
+from babelscope.core.errors import InputError
+from babelscope.core.examples import Sentence, Word
+from babelscope.core.intervals import Interval
+from babelscope.core.languages import language_name
 from babelscope.corpora.conllu import write_conllu
-from babelscope.errors import InputError
-from babelscope.languages import language_name
 from babelscope.measures.overlap import Coverage
-from babelscope.statistics import Interval
-from babelscope.text import Sentence, Word
-from babelscope.verdicts import AS_IT_IS, BILSTM
+from babelscope.study.verdicts import AS_IT_IS, BILSTM
 from babelscope.world import World
 
 

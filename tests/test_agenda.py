@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from babelscope.engine import run_plan
 from babelscope.engine.agenda import Agenda
-from babelscope.plan import Plan
-from babelscope.store import Store
+from babelscope.engine.store import Store
+from babelscope.steps.plan import Plan
 from toy_steps import Toy, journal, value
 
 Shape = list[tuple[int | None, int | None]]

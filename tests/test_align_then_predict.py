@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap, spearmanr, t
 
-from babelscope.compiler import compile_study
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
+from babelscope.core.intervals import ratio_interval, spearman_interval
+from babelscope.core.row import Row
 from babelscope.measure_steps import SentenceSimilarity
 from babelscope.report.aligned import alignments, correlations, gaps, is_similarity
 from babelscope.report.aligned_page import aligned_figures
@@ -20,12 +21,11 @@ from babelscope.report.model import Report
 from babelscope.report.page import render
 from babelscope.report.reinitialised import layers_of, reinitialised, reinitialised_findings, reinitialised_tables
 from babelscope.report.tables import other_table
-from babelscope.rows import Row
-from babelscope.statistics import ratio_interval, spearman_interval
 from babelscope.steps import Tune
 from babelscope.studies import find_study, published_rows
 from babelscope.studies.align_then_predict import PUD, TREEBANKS
-from babelscope.study import Study
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import Study
 
 SEEDS = (0, 1, 2)
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from udtools import udeval
 
+from babelscope.core.examples import DEPREL, UPOS, Multiword, Sentence, Tree, Word
 from babelscope.corpora.conllu import read_conllu, write_conllu
 from babelscope.tasks.attachment import NO_PUNCTUATION, attachment_scores, count_attachments, universal
-from babelscope.text import DEPREL, UPOS, Multiword, Sentence, Tree, Word
 
 RELATIONS = ("nsubj", "nsubj:pass", "obl", "obl:agent", "punct", "acl:relcl", "acl")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from babelscope.corpora.conllu import read_conllu
-from babelscope.study import load_study
+from babelscope.study.declare import load_study
 from command_line import Answer, babelscope, declaration, transfer, write_study
 from test_conllu import EXPECTED, MUTATIONS, SAMPLE, _cut
 
@@ -222,8 +222,8 @@ def test_a_fault_is_told_once_whatever_reads_the_file(tmp_path: Path, encoder_fo
 
 
 def test_a_treebank_and_its_gzip_make_the_same_plan(real_study: Path, data: Path) -> None:
-    from babelscope.compiler import compile_study
-    from babelscope.study import load_study
+    from babelscope.study.compile import compile_study
+    from babelscope.study.declare import load_study
 
     plain = compile_study(load_study(real_study))
     data.with_name(f"{data.name}.gz").write_bytes(gzip.compress(SAMPLE.encode()))

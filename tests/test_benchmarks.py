@@ -7,6 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from babelscope.core.errors import DataError, InputError
+from babelscope.core.examples import SentencePair
+from babelscope.core.tasks import TASKS
 from babelscope.corpora.benchmarks import (
     GLUE,
     available_benchmarks,
@@ -17,9 +20,6 @@ from babelscope.corpora.benchmarks import (
     local_files,
     read_examples,
 )
-from babelscope.errors import DataError, InputError
-from babelscope.task_table import TASKS
-from babelscope.text import SentencePair
 
 LOCAL = (local_files,)
 

@@ -10,13 +10,13 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from babelscope.core.errors import InputError
+from babelscope.core.examples import Tagged
 from babelscope.encoders.pieces import Batch
-from babelscope.errors import InputError
 from babelscope.tasks.bilstm.backbone import BiLstmBackbone, BiLstmLayer, BiLstmShape, SpellingEncoder, reversal
 from babelscope.tasks.bilstm.tag import BiLstmTagger, BiLstmTagging, evaluate_bilstm_ner, evaluate_bilstm_tagger
 from babelscope.tasks.bilstm.words import LONGEST_FORM, EncodedWords, TrainingWords, Vocabulary, unknown_rates
 from babelscope.tasks.task import Score
-from babelscope.text import Tagged
 from babelscope.tuning.checkpoint import read_weights, set_weights, weights_of, write_weights
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import Tuning

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
+from babelscope.core.examples import DEPREL, Sentence, Word
 from babelscope.tasks.bilstm.backbone import BiLstmBackbone, BiLstmShape
 from babelscope.tasks.bilstm.parse import BiLstmParser, BiLstmParsing
 from babelscope.tasks.bilstm.words import EncodedWords, Vocabulary
 from babelscope.tasks.parse import evaluate_parser
-from babelscope.text import DEPREL, Sentence, Word
 from babelscope.tuning.checkpoint import read_weights, set_weights, weights_of, write_weights
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import Tuning

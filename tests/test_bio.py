@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from babelscope.core.errors import DataError, InputError
+from babelscope.core.examples import Tagged
 from babelscope.corpora.bio import read_bio, repaired, split_tag, write_bio
 from babelscope.corpora.lines import LONGEST_LINE
-from babelscope.errors import DataError, InputError
-from babelscope.text import Tagged
 
 SAMPLE = """\
 Ndar B-PER

@@ -10,9 +10,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from babelscope.core.errors import InputError
 from babelscope.encoders.blend import Blend, moved, random_direction
 from babelscope.encoders.load import Encoder
-from babelscope.errors import InputError
 from babelscope.tasks.models import Design, task_model
 from babelscope.tuning.checkpoint import read_weights, write_weights
 from families import DECODERS, FAMILIES, family_model

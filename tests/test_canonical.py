@@ -6,7 +6,7 @@ import scipy.linalg
 from hypothesis import given
 from hypothesis import strategies as st
 
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
 from babelscope.measures.canonical import pwcca, svcca
 
 seeds = st.integers(0, 2**32 - 1)

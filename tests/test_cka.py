@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.utils.data import DataLoader, TensorDataset
 
-from babelscope.errors import InputError
-from babelscope.measures.cka import LinearCKA, linear_cka, rbf_cka
+from babelscope.core.errors import InputError
+from babelscope.encoders.cka import LinearCKA, linear_cka, rbf_cka
 
 seeds = st.integers(0, 2**32 - 1)
 kinds = pytest.mark.parametrize("debiased", [False, True])

@@ -19,11 +19,11 @@ from transformers import (
     XLMRobertaModel,
 )
 
+from babelscope.core.errors import InputError
+from babelscope.core.examples import SentencePair
 from babelscope.encoders.load import load_encoder, save_encoder, untrained_model
-from babelscope.errors import InputError
 from babelscope.tasks.classify import Classification, Classifier, evaluate_classifier
 from babelscope.tasks.texts import encode_texts
-from babelscope.text import SentencePair
 
 LABELS = ("entailment", "neutral", "contradiction")
 SIZES = {

@@ -15,9 +15,9 @@ import pandas as pd
 import pytest
 
 import babelscope as package
-from babelscope.catalogue import KINDS
-from babelscope.rows import COLUMNS
-from babelscope.store import Store
+from babelscope.core.row import COLUMNS
+from babelscope.engine.store import Store
+from babelscope.face.catalogue import KINDS
 from babelscope.studies import STUDIES
 from command_line import SOON, babelscope, declaration, start, transfer, write_study
 
@@ -97,9 +97,9 @@ def test_a_report_knows_which_surgeries_draw_all_weights_anew(store, tmp_path, e
 
 
 def test_a_report_says_when_it_was_computed(study, store):
-    from babelscope.compiler import compile_study
-    from babelscope.results import provenance
-    from babelscope.study import load_study
+    from babelscope.engine.progress import provenance
+    from babelscope.study.compile import compile_study
+    from babelscope.study.declare import load_study
 
     plan = compile_study(load_study(study))
     manifests = [Store(store).manifest(key) for key in plan.steps]
@@ -209,8 +209,8 @@ def test_version_and_help():
 
 
 def test_doctor_measures_and_advises(tmp_path):
-    from babelscope.doctor import Setting, examine, recommended, settings
     from babelscope.encoders.shape import Shape
+    from babelscope.face.doctor import Setting, examine, recommended, settings
 
     shapes = {"tiny": Shape(layers=1, hidden=16, feed_forward=16)}
     tables = examine(Store(tmp_path / "store"), shapes, seconds=0.0)
@@ -298,9 +298,8 @@ def test_a_file_that_rows_cannot_be_written_to_is_refused(study, store, tmp_path
 def test_no_torch_is_loaded_where_nothing_is_computed(study, store, tmp_path, arguments):
     code = "import babelscope, sys\n"
     if arguments:
-        code += (
-            "from babelscope.cli import main\ntry: main()\nexcept SystemExit as end: assert not end.code, end.code\n"
-        )
+        code += "from babelscope.face.cli import main\n"
+            "try: main()\nexcept SystemExit as end: assert not end.code, end.code\n"
     code += "assert 'torch' not in sys.modules and 'transformers' not in sys.modules"
     given = [str(study) if argument == "STUDY" else argument for argument in arguments]
     command = [sys.executable, "-c", code, *given, *(["--store", str(store)] if "STUDY" in arguments else [])]

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from babelscope.comparison import Compare
-from babelscope.compiler import compile_study
+from babelscope.core.errors import StudyError
+from babelscope.core.intervals import mean_ratio, paired_gain
 from babelscope.engine import run_plan
-from babelscope.errors import StudyError
-from babelscope.statistics import mean_ratio, paired_gain
 from babelscope.steps import SENTENCES, Evaluate, Recurrent, Tune
-from babelscope.study import Study
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import Study
 from command_line import declaration, transfer
 
 # --- the interval

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from babelscope.compiler import compile_study
+from babelscope.core.errors import InputError, StudyError
 from babelscope.encoders.load import load_encoder, save_encoder
 from babelscope.encoders.places import has_mlm_head
-from babelscope.errors import InputError, StudyError
 from babelscope.measure_steps import Cost, Probe
 from babelscope.steps import Tune
 from babelscope.studies import find_study
-from babelscope.study import Study
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import Study
 from command_line import declaration, transfer
 from families import DECODERS, FAMILIES, family_model
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from babelscope.core.errors import DataError
+from babelscope.core.examples import UPOS, Multiword, Sentence, Word
 from babelscope.corpora.conllu import _cyclic, read_conllu, write_conllu
 from babelscope.corpora.lines import LONGEST_LINE, content_digest
-from babelscope.errors import DataError
-from babelscope.text import UPOS, Multiword, Sentence, Word
 
 SAMPLE = """\
 # newdoc id = harbour

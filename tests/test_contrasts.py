@@ -7,12 +7,12 @@ import random
 import pytest
 from scipy import stats
 
+from babelscope.core.intervals import student_t_interval
+from babelscope.core.row import Row
 from babelscope.report.contrasts import effects
 from babelscope.report.findings import claims, differences
 from babelscope.report.model import Contrasted, Report
 from babelscope.report.tables import effect_table
-from babelscope.rows import Row
-from babelscope.statistics import student_t_interval
 
 WHOLE = {"pos": [0.9, 0.8, 0.85], "acceptability": [0.5, 0.7, 0.6]}
 CLEAN = {"pos": [0.6, 0.7, 0.5], "acceptability": [0.1, 0.1, 0.4]}

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from babelscope.core.errors import DataError, InputError
 from babelscope.corpora import datasets
 from babelscope.corpora.conllu import read_conllu
 from babelscope.corpora.sources import treebank_language
-from babelscope.errors import DataError, InputError
 from babelscope.world import World
 from test_conllu import SAMPLE
 

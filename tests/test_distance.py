@@ -11,9 +11,9 @@ from hypothesis.extra.numpy import arrays
 from scipy.linalg import svd
 from scipy.stats import ortho_group
 
+from babelscope.core.errors import InputError
+from babelscope.encoders.distance import Distances, distances
 from babelscope.encoders.tap import word_states
-from babelscope.errors import InputError
-from babelscope.measures.distance import Distances, distances
 
 STACKS = st.tuples(st.integers(1, 3), st.integers(2, 12), st.integers(1, 6)).flatmap(
     lambda shape: st.tuples(*[arrays(np.float64, shape, elements=st.floats(0.125, 9))] * 2)

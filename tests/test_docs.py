@@ -12,10 +12,10 @@ import pytest
 from ruamel.yaml import YAML
 
 from babelscope.advise.card import TAG_WORDS
-from babelscope.compiler import compile_study
-from babelscope.errors import StudyError
-from babelscope.study import Study, load_study
-from babelscope.yaml_text import parse_value
+from babelscope.core.errors import StudyError
+from babelscope.core.yaml import parse_value
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import Study, load_study
 
 ROOT = Path(__file__).parent.parent
 PAGE, EXAMPLE = ROOT / "docs" / "studies.md", ROOT / "docs" / "study.yaml"

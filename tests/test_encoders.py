@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from transformers import AutoConfig, AutoTokenizer
 
+from babelscope.core.errors import EncoderError
 from babelscope.encoders.anatomy import anatomy_of, max_positions
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
 from babelscope.encoders.pieces import Batch, Frame, Pieces, by_length, encode_sentences
 from babelscope.encoders.places import locate
 from babelscope.encoders.tap import hidden_states, sentence_states
-from babelscope.errors import EncoderError
 from babelscope.steps import Load
 from babelscope.tasks.mlm import MaskedBatch, hidden_logits
 from families import DECODERS, FAMILIES, family_model

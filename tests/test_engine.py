@@ -9,13 +9,13 @@ from pathlib import Path
 import psutil
 import pytest
 
+from babelscope.core.errors import InputError, StoreError
+from babelscope.core.row import Row
 from babelscope.engine import Blocked, Damaged, Event, Failed, Finished, Progressed, local, run_plan
-from babelscope.errors import InputError, StoreError
-from babelscope.plan import Plan
-from babelscope.results import progress_by_kind
-from babelscope.rows import Row
+from babelscope.engine.progress import progress_by_kind
+from babelscope.engine.store import Store
 from babelscope.steps import Load, Tune
-from babelscope.store import Store
+from babelscope.steps.plan import Plan
 from babelscope.tuning.settings import Tuning
 from toy_steps import (
     SOON,

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from babelscope.core.errors import DataError, InputError
+from babelscope.core.examples import Tagged
+from babelscope.core.languages import REAL_LANGUAGES, Language
 from babelscope.corpora.bio import write_bio
 from babelscope.corpora.entity_sources import (
     available_entity_corpora,
@@ -14,9 +17,6 @@ from babelscope.corpora.entity_sources import (
     local_folder,
     read_entities,
 )
-from babelscope.errors import DataError, InputError
-from babelscope.languages import REAL_LANGUAGES, Language
-from babelscope.text import Tagged
 
 SENTENCES = [Tagged(["In", "Bad", "Ems"], ["O", "B-LOC", "I-LOC"]), Tagged(["SPD"], ["B-ORG"])]
 

@@ -10,11 +10,11 @@ import torch
 from transformers import AutoModelForSequenceClassification, AutoModelForTokenClassification, pipeline
 
 from babelscope.advise.card import TAG_WORDS
+from babelscope.core.errors import InputError
+from babelscope.core.examples import UPOS, Sentence, SentencePair, Tagged, Word
 from babelscope.encoders.load import Encoder, load_encoder
-from babelscope.errors import InputError
 from babelscope.tasks.export import load_model, save_model
 from babelscope.tasks.models import Design, known_words, recurrent_model, task_model
-from babelscope.text import UPOS, Sentence, SentencePair, Tagged, Word
 from families import DECODERS, FAMILIES, byte_level_tokenizer, family_model
 
 TAGGERS = [family for family in FAMILIES if family != "modernbert"]

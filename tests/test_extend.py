@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models
 from transformers import BertTokenizer, PreTrainedTokenizerBase, PreTrainedTokenizerFast, XLMRobertaTokenizer
 
+from babelscope.core.errors import InputError
 from babelscope.encoders.extend import _new_pieces, _words, extend_vocabulary
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
 from babelscope.encoders.segmenter import Segmenter
 from babelscope.encoders.state import names_per_piece, weights_of
 from babelscope.encoders.tokenizer import train_wordpiece
-from babelscope.errors import InputError
 from families import DECODERS, FAMILIES, byte_level_tokenizer, family_model
 from processes import outputs_of
 

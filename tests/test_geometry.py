@@ -14,7 +14,7 @@ from scipy.integrate import quad
 from scipy.stats import ortho_group
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
 from babelscope.measures import geometry
 from babelscope.measures.geometry import Turn, turn, turns
 from babelscope.measures.landscape import Area, Reach, area_above, barrier, curvature, reach

@@ -14,10 +14,10 @@ import psutil
 import pytest
 
 from babelscope.engine import Event, Waiting, run_plan
+from babelscope.engine.progress import progress_by_kind
+from babelscope.engine.store import Store
 from babelscope.engine.worker import Clock
-from babelscope.plan import Plan
-from babelscope.results import progress_by_kind
-from babelscope.store import Store
+from babelscope.steps.plan import Plan
 from toy_steps import (
     SOON,
     Gate,

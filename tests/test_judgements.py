@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from babelscope.core.errors import InputError
+from babelscope.core.examples import SentencePair
+from babelscope.core.tasks import TASKS
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.load import load_encoder
 from babelscope.encoders.places import SHIPPED
-from babelscope.errors import InputError
-from babelscope.task_table import TASKS
 from babelscope.tasks.bag_of_words import bag_of_words
 from babelscope.tasks.texts import text_of
-from babelscope.text import SentencePair
 from babelscope.world import FAMILY, World
 from babelscope.world.chance import Chance
 from babelscope.world.concepts import Concept, inventory

@@ -2,15 +2,15 @@
 
 import pytest
 
+from babelscope.core.errors import InputError
+from babelscope.core.examples import Multiword, Sentence, SentencePair, Tagged, Word
+from babelscope.core.hashing import digest
 from babelscope.corpora.datasets import find
 from babelscope.corpora.letters import relettered, split_name
 from babelscope.corpora.transliteration import rules_digest, transliteration
 from babelscope.corpora.world_text import WorldText
-from babelscope.errors import InputError
-from babelscope.keys import digest
-from babelscope.results import language_labels
+from babelscope.engine.progress import language_labels
 from babelscope.steps import Baseline
-from babelscope.text import Multiword, Sentence, SentencePair, Tagged, Word
 
 
 def _words(examples):

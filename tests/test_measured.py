@@ -7,10 +7,10 @@ import math
 import pytest
 import torch
 
+from babelscope.core.errors import InputError
+from babelscope.core.tasks import TASKS
 from babelscope.corpora.datasets import find
 from babelscope.encoders.load import load_encoder
-from babelscope.errors import InputError
-from babelscope.task_table import TASKS
 from babelscope.tasks.measured import measured
 from babelscope.tasks.models import Design, known_words, recurrent_model, task_model
 from babelscope.world.meaning import NAME_CLASS

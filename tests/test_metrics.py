@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from babelscope.errors import InputError
-from babelscope.statistics import paired_interval
+from babelscope.core.errors import InputError
+from babelscope.core.intervals import paired_interval
 from babelscope.tasks.metrics import (
     MEASURES,
     accuracy,

@@ -6,8 +6,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from babelscope.core.errors import InputError
 from babelscope.encoders.pieces import Batch, Pieces
-from babelscope.errors import InputError
 from babelscope.tasks.mlm import HeldOut, MaskedBatch, MaskedLanguageModelling, Masking, hidden_logits
 
 

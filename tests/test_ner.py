@@ -6,13 +6,13 @@ import pytest
 import torch
 from torch import nn
 
+from babelscope.core.errors import InputError
+from babelscope.core.examples import Tagged
 from babelscope.corpora.bio import entity_types
 from babelscope.encoders.shape import Shape, new_encoder
-from babelscope.errors import InputError
 from babelscope.tasks.ner import EntityTagging, bio_labels, evaluate_ner
 from babelscope.tasks.spans import count_spans, span_scores
 from babelscope.tasks.tag import Tagger, evaluate_tagger
-from babelscope.text import Tagged
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import Tuning
 from conftest import VERBS

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from babelscope.compiler import compile_study
+from babelscope.core.errors import DataError, InputError, StudyError
 from babelscope.corpora.conllu import write_conllu
 from babelscope.corpora.datasets import find
 from babelscope.corpora.own_treebanks import own_file, read_own
-from babelscope.errors import DataError, InputError, StudyError
-from babelscope.study import Study
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import Study
 from babelscope.world import World
 from command_line import declaration, transfer
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from babelscope.core.errors import DataError
+from babelscope.core.examples import SentencePair
 from babelscope.corpora.benchmarks import GLUE
 from babelscope.corpora.pairs import Layout, read_pairs, write_pairs, written_layout
-from babelscope.errors import DataError
-from babelscope.text import SentencePair
 
 RTE = GLUE["RTE"].layout
 SINGLE = GLUE["SST-2"].layout

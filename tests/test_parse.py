@@ -9,10 +9,10 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
+from babelscope.core.examples import DEPREL, Sentence, Word
 from babelscope.tasks.biaffine import NONE, SHAPES, Biaffine
 from babelscope.tasks.parse import EncodedSentences, Parser, Parsing, evaluate_parser, predict_trees
-from babelscope.text import DEPREL, Sentence, Word
 from babelscope.tuning.checkpoint import read_weights, set_weights, weights_of, write_weights
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import Tuning

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from babelscope.core.errors import DataError, InputError
 from babelscope.corpora.datasets import find
 from babelscope.corpora.plain import read_text, text_file, text_language
-from babelscope.errors import DataError, InputError
 
 
 @pytest.fixture

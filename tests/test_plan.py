@@ -14,10 +14,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from babelscope.compiler import compile_study
-from babelscope.errors import StudyError
+from babelscope.core.errors import StudyError
 from babelscope.steps import Evaluate, Load, Operate, Tune
-from babelscope.study import Study, Transfer
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import Study, Transfer
 from command_line import babelscope, declaration, transfer, write_study
 
 
@@ -60,7 +60,8 @@ def test_an_evaluation_hangs_on_its_own_tuning(encoder_folder):
 @pytest.mark.parametrize("hashing", ["0", "1", "random"])
 def test_keys_are_the_same_in_every_process(encoder_folder, keys, hashing):
     code = (
-        "import json, sys; from babelscope.compiler import compile_study; from babelscope.study import Study; "
+        "import json, sys; from babelscope.study.compile import compile_study; "
+        "from babelscope.study.declare import Study; "
         "print(json.dumps(list(compile_study(Study.model_validate(json.loads(sys.argv[1]))).steps)))"
     )
     command = [sys.executable, "-c", code, json.dumps(declaration(encoder_folder))]

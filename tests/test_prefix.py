@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 import torch
 
+from babelscope.core.examples import SentencePair
 from babelscope.tasks.classify import Classification, Classifier
 from babelscope.tasks.tag import Tagging
-from babelscope.text import SentencePair
 from babelscope.tuning.bypass import Bypass
 from babelscope.tuning.checkpoint import weights_of
 from babelscope.tuning.freezing import layers_of, trained_part

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from babelscope.core.intervals import geometric_interval, student_t_interval
+from babelscope.core.row import Row
 from babelscope.report import markdown, write_report
 from babelscope.report.figures import PALETTE, curve_charts, look_of
 from babelscope.report.model import Report
 from babelscope.report.probe_page import probe_figures
 from babelscope.report.probe_tables import probe_findings, probe_tables
 from babelscope.report.probes import best_within, compromises, crossings, pareto_front, perplexities, told_apart
-from babelscope.rows import Row
-from babelscope.statistics import geometric_interval, student_t_interval
 from babelscope.studies import published_rows
 
 NEVER = {0: 20.0, 10: 15.0, 20: 12.0}

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from babelscope.core.row import Row
 from babelscope.corpora.datasets import find
 from babelscope.encoders.load import load_encoder
 from babelscope.encoders.places import SHIPPED
-from babelscope.rows import Row
 from babelscope.tasks.models import Design, task_model
 from babelscope.tuning.loop import tune
 from babelscope.tuning.observer import Observer

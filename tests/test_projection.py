@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from sklearn.neighbors import NearestNeighbors
 
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
 from babelscope.measures.projection import aligned_words, project, translation_share
 from babelscope.report.projection import draw_projection
 from babelscope.world import World

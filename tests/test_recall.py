@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from babelscope.compiler import compile_study
+from babelscope.core.errors import InputError, StoreError
+from babelscope.core.hashing import digest
+from babelscope.engine.recall import find_key, recall
 from babelscope.engine.worker import describe
-from babelscope.errors import InputError, StoreError
-from babelscope.keys import digest
-from babelscope.recall import find_key, recall
-from babelscope.study import Study
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import Study
 from command_line import declaration, transfer
 
 GROWN = {

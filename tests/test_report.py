@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
+from babelscope.core.intervals import Interval, difference_interval, student_t_interval
+from babelscope.core.row import COLUMNS, Row
 from babelscope.report import Report, markdown, write_figures, write_report, write_rows
 from babelscope.report.figures import curve_charts, difference_chart, layer_charts, score_chart
 from babelscope.report.findings import differences, findings, in_words
 from babelscope.report.kinds import is_score
 from babelscope.report.tables import score_table
-from babelscope.rows import COLUMNS, Row
-from babelscope.statistics import Interval, difference_interval, student_t_interval
 
 CHROMIUM = shutil.which("chromium")
 LABELS = {

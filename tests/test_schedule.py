@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 from torch import nn
 
+from babelscope.core.errors import InputError
 from babelscope.encoders.load import Encoder
-from babelscope.errors import InputError
 from babelscope.tasks.bilstm.backbone import BiLstmBackbone
 from babelscope.tasks.bilstm.tag import BiLstmTagger, BiLstmTagging
 from babelscope.tasks.bilstm.words import Vocabulary

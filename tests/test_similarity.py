@@ -9,26 +9,25 @@ from typing import Any
 import pytest
 import torch
 
-from babelscope.compiler import compile_study
+from babelscope.core.errors import EncoderError, InputError, StudyError
+from babelscope.core.row import Row
+from babelscope.encoders.cka import linear_cka, rbf_cka
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
 from babelscope.encoders.pieces import encode_sentences
 from babelscope.encoders.tap import sentence_states
 from babelscope.engine import run_plan
-from babelscope.errors import EncoderError, InputError, StudyError
-from babelscope.execution import load_tuned, load_tuned_encoder
+from babelscope.engine.recall import recall
+from babelscope.engine.store import Store
+from babelscope.engine.trained import FinishedSteps
 from babelscope.measure_steps import SIMILARITIES, SentenceSimilarity
-from babelscope.measures.cka import linear_cka, rbf_cka
 from babelscope.measures.retrieval import mutual_retrieval, retrieval_accuracy
 from babelscope.measures.similarity import LanguageStates, similarity
-from babelscope.plan import Plan, check_data
-from babelscope.recall import recall
 from babelscope.report.aligned_tables import aligned_tables
 from babelscope.report.model import Report
-from babelscope.rows import Row
 from babelscope.steps import Operate, Tune
-from babelscope.store import Store
-from babelscope.study import Study
-from babelscope.trained import FinishedSteps
+from babelscope.steps.plan import Plan, check_data
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import Study
 from babelscope.world import World
 from command_line import declaration, transfer
 from families import DECODERS, byte_level_tokenizer, family_model
@@ -144,7 +143,7 @@ def test_rows_equal_the_measures_on_states(ran):
     parallel = World(0).parallel(["qaa", "qab", "qac"], 12)
     for step in compared(plan):
         results = FinishedSteps(store)
-        encoder = load_tuned_encoder(step.model, results) if isinstance(step.model, Tune) else step.model.build(results)
+        encoder = step.model.tuned_encoder(results) if isinstance(step.model, Tune) else step.model.build(results)
         states = {
             code: sentence_states(encoder, [" ".join(one.sentences[code].forms) for one in parallel])
             for code in ("qaa", "qab", "qac")
@@ -212,7 +211,7 @@ def test_the_steps_can_be_recalled(ran):
 def test_the_tuned_encoder_is_the_one_inside_the_task_model(ran):
     plan, store = ran
     step = next(step for step in plan.steps.values() if isinstance(step, Tune))
-    encoder, model = load_tuned_encoder(step, FinishedSteps(store)), load_tuned(step, FinishedSteps(store))
+    encoder, model = step.tuned_encoder(FinishedSteps(store)), step.model(FinishedSteps(store))
     for name, weight in model.module.backbone.named_parameters():
         assert torch.equal(weight, encoder.backbone.get_parameter(name))
     assert not encoder.backbone.training

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from babelscope.core.errors import InputError
+from babelscope.core.examples import UPOS, Multiword, Sentence, Word
+from babelscope.core.languages import REAL_LANGUAGES, Language
 from babelscope.corpora.conllu import write_conllu
 from babelscope.corpora.lines import content_digest
 from babelscope.corpora.sources import (
@@ -19,9 +22,6 @@ from babelscope.corpora.sources import (
     split_file,
     treebank_language,
 )
-from babelscope.errors import InputError
-from babelscope.languages import REAL_LANGUAGES, Language
-from babelscope.text import UPOS, Multiword, Sentence, Word
 
 LOCAL = (local_folder,)
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from seqeval.metrics import f1_score, precision_score, recall_score
 from seqeval.scheme import IOB2
 
+from babelscope.core.errors import InputError
+from babelscope.core.intervals import bca_interval
 from babelscope.corpora.bio import read_bio, repaired
-from babelscope.errors import InputError
-from babelscope.statistics import bca_interval
 from babelscope.tasks.spans import Entity, count_spans, entities, span_scores
 from test_bio import real_file
 

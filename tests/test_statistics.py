@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from babelscope.statistics import (
+from babelscope.core.intervals import (
     Interval,
     bca_interval,
     difference_interval,

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from babelscope.errors import DamagedResult, StepError, StoreError
-from babelscope.rows import Row
-from babelscope.store import Store
+from babelscope.core.errors import DamagedResult, StepError, StoreError
+from babelscope.core.row import Row
+from babelscope.engine.store import Store
 
 KEY, OTHER = "ab" * 32, "cd" * 32
 ROWS = [Row("accuracy", 0.1 + 0.2, "share", language="qab", seed=3), Row("loss", 1e-300, step=7)]
@@ -147,7 +147,7 @@ def test_publishing_twice_is_harmless(store: Store) -> None:
 
 DIE_BEFORE_THE_MOVE = """
 import os, signal, sys
-from babelscope import store
+from babelscope.engine import store
 store._move_folder = lambda draft, target: os.kill(os.getpid(), signal.SIGKILL)
 opened = store.Store(sys.argv[1])
 (opened.draft(sys.argv[2]) / "notes").write_text("half")
@@ -167,7 +167,7 @@ def test_death_while_publishing_leaves_a_draft_and_no_result(store: Store) -> No
 
 HOLD_A_CLAIM = """
 import sys
-from babelscope.store import Store
+from babelscope.engine.store import Store
 with Store(sys.argv[1]).claim(sys.argv[2]) as mine:
     print(mine, flush=True)
     sys.stdin.read()
@@ -233,6 +233,7 @@ def test_a_folder_that_cannot_be_made_is_explained(tmp_path: Path) -> None:
 
 
 def test_the_store_is_light() -> None:
-    code = "import sys, babelscope.store as s; s.versions(); print({'torch', 'pandas', 'numpy'} & sys.modules.keys())"
+    code = "import sys, babelscope.engine.store as store; store.versions()\n"
+    code += "print({'torch', 'pandas', 'numpy'} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "set()\n"

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from babelscope.compiler import compile_study
-from babelscope.errors import DataError, InputError, StudyError
+from babelscope.core.errors import DataError, InputError, StudyError
+from babelscope.core.tasks import TASKS
+from babelscope.core.yaml import LARGEST_FILE, parse_value
 from babelscope.studies import STUDIES, find_study
-from babelscope.study import Study, Surgery, dump_study, load_study
-from babelscope.study_encoders import Pretraining
-from babelscope.task_table import TASKS
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import Study, Surgery, dump_study, load_study
+from babelscope.study.encoders import Pretraining
 from babelscope.world.world import VERSION
-from babelscope.yaml_text import LARGEST_FILE, parse_value
 from command_line import declaration, write_study
 
 MINIMAL = "name: x\nencoders: [e]\ntasks: {pos: {train: ['world:qaa'], evaluate: ['world:qaa']}}\n"

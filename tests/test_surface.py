@@ -18,23 +18,23 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from babelscope.compiler import compile_study
+from babelscope.core.errors import StudyError
+from babelscope.core.row import Row
+from babelscope.core.step import Step
+from babelscope.core.tasks import TASKS
+from babelscope.core.validation import validate
 from babelscope.corpora.datasets import find
 from babelscope.encoders.load import load_encoder
 from babelscope.engine.events import Failed, Finished
+from babelscope.engine.store import Store
 from babelscope.engine.worker import attempt
-from babelscope.errors import StudyError
-from babelscope.plan import Plan
-from babelscope.rows import Row
-from babelscope.step import Step
 from babelscope.steps import Evaluate, Tune
-from babelscope.store import Store
-from babelscope.study import Study, load_study
+from babelscope.steps.plan import Plan
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import Study, load_study
 from babelscope.surface_steps import Angle, Surface
-from babelscope.task_table import TASKS
 from babelscope.tasks.measured import measured
 from babelscope.tasks.models import Design, task_model
-from babelscope.validation import validate
 from babelscope.world.meaning import NAME_CLASS
 from command_line import SOON, babelscope, write_study
 from toy_steps import note

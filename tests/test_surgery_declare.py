@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
+from babelscope.core.errors import InputError
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.state import weights_of
 from babelscope.encoders.tokenizer import train_wordpiece
-from babelscope.errors import InputError
 from babelscope.surgery.declare import (
     OPERATIONS,
     AnyOperation,

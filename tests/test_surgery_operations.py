@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 
+from babelscope.core.errors import InputError
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
 from babelscope.encoders.pieces import Batch
 from babelscope.encoders.state import weights_of
 from babelscope.encoders.tap import hidden_states
-from babelscope.errors import InputError
 from babelscope.surgery.declare import parse_operation
 from babelscope.surgery.drop import drop
 from babelscope.surgery.graft import graft

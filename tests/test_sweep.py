@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from scipy.stats import spearmanr
 
+from babelscope.core.row import Row
 from babelscope.report.model import Report
 from babelscope.report.sweep import likeness_table, likenesses, sweep_charts, sweep_findings, sweeps
-from babelscope.rows import Row
 
 RETRIEVED = {"qab": [0.5, 0.9, 0.7, 0.8], "qac": [0.1, 0.2, 0.3, 0.4]}
 SCORED = {

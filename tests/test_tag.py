@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn.functional import cross_entropy
 
+from babelscope.core.errors import InputError
+from babelscope.core.examples import Tagged
+from babelscope.core.intervals import bca_interval
 from babelscope.encoders.shape import Shape, new_encoder
 from babelscope.encoders.windows import encode_words, spans
-from babelscope.errors import InputError
-from babelscope.statistics import bca_interval
 from babelscope.tasks.baselines import most_frequent_tag, score_predictions, word_majority
 from babelscope.tasks.tag import Tagger, Tagging, evaluate_tagger
-from babelscope.text import Tagged
 
 LABELS = ("ADJ", "DET", "NOUN", "PUNCT", "VERB")
 

@@ -3,8 +3,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
+from babelscope.core.errors import InputError
 from babelscope.encoders.tokenizer import SPECIAL_PIECES, train_wordpiece
-from babelscope.errors import InputError
 from processes import outputs_of
 
 PROGRAM = """

@@ -6,16 +6,16 @@ import shutil
 import pytest
 from transformers import pipeline
 
-from babelscope.compiler import compile_study
+from babelscope.core.tasks import TASKS
 from babelscope.corpora.bio import read_bio, write_bio
 from babelscope.corpora.conllu import read_conllu, write_conllu
 from babelscope.corpora.pairs import read_pairs, write_pairs, written_layout
 from babelscope.engine import run_plan
-from babelscope.recall import recall
+from babelscope.engine.recall import recall
+from babelscope.engine.store import Store
 from babelscope.steps import Evaluate, Recurrent, Tune
-from babelscope.store import Store
-from babelscope.study import Study
-from babelscope.task_table import TASKS
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import Study
 from babelscope.tasks.export import load_model
 from command_line import babelscope, declaration, transfer
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from babelscope.core.errors import DataError, InputError
 from babelscope.corpora.conllu import read_conllu
 from babelscope.corpora.rewriting import restore, rewrite
 from babelscope.corpora.scripts import script_of, script_of_letter, script_shares
 from babelscope.corpora.transliteration import TABLES, Rule, by_rules, permutation, read_table, transliteration
-from babelscope.errors import DataError, InputError
 from babelscope.world import FAMILY, World
 
 FOLDER = Path(__file__).parent.parent / "src" / "babelscope" / "corpora" / "transliterations"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
 from babelscope.tasks import trees
 from babelscope.tasks.trees import single_root_trees
 

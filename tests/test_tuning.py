@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from torch import nn
 
+from babelscope.core.errors import DivergedError, InputError
 from babelscope.encoders.shape import Shape, new_encoder
-from babelscope.errors import DivergedError, InputError
 from babelscope.surgery.reinit import reinit
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
 from babelscope.tasks.tag import Tagger, Tagging

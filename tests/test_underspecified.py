@@ -10,19 +10,18 @@ import pytest
 import torch
 from safetensors.numpy import load_file
 
-from babelscope.compiler import compile_study
+from babelscope.core.errors import StudyError
 from babelscope.encoders.blend import moved, random_direction
 from babelscope.engine import run_plan
-from babelscope.errors import StudyError
-from babelscope.execution import load_tuned
-from babelscope.plan import Plan
+from babelscope.engine.store import Store
+from babelscope.engine.trained import FinishedSteps
 from babelscope.steps import Tune
-from babelscope.store import Store
+from babelscope.steps.plan import Plan
 from babelscope.studies import find_study
-from babelscope.study import Study
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import Study
 from babelscope.surface_steps import Surface
 from babelscope.tasks.measured import measured
-from babelscope.trained import FinishedSteps
 from command_line import declaration, transfer
 
 SEEDS = [0, 1, 2]
@@ -116,7 +115,7 @@ def weights(store: Store, model: Tune) -> dict[str, np.ndarray]:
 
 def score(store: Store, step: Surface, mixed: dict[str, np.ndarray]) -> float:
     """The slow way: a model with these weights, evaluated."""
-    model = load_tuned(step.models[0], FinishedSteps(store))
+    model = step.models[0].model(FinishedSteps(store))
     model.module.load_state_dict({name: torch.from_numpy(np.array(one)) for name, one in mixed.items()}, strict=False)
     return measured(model, step.data[0].read())()["loss"]
 

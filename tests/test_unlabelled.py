@@ -6,11 +6,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from babelscope.core.errors import InputError
+from babelscope.core.examples import Tree
 from babelscope.corpora.bio import read_bio
 from babelscope.corpora.conllu import read_conllu, word_lines
 from babelscope.corpora.unlabelled import read_bio_words, read_conllu_words, read_plain_words, read_table
-from babelscope.errors import InputError
-from babelscope.text import Tree
 
 LETTERS = st.characters(exclude_categories=["Cs"])
 SENTENCES = st.lists(st.lists(st.text(LETTERS, min_size=1, max_size=8), min_size=1, max_size=6), min_size=1, max_size=5)

@@ -7,18 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from babelscope.comparison import Compare
-from babelscope.compiler import compile_study
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
+from babelscope.core.intervals import Interval
+from babelscope.core.row import Row
 from babelscope.report import Report, markdown
 from babelscope.report.kinds import is_gain
 from babelscope.report.page import render
 from babelscope.report.tables import other_table
 from babelscope.report.unseen import Case, gains, unseen_figures, unseen_findings, unseen_tables, verdicts
-from babelscope.rows import Row
-from babelscope.statistics import Interval
 from babelscope.steps import Adapt, Pretrain, Recurrent, Tune
 from babelscope.studies import find_study
-from babelscope.verdicts import (
+from babelscope.study.compile import compile_study
+from babelscope.study.verdicts import (
     ADAPTED,
     AS_IT_IS,
     BILSTM,

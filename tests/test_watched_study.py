@@ -11,11 +11,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from babelscope.compiler import compile_study
+from babelscope.engine.forecast import expected_bytes
+from babelscope.engine.store import Store
 from babelscope.steps import Tune
-from babelscope.storage import expected_bytes
-from babelscope.store import Store
-from babelscope.study import load_study
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import load_study
 from command_line import SOON, babelscope, start, write_study
 
 STUDY = {

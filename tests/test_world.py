@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from babelscope.errors import InputError
-from babelscope.text import UPOS, Sentence
+from babelscope.core.errors import InputError
+from babelscope.core.examples import UPOS, Sentence
 from babelscope.world import FAMILY, World
 from babelscope.world.chance import Chance
 from babelscope.world.lexicon import shared_names

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from babelscope.core.examples import Tagged
 from babelscope.tasks.baselines import score_predictions, word_majority
-from babelscope.text import Tagged
 from babelscope.world import FAMILY, World
 from babelscope.world.chance import Chance
 from babelscope.world.concepts import NOUN_CLASSES, concepts_of, inventory

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from babelscope.core.errors import InputError
+from babelscope.core.examples import SentencePair
 from babelscope.corpora.pairs import write_pairs
-from babelscope.errors import InputError
-from babelscope.text import SentencePair
 
 CELLS = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), max_size=10)
 LABELS = st.sampled_from(["entailment", "neutral"]) | st.floats(0, 5)

@@ -10,12 +10,12 @@ from collections import Counter
 from pathlib import Path
 from typing import ClassVar
 
+from babelscope.core.errors import InputError
+from babelscope.core.row import Row
+from babelscope.core.step import Step, Workspace
 from babelscope.engine import run_plan
-from babelscope.errors import InputError
-from babelscope.plan import Plan
-from babelscope.rows import Row
-from babelscope.step import Step, Workspace
-from babelscope.store import Store
+from babelscope.engine.store import Store
+from babelscope.steps.plan import Plan
 
 SOON = 60
 """Seconds after which a test gives up; none of them waits that long unless something is wrong."""

@@ -8,11 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from babelscope.compiler import compile_study
 from babelscope.encoders.places import SHIPPED
+from babelscope.engine.store import Store
 from babelscope.steps import Pretrain
-from babelscope.store import Store
 from babelscope.studies import find_study
+from babelscope.study.compile import compile_study
 
 
 def main() -> None:

@@ -18,9 +18,9 @@ from annotated_types import Ge, Gt, Le, Lt, MinLen
 from pydantic.fields import FieldInfo
 from pydantic_core import to_jsonable_python
 
-from babelscope.declaration import Declaration
-from babelscope.study import Study
-from babelscope.study_encoders import Adaptation, Pretraining
+from babelscope.core.declaration import Declaration
+from babelscope.study.declare import Study
+from babelscope.study.encoders import Adaptation, Pretraining
 
 EXAMPLE = Path(__file__).parent.parent / "docs" / "study.yaml"
 INTRODUCTION = """\

@@ -1,5 +1,5 @@
 """`python -m babelscope`."""
 
-from babelscope.cli import main
+from babelscope.face.cli import main
 
 main()

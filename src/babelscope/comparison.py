@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from babelscope.rows import Row
-from babelscope.step import Results, Step, Workspace
+from babelscope.core.row import Row
+from babelscope.core.step import Results, Step, Workspace
 from babelscope.steps import SENTENCES, Evaluate
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Compare(Step):
 
     def execute(self, workspace: Workspace) -> None:
         """Write the gain in each measure that is counted sentence by sentence, and its 95% interval."""
-        from babelscope.statistics import paired_gain
+        from babelscope.core.intervals import paired_gain
 
         one, other = (counts(side, workspace) for side in (self.first, self.second))
         scored = self.first[0]

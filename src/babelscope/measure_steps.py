@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Literal, get_args
 
 from pydantic import NonNegativeInt, PositiveInt, SerializeAsAny
 
+from babelscope.core.examples import Pooling
+from babelscope.core.step import Step, Workspace
 from babelscope.corpora.datasets import Dataset
 from babelscope.corpora.parallel_sentences import Parallel
-from babelscope.step import Step, Workspace
 from babelscope.steps import EncoderStep, Operate, Tune
-from babelscope.text import Pooling
 from babelscope.tuning.probes import Probes
 
 SimilarityMeasure = Literal[
@@ -137,6 +137,10 @@ class SentenceSimilarity(Step):
     measures: tuple[SimilarityMeasure, ...]
     device: Literal["cpu", "cuda"]
     threads: PositiveInt
+
+    @property
+    def runs_on(self) -> str:
+        return self.device
 
     @property
     def labels(self) -> dict[str, Any]:

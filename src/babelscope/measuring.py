@@ -8,19 +8,17 @@ import time
 import torch
 from torch.nn import Module
 
+from babelscope.core.row import Row
+from babelscope.core.step import Workspace
 from babelscope.corpora.datasets import data_labels
 from babelscope.encoders.tap import sentence_states, word_states
-from babelscope.execution import donors, load_tuned_encoder
 from babelscope.measure_steps import Cost, Probe, Project, Retrieve, SentenceSimilarity, Vocabulary
 from babelscope.measures import cost, overlap
 from babelscope.measures.projection import aligned_words, translation_share
 from babelscope.measures.projection import project as project_states
 from babelscope.measures.retrieval import retrieval_accuracy
 from babelscope.measures.similarity import LanguageStates, similarity
-from babelscope.rows import Row
-from babelscope.step import Workspace
 from babelscope.steps import Tune
-from babelscope.surgery.operate import operate as perform
 from babelscope.tasks.models import Design, task_model
 from babelscope.tuning.observer import Observer
 from babelscope.world import World
@@ -65,7 +63,7 @@ def measure_similarity(step: SentenceSimilarity, workspace: Workspace) -> None:
     """
     torch.set_num_threads(step.threads)
     model = step.model
-    encoder = load_tuned_encoder(model, workspace) if isinstance(model, Tune) else model.build(workspace)
+    encoder = model.tuned_encoder(workspace) if isinstance(model, Tune) else model.build(workspace)
     Module.to(encoder.model, step.device)
     lowest = 1 if step.pooling == "first" else 0
 
@@ -109,9 +107,8 @@ def measure_cost(step: Cost, workspace: Workspace) -> None:
     """Write parameters, seconds that the operations take, and how many times as fast the result is."""
     torch.set_num_threads(1)
     whole = step.encoder.encoder.build(workspace)
-    given = donors(step.encoder, workspace)
     began = time.process_time()
-    operated = perform(whole, step.encoder.operations, step.encoder.seed, given)
+    operated = step.encoder.applied(whole, workspace)
     seconds = time.process_time() - began
     workspace.write_rows(
         row.labelled(**step.encoder.labels)

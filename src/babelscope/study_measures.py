@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, FiniteFloat, PositiveInt, model_validator
 
+from babelscope.core.declaration import Declaration
+from babelscope.core.examples import Pooling
 from babelscope.corpora.sources import Split
-from babelscope.declaration import Declaration
 from babelscope.measure_steps import SIMILARITIES, SimilarityMeasure
 from babelscope.surface_steps import Part
-from babelscope.text import Pooling
 
 Library = Literal["openTSNE", "scikit-learn"]
 Named = Annotated[tuple[str, ...], Field(min_length=1)]

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import NonNegativeInt, SerializeAsAny
 
+from babelscope.core.step import Step, Workspace
 from babelscope.corpora.datasets import Dataset
-from babelscope.step import Step, Workspace
 from babelscope.steps import Tune
 
 Part = Literal["all", "encoder", "head"]

@@ -9,24 +9,22 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from babelscope.core.errors import InputError
+from babelscope.core.row import Row
+from babelscope.core.step import Workspace
+from babelscope.core.tasks import TASKS
 from babelscope.corpora.datasets import data_labels
 from babelscope.encoders.blend import Blend, moved, random_direction
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.state import backbone_prefix
-from babelscope.errors import InputError
-from babelscope.execution import load_tuned
 from babelscope.measures.geometry import turns
 from babelscope.measures.surface import survey
-from babelscope.rows import Row
-from babelscope.step import Results, Workspace
 from babelscope.steps import Tune
 from babelscope.surface_steps import Angle, Part, Surface
 from babelscope.surgery.parts import Place, place_of
-from babelscope.task_table import TASKS
 from babelscope.tasks.measured import measured
 from babelscope.tasks.metrics import MEASURES
 from babelscope.tasks.models import TaskModel
-from babelscope.tuning.checkpoint import read_weights
 
 Weights = Mapping[str, Tensor]
 BACKBONE = "backbone."
@@ -38,10 +36,10 @@ def measure_surface(step: Surface, workspace: Workspace) -> None:
     _check_alike(step.models)
     done = _finished(step, workspace)
     left = [point for point in step.points if point not in done]
-    model = load_tuned(step.models[0], workspace)
+    model = step.models[0].model(workspace)
     model.module.to(step.models[0].tuning.device)
     measures = {data: measured(model, data.read()) for data in step.data}
-    corners = [_weights(one, workspace) for one in step.models]
+    corners = [one.weights(workspace) for one in step.models]
     corners += [moved(corners[0], random_direction(corners[0], seed)) for seed in step.random]
     # In the order of their keys: the same sum on every line and plane through the same models.
     order = sorted(range(len(step.models)), key=lambda place: step.models[place].key)
@@ -60,8 +58,8 @@ def measure_surface(step: Surface, workspace: Workspace) -> None:
 def measure_angle(step: Angle, workspace: Workspace) -> None:
     """Write the norms of both differences, their ratio and angle: over all weights, each layer, and each component."""
     _check_alike(step.models)
-    model = load_tuned(step.models[0], workspace)
-    origin, first, second = (_weights(one, workspace) for one in step.models)
+    model = step.models[0].model(workspace)
+    origin, first, second = (one.weights(workspace) for one in step.models)
     groups = _groups(model, step.models[0].encoder.build(workspace))
     moving = {name: names for name, names in groups.items() if _moves(names, origin, first, second)}
     rows = []
@@ -107,11 +105,6 @@ def _point(row: Row) -> tuple[float, ...]:
 
 def _unit(measure: str) -> str:
     return MEASURES[measure].unit if measure in MEASURES else "" if measure in ("loss", "perplexity") else "share"
-
-
-def _weights(step: Tune, results: Results) -> Weights:
-    """What the best model is made of, by name."""
-    return read_weights(results.result(step) / "best.safetensors")
 
 
 def _names(model: TaskModel, part: Part) -> list[str] | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from babelscope import trained
 from babelscope.advise.outcome import Outcome
 from babelscope.advise.request import Request, read_split
 from babelscope.advise.sentences import better_one, scored_in_words, use_of_better, useless
+from babelscope.core.tasks import TASKS
+from babelscope.engine import trained
+from babelscope.engine.store import Store
 from babelscope.report.findings import in_words
-from babelscope.store import Store
-from babelscope.task_table import TASKS
 
 TAG_WORDS = '''\
 from bisect import bisect

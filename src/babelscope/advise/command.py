@@ -18,15 +18,14 @@ from babelscope.advise.race import Watching, race
 from babelscope.advise.raw import check_text, code_notes, line_notes, match_notes
 from babelscope.advise.recipes import Recipe, letters_for
 from babelscope.advise.request import Places, Request, read_split
+from babelscope.core.errors import InputError
 from babelscope.corpora.sources import SPLITS
 from babelscope.encoders.places import locate
-from babelscope.errors import InputError
-from babelscope.execution import load
+from babelscope.engine.store import Store
 from babelscope.report.sections import Section
 from babelscope.steps import Load
-from babelscope.store import Store
+from babelscope.study.verdicts import BILSTM
 from babelscope.tasks.export import TAGGERS
-from babelscope.verdicts import BILSTM
 
 Say = Callable[[str], None]
 """Tells what is being done."""
@@ -78,7 +77,7 @@ def look(request: Request, say: Say = lambda text: None, exported: bool = False)
     for name in dict.fromkeys(request.encoders):
         say(f"reading the text with {name}")
         place = locate(name)
-        encoder = load(Load(name=place.name, content=place.content, place=place.path))
+        encoder = Load(name=place.name, content=place.content, place=place.path).read()
         families[name] = encoder.model.config.model_type
         if exported and not _exportable(request, families[name]):
             raise _no_tagger(name, families[name])

@@ -16,17 +16,17 @@ from torch import nn
 
 from babelscope.advise.recipes import Recipe, adaptation_tuning, tuning_of
 from babelscope.advise.request import Request, read_split
+from babelscope.core.examples import Sentence
 from babelscope.corpora.sources import SPLITS
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder, with_mlm_head
+from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.tasks.mlm import MaskedLanguageModelling
 from babelscope.tasks.models import Design, TaskModel, known_words, recurrent_model, task_model
 from babelscope.tasks.task import Task
-from babelscope.text import Sentence
 from babelscope.tuning.batches import all_batches
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import RECURRENT, Tuning
-from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM
 
 SAMPLE = 300
 """Sentences that steps are timed on."""

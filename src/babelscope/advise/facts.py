@@ -9,16 +9,16 @@ from typing import NamedTuple
 from transformers import PreTrainedTokenizerBase
 
 from babelscope.advise.request import Request
+from babelscope.core.languages import REAL_LANGUAGES, language_name
+from babelscope.core.row import Row
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.plain import NTREX, available_ntrex
 from babelscope.corpora.scripts import script_shares
 from babelscope.corpora.transliteration import transliteration
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder
-from babelscope.languages import REAL_LANGUAGES, language_name
 from babelscope.measures.overlap import Coverage, coverage, shared_mass
 from babelscope.report.unseen import PUBLISHED
-from babelscope.rows import Row
 from babelscope.studies import published_rows
 from babelscope.world import FAMILY, World
 

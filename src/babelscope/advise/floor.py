@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babelscope.advise.request import Request, read_split
+from babelscope.core.examples import Sentence, Tree
 from babelscope.corpora.sources import SPLITS
 from babelscope.tasks.attachment import attachment_scores, count_attachments, universal
 from babelscope.tasks.baselines import most_frequent_tag, score_predictions
 from babelscope.tasks.models import tagged
 from babelscope.tasks.task import Score
-from babelscope.text import Sentence, Tree
 
 
 class Constant(NamedTuple):

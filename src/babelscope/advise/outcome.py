@@ -12,10 +12,10 @@ from babelscope.advise.floor import constant_answer
 from babelscope.advise.race import Runner, best_direct, counted, gain, leader, mean, score
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Request
-from babelscope.statistics import Interval, mean_ratio, paired_gain
+from babelscope.core.intervals import Interval, mean_ratio, paired_gain
+from babelscope.engine.store import Store
 from babelscope.steps import Evaluate
-from babelscope.store import Store
-from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM, verdict
+from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM, verdict
 
 
 class Placed(NamedTuple):

@@ -26,19 +26,19 @@ from babelscope.advise.sentences import (
     use_of_better,
     useless,
 )
+from babelscope.core.intervals import Interval
+from babelscope.core.languages import language_name
+from babelscope.core.tasks import TASKS
 from babelscope.corpora.sources import Split
 from babelscope.encoders.places import display_name, locate
 from babelscope.engine.local import usable_cores
-from babelscope.languages import language_name
+from babelscope.engine.progress import language_labels
+from babelscope.engine.store import versions
 from babelscope.report.files import unwritable
 from babelscope.report.kinds import SCORES
 from babelscope.report.sections import Section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
-from babelscope.results import language_labels
-from babelscope.statistics import Interval
-from babelscope.store import versions
-from babelscope.task_table import TASKS
-from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM
+from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.world import FAMILY
 
 NEAREST = 3

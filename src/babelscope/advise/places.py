@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from babelscope.advise.request import Places
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
 
 VERDICT = "The verdict"
 """The heading of a page that a run has written."""

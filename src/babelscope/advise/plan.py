@@ -10,7 +10,7 @@ from babelscope.advise.facts import Fact
 from babelscope.advise.recipes import EXTENDED, Recipe, recipes
 from babelscope.advise.request import Request
 from babelscope.measures.overlap import Coverage
-from babelscope.verdicts import ADAPTED, AS_IT_IS
+from babelscope.study.verdicts import ADAPTED, AS_IT_IS
 
 Covered = Mapping[tuple[str, str | None], Coverage]
 """By encoder and letters, how its pieces cover the text."""

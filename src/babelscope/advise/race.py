@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 from babelscope.advise.recipes import Recipe, study_of
 from babelscope.advise.request import Request
 from babelscope.comparison import counts
-from babelscope.compiler import compile_study
+from babelscope.core.errors import InputError
+from babelscope.core.intervals import Interval, mean_ratio, paired_gain
+from babelscope.core.tasks import TASKS
 from babelscope.corpora.letters import split_name
 from babelscope.engine.events import Event
 from babelscope.engine.local import run_plan
-from babelscope.errors import InputError
-from babelscope.plan import Plan
-from babelscope.statistics import Interval, mean_ratio, paired_gain
+from babelscope.engine.store import Store
+from babelscope.engine.trained import FinishedSteps
 from babelscope.steps import Evaluate
-from babelscope.store import Store
-from babelscope.task_table import TASKS
-from babelscope.trained import FinishedSteps
-from babelscope.verdicts import BILSTM
+from babelscope.steps.plan import Plan
+from babelscope.study.compile import compile_study
+from babelscope.study.verdicts import BILSTM
 
 SURE = 0.99
 """Confidence of the intervals that a recipe is given up by, after few rounds."""

@@ -10,11 +10,11 @@ from statistics import fmean
 
 from babelscope.advise.recipes import BY_LANGUAGE
 from babelscope.advise.request import Request, read_split
+from babelscope.core.errors import InputError
+from babelscope.core.languages import REAL_LANGUAGES
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.lines import numbered_lines
 from babelscope.corpora.plain import OWN, text_file
-from babelscope.errors import InputError
-from babelscope.languages import REAL_LANGUAGES
 from babelscope.world import FAMILY
 
 FIRST = 100

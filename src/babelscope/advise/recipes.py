@@ -11,10 +11,10 @@ from babelscope.advise.request import Request
 from babelscope.corpora.letters import LETTERS
 from babelscope.encoders.places import display_name, hidden_width, locate
 from babelscope.measures.overlap import Coverage
-from babelscope.study import Sizes, Study, Transfer
-from babelscope.study_encoders import Adaptation
+from babelscope.study.declare import Sizes, Study, Transfer
+from babelscope.study.encoders import Adaptation
+from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.tuning.settings import Tuning
-from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.world import FAMILY
 
 BY_SCRIPT = {"Cyrl": ("cyrillic",), "Geor": ("georgian",), "Grek": ("greek",), "Arab": ("buckwalter",)}

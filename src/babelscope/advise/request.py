@@ -10,15 +10,15 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field, PositiveInt, field_validator
 
+from babelscope.core.declaration import Declaration
+from babelscope.core.errors import InputError, StudyError
+from babelscope.core.examples import Sentence
+from babelscope.core.validation import validate
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.letters import LETTERS
 from babelscope.corpora.own_treebanks import PREFIX
 from babelscope.corpora.plain import NTREX, OWN, text_language
 from babelscope.corpora.sources import Split
-from babelscope.declaration import Declaration
-from babelscope.errors import InputError, StudyError
-from babelscope.text import Sentence
-from babelscope.validation import validate
 
 OPTIONS = {
     "language": "--language", "text": "--text", "treebank": "--treebank", "encoders": "--encoder", "task": "--task",

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from babelscope.advise.outcome import Outcome, Placed
 from babelscope.advise.request import Request
+from babelscope.core.intervals import Interval
 from babelscope.report.findings import in_points, in_words
-from babelscope.statistics import Interval
-from babelscope.verdicts import EASY, HARD, INTERMEDIATE
+from babelscope.study.verdicts import EASY, HARD, INTERMEDIATE
 
 CLEARLY = 0.1
 """A model is of use if it is above the floor by so much, at the low end of the 95% interval, and not at the high."""

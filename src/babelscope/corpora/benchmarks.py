@@ -13,12 +13,12 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
+from babelscope.core.errors import InputError
+from babelscope.core.examples import SentencePair
+from babelscope.core.tasks import BINARY, ENTAILED, NLI, TASKS, TaskName
 from babelscope.corpora.cache import publish, reason, user_cache
 from babelscope.corpora.pairs import Layout, read_pairs, write_pairs, written_layout
 from babelscope.corpora.sources import SPLITS, Split, data_folder
-from babelscope.errors import InputError
-from babelscope.task_table import BINARY, ENTAILED, NLI, TASKS, TaskName
-from babelscope.text import SentencePair
 
 _ZERO_ONE, _ENTAILED, _NLI = ({label: label for label in labels} for labels in (BINARY, ENTAILED, NLI))
 _NUMBERED = {"0": "entailment", "1": "neutral", "2": "contradiction"}

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
+from babelscope.core.errors import DataError, InputError
+from babelscope.core.examples import Tagged
 from babelscope.corpora.lines import Line, numbered_lines
-from babelscope.errors import DataError, InputError
-from babelscope.text import Tagged
 
 OUTSIDE = "O"
 _DOCUMENT = "-DOCSTART-"

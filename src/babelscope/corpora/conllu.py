@@ -14,9 +14,9 @@ from conllu.exceptions import ParseException
 from conllu.models import Metadata, Token, TokenList
 from conllu.parser import parse_comment_line, parse_id_value, parse_int_value, parse_line
 
+from babelscope.core.errors import DataError
+from babelscope.core.examples import UPOS, Multiword, Sentence, Word
 from babelscope.corpora.lines import Line, numbered_lines
-from babelscope.errors import DataError
-from babelscope.text import UPOS, Multiword, Sentence, Word
 
 _COLUMNS = 10
 _FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel")

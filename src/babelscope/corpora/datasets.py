@@ -10,6 +10,10 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
+from babelscope.core.declaration import Declaration
+from babelscope.core.errors import DataError, InputError
+from babelscope.core.examples import Sentence
+from babelscope.core.tasks import TASKS, Kind, TaskName
 from babelscope.corpora import benchmarks, bio, own_treebanks, plain, sources
 from babelscope.corpora.entity_sources import entity_file, entity_language, read_entities
 from babelscope.corpora.letters import LETTERS, in_its_letters, split_name
@@ -17,10 +21,6 @@ from babelscope.corpora.lines import content_digest
 from babelscope.corpora.sources import Split
 from babelscope.corpora.transliteration import rules_digest
 from babelscope.corpora.world_text import WorldLanguage, WorldVersion
-from babelscope.declaration import Declaration
-from babelscope.errors import DataError, InputError
-from babelscope.task_table import TASKS, Kind, TaskName
-from babelscope.text import Sentence
 from babelscope.world import FAMILY, World
 from babelscope.world.judgements import DRAWS
 from babelscope.world.meaning import NAME_CLASS

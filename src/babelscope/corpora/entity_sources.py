@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from babelscope.core.errors import InputError
+from babelscope.core.examples import Tagged
+from babelscope.core.languages import REAL_LANGUAGES, Language
 from babelscope.corpora.bio import read_bio, write_bio
 from babelscope.corpora.cache import publish, reason, user_cache
 from babelscope.corpora.sources import SPLITS, Split, data_folder
-from babelscope.errors import InputError
-from babelscope.languages import REAL_LANGUAGES, Language
-from babelscope.text import Tagged
 
 HUB_DATASET = "unimelb-nlp/wikiann"
 _HUB_SPLITS: dict[Split, str] = {"train": "train", "dev": "validation", "test": "test"}
@@ -101,7 +101,7 @@ def read_entities(
 def entity_language(name: str) -> Language:
     """The language of a corpus: `masakhaner2:wol` is `wo`.
 
-    A language that is not in `babelscope.languages` is named by its code, with the script code Zyyy (undetermined).
+    A language that is not in `core.languages` is named by its code, with the script code Zyyy (undetermined).
     """
     collection, language = _parts(name)
     code = _MASAKHANER_CODES[language] if collection == "masakhaner2" else language

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any, Protocol, TypeVar
 
+from babelscope.core.errors import InputError
+from babelscope.core.examples import Multiword, Sentence, SentencePair, Tagged
 from babelscope.corpora.transliteration import Change, rules_digest, transliteration
-from babelscope.errors import InputError
-from babelscope.text import Multiword, Sentence, SentencePair, Tagged
 
 LETTERS = ">"
 """Between the name of a data set and how it is transliterated: `UD_Uyghur-UDT>uyghur`."""

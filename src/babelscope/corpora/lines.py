@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
-from babelscope.errors import DataError
+from babelscope.core.errors import DataError
 
 LONGEST_LINE = 1 << 20
 """In bytes. A longer line is not language data, and reading it could fill the memory."""

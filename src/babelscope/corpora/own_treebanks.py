@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from babelscope.core.errors import DataError, InputError
+from babelscope.core.examples import Sentence
 from babelscope.corpora.conllu import read_conllu
 from babelscope.corpora.plain import divided
 from babelscope.corpora.sources import SPLITS, Split
-from babelscope.errors import DataError, InputError
-from babelscope.text import Sentence
 
 PREFIX = "treebank:"
 NAMES = ("treebank:CODE:FILE",)

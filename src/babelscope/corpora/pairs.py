@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from babelscope.core.errors import DataError, InputError
+from babelscope.core.examples import SentencePair
 from babelscope.corpora.lines import Line, numbered_lines
-from babelscope.errors import DataError, InputError
-from babelscope.text import SentencePair
 
 Column = str | int
 """By its name in the header, or in a file without one by its place, from 0."""

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from pydantic import NonNegativeInt, PositiveInt
 
+from babelscope.core.declaration import Declaration
+from babelscope.core.errors import DataError, InputError
 from babelscope.corpora import plain
 from babelscope.corpora.lines import content_digest, numbered_lines
 from babelscope.corpora.world_text import WorldLanguage, WorldVersion
-from babelscope.declaration import Declaration
-from babelscope.errors import DataError, InputError
 from babelscope.world import World
 from babelscope.world.world import VERSION
 

@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
+from babelscope.core.declaration import Declaration
+from babelscope.core.errors import InputError
+from babelscope.core.examples import Sentence
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import WORLD_PREFIX, FileData
 from babelscope.corpora.world_text import WorldLanguage, WorldVersion
-from babelscope.declaration import Declaration
-from babelscope.errors import InputError
-from babelscope.text import Sentence
 from babelscope.world import World
 from babelscope.world.world import VERSION
 

@@ -10,9 +10,9 @@ import re
 from pathlib import Path
 from typing import TypeVar
 
+from babelscope.core.errors import DataError, InputError
 from babelscope.corpora.lines import numbered_lines
 from babelscope.corpora.sources import Split, data_folder
-from babelscope.errors import DataError, InputError
 
 T = TypeVar("T")
 

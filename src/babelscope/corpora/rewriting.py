@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from babelscope.core.errors import DataError, InputError
 from babelscope.corpora.lines import Line, numbered_lines
 from babelscope.corpora.transliteration import Change
-from babelscope.errors import DataError, InputError
 
 KEPT, KEPT_TEXT = "OrigForm", "# orig_text = "
 _TEXT = "# text = "

@@ -15,11 +15,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
+from babelscope.core.errors import InputError
+from babelscope.core.examples import Multiword, Sentence, Word
+from babelscope.core.languages import REAL_LANGUAGES, Language
 from babelscope.corpora.cache import publish, reason, user_cache
 from babelscope.corpora.conllu import read_conllu, write_conllu
-from babelscope.errors import InputError
-from babelscope.languages import REAL_LANGUAGES, Language
-from babelscope.text import Multiword, Sentence, Word
 
 Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = get_args(Split)
@@ -152,7 +152,7 @@ def read_split(name: str, split: Split, sources: tuple[Source, ...] = SOURCES) -
 def treebank_language(name: str) -> Language:
     """The language of a treebank: `UD_English-EWT` is `en`.
 
-    A language that is not in `babelscope.languages` takes its code from the files in the data folder, with the
+    A language that is not in `babelscope.core.languages` takes its code from the files in the data folder, with the
     script code Zyyy (undetermined). Raises `InputError` if there are none.
     """
     title = name.removeprefix("UD_").rsplit("-", 1)[0].replace("_", " ")

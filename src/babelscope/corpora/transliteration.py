@@ -16,9 +16,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from babelscope.core.errors import DataError, InputError
+from babelscope.core.hashing import digest
 from babelscope.corpora.lines import Line, content_digest, numbered_lines
-from babelscope.errors import DataError, InputError
-from babelscope.keys import digest
 from babelscope.world.lexicon import SCRIPTS
 from babelscope.world.world import VERSION
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from babelscope.core.errors import DataError, InputError
+from babelscope.core.examples import Tagged, Tree
 from babelscope.corpora.bio import OUTSIDE, read_bio, split_tag, write_bio
 from babelscope.corpora.conllu import word_lines
 from babelscope.corpora.lines import Line, numbered_lines
-from babelscope.errors import DataError, InputError
-from babelscope.text import Tagged, Tree
 
 UPOS_COLUMN, HEAD_COLUMN, DEPREL_COLUMN, DEPS_COLUMN = 3, 6, 7, 8
 

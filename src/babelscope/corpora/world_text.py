@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt
 
+from babelscope.core.declaration import Declaration
 from babelscope.corpora.transliteration import transliteration
-from babelscope.declaration import Declaration
 from babelscope.world import FAMILY, World
 from babelscope.world.world import VERSION
 

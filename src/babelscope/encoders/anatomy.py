@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from babelscope.errors import EncoderError
+from babelscope.core.errors import EncoderError
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
-from babelscope.errors import InputError
-from babelscope.seeds import derive_seed
+from babelscope.core.errors import InputError
+from babelscope.core.seeds import derive_seed
 
 
 class Blend:

@@ -13,10 +13,10 @@ from tokenizers import Tokenizer, models, trainers
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
+from babelscope.core.errors import InputError
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.segmenter import NewPiece, Segmenter
 from babelscope.encoders.state import Weights, names_per_piece, weights_of, with_weights
-from babelscope.errors import InputError
 
 OFTEN = 2
 """How often something must occur to become a piece."""

@@ -21,10 +21,10 @@ from transformers import (
 )
 from transformers.utils import logging
 
+from babelscope.core.errors import EncoderError
 from babelscope.encoders.anatomy import anatomy_of, max_positions
 from babelscope.encoders.places import check_folder
 from babelscope.encoders.pooler import Pooler, read_pooler
-from babelscope.errors import EncoderError
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from safetensors import SafetensorError, safe_open
 
+from babelscope.core.errors import EncoderError
+from babelscope.core.hashing import folder_digest
 from babelscope.encoders.anatomy import ANATOMY, check_family
-from babelscope.errors import EncoderError
-from babelscope.keys import folder_digest
 
 SHIPPED = Path(__file__).parent / "shipped"
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model", "*.bin")

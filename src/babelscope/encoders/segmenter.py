@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerBase
 
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
 
 Model = dict[str, Any]
 """As tokenizer.json describes it: type, vocabulary, and what else belongs to the type."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, PositiveInt, model_validator
 
-from babelscope.declaration import Declaration
+from babelscope.core.declaration import Declaration
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

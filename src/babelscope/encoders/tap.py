@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
+from babelscope.core.errors import EncoderError
+from babelscope.core.examples import Pooling
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Frame, by_length, encode_sentences
 from babelscope.encoders.windows import Windows, encode_words
-from babelscope.errors import EncoderError
-from babelscope.text import Pooling
 
 
 @torch.no_grad()

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
 
 SPECIAL_PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 """The first pieces of every trained vocabulary, ids 0..4."""

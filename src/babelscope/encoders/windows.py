@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerBase
 
+from babelscope.core.errors import InputError
 from babelscope.encoders.pieces import Frame, Pieces
-from babelscope.errors import InputError
 
 
 class Span(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from babelscope.plan import Plan
+from babelscope.steps.plan import Plan
 
 
 class Agenda:

@@ -13,9 +13,9 @@ from multiprocessing.connection import wait
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 
+from babelscope.core.step import Step
 from babelscope.engine.events import Event, Failed, Progressed, Started
-from babelscope.step import Step
-from babelscope.store import Store
+from babelscope.engine.store import Store
 
 ENVIRONMENT = {
     "OMP_WAIT_POLICY": "PASSIVE",  # idle threads of one worker must not burn the cores of another

@@ -12,13 +12,13 @@ from types import FrameType
 
 import psutil
 
+from babelscope.core.errors import DamagedResult, InputError
 from babelscope.engine.agenda import Agenda
 from babelscope.engine.crew import Crew
 from babelscope.engine.events import Blocked, Damaged, Event, Failed, Finished, Found, Waiting
-from babelscope.errors import DamagedResult, InputError
-from babelscope.plan import Plan
+from babelscope.engine.store import Store
 from babelscope.steps import Training
-from babelscope.store import Store
+from babelscope.steps.plan import Plan
 
 POLL_INTERVAL = 0.2
 """Seconds between two looks at steps that another runner computes."""

@@ -19,11 +19,11 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
+from babelscope.core.errors import BabelscopeError, StoreError
+from babelscope.core.row import Row
+from babelscope.core.step import Step
 from babelscope.engine.events import Damaged, Event, Failed, Finished, Found, Progressed, Started, Waiting
-from babelscope.errors import BabelscopeError, StoreError
-from babelscope.rows import Row
-from babelscope.step import Step
-from babelscope.store import Store
+from babelscope.engine.store import Store
 
 PROGRESS_INTERVAL = 0.1
 """Seconds between two progress messages of a step."""

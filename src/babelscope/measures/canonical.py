@@ -10,8 +10,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from babelscope.errors import InputError
-from babelscope.measures.cka import ROUNDING, States, paired_states
+from babelscope.core.errors import InputError
+from babelscope.encoders.cka import ROUNDING, States, paired_states
 
 
 def svcca(x: States, y: States, variance: float = 0.99) -> float:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
 
 CHUNK = 1 << 20
 """How many numbers of a weight are in float64 at once: the word embeddings of a large encoder would take gigabytes."""

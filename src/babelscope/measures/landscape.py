@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
 
 ROUNDING = 1e-9
 """Alphas nearer than this are taken for the same: 0.1 is added up to grids that miss 1 by rounding."""

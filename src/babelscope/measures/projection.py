@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.linalg import orthogonal_procrustes
 from torch import Tensor
 
-from babelscope.errors import InputError
-from babelscope.measures.distance import layer_states
-from babelscope.text import Parallel
+from babelscope.core.errors import InputError
+from babelscope.core.examples import Parallel
+from babelscope.encoders.distance import layer_states
 
 FEWEST = 4
 """Points that a projection needs: a point's neighbourhood is at most a third of the others."""

@@ -7,8 +7,8 @@ from functools import cache
 
 from torch import Tensor
 
-from babelscope.measures.cka import require_samples
-from babelscope.measures.kernels import gaussian_kernels, linear_kernels, unit_kernels
+from babelscope.encoders.cka import require_samples
+from babelscope.encoders.kernels import gaussian_kernels, linear_kernels, unit_kernels
 from babelscope.measures.retrieval import mutual_retrieval, retrieval_accuracy
 
 _KERNELS: dict[str, Callable[[str, Tensor], Tensor]] = {"linear": linear_kernels, "RBF": gaussian_kernels}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
 from babelscope.report.files import markdown, write_figures, write_markdown, write_rows
 from babelscope.report.model import Contrasted, Report
 from babelscope.report.page import write_page

@@ -13,12 +13,12 @@ from functools import cached_property
 from statistics import fmean
 from typing import NamedTuple
 
+from babelscope.core.intervals import Interval, spearman_interval
+from babelscope.core.row import Row
 from babelscope.measure_steps import SIMILARITIES
 from babelscope.report.contrasts import BySeed, mean_by_seed
 from babelscope.report.model import Report, Score, title_of
 from babelscope.report.published import is_published, with_published
-from babelscope.rows import Row
-from babelscope.statistics import Interval, spearman_interval
 
 CORRELATION = "Spearman of CKA with the X-Gap"
 """The measure of published rows that hold correlations."""

@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from statistics import fmean
 
+from babelscope.core.intervals import Interval, student_t_interval
+from babelscope.core.row import Row
 from babelscope.report.aligned import (
     Alignment,
     Correlation,
@@ -17,8 +19,6 @@ from babelscope.report.aligned import (
 )
 from babelscope.report.model import Report, scale, title_of
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
-from babelscope.rows import Row
-from babelscope.statistics import Interval, student_t_interval
 
 SIGN = (
     "X-Gap is the score in the language of the training minus that in the target: the larger, the worse a task carries "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from babelscope.core.intervals import Interval, difference_interval
 from babelscope.report.model import Contrasted, Report, Score, title_of
-from babelscope.statistics import Interval, difference_interval
 
 BySeed = Mapping[int, float]
 

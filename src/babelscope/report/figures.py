@@ -10,12 +10,12 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from babelscope.core.intervals import Interval
+from babelscope.core.row import Row
 from babelscope.report.aligned import is_similarity
 from babelscope.report.findings import Difference
 from babelscope.report.kinds import SCORES, is_curve
 from babelscope.report.model import Report, Score, points_of, scale
-from babelscope.rows import Row
-from babelscope.statistics import Interval
 
 PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8c8c8c"]
 SHAPES = ["circle", "square", "triangle-up", "diamond"]

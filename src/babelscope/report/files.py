@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
+from babelscope.core.row import COLUMNS, Row
 from babelscope.report.findings import in_words
 from babelscope.report.model import Report, Score, section_title
 from babelscope.report.sections import special_sections
 from babelscope.report.tables import Table, score_table
-from babelscope.rows import COLUMNS, Row
 
 if TYPE_CHECKING:
     import pandas as pd

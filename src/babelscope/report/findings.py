@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from babelscope.core.intervals import Interval, difference_interval
 from babelscope.report.contrasts import Effect, verdict
 from babelscope.report.kinds import SCORES
 from babelscope.report.model import Score, points_of, scale
-from babelscope.statistics import Interval, difference_interval
 
 
 @dataclass(frozen=True)

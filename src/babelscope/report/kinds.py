@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from babelscope.comparison import GAIN
-from babelscope.rows import Row
-from babelscope.task_table import TASKS
+from babelscope.core.row import Row
+from babelscope.core.tasks import TASKS
 
 
 class ScoredMeasure(NamedTuple):

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from babelscope.core.intervals import Interval, student_t_interval
+from babelscope.core.row import Row
+from babelscope.core.tasks import TASKS
 from babelscope.report.kinds import COMPANIONS, SCORES, is_companion, is_curve, is_probe, is_score
-from babelscope.rows import Row
-from babelscope.statistics import Interval, student_t_interval
-from babelscope.task_table import TASKS
 
 _OF_TRAINING = ("schedule", "train_languages")
 _DISTINGUISHING = (*_OF_TRAINING, "layer", "alpha1", "alpha2")

@@ -9,6 +9,8 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from babelscope.core.intervals import Interval, geometric_interval, student_t_interval
+from babelscope.core.row import Row
 from babelscope.report.figures import Chart, Figure, look_of
 from babelscope.report.kinds import SCORES, is_probe
 from babelscope.report.model import Report, scale, title_of
@@ -24,8 +26,6 @@ from babelscope.report.probes import (
     shared_steps,
     told_apart,
 )
-from babelscope.rows import Row
-from babelscope.statistics import Interval, geometric_interval, student_t_interval
 
 _COLUMNS, _PANEL = 3, 260
 """Small charts side by side, and the width of each in pixels: with axes and a legend they fill the page."""

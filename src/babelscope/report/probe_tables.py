@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from babelscope.core.intervals import Interval, geometric_interval
 from babelscope.report.model import Report
 from babelscope.report.probes import (
     CONTROL,
@@ -19,7 +20,6 @@ from babelscope.report.probes import (
     shared_steps,
 )
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
-from babelscope.statistics import Interval, geometric_interval
 
 
 def probe_tables(report: Report) -> list[Table]:

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from babelscope.core.intervals import Interval, geometric_interval, student_t_interval
+from babelscope.core.row import Row
 from babelscope.report.kinds import SCORES, is_probe, main_measure
 from babelscope.report.model import Report, title_of
-from babelscope.rows import Row
-from babelscope.statistics import Interval, geometric_interval, student_t_interval
 
 TARGET, CONTROL = "target", "control"
 """Names of corpora: what is learned, and what should not be forgotten meanwhile."""

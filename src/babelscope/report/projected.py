@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
 from babelscope.report.figures import PALETTE, Chart
 from babelscope.report.model import Report
 from babelscope.report.projection import draw_projection

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from PIL import Image
 
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
 from babelscope.report.figures import PALETTE
 from babelscope.report.files import FIGURE_SUFFIXES, unwritable
 

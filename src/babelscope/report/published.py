@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from babelscope.core.row import Row
 from babelscope.report.model import Report, Score
-from babelscope.rows import Row
 
 SPLIT = "published"
 

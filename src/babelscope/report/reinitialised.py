@@ -11,13 +11,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from babelscope.core.intervals import Interval, difference_interval, ratio_interval, student_t_interval
 from babelscope.report.contrasts import BySeed, mean_by_seed, verdict
 from babelscope.report.findings import in_words
 from babelscope.report.kinds import SCORES
 from babelscope.report.model import Report, Score, points_of, scale, title_of
 from babelscope.report.published import with_published
 from babelscope.report.tables import Cell, Table
-from babelscope.statistics import Interval, difference_interval, ratio_interval, student_t_interval
 
 Layers = tuple[int, ...]
 """Counted from 0."""

@@ -11,12 +11,12 @@ import altair as alt
 import pandas as pd
 from scipy.stats import spearmanr
 
+from babelscope.core.intervals import Interval, student_t_interval
 from babelscope.report.figures import Chart
 from babelscope.report.findings import in_words
 from babelscope.report.kinds import SCORES, is_score
 from babelscope.report.model import Report, scale, title_of
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
-from babelscope.statistics import Interval, student_t_interval
 
 FEWEST = 3
 """Numbers of frozen layers that make a sweep."""

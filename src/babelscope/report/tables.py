@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from babelscope.core.intervals import Interval, student_t_interval
 from babelscope.report.aligned import is_similarity
 from babelscope.report.contrasts import Effect
 from babelscope.report.findings import Difference
 from babelscope.report.kinds import COMPANIONS, SCORES, is_between, is_companion, is_curve, is_gain, is_probe, is_score
 from babelscope.report.model import Report, Score, points_of, scale
 from babelscope.report.published import is_published
-from babelscope.statistics import Interval, student_t_interval
 
 _ACRONYMS = {"uas": "UAS", "las.nopunct": "LAS.nopunct", "uas.nopunct": "UAS.nopunct"}
 LONGEST = 1000

@@ -10,15 +10,15 @@ import altair as alt
 import pandas as pd
 
 from babelscope.comparison import GAIN
+from babelscope.core.intervals import Interval
+from babelscope.core.row import Row
 from babelscope.corpora.letters import split_name
 from babelscope.report.figures import PALETTE, Chart, Figure
 from babelscope.report.findings import in_points
 from babelscope.report.kinds import SCORES, is_gain
 from babelscope.report.model import Report, Score, scale, title_of
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
-from babelscope.rows import Row
-from babelscope.statistics import Interval
-from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM, SCRATCH, above, verdict
+from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM, SCRATCH, above, verdict
 
 RECIPES = (AS_IT_IS, ADAPTED, SCRATCH)
 PUBLISHED = "published verdict: "

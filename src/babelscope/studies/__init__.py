@@ -8,8 +8,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from babelscope.errors import InputError, StudyError
-from babelscope.rows import Row
+from babelscope.core.errors import InputError, StudyError
+from babelscope.core.row import Row
+from babelscope.core.validation import declare, validate
 from babelscope.studies import (
     align_then_predict,
     alignment_by_layer,
@@ -21,8 +22,7 @@ from babelscope.studies import (
     unseen_languages,
     world_encoders,
 )
-from babelscope.study import Study, load_study
-from babelscope.validation import declare, validate
+from babelscope.study.declare import Study, load_study
 
 STUDIES: dict[str, ModuleType] = {
     "first-look": first_look, "all-tasks": all_tasks, "monolingual-benefits": monolingual_benefits,

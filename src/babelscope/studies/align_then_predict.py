@@ -12,9 +12,9 @@ from typing import Any
 
 from pydantic import PositiveInt
 
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
 from babelscope.studies.parameters import DeviceParameters
-from babelscope.study import Sizes, Study, Transfer
+from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.study_measures import Similarity
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY

@@ -11,7 +11,7 @@ from pydantic import PositiveInt
 
 from babelscope.corpora.benchmarks import XNLI_LANGUAGES
 from babelscope.studies.parameters import DeviceParameters
-from babelscope.study import Sizes, Study, Transfer
+from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.study_measures import Projection, Retrieval
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from babelscope.studies.parameters import StudyParameters
-from babelscope.study import Sizes, Study, Transfer
+from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY
 

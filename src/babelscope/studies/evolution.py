@@ -13,8 +13,8 @@ from babelscope.corpora.benchmarks import XNLI_LANGUAGES
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.shape import Shape
 from babelscope.studies.parameters import DeviceParameters
-from babelscope.study import Sizes, Study, Transfer
-from babelscope.study_encoders import Adaptation, Pretraining
+from babelscope.study.declare import Sizes, Study, Transfer
+from babelscope.study.encoders import Adaptation, Pretraining
 from babelscope.study_measures import Probing
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY

@@ -13,8 +13,8 @@ from pydantic import PositiveInt
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.places import display_name
 from babelscope.studies.parameters import DeviceParameters
-from babelscope.study import Sizes, Study, Transfer
-from babelscope.study_encoders import Pretraining
+from babelscope.study.declare import Sizes, Study, Transfer
+from babelscope.study.encoders import Pretraining
 from babelscope.study_measures import VocabularyComparison
 from babelscope.tuning.settings import Tuning
 

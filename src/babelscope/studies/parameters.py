@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr
 
-from babelscope.declaration import Declaration
+from babelscope.core.declaration import Declaration
 from babelscope.tuning.settings import Tuning
 
 

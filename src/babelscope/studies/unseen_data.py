@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from babelscope.core.errors import InputError
+from babelscope.core.tasks import TaskName
 from babelscope.corpora.transliteration import PERMUTE
-from babelscope.errors import InputError
-from babelscope.task_table import TaskName
 from babelscope.world import FAMILY
 
 CONTROL = f"{PERMUTE}1"

@@ -11,19 +11,19 @@ from typing import Any, NamedTuple
 
 from pydantic import Field, PositiveInt
 
+from babelscope.core.errors import InputError
+from babelscope.core.tasks import TaskName
 from babelscope.corpora.letters import LETTERS
 from babelscope.corpora.transliteration import PERMUTE
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.shape import Shape
-from babelscope.errors import InputError
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.studies.unseen_data import CONTROL, RESOURCES, SOURCES, Language, has_text, of_the_world, real_language
-from babelscope.study import Sizes, Study, Transfer
-from babelscope.study_encoders import Adaptation, DeclaredText, Pretraining
+from babelscope.study.declare import Sizes, Study, Transfer
+from babelscope.study.encoders import Adaptation, DeclaredText, Pretraining
+from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM, SCRATCH, above, against_chance, by_letters
 from babelscope.study_measures import Comparison, Scored
-from babelscope.task_table import TaskName
 from babelscope.tuning.settings import Tuning
-from babelscope.verdicts import ADAPTED, AS_IT_IS, BILSTM, SCRATCH, above, against_chance, by_letters
 from babelscope.world import FAMILY
 
 QUESTION = (

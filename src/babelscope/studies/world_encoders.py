@@ -8,8 +8,8 @@ from pydantic import NonNegativeInt, PositiveInt
 
 from babelscope.corpora.world_text import WorldText
 from babelscope.studies.parameters import StudyParameters
-from babelscope.study import Sizes, Study, Transfer
-from babelscope.study_encoders import Pretraining
+from babelscope.study.declare import Sizes, Study, Transfer
+from babelscope.study.encoders import Pretraining
 from babelscope.study_measures import Retrieval
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY

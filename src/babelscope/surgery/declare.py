@@ -20,8 +20,8 @@ from pydantic import (
     model_validator,
 )
 
-from babelscope.declaration import Declaration
-from babelscope.errors import InputError
+from babelscope.core.declaration import Declaration
+from babelscope.core.errors import InputError
 from babelscope.surgery.fields import ENGLISH_LIKE, IN_LAYERS, Layers, Part, Patterns
 
 

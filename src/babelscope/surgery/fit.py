@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Literal
 
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
 from babelscope.surgery.declare import Drop, OnPart, Operation, Permute, Repeat, Transplant, describe
 
 Widths = Mapping[str, int | None]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from babelscope.core.errors import InputError
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.state import backbone_prefix, weights_of, with_weights
-from babelscope.errors import InputError
 from babelscope.surgery.parts import chosen
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from babelscope.core.errors import InputError
+from babelscope.core.seeds import derive_seed
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.places import display_name
-from babelscope.errors import InputError
-from babelscope.seeds import derive_seed
 from babelscope.surgery.declare import Operation
 from babelscope.surgery.drop import drop
 from babelscope.surgery.fit import explained, name_after

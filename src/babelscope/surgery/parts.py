@@ -8,6 +8,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from babelscope.core.errors import InputError
+from babelscope.core.seeds import derive_seed
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.state import (
@@ -18,8 +20,6 @@ from babelscope.encoders.state import (
     with_weights,
     word_embeddings_name,
 )
-from babelscope.errors import InputError
-from babelscope.seeds import derive_seed
 from babelscope.surgery.fields import IN_LAYERS
 from babelscope.surgery.fit import check_layers
 

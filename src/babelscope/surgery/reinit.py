@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import torch
 from transformers import PretrainedConfig
 
+from babelscope.core.seeds import derive_seed
 from babelscope.encoders.load import Encoder, untrained_model
 from babelscope.encoders.pooler import Pooler
 from babelscope.encoders.state import POOLER, Weights
-from babelscope.seeds import derive_seed
 from babelscope.surgery.parts import change
 
 

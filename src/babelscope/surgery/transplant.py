@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from transformers import PretrainedConfig, PreTrainedTokenizerBase
 
+from babelscope.core.errors import InputError
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.state import (
@@ -19,7 +20,6 @@ from babelscope.encoders.state import (
     word_embeddings_name,
 )
 from babelscope.encoders.vocabulary import spelled_pieces
-from babelscope.errors import InputError
 from babelscope.surgery.fit import check_widths
 from babelscope.surgery.parts import stream
 from babelscope.surgery.reinit import fresh_weights

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from babelscope.core.examples import Tree, Word
 from babelscope.tasks.task import Score, ratio_score
-from babelscope.text import Tree, Word
 
 NO_PUNCTUATION = ("PUNCT", "SYM")
 """The parts of speech that do not count in the scores that end in `.nopunct` (of gold tags)."""

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
+from babelscope.core.examples import SentencePair
 from babelscope.tasks.classify import gold_values
 from babelscope.tasks.metrics import measure_of, score
 from babelscope.tasks.task import Score
 from babelscope.tasks.texts import Text, text_of
-from babelscope.text import SentencePair
 
 PredictTexts = Callable[[Sequence[Text]], list[str] | list[float]]
 """From texts to a label each, or a number each."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
+from babelscope.core.examples import Tagged
 from babelscope.tasks.task import Score, ratio_score
-from babelscope.text import Tagged
 
 Predict = Callable[[Sequence[str]], list[str]]
 """From the words of a sentence to their labels."""

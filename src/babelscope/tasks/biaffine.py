@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
+from babelscope.core.examples import DEPREL, Tree
 from babelscope.tasks.trees import single_root_trees
-from babelscope.text import DEPREL, Tree
 
 NONE = -100
 """The gold head and relation of padding: counts in no loss."""

@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, mse_loss
 
+from babelscope.core.errors import InputError
+from babelscope.core.examples import SentencePair
+from babelscope.core.tasks import HEADS
 from babelscope.encoders.anatomy import anatomy_of, reads_types
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_length
 from babelscope.encoders.pooler import Pooler, may_have_pooler
-from babelscope.errors import InputError
-from babelscope.task_table import HEADS
 from babelscope.tasks.family import family_classifier
 from babelscope.tasks.metrics import measure_of, score
 from babelscope.tasks.task import Score
 from babelscope.tasks.texts import Text, encode_texts, text_of
-from babelscope.text import SentencePair
 
 
 class ClassBatch(NamedTuple):

@@ -22,11 +22,11 @@ from transformers import PretrainedConfig
 from transformers.models.auto import modeling_auto
 
 import babelscope
-from babelscope.declaration import Declaration
+from babelscope.core.declaration import Declaration
+from babelscope.core.errors import InputError
+from babelscope.core.tasks import TASKS
 from babelscope.encoders.anatomy import anatomy_of, reads_types
 from babelscope.encoders.load import load_encoder, save_encoder
-from babelscope.errors import InputError
-from babelscope.task_table import TASKS
 from babelscope.tasks.bilstm.parse import BiLstmParser
 from babelscope.tasks.bilstm.tag import BiLstmTagger
 from babelscope.tasks.bilstm.words import Vocabulary

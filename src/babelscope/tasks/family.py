@@ -13,9 +13,9 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
+from babelscope.core.errors import InputError
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder
-from babelscope.errors import InputError
 
 _DROPOUT = {"distilbert": "seq_classif_dropout", "deberta": "cls_dropout", "deberta-v2": "cls_dropout"}
 """Model type -> what its configuration calls the dropout of the head, where it is not `classifier_dropout`."""

@@ -14,8 +14,9 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import cross_entropy
 
-from babelscope.errors import InputError
-from babelscope.task_table import TASKS
+from babelscope.core.errors import InputError
+from babelscope.core.examples import Sentence, SentencePair, Tagged, Tree
+from babelscope.core.tasks import TASKS
 from babelscope.tasks.attachment import count_attachments
 from babelscope.tasks.classify import Classifier, LabelledTexts, mean_loss, predict_outputs, values_of
 from babelscope.tasks.metrics import measure_of
@@ -23,7 +24,6 @@ from babelscope.tasks.models import LanguageModel, TaskModel, tagged
 from babelscope.tasks.parse import EncodedSentences, Parser, gold_trees, read_sentences, sentence_batches
 from babelscope.tasks.spans import count_spans
 from babelscope.tasks.tag import TaggedWindows, Tagger, WordsBatch, label_sentences, read_words, word_batches
-from babelscope.text import Sentence, SentencePair, Tagged, Tree
 
 Measured = Callable[[], dict[str, float]]
 """Measures the model as it is now: by name the measures of its task, and the mean `loss` (nats; of regression the

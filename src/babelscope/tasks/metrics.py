@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from babelscope.errors import InputError
-from babelscope.statistics import paired_interval
+from babelscope.core.errors import InputError
+from babelscope.core.intervals import paired_interval
 from babelscope.tasks.task import Score, ratio_score
 
 Numbers = NDArray[Any]

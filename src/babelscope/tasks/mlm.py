@@ -15,10 +15,10 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from babelscope.core.errors import InputError
+from babelscope.core.seeds import derive_seed
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_length, encode_sentences
-from babelscope.errors import InputError
-from babelscope.seeds import derive_seed
 from babelscope.tasks.texts import encode_texts
 
 

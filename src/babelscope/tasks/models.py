@@ -8,9 +8,10 @@ from typing import Any, Protocol, runtime_checkable
 
 from torch import nn
 
+from babelscope.core.errors import EncoderError
+from babelscope.core.examples import UPOS, Sentence, SentencePair, Tagged
+from babelscope.core.tasks import TASKS, Kind, TaskName
 from babelscope.encoders.load import Encoder
-from babelscope.errors import EncoderError
-from babelscope.task_table import TASKS, Kind, TaskName
 from babelscope.tasks.apart import Apart
 from babelscope.tasks.bag_of_words import bag_of_words, majority, score_texts
 from babelscope.tasks.baselines import most_frequent_tag, score_predictions, word_majority
@@ -25,7 +26,6 @@ from babelscope.tasks.parse import Parser, Parsing, evaluate_parser
 from babelscope.tasks.spans import span_scores
 from babelscope.tasks.tag import Tagger, Tagging, evaluate_tagger
 from babelscope.tasks.task import Score, Task
-from babelscope.text import UPOS, Sentence, SentencePair, Tagged
 
 
 @dataclass(frozen=True)

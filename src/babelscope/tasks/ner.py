@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from babelscope.core.examples import Tagged
 from babelscope.corpora.bio import OUTSIDE
 from babelscope.tasks.spans import count_spans, span_scores
 from babelscope.tasks.tag import TaggedWindows, Tagger, Tagging, check_words, label_sentences, predict_classes
 from babelscope.tasks.task import Score
-from babelscope.text import Tagged
 
 
 def bio_labels(types: Iterable[str]) -> tuple[str, ...]:

@@ -12,15 +12,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from babelscope.core.errors import InputError
+from babelscope.core.examples import DEPREL, Sentence, Tree, Word
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_length
 from babelscope.encoders.windows import Windows, encode_words
-from babelscope.errors import InputError
 from babelscope.tasks.attachment import attachment_scores, count_attachments, universal
 from babelscope.tasks.biaffine import NONE, Biaffine
 from babelscope.tasks.tag import first_pieces
 from babelscope.tasks.task import Score
-from babelscope.text import DEPREL, Sentence, Tree, Word
 
 
 class WordBatch(NamedTuple):

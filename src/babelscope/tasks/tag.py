@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from babelscope.core.errors import InputError
+from babelscope.core.examples import Tagged
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, by_length
 from babelscope.encoders.windows import Windows, encode_words
-from babelscope.errors import InputError
 from babelscope.tasks.task import Score, ratio_score
-from babelscope.text import Tagged
 
 
 class TagBatch(NamedTuple):

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from babelscope.statistics import bca_interval
+from babelscope.core.intervals import bca_interval
 
 
 class Score(NamedTuple):

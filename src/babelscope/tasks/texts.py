@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from transformers import PreTrainedTokenizerBase
 
+from babelscope.core.errors import InputError
+from babelscope.core.examples import SentencePair
 from babelscope.encoders.pieces import Pieces
-from babelscope.errors import InputError
-from babelscope.text import SentencePair
 
 Text = str | tuple[str, str]
 """A sentence, or a pair of sentences."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
 
 CELLS_PER_CHUNK = 2**18
 """Scores worked on at once: 2 MiB, which the processor's cache still holds."""

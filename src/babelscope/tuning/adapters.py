@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
-from babelscope.errors import InputError
-from babelscope.seeds import derive_seed
+from babelscope.core.errors import InputError
+from babelscope.core.seeds import derive_seed
 from babelscope.tuning.checkpoint import weights_of
 
 _BASE = ".base_layer"

@@ -8,9 +8,9 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from babelscope.core.errors import InputError
+from babelscope.core.seeds import derive_seed
 from babelscope.encoders.pieces import cut_by_tokens
-from babelscope.errors import InputError
-from babelscope.seeds import derive_seed
 from babelscope.tuning.schedule import Schedule
 from babelscope.tuning.settings import Tuning
 

@@ -14,7 +14,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from babelscope.errors import InputError
+from babelscope.core.errors import InputError
 
 _MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from torch import nn
 from transformers import PreTrainedModel
 
+from babelscope.core.errors import InputError
 from babelscope.encoders.anatomy import anatomy_of
-from babelscope.errors import InputError
 from babelscope.tuning.adapters import adapted
 from babelscope.tuning.flat import flattened
 from babelscope.tuning.schedule import Schedule, check_schedule, entry_stages, rate_factors

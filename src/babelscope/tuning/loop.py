@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from babelscope.core.errors import DivergedError, InputError
+from babelscope.core.hashing import digest
+from babelscope.core.seeds import derive_seed
 from babelscope.encoders.pieces import EVALUATION_TOKENS
-from babelscope.errors import DivergedError, InputError
-from babelscope.keys import digest
-from babelscope.seeds import derive_seed
 from babelscope.tasks.apart import Apart
 from babelscope.tasks.task import Task
 from babelscope.tuning.adapters import merged_weights

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
+from babelscope.core.row import Row
+from babelscope.encoders.cka import linear_cka
+from babelscope.encoders.distance import distances
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.tap import word_states
-from babelscope.measures.cka import linear_cka
-from babelscope.measures.distance import distances
-from babelscope.rows import Row
 from babelscope.tasks.mlm import HeldOut
 from babelscope.tasks.models import TaskModel
 from babelscope.tuning.probes import START, Corpus, Probes

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import PositiveInt
 
+from babelscope.core.declaration import Declaration
 from babelscope.corpora.datasets import Dataset
-from babelscope.declaration import Declaration
 
 START = "start"
 """What rows call an encoder as it was before it was trained; so no reference can be called it."""

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, NonNegativeInt, PositiveInt, ValidationError, model_validator
 
-from babelscope.declaration import Declaration
-from babelscope.errors import InputError
+from babelscope.core.declaration import Declaration
+from babelscope.core.errors import InputError
 
 _UPPER = {"half": 2, "quarter": 4}
 _USAGE = (

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
 
-from babelscope.declaration import Declaration
+from babelscope.core.declaration import Declaration
 
 Share = Annotated[float, Field(ge=0, lt=1)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from babelscope.languages import Language
+from babelscope.core.languages import Language
 from babelscope.world.lexicon import SoundChange
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from babelscope.text import Sentence, Word
+from babelscope.core.examples import Sentence, Word
 from babelscope.world.concepts import Concept, inventory
 from babelscope.world.family import Grammar
 from babelscope.world.meaning import BE, Clause, Nominal

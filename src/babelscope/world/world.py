@@ -7,8 +7,8 @@ from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
-from babelscope.errors import InputError
-from babelscope.text import Parallel, Sentence, SentencePair, Tagged
+from babelscope.core.errors import InputError
+from babelscope.core.examples import Parallel, Sentence, SentencePair, Tagged
 from babelscope.world.chance import Chance
 from babelscope.world.concepts import Concept
 from babelscope.world.family import FAMILY, Grammar, Member, typological_distance

@@ -9,12 +9,12 @@ from itertools import pairwise
 import altair as alt
 import pandas as pd
 
+from babelscope.core.intervals import Interval, student_t_interval
+from babelscope.core.row import Row
 from babelscope.report.between.lines import Between, Place, name_of
 from babelscope.report.between.planes import Plane, planes
 from babelscope.report.figures import Chart, Figure
 from babelscope.report.model import Report, title_of
-from babelscope.rows import Row
-from babelscope.statistics import Interval, student_t_interval
 
 _ALPHA = alt.X("alpha:Q", title="α: 0 one language, 1 both", axis=alt.Axis(grid=False), scale=alt.Scale(nice=False))
 _COLOUR = alt.Color("language:N", title="Scored on", sort=["source", "target"], legend=alt.Legend(symbolOpacity=1))

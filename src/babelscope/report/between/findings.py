@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
 
+from babelscope.core.intervals import Interval, student_t_interval
 from babelscope.report.between.gains import FewShot, SeedMean, few_shots, seed_means
 from babelscope.report.between.lines import DROP, Between, Flatness, Place, compare_flatness, name_of
 from babelscope.report.model import Report, title_of
-from babelscope.statistics import Interval, student_t_interval
 
 
 def between_findings(report: Report, between: Between) -> list[str]:

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
+from babelscope.core.intervals import Interval, student_t_interval
+from babelscope.core.row import Row
 from babelscope.measures.landscape import barrier
 from babelscope.report.between.lines import Between, Line, lies_between, name_of
 from babelscope.report.kinds import is_score, main_measure
 from babelscope.report.model import Report
-from babelscope.rows import Row
-from babelscope.statistics import Interval, student_t_interval
 
 
 class FewShot(NamedTuple):

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean
 
+from babelscope.core.intervals import Interval
 from babelscope.report.between.lines import Between, Curve, Line
 from babelscope.report.kinds import main_measure
 from babelscope.report.model import Report, scale, title_of
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
-from babelscope.statistics import Interval
 
 
 def rise_table(between: Between) -> Table:

@@ -13,11 +13,11 @@ from functools import cached_property
 from statistics import fmean, variance
 from typing import Literal, NamedTuple
 
+from babelscope.core.intervals import Interval, student_t_interval
+from babelscope.core.row import Row
 from babelscope.measures.landscape import reach
 from babelscope.report.kinds import main_measure, rises
 from babelscope.report.model import Report
-from babelscope.rows import Row
-from babelscope.statistics import Interval, student_t_interval
 
 Curve = Mapping[float, float]
 """Place on a line -> value."""

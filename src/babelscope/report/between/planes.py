@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
+from babelscope.core.row import Row
 from babelscope.report.between.lines import lies_between
 from babelscope.report.kinds import main_measure, rises
 from babelscope.report.model import Report, title_of
-from babelscope.rows import Row
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from statistics import fmean
 
+from babelscope.core.intervals import student_t_interval
 from babelscope.measures.landscape import area_above
 from babelscope.report.between.gains import FewShot, SeedMean, few_shots, seed_means
 from babelscope.report.between.line_tables import line_table, rise_table
@@ -14,7 +15,6 @@ from babelscope.report.between.planes import planes
 from babelscope.report.kinds import NORMS, TURNS
 from babelscope.report.model import Report, title_of
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
-from babelscope.statistics import student_t_interval
 
 
 def between_tables(report: Report, between: Between) -> list[Table]:

@@ -9,7 +9,7 @@ import torch
 from pydantic import PositiveInt
 from torch import Tensor, nn
 
-from babelscope.declaration import Declaration
+from babelscope.core.declaration import Declaration
 from babelscope.encoders.pieces import Batch
 from babelscope.tasks.bilstm.words import NO_CHARACTER, UNKNOWN_CHARACTER, Vocabulary, WordBatch
 

@@ -11,11 +11,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from babelscope.core.examples import Tree
 from babelscope.tasks.biaffine import Biaffine
 from babelscope.tasks.bilstm.backbone import BiLstmBackbone
 from babelscope.tasks.bilstm.words import EncodedWords, TrainingWords, WordBatch
 from babelscope.tasks.parse import ParseBatch, Parsing
-from babelscope.text import Tree
 
 
 class BiLstmParser(nn.Module):

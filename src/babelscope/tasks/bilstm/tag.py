@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from babelscope.core.errors import InputError
+from babelscope.core.examples import Tagged
 from babelscope.encoders.pieces import Pieces
-from babelscope.errors import InputError
 from babelscope.tasks.bilstm.backbone import BiLstmBackbone
 from babelscope.tasks.bilstm.crf import Crf, bio_allowed
 from babelscope.tasks.bilstm.words import EncodedWords, TrainingWords, WordBatch
 from babelscope.tasks.spans import count_spans, span_scores
 from babelscope.tasks.task import Score, ratio_score
-from babelscope.text import Tagged
 
 Output = Literal["softmax", "crf"]
 """Whether each word is labelled by itself, or all words of a sentence together, as BIO allows."""

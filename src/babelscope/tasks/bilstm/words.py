@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from babelscope.declaration import Declaration
+from babelscope.core.declaration import Declaration
 from babelscope.encoders.pieces import Batch, Pieces, by_length
 
 UNKNOWN_WORD = 0

@@ -1,5 +1,0 @@
-"""From a study to the plan of its steps: names are looked up, and what is missing is reported all at once."""
-
-from babelscope.compiler.study import compile_study
-
-__all__ = ["compile_study"]

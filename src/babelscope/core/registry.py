@@ -1,0 +1,112 @@
+"""Open tables: a class enters its family's table when it is defined, so that a new kind of thing is one new file.
+
+A package's folder of such files imports all of them (`import_modules`); other packages bring theirs by the entry
+point `babelscope.plugins` (`import_plugins`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from pkgutil import iter_modules
+from typing import Any, ClassVar, Self
+
+from pydantic import ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from babelscope.core.declaration import Declaration
+from babelscope.core.errors import InputError
+
+
+class Registered(Declaration):
+    """A declaration of one of several kinds, told apart by the value of one field.
+
+    A family, such as `Operation`, names that field: `by: ClassVar[str] = "operation"`. Each of its subclasses that
+    gives the field a value (`operation: Literal["reverse"] = "reverse"`) enters `Operation.kinds`.
+    """
+
+    by: ClassVar[str] = ""
+    """The field that says which kind it is."""
+    kinds: ClassVar[dict[str, type[Any]]] = {}
+    """By that field's value, in the order in which they were defined."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **given: Any) -> None:
+        """Start a family's table, or enter the class in it."""
+        super().__pydantic_init_subclass__(**given)
+        if "by" in vars(cls):
+            cls.kinds = {}
+        elif (field := cls.model_fields.get(cls.by)) and not field.is_required():
+            other = cls.kinds.setdefault(field.default, cls)
+            if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
+                raise TypeError(f"{cls.by} {field.default}: {cls.__module__} and {other.__module__} both have one")
+            cls.kinds[field.default] = cls
+
+    @property
+    def kind(self) -> str:
+        """The value of the field that says which kind it is."""
+        return str(getattr(self, self.by))
+
+    @classmethod
+    def named(cls, kind: str) -> type[Self]:
+        """The class of that kind.
+
+        Raises:
+            InputError: there is none; says which there are.
+        """
+        import_plugins()
+        if kind not in cls.kinds:
+            raise InputError(f"no {cls.by} is named {kind!r}; there are {', '.join(cls.kinds)}")
+        found: type[Self] = cls.kinds[kind]
+        return found
+
+
+def reader(family: type[Registered], parse: Callable[[str], Any] | None = None) -> Callable[[Any], Any]:
+    """What reads a field of any kind of a family: `Annotated[SerializeAsAny[FAMILY], BeforeValidator(reader(...))]`.
+
+    Text is given to `parse`, where there is one, which returns an instance, or a mapping with the field of the kind.
+    The location of a fault inside has the kind, in angle brackets, before it.
+    """
+
+    def read(given: Any) -> Any:
+        try:
+            if isinstance(given, str) and parse:
+                given = parse(given)
+            if not isinstance(given, Mapping):
+                return given
+            if family.by not in given:
+                raise InputError(f"{family.by} is missing; there are {', '.join(family.kinds)}")
+            kind = family.named(str(given[family.by]))
+        except InputError as error:
+            raise ValueError(". ".join(filter(None, (str(error.args[0]), error.advice)))) from None
+        try:
+            return kind.model_validate(given)
+        except ValidationError as error:
+            faults = [_within(f"<{given[family.by]}>", fault) for fault in error.errors()]
+            raise ValidationError.from_exception_data(error.title, faults) from None
+
+    return read
+
+
+def _within(tag: str, fault: Any) -> InitErrorDetails:
+    """The same fault, one level further in."""
+    kind = fault["type"]
+    if kind == "value_error":
+        kind = PydanticCustomError("value_error", "{problem}", {"problem": fault["msg"].removeprefix("Value error, ")})
+    details = InitErrorDetails(type=kind, loc=(tag, *fault["loc"]), input=fault["input"])
+    return details if isinstance(kind, PydanticCustomError) else {**details, "ctx": fault.get("ctx", {})}
+
+
+def import_modules(package: str, path: list[str]) -> None:
+    """Import every module of a package's folder: `import_modules(__name__, __path__)` in its `__init__`."""
+    for module in iter_modules(path):
+        import_module(f"{package}.{module.name}")
+
+
+@cache
+def import_plugins() -> None:
+    """Import what other installed packages bring: the modules that their entry points `babelscope.plugins` name."""
+    for point in entry_points(group="babelscope.plugins"):
+        point.load()

@@ -1,0 +1,108 @@
+"""The step: a frozen value named by the hash of what determines its result, and the table of all kinds of step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from babelscope.core.declaration import Declaration
+from babelscope.core.hashing import digest
+from babelscope.core.keyed import keyed_fields
+from babelscope.core.row import Row
+
+STEPS: dict[str, type[Step]] = {}
+"""Every kind of step that has been imported, by the name that keys and manifests have for it."""
+
+
+class Results(Protocol):
+    """Where the results of steps are."""
+
+    def result(self, step: Step) -> Path:
+        """The folder of a step's published result, its checksums verified."""
+
+
+class Workspace(Results, Protocol):
+    """What a running step may use. The engine gives one to `Step.execute`."""
+
+    folder: Path
+    """The step's own draft folder. What lies in it at the end is published in one atomic move; what a killed
+    run left in it (a journal, a checkpoint) is still there when the step is tried again."""
+
+    def write_rows(self, rows: Iterable[Row]) -> None:
+        """Set the rows of this step's result."""
+
+    def add_rows(self, rows: Iterable[Row]) -> None:
+        """Add to the rows of this step's result, at once: a kill does not lose them."""
+
+    def rows_so_far(self) -> list[Row]:
+        """The rows that this step, or an attempt that was cut short, has written."""
+
+    def progress(self, done: int, total: int, **numbers: float) -> None:
+        """Tell the person who waits: `done` of `total` units, and numbers such as the current loss."""
+
+
+class Step(Declaration):
+    """A frozen value with a key. Two steps of equal key have equal results, so each is computed once.
+
+    Fields named in `unkeyed` (a path, a display name) cannot change a number and are left out of the key. A field
+    with a default counts only where its value is another, so that a new one leaves the keys of old results alone.
+    Raise `version` whenever the meaning of a step changes, that of a default included.
+    """
+
+    version: ClassVar[int] = 1
+    stored: ClassVar[bool] = True
+    """False for a step too cheap to keep: whoever needs it computes it anew."""
+    unkeyed: ClassVar[frozenset[str]] = frozenset()
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **given: Any) -> None:
+        """Enter the class in `STEPS`."""
+        super().__pydantic_init_subclass__(**given)
+        other = STEPS.setdefault(cls.__name__, cls)
+        if other.__module__ != cls.__module__:
+            raise TypeError(f"{cls.__module__} and {other.__module__} both have a step {cls.__name__}: rename one")
+        STEPS[cls.__name__] = cls
+
+    @property
+    def inputs(self) -> tuple[Step, ...]:
+        """The stored steps whose results this one reads, directly or through steps that are not stored."""
+        fields = [value if isinstance(value, tuple) else (value,) for value in dict(self).values()]
+        steps = [value for values in fields for value in values if isinstance(value, Step)]
+        return tuple(needed for step in steps for needed in ((step,) if step.stored else step.inputs))
+
+    @cached_property
+    def key(self) -> str:
+        """64 hex digits: class, version, keyed fields, and the keys of the inputs."""
+        fields = {name: _plain(value) for name, value in keyed_fields(self) if name not in self.unkeyed}
+        return digest({"step": type(self).__name__, "version": self.version, "fields": fields})
+
+    @property
+    def runs_on(self) -> str:
+        """The kind of device that it is computed on."""
+        return "cpu"
+
+    @property
+    def title(self) -> str:
+        """A short line for people."""
+        return type(self).__name__
+
+    def execute(self, workspace: Workspace) -> None:
+        """Compute the result into `workspace`. Whatever this needs (torch) is imported here, not at the top."""
+        raise NotImplementedError
+
+
+def _plain(value: Any) -> Any:
+    """A field's value for the key: of a step its key, of a declaration its keyed fields."""
+    match value:
+        case Step():
+            return value.key
+        case Declaration():
+            return {name: _plain(inside) for name, inside in keyed_fields(value)}
+        case tuple():
+            return [_plain(inside) for inside in value]
+        case dict():
+            return {name: _plain(inside) for name, inside in value.items()}
+        case _:
+            return value

@@ -1,0 +1,95 @@
+"""From what users write to declarations; what is wrong with it in words, each fault with its path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from reprlib import Repr
+from typing import Any, TypeVar, get_args, get_origin
+
+from pydantic import ValidationError
+
+from babelscope.core.declaration import Declaration
+from babelscope.core.errors import StudyError
+
+D = TypeVar("D", bound=Declaration)
+T = TypeVar("T")
+
+_GIVEN = Repr()
+_GIVEN.maxlevel, _GIVEN.maxstring, _GIVEN.maxother = 2, 80, 80
+"""Shows values in messages, cut short: aliases can make a small file stand for a value without end."""
+
+
+def validate(kind: type[D], declared: Any, origin: str) -> D:
+    """The declaration, or a `StudyError` that lists all faults with their paths."""
+    return declare(lambda: kind.model_validate(declared), origin, kind)
+
+
+def declare(make: Callable[[], T], origin: str, kind: type[Declaration]) -> T:
+    """What `make` declares, or a `StudyError` that lists what is wrong with a declaration of that kind."""
+    try:
+        return make()
+    except ValidationError as error:
+        # A list whose items are all at fault also counts as too short.
+        faults = [fault for fault in error.errors() if not (fault["type"] == "too_short" and fault["input"])]
+        raise StudyError(origin, [_fault(kind, fault) for fault in faults]) from None
+
+
+def _fault(kind: type[Declaration], fault: Any) -> str:
+    """One fault in words: path, what was given, what is allowed."""
+    path, allowed = _located(kind, [str(part) for part in fault["loc"]])
+    where = ".".join(path) or kind.__name__.lower()
+    if fault["type"] == "extra_forbidden":
+        return f"{where}: unknown key; allowed are {', '.join(allowed)}"
+    if fault["type"] == "missing":
+        return f"{where}: missing"
+    problem = _IN_WORDS.get(fault["type"], fault["msg"].removeprefix("Value error, "))
+    # What is wrong with a declaration as a whole names what it is about; all of it would hide that.
+    whole = fault["type"] == "value_error" and isinstance(fault["input"], dict)
+    given = "" if whole else f" (given: {_GIVEN.repr(fault['input'])})"
+    return f"{where}: {problem.format(**fault.get('ctx', {}))}{given}"
+
+
+_IN_WORDS = {
+    "tuple_type": "should be a list, such as [one, another]",
+    "dict_type": "should be keys with values, such as {{key: value}}",
+    "too_short": "should have {min_length} or more entries",
+    "too_long": "should have at most {max_length} entries",
+    "int_parsing": "should be a whole number",
+    "int_type": "should be a whole number",
+    "float_parsing": "should be a number",
+    "float_type": "should be a number",
+    "string_type": "should be text",
+}
+"""What YAML's users call things, by the type of a fault."""
+
+
+def _located(kind: type[Declaration], location: list[str]) -> tuple[list[str], list[str]]:
+    """The path of a location as the file has it, and the keys that are allowed in the innermost declaration there.
+
+    Where a declaration can be of several kinds, the location has a tag that says of which one it is.
+    """
+    path: list[str] = []
+    kinds, is_name = [kind], False
+    for part in location:
+        meant = [one for one in kinds if len(kinds) > 1 and _tag(one) == part]
+        if meant or part.startswith(("<", "[")):  # a tag; "the key"
+            kinds = meant or kinds
+            continue
+        path.append(part)
+        fields = [] if is_name else [one.model_fields[part] for one in kinds if part in one.model_fields]
+        kinds = [inside for field in fields for inside in _declarations_in(field.annotation)] or kinds
+        is_name = any(get_origin(field.annotation) is dict for field in fields)
+    return path, sorted({name for one in kinds for name in one.model_fields})
+
+
+def _tag(kind: type[Declaration]) -> str:
+    """What says in a location that a declaration is of this kind."""
+    operation = kind.model_fields.get("operation")
+    return str(operation.default) if operation else f"<{kind.__name__.lower()}>"
+
+
+def _declarations_in(annotation: Any) -> Iterator[type[Declaration]]:
+    if isinstance(annotation, type) and issubclass(annotation, Declaration):
+        yield annotation
+    for option in get_args(annotation):
+        yield from _declarations_in(option)

@@ -1,0 +1,70 @@
+"""Files of a store on the disk: flushed, compared with their checksums, and failures in words."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from babelscope.core.errors import DamagedResult, StoreError
+from babelscope.core.hashing import file_digest
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a value as JSON and flush it to the disk."""
+    path.write_text(json.dumps(value, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    sync(path)
+
+
+def sync(path: Path) -> None:
+    """Flush a file, or the names in a folder, to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def verify(path: Path, recorded: Mapping[str, Any], read: bool = False) -> bytes:
+    """Compare a file with its recorded checksum; with `read`, return the very bytes that were compared."""
+    with explained(path):
+        try:
+            content = path.read_bytes() if read else b""
+            found = sha256(content).hexdigest() if read else file_digest(path)
+        except FileNotFoundError:
+            raise damaged(path) from None
+    if found != recorded["sha256"]:
+        raise damaged(path)
+    return content
+
+
+def damaged(path: Path) -> DamagedResult:
+    """The error for a file that is not what was published."""
+    return DamagedResult(
+        f"{path}: does not match its recorded checksum; run the study again: the result is set aside and computed anew"
+    )
+
+
+_ADVICE = {
+    errno.ENOSPC: "the disk is full: free some space, then run again; it goes on where it stopped",
+    errno.EDQUOT: "your disk quota is used up: free some space, then run again; it goes on where it stopped",
+    errno.EACCES: "no permission: give --store a folder that you may write to",
+    errno.EPERM: "no permission: give --store a folder that you may write to",
+    errno.EROFS: "a read-only file system: give --store a folder that you may write to",
+    errno.ENOSYS: "this file system has no locks: give --store a folder on a local disk",
+}
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn what the operating system refuses into a StoreError with advice."""
+    try:
+        yield
+    except OSError as error:
+        advice = _ADVICE.get(error.errno or 0, "see that the folder can be used, or give --store another one")
+        raise StoreError(f"{error.filename or path}: {error.strerror or error}; {advice}") from error

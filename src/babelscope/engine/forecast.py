@@ -1,0 +1,96 @@
+"""How much a plan will store, before any of it runs: weights exactly where they can be counted, rows about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from babelscope.core.examples import Sentence, SentencePair, Tagged
+from babelscope.core.step import Step
+from babelscope.encoders.shape import Shape
+from babelscope.steps import Adapt, EncoderStep, Load, Operate, Pretrain, Tune
+from babelscope.steps.plan import Plan
+from babelscope.tuning.probes import Probes
+
+ROW_BYTES = 280
+"""Of a row of probes, as it is stored."""
+LAYER_MEASURES = 5
+"""What is measured of each layer against each reference: four distances and CKA."""
+PIECES_A_WORD = 1.6
+"""Between an encoder made for a language (1.2) and one that hardly knows it (2.5)."""
+USUAL_LAYERS = 12
+"""Of an encoder whose configuration is not at hand."""
+MODELS_A_TUNING = 2
+"""The best and the last."""
+
+
+def expected_bytes(plan: Plan) -> dict[str, int | None]:
+    """By kind of step, what its results take; None where an encoder's size cannot be seen from here.
+
+    A kind that writes a handful of rows a step counts these alone.
+    """
+    found: dict[str, int | None] = {}
+    for step in plan.steps.values():
+        known, added = found.setdefault(type(step).__name__, 0), _of(step)
+        found[type(step).__name__] = None if known is None or added is None else known + added
+    return found
+
+
+def expected_steps(step: Tune) -> int:
+    """Optimizer steps of a tuning: as declared, or about, from the words of its training data."""
+    if step.tuning.steps is not None:
+        return step.tuning.steps
+    words = sum(_words(example) for data in step.train for example in data.read())
+    return max(1, round((step.tuning.epochs or 1) * words * PIECES_A_WORD / step.tuning.tokens_per_batch))
+
+
+def _of(step: Step) -> int | None:
+    if isinstance(step, Pretrain | Adapt):
+        return _weights(step)
+    if isinstance(step, Tune):
+        weights = _weights(step.encoder)
+        rows = _rows(step, step.probes) if step.probes else 0
+        return None if weights is None else MODELS_A_TUNING * weights + rows * ROW_BYTES
+    return ROW_BYTES
+
+
+def _rows(step: Tune, probes: Probes) -> int:
+    """Those that its probes write."""
+    steps, layers = expected_steps(step), step.encoder.layers or USUAL_LAYERS
+    times = sum(probes.due(step, steps) for step in range(steps + 1))
+    layered = len(probes.distance) * (len(step.references) + 1) * LAYER_MEASURES * (layers + 1)
+    return times * (len(probes.perplexity) + layered + len(probes.scores))
+
+
+def _weights(encoder: EncoderStep) -> int | None:
+    """Bytes of an encoder in float32; of one with layers dropped or repeated, those before that."""
+    match encoder:
+        case Pretrain(shape=shape, vocabulary_size=pieces):
+            return 4 * _parameters(shape, pieces)
+        case Adapt(encoder=inner) | Operate(encoder=inner):
+            return _weights(inner)
+        case Load(place=place) if Path(place).is_dir():
+            return sum(file.stat().st_size for file in Path(place).glob("*.safetensors")) or None
+        case _:
+            return None
+
+
+def _parameters(shape: Shape, pieces: int) -> int:
+    """Of a BERT with its head: embeddings, layers, and the head's own layer and biases."""
+    hidden, inner = shape.hidden, shape.feed_forward
+    layer = 4 * (hidden + 1) * hidden + (hidden + 1) * inner + (inner + 1) * hidden + 4 * hidden
+    embeddings = (pieces + shape.positions + 1) * hidden + 2 * hidden
+    return embeddings + shape.layers * layer + (hidden + 1) * hidden + 2 * hidden + pieces
+
+
+def _words(example: object) -> int:
+    match example:
+        case str():
+            return len(example.split())
+        case Sentence():
+            return len(example.words)
+        case Tagged():
+            return len(example.words)
+        case SentencePair():
+            return len(f"{example.first} {example.second or ''}".split())
+        case _:
+            return 0

@@ -1,0 +1,98 @@
+"""What a store holds of a study: its rows, how far it is, and where the numbers come from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+from babelscope.core.languages import REAL_LANGUAGES, language_name
+from babelscope.core.row import Row
+from babelscope.corpora.letters import split_name
+from babelscope.engine.store import Store
+from babelscope.steps.plan import Plan
+from babelscope.world import FAMILY
+
+
+def study_rows(study: str, plan: Plan, store: Store) -> list[Row]:
+    """All rows of the plan's steps, in the plan's order, with study and key filled in.
+
+    Of an unfinished step they are those that it has written so far.
+    """
+    found = {key: store.rows(key) if store.has(key) else store.rows_so_far(key) for key in plan.steps}
+    return [row.labelled(study=study, key=key) for key, rows in found.items() for row in rows]
+
+
+def language_labels(codes: Iterable[str | None]) -> dict[str, str]:
+    """Display names of languages: `qab near (Latn)`, `German (Latn)`; the world's in the order of distance.
+
+    Those in other letters say which, and come after the language itself.
+    """
+    order = {code: place for place, code in enumerate(FAMILY)}
+    wanted = dict.fromkeys(code for code in codes if code)
+    by_distance = sorted(wanted, key=lambda code: order.get(split_name(code)[0], len(order)))
+    return {code: _language_label(*split_name(code)) for code in by_distance}
+
+
+def _language_label(code: str, letters: str | None) -> str:
+    member, known = FAMILY.get(code), REAL_LANGUAGES.get(code)
+    label = f"{known.name} ({known.script})" if known else language_name(code)
+    if member:
+        label = f"{code} {member.role} ({member.language.script})"
+    rules, permuted, _ = (letters or "").partition("-permute-")
+    return f"{label}, by {rules}{', permuted' if permuted else ''}" if rules else label
+
+
+def provenance(plan: Plan, store: Store) -> dict[str, Any]:
+    """Versions, machines and times, as the manifests of the plan's results record them.
+
+    Steps run side by side, on several days perhaps: their seconds together say what the study cost, the first start
+    and the last finish when it was made. A step that was interrupted counts as one stretch, up to its end.
+    """
+    manifests = [store.manifest(key) for key in plan.steps if store.has(key)]
+    versions = {f"{name} {version}" for manifest in manifests for name, version in manifest["versions"].items()}
+    ends = [datetime.fromisoformat(manifest["finished"]) for manifest in manifests]
+    starts = [end - timedelta(seconds=manifest["seconds"]) for end, manifest in zip(ends, manifests, strict=True)]
+    return {
+        "steps": ", ".join(f"{count} {name}" for name, count in Counter(map(_kind, plan.steps.values())).items()),
+        "seconds of computing, all steps together": round(sum(manifest["seconds"] for manifest in manifests), 1),
+        "versions": ", ".join(sorted(versions)),
+        "machines": ", ".join(sorted({manifest["platform"] for manifest in manifests})),
+        "first step started": min(starts).isoformat(timespec="seconds") if starts else "nothing yet",
+        "last step finished": max(ends).isoformat(timespec="seconds") if ends else "nothing yet",
+    }
+
+
+def expected_seconds(plan: Plan, store: Store) -> dict[str, float]:
+    """Mean seconds of a step by kind, over the plan's results that are in the store."""
+    spent: dict[str, list[float]] = {}
+    for key, step in plan.steps.items():
+        if store.has(key):
+            spent.setdefault(_kind(step), []).append(store.manifest(key)["seconds"])
+    return {kind: sum(seconds) / len(seconds) for kind, seconds in spent.items()}
+
+
+def progress_by_kind(plan: Plan, store: Store) -> dict[str, Counter[str]]:
+    """Kind of step -> how many are done, running, failed (its log says why) or pending."""
+    table: dict[str, Counter[str]] = {}
+    for key, step in plan.steps.items():
+        table.setdefault(_kind(step), Counter())[_state(key, store)] += 1
+    return table
+
+
+def is_running(plan: Plan, store: Store) -> bool:
+    """Whether some process computes a step of the plan now."""
+    return any(store.claimed(key) for key in plan.steps)
+
+
+def _state(key: str, store: Store) -> str:
+    if store.has(key):
+        return "done"
+    if store.claimed(key):
+        return "running"
+    return "failed" if store.log(key).exists() else "pending"
+
+
+def _kind(step: object) -> str:
+    return type(step).__name__

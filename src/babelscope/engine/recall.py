@@ -1,0 +1,63 @@
+"""Steps made again from what a store's manifests say of them, so that a key is all one needs to use a result."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pydantic import ValidationError
+
+from babelscope.core.errors import InputError, StoreError
+from babelscope.core.step import STEPS, Step
+from babelscope.engine.store import Store
+
+
+def find_key(store: Store, digits: str) -> str:
+    """The key that begins with the given digits.
+
+    Raises:
+        InputError: they are no digits of a key, or not one result's.
+    """
+    if not re.fullmatch("[0-9a-f]{4,64}", digits):
+        raise InputError(f"{digits!r} is neither a folder nor the key of a result: 4 to 64 of the digits 0-9 and a-f")
+    found = [path.name for path in (store.folder / "results").glob(f"{digits[:2]}/{digits}*")]
+    if len(found) != 1:
+        raise InputError(f"{digits}: {len(found) or 'no'} results in {store.folder} begin with it; give one key")
+    return found[0]
+
+
+def recall(store: Store, key: str) -> Step:
+    """The step of a result.
+
+    Raises:
+        StoreError: there is no such result, or what its manifest says is not the step of that key any more.
+    """
+    manifest = store.manifest(key)
+    try:
+        step = _step(manifest, store)
+    except (ValidationError, KeyError) as error:
+        problem = error.errors()[0]["msg"] if isinstance(error, ValidationError) else f"there is no {error}"
+        raise _not_ours(store, key, manifest, problem) from None
+    if step.key != key:
+        raise _not_ours(store, key, manifest, "it has another key now")
+    return step
+
+
+def _step(about: dict[str, Any], store: Store) -> Step:
+    return STEPS[about["step"]](**{name: _field(value, store) for name, value in about["fields"].items()})
+
+
+def _field(value: Any, store: Store) -> Any:
+    if isinstance(value, list):
+        return [_field(one, store) for one in value]
+    if not isinstance(value, dict) or value.get("step") not in STEPS:
+        return value
+    return recall(store, value["key"]) if "key" in value else _step(value, store)
+
+
+def _not_ours(store: Store, key: str, manifest: dict[str, Any], problem: str) -> StoreError:
+    version = manifest["versions"].get("babelscope", "another")
+    return StoreError(
+        f"{store.folder}: the step of result {key[:12]} cannot be made again: {problem}. Use version {version} of "
+        "Babelscope, which computed it, or run its study again"
+    )

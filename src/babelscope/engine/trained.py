@@ -1,0 +1,170 @@
+"""Trained models outside of studies: as Hugging Face folders, and at work on files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from babelscope.core.errors import InputError
+from babelscope.core.tasks import TASKS, TaskName
+from babelscope.corpora import unlabelled
+from babelscope.corpora.unlabelled import Document
+from babelscope.engine.recall import find_key, recall
+from babelscope.engine.store import Store
+from babelscope.steps import Adapt, Evaluate, Pretrain, Training, Tune
+
+if TYPE_CHECKING:
+    from babelscope.core.step import Step
+    from babelscope.tasks.models import TaskModel
+
+
+class FinishedSteps:
+    """The `Results` of a store."""
+
+    def __init__(self, store: Store):
+        self._store = store
+
+    def result(self, step: Step) -> Path:
+        """The folder of a step's published result, its checksums verified."""
+        return self._store.result(step.key)
+
+
+def export(store: Store, key: str, folder: Path) -> str:
+    """Write the model of a result as a Hugging Face folder.
+
+    Args:
+        store: that has it.
+        key: of a pre-training, an adaptation or a tuning, or of an evaluation, which means the model that was
+            evaluated; or its first digits.
+        folder: to write; must not exist yet.
+
+    Returns:
+        One line for the user.
+
+    Raises:
+        InputError: there is no such model, its head is one that transformers does not have, or the folder exists.
+    """
+    step = _trained_step(store, find_key(store, key))
+    _refuse_existing(folder)
+    if isinstance(step, Pretrain | Adapt):
+        with _replacing(folder) as draft:
+            shutil.copytree(store.result(step.key) / "encoder", draft)
+        return f"encoder: {folder}"
+    from babelscope.tasks.export import save_model
+
+    model = _load(step, store)
+    with _replacing(folder) as draft:
+        save_model(model, draft)
+    return f"model: {folder} ({step.title})"
+
+
+def predict(store: Store, source: str, file: Path, output: Path) -> str:
+    """Write a file again with the predictions of a model.
+
+    Args:
+        store: where `source` is looked up unless it is a folder.
+        source: a folder that `export` wrote, or a key as `export` takes it.
+        file: CoNLL-U for tagging and parsing, BIO for named entities, TSV for sentence tasks; or plain text, one
+            sentence a line.
+        output: to write, in the same format; plain text becomes one of these. Must not exist yet.
+
+    Returns:
+        One line for the user.
+
+    Raises:
+        InputError: there is no such model, the file is malformed or not of its task, or the output exists.
+    """
+    _refuse_existing(output)
+    model = _model(store, source)
+    document = _document(model.design.task, file)
+    predictions = _predictions(model, document)
+    with _replacing(output) as draft:
+        document.write(draft, predictions)
+    return f"{output}: {len(document.inputs)} predictions of task {model.design.task}"
+
+
+def _predictions(model: TaskModel, document: Document) -> list[object]:
+    from babelscope.tasks.models import Predictor
+
+    if not isinstance(model.module, Predictor):
+        raise InputError(f"a model of task {model.design.task} labels nothing, so there is nothing to predict with it")
+    return model.module.predict(document.inputs)
+
+
+def _model(store: Store, source: str) -> TaskModel:
+    if Path(source).is_dir():
+        from babelscope.tasks.export import load_model
+
+        return load_model(Path(source))
+    if os.sep in source:
+        raise InputError(f"{source}: no such folder; give one that babelscope export wrote, or the key of a result")
+    key = find_key(store, source)
+    step = _trained_step(store, key)
+    if isinstance(step, Pretrain | Adapt):
+        raise InputError(f"{key}: an encoder that is not tuned on a task; give the key of a tuning or an evaluation")
+    return _load(step, store)
+
+
+def _trained_step(store: Store, key: str) -> Training:
+    step = recall(store, key)
+    step = step.model if isinstance(step, Evaluate) else step
+    if not isinstance(step, Training):
+        raise InputError(f"{key}: a result of {type(step).__name__}, which has no model; Pretrain, Adapt and Tune have")
+    return step
+
+
+def _load(step: Tune, store: Store) -> TaskModel:
+    return step.model(FinishedSteps(store))
+
+
+def _document(task: TaskName, file: Path) -> Document:
+    info = TASKS[task]
+    if info.kind in ("classes", "degrees"):
+        return unlabelled.read_table(file, info.pair)
+    if info.kind == "entities":
+        return unlabelled.read_bio_words(file)
+    return _by_name(file)(file)
+
+
+def _by_name(file: Path) -> Callable[[Path], Document]:
+    readers = {".conllu": unlabelled.read_conllu_words, ".txt": unlabelled.read_plain_words}
+    suffix = Path(file.name.removesuffix(".gz")).suffix
+    if suffix not in readers:
+        raise InputError(
+            f"{file}: give CoNLL-U in a file named .conllu, or plain text, one sentence a line, in one named .txt"
+        )
+    return readers[suffix]
+
+
+def _refuse_existing(path: Path) -> None:
+    if path.exists():
+        raise InputError(f"{path}: already there; give a name that does not exist yet")
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """A path beside `path` that takes its place when all went well, file or folder."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield draft
+        _set_modes(draft)
+        draft.rename(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.unlink(missing_ok=True)
+
+
+def _set_modes(draft: Path) -> None:
+    """Give the files of a folder the mode of the most open one: safetensors leaves its own to their owner alone."""
+    files = list(filter(Path.is_file, draft.rglob("*")))
+    mode = max((stat.S_IMODE(file.stat().st_mode) for file in files), default=0)
+    for file in files:
+        file.chmod(mode)

@@ -1,0 +1,111 @@
+"""What there is to choose from, for `babelscope list`, and what the store holds of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from babelscope.core.errors import InputError
+from babelscope.core.tasks import BASELINES, HEADS, TASKS
+from babelscope.corpora.sources import available_treebanks
+from babelscope.encoders.places import SHIPPED, shipped_encoders
+from babelscope.engine.store import Store
+from babelscope.studies import STUDIES, find_study
+from babelscope.study.compile import compile_study
+from babelscope.surgery.declare import OPERATIONS, usage
+from babelscope.world import FAMILY
+
+Table = tuple[tuple[str, ...], Sequence[tuple[str, ...]]]
+
+
+def catalogue(kind: str) -> Table:
+    """Header and lines of one list; an unknown kind is an `InputError`."""
+    if kind not in KINDS:
+        raise InputError(f"nothing to list by the name of {kind!r}; there are {', '.join(KINDS)}")
+    return KINDS[kind]()
+
+
+def _studies() -> Table:
+    lines = []
+    for name, module in STUDIES.items():
+        fields = module.Parameters.model_fields.items()
+        parameters = ", ".join(key if field.default is None else f"{key}={field.default}" for key, field in fields)
+        question = (module.__doc__ or "").split(": ", 1)[-1].partition("\n\n")[0].strip()
+        lines.append((name, ", ".join(module.PROFILES), parameters, question))
+    return ("study", "profiles", "parameters", "what it asks"), lines
+
+
+def _tasks() -> Table:
+    lines = [
+        (
+            name,
+            info.title,
+            ", ".join(info.measures),
+            ", ".join(BASELINES[info.kind]),
+            ", ".join(HEADS.get(info.kind, ())),
+        )
+        for name, info in TASKS.items()
+    ]
+    return ("task", "what it is", "scored by", "baselines", "heads"), lines
+
+
+def _surgeries() -> Table:
+    lines = [(name, usage(kind), (kind.__doc__ or "").partition("\n")[0]) for name, kind in OPERATIONS.items()]
+    return ("operation", "arguments", "what it does"), lines
+
+
+def _measures() -> Table:
+    return ("measure", "what it is"), [
+        ("accuracy", "share of words, or of texts, with the gold label"),
+        ("f1, precision, recall", "of named entities, by whole spans; f1 of sentence tasks: of class 1"),
+        ("las, uas", "share of words with the gold head (and relation); .nopunct: without PUNCT and SYM"),
+        ("matthews, pearson, spearman", "correlations of predictions with gold labels or numbers"),
+        ("perplexity", "exp of the mean loss on fixed masked pieces"),
+        ("retrieval", "share of sentences whose nearest neighbour by cosine is their translation, layer by layer"),
+        ("mutual retrieval", "share of sentences and translations that are each other's nearest, likewise"),
+        (
+            "linear CKA, RBF CKA",
+            "how alike parallel sentences lie in two languages, layer by layer; (biased), (debiased)",
+        ),
+        ("coverage, unknown", "share of words that were scored; that hold a piece unknown to the tokenizer"),
+        (".low, .high", "bounds of the 95% BCa bootstrap interval over sentences, after any of the above"),
+    ]
+
+
+def _languages() -> Table:
+    lines = [
+        (f"world:{code}", member.language.script, member.role, "seen" if member.seen else "unseen")
+        for code, member in FAMILY.items()
+    ]
+    return ("treebank", "script", "relation to the source", "by the shipped encoders"), lines
+
+
+def _treebanks() -> Table:
+    lines = [(one.name, one.language.name, ", ".join(one.splits), one.source) for one in available_treebanks()]
+    return ("treebank", "language", "splits", "from"), [*lines, ("UD_...", "any other", "", "the Hugging Face hub")]
+
+
+def _encoders() -> Table:
+    lines = [
+        (name, f"{sum(f.stat().st_size for f in (SHIPPED / name).iterdir()) / 1e6:.1f} MB, shipped with the package")
+        for name in shipped_encoders()
+    ]
+    return ("encoder", ""), [
+        *lines,
+        ("FOLDER", "a Hugging Face folder"),
+        ("OWNER/NAME", "an encoder on the Hugging Face hub"),
+    ]
+
+
+KINDS: dict[str, Callable[[], Table]] = {
+    "studies": _studies, "tasks": _tasks, "surgeries": _surgeries, "measures": _measures, "languages": _languages,
+    "encoders": _encoders, "treebanks": _treebanks,
+}  # fmt: skip
+
+
+def study_states(store: Store) -> Sequence[tuple[str, ...]]:
+    """Name, steps done and steps of every built-in study, in the profile that needs no download."""
+    lines: list[tuple[str, ...]] = []
+    for name in STUDIES:
+        plan = compile_study(find_study(name, {}))
+        lines.append((name, str(sum(map(store.has, plan.steps))), str(len(plan.steps))))
+    return lines

@@ -1,0 +1,128 @@
+"""What people see while a plan runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Column, Table
+
+from babelscope.engine.events import Blocked, Damaged, Event, Failed, Finished, Found, Progressed, Started, Waiting
+from babelscope.engine.store import Store
+from babelscope.steps.plan import Plan
+
+if TYPE_CHECKING:
+    from babelscope.report.sections import Section
+
+LINE_INTERVAL = 30.0
+"""Seconds between two lines about one running step, where there is no terminal that shows bars."""
+
+
+class RunDisplay:
+    """Bars on a terminal: all steps, and each running one with its numbers; plain lines elsewhere."""
+
+    def __init__(self, plan: Plan, store: Store, console: Console):
+        self.plan, self.console = plan, console
+        done = sum(map(store.has, plan.steps))
+        self.finished, self.pending = 0, len(plan.steps) - done
+        self.bars: dict[str, TaskID] = {}
+        self.spoke_at: dict[str, float] = {}
+        self.progress = Progress(
+            TextColumn("{task.description}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
+            BarColumn(bar_width=12),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[numbers]}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(compact=True),
+            console=console,
+            expand=True,
+            disable=not console.is_terminal,
+        )
+        self.total = self.progress.add_task("[bold]steps", total=len(plan.steps), completed=done, numbers="")
+
+    def __enter__(self) -> RunDisplay:
+        self.progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.progress.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Show one event."""
+        title = escape(self.plan.steps[event.key].title)
+        match event:
+            case Started(key):
+                self.bars[key] = self.progress.add_task(title, total=None, numbers="")
+                self.spoke_at[key] = time.monotonic()
+            case Progressed(key, done, total, numbers) if key in self.bars:
+                spoken = "  ".join(f"{name} {value:.4g}" for name, value in numbers.items())
+                self.progress.update(self.bars[key], completed=done, total=total, numbers=spoken)
+                self._line(key, f"{title}: {done}/{total}  {spoken}")
+            case Finished(key):
+                self._end(key)
+                self.progress.advance(self.total)
+                self.finished += 1
+                self._line(key, f"{title}: {event.seconds:.1f} s", at_once=True)
+            case Found():
+                self.progress.advance(self.total)
+            case Failed(key, message):
+                self._end(key)
+                self.console.print(f"[red]failed[/] {title}: {escape(message)}")
+            case Blocked():
+                self.console.print(f"[yellow]blocked[/] {title}: it needs a step that failed")
+            case Waiting():
+                self.console.print(f"waiting for another run to finish {title}")
+            case Damaged(_, message):
+                self.console.print(f"[yellow]computing again[/] {title}: {escape(message)}")
+
+    def _end(self, key: str) -> None:
+        if key in self.bars:
+            self.progress.remove_task(self.bars.pop(key))
+
+    def _line(self, key: str, text: str, at_once: bool = False) -> None:
+        """A plain line where there is no terminal that shows bars; about a running step only now and then."""
+        now = time.monotonic()
+        if not self.console.is_terminal and (at_once or now - self.spoke_at[key] >= LINE_INTERVAL):
+            self.spoke_at[key] = now
+            self.console.print(f"[{self.finished}/{self.pending}] {text}", markup=False, highlight=False)
+
+
+def table_of(header: tuple[str, ...], lines: Sequence[tuple[str, ...]], whole: Collection[int] = (0,)) -> Table:
+    """Lines under a header, with nothing cut short; the columns at these places are not wrapped either."""
+    table = Table(*header, box=None, pad_edge=False, header_style="bold")
+    for place, column in enumerate(table.columns):
+        column.overflow = "fold"  # a name that is cut cannot be copied
+        column.no_wrap = place in whole
+    for line in lines:
+        table.add_row(*map(escape, line))
+    return table
+
+
+def show_section(section: Section, console: Console) -> None:
+    """What a section says and lists, without its figures."""
+    console.print(f"\n[bold]{escape(section.title)}[/]")
+    for finding in section.findings:
+        console.print(f"- {finding}", markup=False, highlight=False)
+    for purpose, lines in section.commands.items():
+        console.print(f"- {purpose}:", markup=False, highlight=False)
+        for line in lines:
+            console.print(f"    {line}", markup=False, highlight=False)
+    for one in section.tables:
+        console.print(
+            table_of(tuple(one.headers), [tuple(cell.text for cell in line) for line in one.lines], one.numeric)
+        )

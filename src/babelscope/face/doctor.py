@@ -1,0 +1,198 @@
+"""What this machine has and lacks, and which precision and number of threads pay on it, by measurement."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from itertools import product
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+import psutil
+
+from babelscope.core.errors import InputError
+from babelscope.corpora.sources import available_treebanks
+from babelscope.encoders.places import shipped_encoders
+from babelscope.encoders.shape import Shape
+from babelscope.engine.local import usable_cores
+from babelscope.engine.store import Store
+
+Table = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
+
+SHAPES = {
+    "small (6 layers of 64)": Shape(),
+    "medium (2 layers of 768)": Shape(hidden=768, layers=2, heads=12, feed_forward=3072),
+}
+VOCABULARY, SENTENCES, LENGTH = 1000, 8, 32
+"""Pieces of the measured encoders; sentences in a batch, and pieces in each."""
+CAPABILITIES = ("avx2", "avx512_f", "avx512_bf16", "amx_tile", "amx_bf16")
+PAYS = 1.2
+"""How many times faster a setting must be to be worth declaring instead of the default."""
+
+
+class Setting(NamedTuple):
+    """How a training run computes."""
+
+    device: str
+    precision: str
+    threads: int
+
+
+def examine(store: Store, shapes: Mapping[str, Shape] = SHAPES, seconds: float = 5.0) -> list[Table]:
+    """Title, header and lines of each table about this machine; measuring takes about `seconds` a shape."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch is loaded, as in the engine's workers
+    speeds = {name: measure(shape, settings(), seconds) for name, shape in shapes.items()}
+    return [
+        ("machine", ("what", "found"), _machine()),
+        ("data", ("what", "found"), _data(store.folder)),
+        ("training speed", ("encoder", "device", "precision", "threads", "pieces a second"), _speed_lines(speeds)),
+        (
+            "what to declare under tuning",
+            ("encoder", *Setting._fields, "times as fast as the default"),
+            _advice_lines(speeds),
+        ),
+    ]
+
+
+def settings() -> list[Setting]:
+    """What is measured: both precisions, on one core, on all, and on a CUDA device where there is one."""
+    import torch
+
+    places = [("cpu", threads) for threads in dict.fromkeys((1, usable_cores()))]
+    places += [("cuda", 1)] if torch.cuda.is_available() else []
+    return [Setting(device, p, threads) for (device, threads), p in product(places, ("float32", "bfloat16"))]
+
+
+def measure(shape: Shape, settings: list[Setting], seconds: float) -> dict[Setting, float]:
+    """Pieces that one run trains on in a second, by setting: medians of single steps, the settings taking turns."""
+    import torch
+
+    threads = torch.get_num_threads()
+    try:
+        steps = {setting: _training_step(shape, setting) for setting in settings}
+        times = _take_turns(steps, seconds)
+    finally:
+        torch.set_num_threads(threads)
+    return {setting: SENTENCES * LENGTH / median(spent) for setting, spent in times.items()}
+
+
+def recommended(speeds: dict[Setting, float]) -> Setting:
+    """What trains most in a second on the whole machine, when as many runs share a CPU as their threads leave room.
+
+    Single-threaded float32, the default, unless another setting is `PAYS` times faster.
+    """
+    default = next(iter(speeds))
+    best = max(speeds, key=lambda setting: _whole_machine(setting, speeds))
+    pays = _whole_machine(best, speeds) >= PAYS * _whole_machine(default, speeds)
+    return best if pays else default
+
+
+def _whole_machine(setting: Setting, speeds: dict[Setting, float]) -> float:
+    runs = usable_cores() // setting.threads if setting.device == "cpu" else 1
+    return speeds[setting] * runs
+
+
+def _take_turns(steps: dict[Setting, Callable[[], float]], seconds: float) -> dict[Setting, list[float]]:
+    """Seconds of single steps, at least two of each after one that warms caches."""
+    import torch
+
+    times: dict[Setting, list[float]] = {setting: [] for setting in steps}
+    began, rounds = time.perf_counter(), 0
+    while rounds < 3 or time.perf_counter() - began < seconds:
+        for setting, step in steps.items():
+            torch.set_num_threads(setting.threads)
+            start = time.perf_counter()
+            step()
+            times[setting].append(time.perf_counter() - start)
+        rounds += 1
+    return {setting: spent[1:] for setting, spent in times.items()}
+
+
+def _training_step(shape: Shape, setting: Setting) -> Callable[[], float]:
+    """A step of masked language modelling as the training loop takes it, on random pieces."""
+    import torch
+    from transformers import BertConfig
+
+    from babelscope.encoders.load import untrained_model
+
+    config = BertConfig(
+        vocab_size=VOCABULARY,
+        hidden_size=shape.hidden,
+        num_hidden_layers=shape.layers,
+        num_attention_heads=shape.heads,
+        intermediate_size=shape.feed_forward,
+        max_position_embeddings=LENGTH,
+    )
+    model: torch.nn.Module = untrained_model(config)
+    model.to(setting.device).train()
+    optimizer = torch.optim.AdamW(model.parameters(), fused=True)
+    pieces = torch.randint(VOCABULARY, (SENTENCES, LENGTH), device=setting.device)
+
+    def step() -> float:
+        with torch.autocast(setting.device, torch.bfloat16, enabled=setting.precision == "bfloat16"):
+            loss = model(input_ids=pieces, labels=pieces).loss
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        return float(loss.item())  # waits for a GPU
+
+    return step
+
+
+def _speed_lines(speeds: dict[str, dict[Setting, float]]) -> list[tuple[str, ...]]:
+    return [
+        (name, setting.device, setting.precision, str(setting.threads), f"{speed:,.0f}")
+        for name, measured in speeds.items()
+        for setting, speed in measured.items()
+    ]
+
+
+def _advice_lines(speeds: dict[str, dict[Setting, float]]) -> list[tuple[str, ...]]:
+    lines = []
+    for name, measured in speeds.items():
+        default, best = next(iter(measured)), recommended(measured)
+        gain = _whole_machine(best, measured) / _whole_machine(default, measured)
+        lines.append((name, *map(str, best), f"{gain:.1f}"))
+    return lines
+
+
+def _machine() -> list[tuple[str, ...]]:
+    import torch
+
+    memory = psutil.virtual_memory()
+    found = torch.cpu.get_capabilities()
+    cuda = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
+    return [
+        ("cores", f"{usable_cores()} usable, {psutil.cpu_count(logical=False) or 'unknown number'} physical"),
+        ("memory", f"{memory.available / 2**30:.1f} GiB free of {memory.total / 2**30:.1f}"),
+        ("system", platform.platform()),
+        ("Python", platform.python_version()),
+        ("torch", torch.__version__),
+        ("CPU", f"{found.get('cpu_name', platform.processor())}, {torch.backends.cpu.get_cpu_capability()}"),
+        ("instructions", ", ".join(name for name in CAPABILITIES if found.get(name)) or "none of use here"),
+        ("CUDA devices", ", ".join(cuda) or "none: leave tuning.device at cpu"),
+    ]
+
+
+def _data(store: Path) -> list[tuple[str, ...]]:
+    there = next(folder for folder in (store, *store.parents) if folder.exists())
+    writable = "writable" if os.access(there, os.W_OK) else "NOT writable: give --store another folder"
+    return [
+        ("BABELSCOPE_DATA", os.environ.get("BABELSCOPE_DATA") or "not set: treebanks are fetched from the network"),
+        ("treebanks", _treebanks()),
+        ("store", f"{store}: {writable}, {shutil.disk_usage(there).free / 2**30:.1f} GiB free"),
+        ("shipped encoders", ", ".join(shipped_encoders()) or "none: this installation is incomplete"),
+    ]
+
+
+def _treebanks() -> str:
+    try:
+        counts = Counter(treebank.source for treebank in available_treebanks())
+    except InputError as error:
+        return str(error)
+    return ", ".join(f"{count} from {source}" for source, count in sorted(counts.items()))

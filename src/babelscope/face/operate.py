@@ -1,0 +1,90 @@
+"""Surgery outside of studies: an operated encoder as a Hugging Face folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import babelscope
+from babelscope.core.errors import InputError
+from babelscope.encoders.places import Place, locate
+from babelscope.surgery.declare import Operation, donors_of, parse_operation
+
+if TYPE_CHECKING:
+    from babelscope.encoders.load import Encoder
+
+RECORD = "surgery.json"
+Sizes = tuple[int, int]
+"""Parameters before and after."""
+
+
+def write_operated(source: str, texts: Sequence[str], folder: Path, seed: int = 0) -> str:
+    """Operate on an encoder and write the result, with a record of what was done in `surgery.json`.
+
+    Args:
+        source: a shipped name, a folder, or a hub name; so are the donors that operations name.
+        texts: operations such as `drop:last=6`, in the order in which they are done.
+        folder: to write; must not hold anything yet.
+        seed: of what is drawn.
+
+    Returns:
+        One line for the user: parameters before and after.
+
+    Raises:
+        InputError: an operation or an encoder cannot be used, or the folder is not empty.
+    """
+    operations = [parse_operation(text) for text in texts]
+    if not operations:
+        raise InputError("no operation given: give --op at least once, such as --op reverse --op drop:last=6")
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise InputError(f"{folder}: already there and not an empty folder; give one that does not exist yet")
+    place = locate(source)
+    donors = {name: locate(name) for name in donors_of(operations)}
+    sizes = _operate(place, donors, operations, seed, folder)
+    _write_record(folder / RECORD, place, list(donors.values()), operations, seed, sizes)
+    return f"{folder}: {place.name}, {sizes[0]:,} parameters before, {sizes[1]:,} after"
+
+
+def _operate(place: Place, donors: dict[str, Place], operations: Sequence[Operation], seed: int, folder: Path) -> Sizes:
+    from babelscope.encoders.load import save_encoder
+    from babelscope.encoders.state import weights_of
+    from babelscope.surgery.operate import operate
+
+    encoder = _load(place)
+    operated = operate(encoder, operations, seed, {name: _load(donor) for name, donor in donors.items()})
+    _make(folder)
+    save_encoder(operated, folder)
+    before, after = (sum(weight.numel() for weight in weights_of(one).values()) for one in (encoder, operated))
+    return before, after
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made: {error.strerror}") from None
+
+
+def _load(place: Place) -> Encoder:
+    from babelscope.encoders.load import load_encoder
+
+    is_folder = Path(place.path).is_dir()
+    encoder = load_encoder(place.path, revision=None if is_folder else place.content)
+    return replace(encoder, name=place.name)
+
+
+def _write_record(
+    path: Path, source: Place, donors: Sequence[Place], operations: Sequence[Operation], seed: int, sizes: Sizes
+) -> None:
+    record = {
+        "encoder": {"name": source.name, "content": source.content},
+        "donors": [{"name": donor.name, "content": donor.content} for donor in donors],
+        "operations": [str(operation) for operation in operations],
+        "seed": seed,
+        "parameters": {"before": sizes[0], "after": sizes[1]},
+        "babelscope": babelscope.__version__,
+    }
+    path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,0 +1,17 @@
+"""The built-in steps: encoders that exist, are made or operated on; tuning; evaluation; and the plan they form.
+
+A step is a declaration together with what it computes; torch is imported only where something is computed.
+"""
+
+from babelscope.steps.encoder import EncoderStep, Load, Operate, Recurrent
+from babelscope.steps.evaluate import SENTENCES, Baseline, Evaluate
+from babelscope.steps.pretrain import Adapt, Pretrain
+from babelscope.steps.tune import Tune
+
+Training = Tune | Pretrain | Adapt
+"""The steps that train something, with a `tuning`."""
+
+__all__ = [
+    "SENTENCES", "Adapt", "Baseline", "EncoderStep", "Evaluate", "Load", "Operate", "Pretrain", "Recurrent", "Training",
+    "Tune",
+]  # fmt: skip

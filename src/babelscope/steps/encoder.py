@@ -1,0 +1,130 @@
+"""Steps that stand for an encoder: one that exists, one whose weights are operated on, or none at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import NonNegativeInt, SerializeAsAny
+
+from babelscope.core.step import Results, Step
+from babelscope.encoders.places import has_mlm_head, layer_count, verify
+from babelscope.surgery.declare import AnyOperation, Drop, Repeat, donors_of
+
+if TYPE_CHECKING:
+    from babelscope.encoders.load import Encoder
+
+
+class EncoderStep(Step):
+    """A step that stands for an encoder."""
+
+    def build(self, results: Results) -> Encoder:
+        """The encoder in evaluation mode, a fresh one at each call."""
+        raise NotImplementedError
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """The columns that this step determines in the rows of whatever is measured on it."""
+        raise NotImplementedError
+
+    @property
+    def layers(self) -> int | None:
+        """How many it has, where that can be seen before it is built."""
+        return None
+
+    @property
+    def has_mlm_head(self) -> bool | None:
+        """Whether it can predict masked tokens, where that can be seen before it is built."""
+        return True
+
+
+class Load(EncoderStep):
+    """An encoder that exists: shipped with the package, in a local folder, or on the Hugging Face hub.
+
+    `content` is the digest of a folder's files, or the hub's commit; the place itself is not in the key.
+    """
+
+    stored: ClassVar[bool] = False
+    unkeyed: ClassVar[frozenset[str]] = frozenset({"place"})
+
+    name: str
+    content: str
+    place: str
+
+    def build(self, results: Results) -> Encoder:
+        return self.read()
+
+    def read(self) -> Encoder:
+        """The encoder at the step's place, which must still hold what the step was planned with."""
+        from babelscope.encoders.load import load_encoder
+
+        if not Path(self.place).is_dir():
+            return load_encoder(self.place, revision=self.content)
+        verify(self.place, self.content)
+        return load_encoder(self.place)
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        return {"encoder": self.name}
+
+    @property
+    def layers(self) -> int | None:
+        return layer_count(self.place)
+
+    @property
+    def has_mlm_head(self) -> bool | None:
+        return has_mlm_head(self.place)
+
+
+class Operate(EncoderStep):
+    """Operations on an encoder's weights, one after the other."""
+
+    stored: ClassVar[bool] = False
+
+    encoder: SerializeAsAny[EncoderStep]
+    surgery: str
+    """The name that the operations go by together."""
+    operations: tuple[AnyOperation, ...]
+    donors: tuple[SerializeAsAny[EncoderStep], ...] = ()
+    """The encoders that operations take something from, in the order in which these name them."""
+    seed: NonNegativeInt
+    """0 if chance has no part in any of them."""
+
+    def build(self, results: Results) -> Encoder:
+        """The operated encoder."""
+        return self.applied(self.encoder.build(results), results)
+
+    def applied(self, encoder: Encoder, results: Results) -> Encoder:
+        """What the operations make of an encoder."""
+        from babelscope.surgery.operate import operate
+
+        names = donors_of(self.operations)
+        donors = {name: donor.build(results) for name, donor in zip(names, self.donors, strict=True)}
+        return operate(encoder, self.operations, self.seed, donors)
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        return self.encoder.labels | {"surgery": self.surgery} | ({"seed": self.seed} if self.seeded else {})
+
+    @property
+    def layers(self) -> int | None:
+        return None if any(isinstance(one, Drop | Repeat) for one in self.operations) else self.encoder.layers
+
+    @property
+    def has_mlm_head(self) -> bool | None:
+        return self.encoder.has_mlm_head
+
+    @property
+    def seeded(self) -> bool:
+        """Whether chance has a part in the operations."""
+        return any(operation.seeded for operation in self.operations)
+
+
+class Recurrent(EncoderStep):
+    """No encoder: a BiLSTM over embeddings of words and characters, all learned from the task's own training data."""
+
+    stored: ClassVar[bool] = False
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        return {"encoder": "bilstm"}

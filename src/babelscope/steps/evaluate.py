@@ -1,0 +1,103 @@
+"""The steps that score: a tuned model, or a rule that needs no encoder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from babelscope.core.row import Row
+from babelscope.core.step import Step, Workspace
+from babelscope.core.tasks import BaselineName, TaskName
+from babelscope.corpora.datasets import Dataset, data_labels
+from babelscope.steps.tune import Tune
+
+if TYPE_CHECKING:
+    from babelscope.tasks.models import TaskModel
+    from babelscope.tasks.task import Score
+
+SENTENCES = "sentences.json"
+"""Where an evaluation keeps the numerators and denominators of its ratios, sentence by sentence."""
+
+
+class Evaluate(Step):
+    """Score a tuned model on one data set, zero-shot where its language is not a training language."""
+
+    version: ClassVar[int] = 2
+
+    model: Tune
+    data: Dataset
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """The columns of the model and of the data."""
+        return self.model.labels | data_labels(self.data)
+
+    @property
+    def title(self) -> str:
+        return f"evaluate on {self.data.code}: {self.model.title.removeprefix('tune ')}"
+
+    def execute(self, workspace: Workspace) -> None:
+        """Write the scores, and what their ratios are made of."""
+        import torch
+
+        torch.set_num_threads(self.model.tuning.threads)
+        scores = _latest_model(self.model, workspace).scores(self.data.read())
+        workspace.write_rows(_score_rows(scores, self.labels))
+        counts = {score.measure: [score.numerators, score.denominators] for score in scores if score.numerators}
+        (workspace.folder / SENTENCES).write_text(json.dumps(counts) + "\n", encoding="utf-8")
+
+
+class Baseline(Step):
+    """Score a rule or a linear model that needs no encoder."""
+
+    baseline: BaselineName
+    task: TaskName
+    train: tuple[Dataset, ...]
+    data: Dataset
+
+    @property
+    def title(self) -> str:
+        return f"baseline {self.baseline} on {self.data.code}, {self.task}"
+
+    def execute(self, workspace: Workspace) -> None:
+        """Write the scores."""
+        from babelscope.tasks.models import score_baseline
+
+        scores = score_baseline(_fitted(self.baseline, self.task, self.train), self.task, self.data.read())
+        languages = "+".join(dict.fromkeys(data.code for data in self.train))
+        labels = {"encoder": self.baseline, "task": self.task, "train_languages": languages}
+        workspace.write_rows(_score_rows(scores, labels | data_labels(self.data)))
+
+
+@lru_cache(maxsize=4)
+def _fitted(baseline: str, task: TaskName, train: tuple[Dataset, ...]) -> Callable[..., Any]:
+    """A baseline, fitted once in a process for all the data sets that it is scored on."""
+    from babelscope.tasks.models import fit_baseline
+
+    return fit_baseline(baseline, task, [example for data in train for example in data.read()])
+
+
+_latest: dict[str, TaskModel] = {}
+"""The model evaluated last, by the key of its tuning: a worker evaluates it on one language after another."""
+
+
+def _latest_model(step: Tune, workspace: Workspace) -> TaskModel:
+    """The best model of a tuning, on its device."""
+    if step.key not in _latest:
+        tuned = step.model(workspace)
+        tuned.module.to(step.tuning.device)
+        _latest.clear()
+        _latest[step.key] = tuned
+    return _latest[step.key]
+
+
+def _score_rows(scores: Iterable[Score], labels: dict[str, Any]) -> list[Row]:
+    """Scores as rows, the bounds of their intervals beside them."""
+    rows = []
+    for score in scores:
+        bounds = {"": score.value, ".low": score.low, ".high": score.high}
+        numbers = {score.measure + end: value for end, value in bounds.items() if value is not None}
+        rows += [Row(measure, value, score.unit).labelled(**labels) for measure, value in numbers.items()]
+    return rows

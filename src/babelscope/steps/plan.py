@@ -1,0 +1,80 @@
+"""A plan: the deduplicated graph of steps that a study compiles into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from babelscope.core.declaration import Declaration
+from babelscope.core.errors import InputError, StudyError
+from babelscope.core.step import Step
+from babelscope.corpora.datasets import FileData
+from babelscope.corpora.parallel_sentences import ParallelTreebanks
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Steps by key, every input before what reads it."""
+
+    steps: dict[str, Step]
+
+    @classmethod
+    def of(cls, targets: Iterable[Step]) -> Plan:
+        """The steps that `targets` need, each once."""
+        ordered: dict[str, Step] = {}
+
+        def visit(step: Step) -> None:
+            if step.key not in ordered:
+                for needed in step.inputs:
+                    visit(needed)
+                ordered[step.key] = step
+
+        for target in targets:
+            visit(target)
+        return cls(ordered)
+
+
+def check_data(steps: Iterable[Step]) -> None:
+    """Read every file of data that the steps read, so that a malformed one is refused before anything is computed.
+
+    Treebanks that are to be parallel are aligned, too.
+
+    Raises:
+        StudyError: the files at fault, each with its first fault's line.
+    """
+    faults: dict[str, str] = {}  # by what is wrong: several splits and tasks can read one file
+    for data in dict.fromkeys(data for step in steps for data in _files(step)):
+        try:
+            data.read()
+        except InputError as error:
+            faults.setdefault(str(error), f"{data.name}, {data.split}: {error}")
+    if faults:
+        raise StudyError("malformed data", list(faults.values()))
+
+
+def check_device(steps: Iterable[Step]) -> None:
+    """Refuse steps on a CUDA device where there is none; torch is loaded only if a step asks for one.
+
+    Raises:
+        InputError: a step's `device` is cuda, and torch sees no such device.
+    """
+    if any(step.runs_on == "cuda" for step in steps):
+        import torch
+
+        if not torch.cuda.is_available():
+            raise InputError("tuning.device is cuda, but torch sees no CUDA device here: declare device: cpu")
+
+
+def _files(value: object) -> Iterator[FileData | ParallelTreebanks]:
+    """The data in files that a step reads itself, wherever in its fields they are declared."""
+    if isinstance(value, FileData):
+        yield value
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from _files(one)
+    elif isinstance(value, Declaration):
+        for one in dict(value).values():
+            if not isinstance(one, Step):
+                yield from _files(one)
+        if isinstance(value, ParallelTreebanks):
+            yield value

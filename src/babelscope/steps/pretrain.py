@@ -1,0 +1,137 @@
+"""Encoders that a study makes by masked language modelling: from scratch, or from one that exists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from pydantic import NonNegativeInt, PositiveInt, SerializeAsAny
+
+from babelscope.core.seeds import derive_seed
+from babelscope.core.step import Results, Workspace
+from babelscope.corpora.datasets import FileData
+from babelscope.corpora.parallel import FilePairs, WorldPairs
+from babelscope.corpora.world_text import WorldText
+from babelscope.encoders.shape import Shape
+from babelscope.steps.curves import curve_rows
+from babelscope.steps.encoder import EncoderStep
+from babelscope.tuning.settings import Tuning
+
+if TYPE_CHECKING:
+    from babelscope.encoders.load import Encoder
+
+ENCODER_FOLDER = "encoder"
+"""Where a result has the encoder."""
+
+
+class _Learned(EncoderStep):
+    """What pre-training and adaptation have in common: a name, text, and settings."""
+
+    name: str
+
+    def build(self, results: Results) -> Encoder:
+        """The encoder that the step wrote."""
+        from babelscope.encoders.load import load_encoder
+
+        return replace(load_encoder(results.result(self) / ENCODER_FOLDER), name=self.name)
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        return {"encoder": self.name}
+
+
+class Pretrain(_Learned):
+    """A small BERT and its WordPiece tokenizer, trained from scratch; declared as a `Pretraining`."""
+
+    texts: tuple[WorldText | FileData, ...]
+    vocabulary_size: PositiveInt
+    shape: Shape
+    masking: float
+    tuning: Tuning
+    seed: NonNegativeInt
+
+    @property
+    def layers(self) -> int | None:
+        return self.shape.layers
+
+    @property
+    def runs_on(self) -> str:
+        return self.tuning.device
+
+    @property
+    def title(self) -> str:
+        return f"pre-train {self.name}"
+
+    def execute(self, workspace: Workspace) -> None:
+        """Write the encoder's folder and the curve of its training loss."""
+        from babelscope.encoders.shape import new_encoder
+        from babelscope.encoders.tokenizer import train_wordpiece
+
+        natural = [text.natural() if isinstance(text, WorldText) else text for text in self.texts]
+        lines = _lines(natural)
+        tokenizer = train_wordpiece(lines, self.vocabulary_size)
+        if natural != list(self.texts):
+            lines = _lines(self.texts)
+        encoder = new_encoder(self.shape, tokenizer, derive_seed(self.seed, "weights"), self.name)
+        _learn(self, encoder, lines, workspace)
+
+
+class Adapt(_Learned):
+    """Continued pre-training: masked language modelling on other text; declared as an `Adaptation`."""
+
+    encoder: SerializeAsAny[EncoderStep]
+    texts: tuple[WorldText | FileData, ...]
+    parallel: tuple[WorldPairs | FilePairs, ...] = ()
+    new_pieces: PositiveInt | None = None
+    masking: float
+    tuning: Tuning
+    seed: NonNegativeInt
+
+    @property
+    def layers(self) -> int | None:
+        return self.encoder.layers
+
+    @property
+    def runs_on(self) -> str:
+        return self.tuning.device
+
+    @property
+    def title(self) -> str:
+        return f"adapt {self.encoder.labels['encoder']}: {self.name}"
+
+    def execute(self, workspace: Workspace) -> None:
+        """Write the encoder's folder and the curve of its training loss."""
+        from babelscope.encoders.extend import extend_vocabulary
+        from babelscope.encoders.load import with_mlm_head
+
+        encoder = self.encoder.build(workspace)
+        lines, pairs = _lines(self.texts), [pair for text in self.parallel for pair in text.read()]
+        if self.new_pieces:
+            encoder = extend_vocabulary(encoder, [*lines, *chain.from_iterable(pairs)], self.new_pieces)
+        _learn(self, with_mlm_head(encoder, derive_seed(self.seed, "head")), lines, workspace, pairs)
+
+
+def _lines(texts: Iterable[WorldText | FileData]) -> list[str]:
+    return [line for text in texts for line in text.read()]
+
+
+def _learn(
+    step: Pretrain | Adapt,
+    encoder: Encoder,
+    lines: list[str],
+    workspace: Workspace,
+    pairs: Sequence[tuple[str, str]] = (),
+) -> None:
+    from babelscope.encoders.load import save_encoder
+    from babelscope.tuning.language import learn_language
+
+    history = learn_language(
+        encoder, lines, workspace.folder, tuning=step.tuning, masking=step.masking, seed=step.seed,
+        progress=workspace.progress, pairs=pairs,
+    )  # fmt: skip
+    save_encoder(encoder, workspace.folder / ENCODER_FOLDER)
+    for weights in workspace.folder.glob("*.safetensors"):  # what the training went on from; the encoder is saved
+        weights.unlink()
+    workspace.write_rows(curve_rows(history.points, step.labels | {"task": "mlm", "seed": step.seed}))

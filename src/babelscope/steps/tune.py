@@ -1,0 +1,152 @@
+"""The step that trains an encoder on a task."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from pydantic import NonNegativeInt, SerializeAsAny
+
+from babelscope.core.seeds import derive_seed
+from babelscope.core.step import Results, Step, Workspace
+from babelscope.core.tasks import TASKS, TaskName
+from babelscope.corpora.datasets import Dataset
+from babelscope.steps.curves import curve_rows
+from babelscope.steps.encoder import EncoderStep, Recurrent
+from babelscope.tuning.probes import Probes
+from babelscope.tuning.schedule import Schedule
+from babelscope.tuning.settings import Tuning
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from torch import Tensor
+
+    from babelscope.encoders.load import Encoder
+    from babelscope.tasks.models import TaskModel
+    from babelscope.tuning.memo import StateMemo
+
+
+class Tune(Step):
+    """Train an encoder on a task in one or several languages; the dev sets select the best step."""
+
+    encoder: SerializeAsAny[EncoderStep]
+    task: TaskName
+    head: str | None = None
+    """One of `HEADS`; None: the default of the task's model."""
+    entity_types: tuple[str, ...] = ()
+    """Of named entities: what the model can call one."""
+    train: tuple[Dataset, ...]
+    dev: tuple[Dataset, ...]
+    tuning: Tuning
+    schedule: Schedule | None = None
+    """Which part of the encoder is trained, and when; None: all of it."""
+    probes: Probes | None = None
+    """What is measured while it is trained."""
+    references: tuple[SerializeAsAny[EncoderStep], ...] = ()
+    """Encoders that the probes measure distances to."""
+    seed: NonNegativeInt
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """The encoder's columns, the schedule, the task, the languages of the training data and the seed.
+
+        A language whose examples are so few that none are left to select on stands with their number: `qaa+qab:100`,
+        `qab:100`.
+        """
+        selected = {data.code for data in self.dev}
+        few = {data.code: f":{data.examples}" for data in self.train if data.examples and data.code not in selected}
+        languages = "+".join(dict.fromkeys(data.code + few.get(data.code, "") for data in self.train))
+        labels = self.encoder.labels | {"task": self.task, "train_languages": languages, "seed": self.seed}
+        return labels | ({"schedule": self.schedule.name} if self.schedule else {})
+
+    @property
+    def runs_on(self) -> str:
+        return self.tuning.device
+
+    @property
+    def title(self) -> str:
+        labels = self.labels
+        details = ", ".join(labels[name] for name in ("surgery", "schedule") if labels.get(name))
+        encoder = f"{labels['encoder']} ({details})" if details else labels["encoder"]
+        return f"tune {encoder} on {labels['train_languages']}, {self.task}, seed {self.seed}"
+
+    def execute(self, workspace: Workspace) -> None:
+        """Write the best and the last weights, the learning curves, and the probes."""
+        from babelscope.tasks.models import training_task
+        from babelscope.tuning import loop
+        from babelscope.tuning.observer import Observer
+
+        encoder = self._encoder(workspace)
+        untuned = self.untuned(encoder)
+        dev = {data.name: data.read() for data in self.dev}
+        task = training_task(untuned, self._training_parts(), dev)
+        watch = None
+        if self.probes and encoder:
+            references = {one.labels["encoder"]: one.build(workspace) for one in self.references}
+            watch = Observer(self.probes, untuned, encoder, references, workspace, self.labels)
+        history = loop.tune(
+            untuned.module, task, self.tuning, self.seed, workspace.folder, workspace.progress, schedule=self.schedule,
+            memo=_memo() if TASKS[self.task].kind != "language model" else None, watch=watch,
+        )  # fmt: skip
+        steps = {"best_step": history.best_step, "last_step": history.last_step, "planned_steps": history.planned_steps}
+        (workspace.folder / "history.json").write_text(json.dumps(steps, indent=1) + "\n", encoding="utf-8")
+        probed = workspace.rows_so_far() if self.probes else []
+        workspace.write_rows([*curve_rows(history.points, self.labels), *probed])
+
+    def untuned(self, encoder: Encoder | None) -> TaskModel:
+        """The model that the tuning starts from, without an encoder a BiLSTM; the step's seed draws its head."""
+        import torch
+
+        from babelscope.tasks.models import Design, known_words, recurrent_model, task_model
+
+        design = Design(self.task, self.head, self.entity_types, self.tuning.dropout, self.tuning.max_length)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(derive_seed(self.seed, "head"))
+            if encoder is None:
+                return recurrent_model(design, known_words([one for data in self.train for one in data.read()]))
+            return task_model(encoder, design)
+
+    def model(self, results: Results) -> TaskModel:
+        """The best model, in evaluation mode."""
+        return self._with_best_weights(results, self._encoder(results))
+
+    def tuned_encoder(self, results: Results) -> Encoder:
+        """The encoder of the best model, in evaluation mode; not for a BiLSTM, which has none."""
+        encoder = self.encoder.build(results)
+        self._with_best_weights(results, encoder)  # a task model has the encoder's own weights, not copies
+        return encoder
+
+    def weights(self, results: Results) -> Mapping[str, Tensor]:
+        """What the best model is made of, by name."""
+        from babelscope.tuning.checkpoint import read_weights
+
+        return read_weights(results.result(self) / "best.safetensors")
+
+    def _encoder(self, results: Results) -> Encoder | None:
+        return None if isinstance(self.encoder, Recurrent) else self.encoder.build(results)
+
+    def _training_parts(self) -> list[list[Any]]:
+        """The training examples: by language where batches are to be of one language, else all together."""
+        parts: dict[str, list[Any]] = {}
+        for data in self.train:
+            parts.setdefault(data.code if self.tuning.batches == "one-language" else "", []).extend(data.read())
+        return list(parts.values())
+
+    def _with_best_weights(self, results: Results, encoder: Encoder | None) -> TaskModel:
+        from babelscope.tuning.checkpoint import set_weights
+
+        weights = self.weights(results)
+        tuned = self.untuned(encoder)
+        set_weights(tuned.module, weights)
+        tuned.module.eval()
+        return tuned
+
+
+@cache
+def _memo() -> StateMemo:
+    """What frozen layers give for the training sentences, kept from one tuning of a sweep to the next."""
+    from babelscope.tuning.memo import StateMemo
+
+    return StateMemo()

@@ -1,0 +1,189 @@
+"""A study's encoders, found: as declared, by name, and under its surgeries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import product
+
+from babelscope.core.errors import InputError
+from babelscope.corpora import datasets
+from babelscope.corpora.datasets import FileData
+from babelscope.corpora.parallel import FilePairs, WorldPairs, find_pairs
+from babelscope.corpora.world_text import WorldText
+from babelscope.encoders.places import locate
+from babelscope.steps import Adapt, EncoderStep, Load, Operate, Pretrain
+from babelscope.study.compile.faults import Faults
+from babelscope.study.declare import Study
+from babelscope.study.encoders import Adaptation, Pretraining
+from babelscope.surgery.declare import donors_of
+from babelscope.tuning.probes import START
+
+Given = str | Pretraining | Adaptation
+
+
+_KINDS = {Pretraining: "pre-training", Adaptation: "adaptation"}
+
+
+@dataclass
+class ResolvedEncoders:
+    """The encoders of a study; None stands for one that there is not."""
+
+    study: Study
+    faults: Faults
+    declared: list[EncoderStep | None] = field(default_factory=list)
+    references: list[EncoderStep | None] = field(default_factory=list)
+    named: dict[str, EncoderStep] = field(default_factory=dict)
+    """By what rows call them and as they are declared, donors from elsewhere included."""
+
+    @classmethod
+    def of(cls, study: Study, faults: Faults) -> ResolvedEncoders:
+        """Look them all up."""
+        encoders = cls(study, faults)
+        for k, given in enumerate(study.encoders):
+            encoders.declared.append(encoders._find(f"encoders.{k}", given))
+        for k, given in enumerate(study.references):
+            encoders.references.append(encoders._find(f"references.{k}", given))
+        encoders._check_names()
+        encoders._check_references()
+        encoders._name()
+        return encoders
+
+    @property
+    def all_found(self) -> bool:
+        """Whether the names that rows have are all known, so that a name that is not among them is a fault."""
+        return None not in self.declared
+
+    @property
+    def found(self) -> list[EncoderStep]:
+        """Those that are tuned, as far as they exist."""
+        return [encoder for encoder in self.declared if encoder is not None]
+
+    def tuned(self, name: str) -> EncoderStep:
+        """The encoder of the study that rows, or its declaration, call so.
+
+        Raises:
+            InputError: none of those that are tuned is called so.
+        """
+        found = self.named.get(name)
+        if found is None or found not in self.found:
+            raise InputError(_unnamed(name, [known for known, encoder in self.named.items() if encoder in self.found]))
+        return found
+
+    def conditions(self) -> Iterator[tuple[EncoderStep, int]]:
+        """Every encoder under every surgery that is meant for it, with every seed."""
+        for encoder, surgery, seed in product(self.found, self.study.surgeries, self.study.seeds):
+            if surgery is None:
+                yield encoder, seed
+            elif not surgery.encoders or encoder in [self.named.get(name) for name in surgery.encoders]:
+                seeded = any(operation.seeded for operation in surgery.operations)
+                donors = (self.named.get(name) for name in donors_of(surgery.operations))
+                yield Operate(
+                    encoder=encoder, surgery=surgery.name, operations=surgery.operations,
+                    donors=tuple(donor for donor in donors if donor is not None), seed=seed if seeded else 0,
+                ), seed  # fmt: skip
+
+    def _find(self, path: str, given: Given) -> EncoderStep | None:
+        if isinstance(given, str):
+            return self.faults.resolve(path, _load, given)
+        texts = tuple(self._text(f"{path}.texts.{k}", text, given.sentences) for k, text in enumerate(given.texts))
+        fields = {name: value for name, value in given if name != "sentences"} | {"texts": texts}
+        if isinstance(given, Pretraining):
+            return None if None in texts else Pretrain(**fields)
+        pairs = tuple(
+            self._pair(f"{path}.parallel.{k}", pair, given.sentences) for k, pair in enumerate(given.parallel)
+        )
+        made_of = self._made_of(path, given.encoder)
+        if None in (*texts, *pairs, made_of):
+            return None
+        return Adapt(**fields | {"parallel": pairs, "encoder": made_of})
+
+    def _made_of(self, path: str, name: str) -> EncoderStep | None:
+        """What an adaptation goes on from: an encoder declared before it, or any other."""
+        before = [encoder for encoder in (*self.declared, *self.references) if encoder is not None]
+        if same := [encoder for encoder in before if encoder.labels["encoder"] == name]:
+            return same[0]
+        made = [given.name for given in (*self.study.encoders, *self.study.references) if not isinstance(given, str)]
+        if name in made:
+            self.faults.add(f"{path}.encoder", f"{name} is not made before this one; declare it first")
+            return None
+        return self.faults.resolve(f"{path}.encoder", _load, name)
+
+    def _text(self, path: str, given: str | WorldText, sentences: int | None) -> WorldText | FileData | None:
+        if isinstance(given, WorldText):
+            return given
+        if given.startswith(datasets.WORLD_PREFIX):
+            code = given.removeprefix(datasets.WORLD_PREFIX)
+            self.faults.add(
+                path, f"{given}: spell text of the world out, such as {{language: {code}, sentences: 9000}}"
+            )
+            return None
+        return self.faults.resolve(path, datasets.find_file, "mlm", given, "train", sentences)
+
+    def _pair(
+        self, path: str, given: tuple[str, str] | WorldPairs, sentences: int | None
+    ) -> FilePairs | WorldPairs | None:
+        return given if isinstance(given, WorldPairs) else self.faults.resolve(path, find_pairs, *given, sentences)
+
+    def _check_names(self) -> None:
+        """Rows know an encoder by its name, so no other encoder and no baseline may have the same one."""
+        baselines = [name for transfer in self.study.tasks.values() for name in transfer.baselines]
+        taken = {name: ("", f"the baseline {name}") for name in baselines}
+        for key, given, encoder in self._all():
+            if encoder is None:
+                continue
+            name = encoder.labels["encoder"]
+            described = given if isinstance(given, str) else f"the {_KINDS[type(given)]} {key}"
+            other_key, other = taken.setdefault(name, (encoder.key, described))
+            if other_key != encoder.key:
+                self.faults.add(key, f"rows would name both {described} and {other} {name}, and mix them; rename one")
+
+    def _check_references(self) -> None:
+        """Whether probes use them, and whether what these measure can be told apart."""
+        probes = [transfer.probes for transfer in self.study.tasks.values() if transfer.probes]
+        if self.study.references and not any(one.perplexity or one.distance for one in probes):
+            self.faults.add("references", "no task has probes of perplexity or distance, which are all they are for")
+        for k, encoder in enumerate(self.references):
+            if encoder is not None and encoder in self.references[:k]:
+                self.faults.add(f"references.{k}", f"{encoder.labels['encoder']} is given twice")
+            if encoder is not None and encoder.labels["encoder"] == START:
+                self.faults.add(f"references.{k}", f"probes call each encoder before training {START!r}; rename it")
+
+    def _name(self) -> None:
+        """Name the encoders, and load the donors that are no encoders of the study."""
+        for _, given, encoder in self._all():
+            if encoder is not None:
+                self.named.setdefault(encoder.labels["encoder"], encoder)
+                if isinstance(given, str):
+                    self.named[given] = encoder
+        vocabulary = self.study.vocabulary
+        if vocabulary and vocabulary.reference not in self.named:
+            self.faults.add("vocabulary.reference", _unnamed(vocabulary.reference, self.named))
+        tuned = [name for name, encoder in self.named.items() if encoder in self.found]
+        for k, surgery in enumerate(self.study.surgeries):
+            for name in surgery.encoders if surgery else ():
+                if name not in tuned:
+                    self.faults.add(f"surgeries.{k}.encoders", _unnamed(name, tuned))
+            for name in donors_of(surgery.operations) if surgery else ():
+                if name not in self.named and (donor := self.faults.resolve(f"surgeries.{k}", _load, name)):
+                    self.named[name] = donor
+
+    def _all(self) -> Iterator[tuple[str, Given, EncoderStep | None]]:
+        """Path, declaration and step of every encoder and reference."""
+        for key, given, found in (
+            ("encoders", self.study.encoders, self.declared), ("references", self.study.references, self.references),
+        ):  # fmt: skip
+            for k, (one, encoder) in enumerate(zip(given, found, strict=True)):
+                yield f"{key}.{k}", one, encoder
+
+
+def _unnamed(name: str, known: Iterable[str]) -> str:
+    return f"no encoder is named {name}; there are {', '.join(known)}"
+
+
+def _load(given: str) -> Load:
+    try:
+        place = locate(given)
+    except OSError as error:  # a folder that may not be read, a name longer than the system allows
+        raise InputError(f"{given[:200]}: cannot be read: {error.strerror}") from None
+    return Load(name=place.name, content=place.content, place=place.path)

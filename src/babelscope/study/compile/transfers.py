@@ -1,0 +1,155 @@
+"""A task's data, found, and the steps that they make of encoders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import cast
+
+from babelscope.core.step import Step
+from babelscope.core.tasks import TASKS, TaskName
+from babelscope.corpora import datasets
+from babelscope.corpora.datasets import Dataset, FileData
+from babelscope.corpora.sources import Split
+from babelscope.measure_steps import Probe
+from babelscope.steps import Baseline, EncoderStep, Evaluate, Operate, Recurrent, Tune
+from babelscope.study.compile.encoders import ResolvedEncoders
+from babelscope.study.compile.faults import Faults
+from babelscope.study.declare import Study, Transfer
+from babelscope.study_measures import Probing
+from babelscope.tuning.probes import Corpus, Probes
+from babelscope.tuning.schedule import Schedule
+from babelscope.tuning.settings import RECURRENT
+
+RECURRENT_BASELINE = "bilstm"
+"""The baseline that is tuned like an encoder."""
+
+
+@dataclass(frozen=True)
+class ResolvedTransfer:
+    """What a transfer of a study names, looked up."""
+
+    study: Study
+    task: TaskName
+    transfer: Transfer
+    train: tuple[Dataset, ...]
+    dev: tuple[Dataset, ...]
+    test: tuple[Dataset, ...]
+    entity_types: tuple[str, ...]
+    """What the training data call an entity."""
+    probes: Probes | None
+    references: tuple[EncoderStep, ...]
+    encoders: tuple[EncoderStep, ...]
+    """Those that are tuned on it; none: all."""
+
+    def is_for(self, encoder: EncoderStep) -> bool:
+        """Whether an encoder, perhaps operated, is to be tuned on it."""
+        whole = encoder.encoder if isinstance(encoder, Operate) else encoder
+        return not self.encoders or whole in self.encoders
+
+    @property
+    def predicts_pieces(self) -> bool:
+        """Whether encoders need a masked language model head."""
+        return TASKS[self.task].kind == "language model" or bool(self.probes and self.probes.perplexity)
+
+    def baselines(self) -> Iterator[Step]:
+        """What is scored beside the encoders."""
+        for name in self.transfer.baselines:
+            if name == RECURRENT_BASELINE:
+                models = map(self.recurrent, self.study.seeds)
+                yield from (Evaluate(model=model, data=one) for model in models for one in self.test)
+            else:
+                yield from (Baseline(baseline=name, task=self.task, train=self.train, data=one) for one in self.test)
+
+    def untuned(self) -> Iterator[Step]:
+        """The references' own perplexities."""
+        if self.probes and self.probes.perplexity:
+            perplexities = Probes(perplexity=self.probes.perplexity)
+            length = self.transfer.tuning.max_length
+            yield from (Probe(encoder=one, probes=perplexities, max_length=length) for one in self.references)
+
+    def evaluations(self, encoder: EncoderStep, seed: int) -> Iterator[Step]:
+        """Tunings under every schedule, each scored on every data set; none of an encoder that is not meant for it."""
+        if not self.is_for(encoder):
+            return
+        for schedule in self.study.schedules:
+            model = self.tuned(encoder, schedule, seed)
+            yield from (Evaluate(model=model, data=one) for one in self.test)
+
+    def tuned(self, encoder: EncoderStep, schedule: Schedule | None, seed: int) -> Tune:
+        """The tuning of an encoder under a schedule."""
+        return Tune(
+            encoder=encoder, task=self.task, head=self.transfer.head, entity_types=self.entity_types,
+            train=self.train, dev=self.dev, tuning=self.transfer.tuning, schedule=schedule, probes=self.probes,
+            references=self.references if self.probes and self.probes.distance else (), seed=seed,
+        )  # fmt: skip
+
+    def recurrent(self, seed: int) -> Tune:
+        """The training of a BiLSTM, which has settings and a head of its own, and no layers to freeze."""
+        return Tune(
+            encoder=Recurrent(), task=self.task, entity_types=self.entity_types, train=self.train, dev=self.dev,
+            tuning=RECURRENT, seed=seed,
+        )  # fmt: skip
+
+
+def resolve_transfer(study: Study, name: str, encoders: ResolvedEncoders, faults: Faults) -> ResolvedTransfer:
+    """Look up the data of one of the study's tasks, and the encoders that it is for."""
+    transfer = study.tasks[name]
+    task, path = cast(TaskName, transfer.task or name), f"tasks.{name}"
+
+    def find(key: str, names: tuple[str, ...], split: Split) -> tuple[Dataset, ...]:
+        sizes, types = dict(zip(names, transfer.sizes.of(split, len(names)), strict=True)), transfer.entity_types
+        return faults.resolve_all(
+            f"{path}.{key}", lambda one: datasets.find(task, one, split, sizes[one], study.world_seed, types), names
+        )
+
+    train, test = find("train", transfer.train, "train"), find("evaluate", transfer.evaluate, "test")
+    enough = len(transfer.train) if transfer.shots is None else 1 if len(transfer.train) > 1 else 0
+    dev = find("train", transfer.train[:enough], "dev")
+    few = (one.model_copy(update={"examples": transfer.shots}) for one in train[enough:])
+    train = (*train[:enough], *few)
+    _check_apart(path, (*train, *dev), test, faults)
+    types = _entity_types(path, transfer, train, faults) if TASKS[task].kind == "entities" else ()
+    dev, test = (
+        (tuple(datasets.limited(data, types) for data in part) for part in (dev, test)) if types else (dev, test)
+    )
+    probes = _resolve_probes(f"{path}.probes", task, transfer.probes, study, faults) if transfer.probes else None
+    references = tuple(encoder for encoder in encoders.references if encoder is not None)
+    names = transfer.encoders if encoders.all_found else ()
+    meant = faults.resolve_all(f"{path}.encoders", encoders.tuned, names)
+    return ResolvedTransfer(study, task, transfer, train, dev, test, types, probes, references, meant)
+
+
+def _check_apart(path: str, train: tuple[Dataset, ...], test: tuple[Dataset, ...], faults: Faults) -> None:
+    """Nothing is scored on a file that it is trained on; a text's splits are parts of one file."""
+    read = {one.sha256 for one in train if isinstance(one, FileData) and not one.splits_one_file}
+    for k, data in enumerate(test):
+        if isinstance(data, FileData) and data.sha256 in read:
+            problem = f"the test split of {data.name} is the file that is trained or selected on; evaluate on another"
+            faults.add(f"{path}.evaluate.{k}", problem)
+
+
+def _entity_types(path: str, transfer: Transfer, train: tuple[Dataset, ...], faults: Faults) -> tuple[str, ...]:
+    types: tuple[str, ...] = faults.resolve(f"{path}.train", datasets.entity_types, train) or ()
+    for given, meant in transfer.entity_types.items() if types else ():
+        if meant not in (*types, "O"):
+            problem = f"no training data have the type {meant}; {given} can count as {', '.join(types)} or O"
+            faults.add(f"{path}.entity_types", problem)
+    return types
+
+
+def _resolve_probes(path: str, task: TaskName, declared: Probing, study: Study, faults: Faults) -> Probes:
+    def find(key: str, task: TaskName, names: tuple[str, ...]) -> tuple[Dataset, ...]:
+        split, size = declared.split, declared.sentences
+        return faults.resolve_all(
+            f"{path}.{key}", lambda one: datasets.find(task, one, split, size, study.world_seed), names
+        )
+
+    def corpora(key: str) -> tuple[Corpus, ...]:
+        named = getattr(declared, key).items()
+        return tuple(Corpus(name=corpus, data=find(f"{key}.{corpus}", "mlm", names)) for corpus, names in named)
+
+    return Probes(
+        every=declared.every, perplexity=corpora("perplexity"), distance=corpora("distance"),
+        scores=find("scores", task, declared.scores),
+    )  # fmt: skip

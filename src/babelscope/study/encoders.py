@@ -1,0 +1,98 @@
+"""Encoders that a study makes: parts of its declaration."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Discriminator, Field, NonNegativeInt, PositiveInt, Tag, model_validator
+
+from babelscope.core.declaration import Declaration
+from babelscope.corpora.parallel import WorldPairs
+from babelscope.corpora.world_text import WorldText
+from babelscope.encoders.shape import Shape
+from babelscope.tuning.settings import Tuning
+
+
+def _kind_of_text(given: Any) -> str:
+    return "<name>" if isinstance(given, str) else "<world>"
+
+
+def _kind_of_pair(given: Any) -> str:
+    return "<names>" if isinstance(given, list | tuple) else "<world>"
+
+
+DeclaredText = Annotated[
+    Annotated[str, Tag("<name>")] | Annotated[WorldText, Tag("<world>")], Discriminator(_kind_of_text)
+]
+"""A data set of task `mlm` by its name (its training split is read), or text of the world spelled out."""
+
+DeclaredPair = Annotated[
+    Annotated[tuple[str, str], Tag("<names>")] | Annotated[WorldPairs, Tag("<world>")], Discriminator(_kind_of_pair)
+]
+"""The names of two plain texts that say the same line by line, or such sentences of the world spelled out."""
+
+
+class Pretraining(Declaration):
+    """A small BERT and its WordPiece tokenizer, trained from scratch by masked language modelling.
+
+    The tokenizer is trained on natural text, so encoders that differ only in code-switching share it.
+    """
+
+    name: Annotated[str, Field(min_length=1)]
+    """What rows and reports call it."""
+    texts: Annotated[tuple[DeclaredText, ...], Field(min_length=1)]
+    """What it reads, all mixed: text of the world, or names such as `ntrex:nl`, whose training split is meant."""
+    sentences: PositiveInt | None = None
+    """How many of each named text are read at most; None: all."""
+    vocabulary_size: PositiveInt = 1500
+    """Pieces, special ones included."""
+    shape: Shape = Shape()
+    masking: Annotated[float, Field(gt=0, lt=1)] = 0.3
+    """Share of the pieces that are hidden."""
+    tuning: Tuning
+    seed: NonNegativeInt = 0
+    """Of the initial weights, of masks and order; a study's `seeds` do not change it."""
+
+
+class Adaptation(Declaration):
+    """An encoder that goes on with masked language modelling on other text; one without a head for it is given one."""
+
+    name: Annotated[str, Field(min_length=1)]
+    """What rows and reports call it."""
+    encoder: str
+    """The name of an encoder that the study declares before this one, or of another as `encoders` would name it."""
+    texts: tuple[DeclaredText, ...] = ()
+    """What it reads, all mixed, as in a pre-training. Give this, `parallel`, or both."""
+    parallel: tuple[DeclaredPair, ...] = ()
+    """Pairs of texts that say the same line by line, such as `[ntrex:en, ntrex:mt]`, both read in full: what is `dev`
+    and `test` elsewhere too. Two such lines are one sequence, masked on both sides (Conneau and Lample, 2019)."""
+    sentences: PositiveInt | None = None
+    """How many of each named text, or of each two, are read at most; None: all."""
+    new_pieces: PositiveInt | None = None
+    """How many pieces at most are added to the vocabulary for what it covers badly in these texts; None: none."""
+    masking: Annotated[float, Field(gt=0, lt=1)] = 0.15
+    """Share of the pieces that are hidden."""
+    tuning: Tuning
+    seed: NonNegativeInt = 0
+    """Of a new head's weights, of masks and order; a study's `seeds` do not change it."""
+
+    @model_validator(mode="after")
+    def _reads_something(self) -> Adaptation:
+        if not (self.texts or self.parallel):
+            raise ValueError("nothing to read: give texts, parallel, or both")
+        return self
+
+
+def _kind_of_encoder(given: Any) -> str:
+    if isinstance(given, Adaptation) or (isinstance(given, dict) and "encoder" in given):
+        return "<adaptation>"
+    return "<pretraining>" if isinstance(given, dict | Pretraining) else "<name>"
+
+
+DeclaredEncoder = Annotated[
+    Annotated[str, Tag("<name>")]
+    | Annotated[Pretraining, Tag("<pretraining>")]
+    | Annotated[Adaptation, Tag("<adaptation>")],
+    Discriminator(_kind_of_encoder),
+]
+"""A shipped name, a folder, a hub name, or an encoder that the study makes."""
