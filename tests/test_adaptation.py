@@ -177,10 +177,7 @@ def test_it_is_recalled_with_its_options(extended):
     assert (step.new_pieces, step.parallel) == (30, (WorldPairs(languages=("qaa", "qab"), sentences=60),))
 
 
-def test_without_the_options_keys_and_manifests_are_as_before_there_were_any(ran):
-    store, made = ran
-    fields = store.manifest(made["further"].key)["fields"]
-    assert not {"parallel", "new_pieces"} & fields.keys()
+def test_without_the_options_keys_are_as_before_there_were_any():
     given = {
         "name": "a", "encoder": Load(name="e", content="c", place="p"), "texts": (), "masking": 0.15, "seed": 0,
         "tuning": {"learning_rate": 1e-3, "epochs": 1},
