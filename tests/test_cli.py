@@ -299,7 +299,7 @@ def test_no_torch_is_loaded_where_nothing_is_computed(study, store, tmp_path, ar
     code = "import babelscope, sys\n"
     if arguments:
         code += "from babelscope.face.cli import main\n"
-            "try: main()\nexcept SystemExit as end: assert not end.code, end.code\n"
+        code += "try: main()\nexcept SystemExit as end: assert not end.code, end.code\n"
     code += "assert 'torch' not in sys.modules and 'transformers' not in sys.modules"
     given = [str(study) if argument == "STUDY" else argument for argument in arguments]
     command = [sys.executable, "-c", code, *given, *(["--store", str(store)] if "STUDY" in arguments else [])]
