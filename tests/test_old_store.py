@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import format1
+import old_store
 from babelscope.engine.recall import recall
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
@@ -16,16 +16,16 @@ from command_line import babelscope
 
 
 @pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> format1.Sample:
-    return format1.sample(tmp_path_factory.mktemp("format1"))
+def sample(tmp_path_factory: pytest.TempPathFactory) -> old_store.Sample:
+    return old_store.sample(tmp_path_factory.mktemp("old"))
 
 
 @pytest.fixture(scope="module")
-def plan(sample: format1.Sample) -> Plan:
+def plan(sample: old_store.Sample) -> Plan:
     return compile_study(load_study(sample.study))
 
 
-def test_nothing_is_left_to_compute(sample: format1.Sample, plan: Plan) -> None:
+def test_nothing_is_left_to_compute(sample: old_store.Sample, plan: Plan) -> None:
     store = Store(sample.store)
     assert {type(step).__name__ for key, step in plan.steps.items() if not store.has(key)} == set()
     assert len(plan.steps) == sum(1 for _ in sample.store.glob("results/*/*"))
@@ -34,30 +34,30 @@ def test_nothing_is_left_to_compute(sample: format1.Sample, plan: Plan) -> None:
     assert f"0 steps computed, {len(plan.steps)} cached" in answer.output + answer.errors
 
 
-def test_its_files_are_sound(sample: format1.Sample, plan: Plan) -> None:
+def test_its_files_are_sound(sample: old_store.Sample, plan: Plan) -> None:
     store = Store(sample.store)
     for key in plan.steps:
         assert store.result(key).is_dir()
 
 
-def test_steps_are_recalled_from_its_manifests(sample: format1.Sample, plan: Plan) -> None:
+def test_steps_are_recalled_from_its_manifests(sample: old_store.Sample, plan: Plan) -> None:
     store = Store(sample.store)
     for key, step in plan.steps.items():
         assert recall(store, key) == step
 
 
-def test_every_number_is_read(sample: format1.Sample, tmp_path: Path) -> None:
+def test_every_number_is_read(sample: old_store.Sample, tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     answer = babelscope("rows", sample.study, "--store", sample.store, "-o", file)
     assert answer.status == 0, answer.errors
-    found, expected = format1.numbers(format1.read_rows(file)), format1.numbers(format1.old_rows())
+    found, expected = old_store.numbers(old_store.read_rows(file)), old_store.numbers(old_store.old_rows())
     assert found == expected and len(expected) > 1000
 
 
 def test_rows_are_compared_to_the_last_character() -> None:
-    rows = format1.old_rows()
-    format1.assert_equal_rows(rows[::-1], rows)
+    rows = old_store.old_rows()
+    old_store.assert_equal_rows(rows[::-1], rows)
     changed = rows.copy()
     changed.loc[7, "value"] += "1"
     with pytest.raises(AssertionError):
-        format1.assert_equal_rows(changed, rows)
+        old_store.assert_equal_rows(changed, rows)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-FOLDER = Path(__file__).parent / "data" / "format1"
+FOLDER = Path(__file__).parent / "data" / "format1-store"
 OLD_COLUMNS = (
     "study", "key", "encoder", "surgery", "schedule", "task", "train_languages", "language", "dataset", "split", "seed",
     "step", "layer", "alpha1", "alpha2", "measure", "value", "unit",
