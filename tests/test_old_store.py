@@ -52,12 +52,3 @@ def test_every_number_is_read(sample: old_store.Sample, tmp_path: Path) -> None:
     assert answer.status == 0, answer.errors
     found, expected = old_store.numbers(old_store.read_rows(file)), old_store.numbers(old_store.old_rows())
     assert found == expected and len(expected) > 1000
-
-
-def test_rows_are_compared_to_the_last_character() -> None:
-    rows = old_store.old_rows()
-    old_store.assert_equal_rows(rows[::-1], rows)
-    changed = rows.copy()
-    changed.loc[7, "value"] += "1"
-    with pytest.raises(AssertionError):
-        old_store.assert_equal_rows(changed, rows)
