@@ -20,10 +20,10 @@ from babelscope.advise.recipes import Recipe, letters_for
 from babelscope.advise.request import Places, Request, read_split
 from babelscope.core.errors import InputError
 from babelscope.corpora.sources import SPLITS
+from babelscope.encoders.load import load_located
 from babelscope.encoders.places import locate
 from babelscope.engine.store import Store
 from babelscope.report.sections import Section
-from babelscope.steps import Load
 from babelscope.study.verdicts import BILSTM
 from babelscope.tasks.export import TAGGERS
 
@@ -76,8 +76,7 @@ def look(request: Request, say: Say = lambda text: None, exported: bool = False)
         costs[BILSTM] = recurrent_costs(request)
     for name in dict.fromkeys(request.encoders):
         say(f"reading the text with {name}")
-        place = locate(name)
-        encoder = Load(name=place.name, content=place.content, place=place.path).read()
+        encoder = load_located(locate(name))
         families[name] = encoder.model.config.model_type
         if exported and not _exportable(request, families[name]):
             raise _no_tagger(name, families[name])
