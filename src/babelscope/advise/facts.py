@@ -20,7 +20,7 @@ from babelscope.encoders.load import Encoder
 from babelscope.measures.overlap import Coverage, coverage, shared_mass
 from babelscope.report.unseen import PUBLISHED
 from babelscope.studies import published_rows
-from babelscope.world import FAMILY, World
+from babelscope.world import LANGUAGES, World
 
 SENTENCES = 500
 """So many sentences of the text are looked at."""
@@ -56,8 +56,8 @@ def script_of_text(lines: Sequence[str]) -> dict[str, float]:
 
 def references(language: str) -> dict[str, list[str]]:
     """Text of other languages: of NTREX as far as it is there; for one of the world, of those that encoders know."""
-    if language in FAMILY:
-        known = [code for code, member in FAMILY.items() if member.seen and code != language]
+    if language in LANGUAGES:
+        known = [code for code, member in LANGUAGES.items() if member.seen and code != language]
         return {code: World().text(code, RELATIVES) for code in known}
     there = [code for code in available_ntrex() if code != language]
     return {code: list(find_file("mlm", f"{NTREX}{code}", "train", RELATIVES).read()) for code in there}
@@ -76,7 +76,7 @@ def facts(
 
 def published(language: str, script: str | None) -> list[str]:
     """What the published study found of this language, in words; without a verdict, also of those in its script."""
-    if language in FAMILY:
+    if language in LANGUAGES:
         return []
     rows = published_rows("unseen-languages")
     verdicts = {row.language or "": row.measure.removeprefix(PUBLISHED) for row in rows if _is_verdict(row)}

@@ -39,7 +39,7 @@ from babelscope.report.kinds import SCORES
 from babelscope.report.sections import Section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
-from babelscope.world import FAMILY
+from babelscope.world import LANGUAGES
 
 NEAREST = 3
 
@@ -191,7 +191,7 @@ def _nearest(fact: Fact) -> str:
 
 
 def _language(code: str) -> str:
-    return f"{code} ({FAMILY[code].role})" if code in FAMILY else language_name(code)
+    return f"{code} ({LANGUAGES[code].role})" if code in LANGUAGES else language_name(code)
 
 
 def _outcome_table(outcome: Outcome, measure: str) -> Table:

@@ -15,7 +15,7 @@ from babelscope.core.languages import REAL_LANGUAGES
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.lines import numbered_lines
 from babelscope.corpora.plain import OWN, text_file
-from babelscope.world import FAMILY
+from babelscope.world import LANGUAGES
 
 FIRST = 100
 """Lines by which a file is taken for something other than raw text."""
@@ -81,7 +81,7 @@ def _words(text: str) -> list[str]:
 
 def code_notes(language: str) -> list[str]:
     """A warning where nothing is known of the code."""
-    if language in REAL_LANGUAGES or language in FAMILY or language in BY_LANGUAGE:
+    if language in REAL_LANGUAGES or language in LANGUAGES or language in BY_LANGUAGE:
         return []
     by_name = {known.name.lower(): code for code, known in REAL_LANGUAGES.items()}
     meant = by_name.get(language.lower(), "")

@@ -15,7 +15,7 @@ from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.study.encoders import Adaptation
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.tuning.settings import Tuning
-from babelscope.world import FAMILY
+from babelscope.world import LANGUAGES
 
 BY_SCRIPT = {"Cyrl": ("cyrillic",), "Geor": ("georgian",), "Grek": ("greek",), "Arab": ("buckwalter",)}
 """Script -> tables that write it in Latin letters."""
@@ -62,7 +62,7 @@ class Recipe(NamedTuple):
 
 def letters_for(language: str, script: str | None) -> tuple[str, ...]:
     """Transliterations to try of text in a script."""
-    if language in FAMILY:
+    if language in LANGUAGES:
         return () if script == "Latn" else ("world",)
     own = BY_LANGUAGE.get(language, ()) if script == "Arab" else ()
     return own or BY_SCRIPT.get(script or "", ())
