@@ -58,19 +58,20 @@ class Languages(Mapping[str, Member]):
     """Language code -> language, in alphabetical order, those that other installed packages bring included."""
 
     def __init__(self) -> None:
-        self._members: dict[str, Member] = {}
+        self.registered: dict[str, Member] = {}
+        """Those that are there so far; other packages are not asked for theirs."""
 
     def __getitem__(self, code: str) -> Member:
         import_plugins()
-        return self._members[code]
+        return self.registered[code]
 
     def __iter__(self) -> Iterator[str]:
         import_plugins()
-        return iter(self._members)
+        return iter(self.registered)
 
     def __len__(self) -> int:
         import_plugins()
-        return len(self._members)
+        return len(self.registered)
 
     def register(self, member: Member) -> Member:
         """Add a language. What is made of the others stays as it is: every language has streams of chance of its own.
@@ -79,13 +80,13 @@ class Languages(Mapping[str, Member]):
             InputError: its code is none for an artificial language, or taken by another; its script or its parent is
                 not known.
         """
-        _check(member, self._members)
-        self._members = dict(sorted((self._members | {member.language.code: member}).items()))
+        _check(member, self.registered)
+        self.registered = dict(sorted((self.registered | {member.language.code: member}).items()))
         return member
 
     def unregister(self, code: str) -> None:
         """Take a language out again; nothing happens if there is none of that code."""
-        self._members.pop(code, None)
+        self.registered.pop(code, None)
 
 
 LANGUAGES = Languages()

@@ -15,6 +15,6 @@ from babelscope.world.family import LANGUAGES
 for _module in sorted(iter_modules(__path__)):
     import_module(f"{__name__}.{_module.name}")
 
-FAMILY = {code: LANGUAGES[code] for code in ("qaa", "qab", "qac", "qad", "qae", "qaf", "qag", "qah", "qai")}
+FAMILY = {code: LANGUAGES.registered[code] for code in ("qaa", "qab", "qac", "qad", "qae", "qaf", "qag", "qah", "qai")}
 """The languages that built-in studies and shipped encoders are about: the source, the others by distance from it, the
 unseen ones last. Code-switched text mixes those of them that encoders have seen. A new language is not among them."""
