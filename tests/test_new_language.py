@@ -120,8 +120,11 @@ def test_another_package_can_bring_one(tmp_path):
     (about / "entry_points.txt").write_text("[babelscope.plugins]\nother = other\n")
     source = Path(babelscope.__file__).parent.parent
     environment = {**os.environ, "PYTHONPATH": f"{source}{os.pathsep}{tmp_path}"}
-    for code in ("from babelscope.world import World; World().member('qty')",
-                 "from babelscope.corpora.datasets import find; find('pos', 'world:qty', 'test', 1).read()"):  # fmt: skip
+    codes = (
+        "from babelscope.world import World; World().member('qty')",
+        "from babelscope.corpora.datasets import find; find('pos', 'world:qty', 'test', 1).read()",
+    )
+    for code in codes:
         subprocess.run([sys.executable, "-c", code], env=environment, check=True)
 
 
