@@ -41,18 +41,18 @@ def _same_tag(train: Sequence[Sentence]) -> tuple[str, Callable[[Sequence[Senten
 
 def _neighbour(train: Sequence[Sentence]) -> tuple[str, Callable[[Sequence[Sentence]], Score]]:
     """On the word before or after it, whichever is right more often, with the most frequent relation."""
-    relations = Counter(universal(word.deprel) for one in train for word in one.words if word.head)
+    relations = Counter(universal(word.deprel) for sentence in train for word in sentence.words if word.head)
     relation = relations.most_common(1)[0][0] if relations else "root"
 
     def trees(part: Sequence[Sentence], after: bool) -> list[Tree]:
-        return [_chain(len(one.words), after, relation) for one in part]
+        return [_chain(len(sentence.words), after, relation) for sentence in part]
 
     def right(after: bool) -> int:
-        return int(count_attachments([one.words for one in train], trees(train, after)).labelled.sum())
+        return int(count_attachments([sentence.words for sentence in train], trees(train, after)).labelled.sum())
 
     after = right(True) > right(False)
     name = f"every word on the one {'after' if after else 'before'} it, as {relation}"
-    return name, lambda part: attachment_scores([one.words for one in part], trees(part, after))[0]
+    return name, lambda part: attachment_scores([sentence.words for sentence in part], trees(part, after))[0]
 
 
 def _chain(words: int, after: bool, relation: str) -> Tree:

@@ -21,7 +21,7 @@ from babelscope.corpora.lines import content_digest
 from babelscope.corpora.sources import Split
 from babelscope.corpora.transliteration import rules_digest
 from babelscope.corpora.world_text import WorldLanguage, WorldVersion
-from babelscope.world import FAMILY, World
+from babelscope.world import LANGUAGES, World
 from babelscope.world.judgements import DRAWS
 from babelscope.world.meaning import NAME_CLASS
 from babelscope.world.world import VERSION
@@ -243,7 +243,7 @@ def find(
             task=task, language=language, split=split, examples=examples, seed=world_seed,
             letters=letters, rules=letters and rules_digest(letters),
         )  # fmt: skip
-    if name in FAMILY:
+    if name in LANGUAGES:
         raise InputError(f"{name!r} is a language of the world; its data are named {WORLD_PREFIX}{name}")
     return find_file(task, name, split, examples, entity_types)
 

@@ -12,7 +12,7 @@ from babelscope.engine.store import Store
 from babelscope.studies import STUDIES, find_study
 from babelscope.study.compile import compile_study
 from babelscope.surgery.declare import OPERATIONS, usage
-from babelscope.world import FAMILY
+from babelscope.world import LANGUAGES
 
 Table = tuple[tuple[str, ...], Sequence[tuple[str, ...]]]
 
@@ -74,7 +74,7 @@ def _measures() -> Table:
 def _languages() -> Table:
     lines = [
         (f"world:{code}", member.language.script, member.role, "seen" if member.seen else "unseen")
-        for code, member in FAMILY.items()
+        for code, member in LANGUAGES.items()
     ]
     return ("treebank", "script", "relation to the source", "by the shipped encoders"), lines
 

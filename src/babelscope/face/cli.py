@@ -244,7 +244,8 @@ def advise(
 ) -> None:
     """Which encoder and recipe for a language: what is seen beforehand, a plan, and with --run the verdict."""
     from babelscope.advise.command import advise as ask
-    from babelscope.advise.request import Places, asked
+    from babelscope.advise.outputs import Outputs
+    from babelscope.advise.request import asked
     from babelscope.face.display import RunDisplay, show_section
 
     given = {
@@ -253,7 +254,7 @@ def advise(
     }  # fmt: skip
     request, kept = asked(given), Store(store)
     ask(
-        request, Places(output, store, export), run, lambda text: err.print(text, markup=False, highlight=False),
+        request, Outputs(output, store, export), run, lambda text: err.print(text, markup=False, highlight=False),
         lambda section: show_section(section, out), lambda plan: RunDisplay(plan, kept, err),
     )  # fmt: skip
     if export:

@@ -4,32 +4,40 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import NamedTuple
 
-from babelscope.advise.request import Places
 from babelscope.core.errors import InputError
 
 VERDICT = "The verdict"
 """The heading of a page that a run has written."""
 
 
-def check_places(places: Places, run: bool) -> None:
-    """Try the places before anything is computed; nothing is written.
+class Outputs(NamedTuple):
+    """Where things are written."""
+
+    page: Path = Path("advice.html")
+    store: Path = Path("babelscope-store")
+    export: Path | None = None
+
+
+def check_outputs(outputs: Outputs, run: bool) -> None:
+    """Try where things are to be written before anything is computed; nothing is written.
 
     Raises:
         InputError: one of them cannot be written to, or is there already; says which option names it.
     """
-    output, store, export = places
-    if not output.resolve().parent.is_dir():
-        raise InputError(f"{output}: there is no folder {output.parent}; make it, or give another -o")
-    if output.resolve() in [one.resolve() for one in (store, export) if one]:
-        raise InputError(f"{output}: given for the page and for a folder; give another -o")
-    if output.is_dir():
-        raise InputError(f"{output}: a folder; give -o the name of a file")
-    _check_writable("-o", output)
+    page, store, export = outputs
+    if not page.resolve().parent.is_dir():
+        raise InputError(f"{page}: there is no folder {page.parent}; make it, or give another -o")
+    if page.resolve() in [folder.resolve() for folder in (store, export) if folder]:
+        raise InputError(f"{page}: given for the page and for a folder; give another -o")
+    if page.is_dir():
+        raise InputError(f"{page}: a folder; give -o the name of a file")
+    _check_writable("-o", page)
     if run:
         _check_writable("--store", store)
-    elif output.is_file() and VERDICT in output.read_text(encoding="utf-8", errors="replace"):
-        raise InputError(f"{output}: has the verdict of a run, which a plan would replace; give another -o")
+    elif page.is_file() and VERDICT in page.read_text(encoding="utf-8", errors="replace"):
+        raise InputError(f"{page}: has the verdict of a run, which a plan would replace; give another -o")
     if export is None:
         return
     if not run:
@@ -46,7 +54,7 @@ def check_places(places: Places, run: bool) -> None:
 
 def _check_writable(option: str, path: Path) -> None:
     """By what is there of the path: it, or the folder that it would be made in."""
-    there = next(one for one in (path.resolve(), *path.resolve().parents) if one.exists())
+    there = next(parent for parent in (path.resolve(), *path.resolve().parents) if parent.exists())
     if there.is_file() and there != path.resolve():
         raise InputError(f"{option} {path}: {there} is a file, so nothing can be in it; give another place")
     if not os.access(there, os.W_OK):
