@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import babelscope
 from babelscope.core.errors import InputError
 from babelscope.encoders.places import Place, locate
-from babelscope.surgery.declare import Operation, donors_of, parse_operation
+from babelscope.surgery import Operation, apply, donors_of, parse_operation
 
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
@@ -51,13 +51,12 @@ def write_operated(source: str, texts: Sequence[str], folder: Path, seed: int = 
 def _operate(place: Place, donors: dict[str, Place], operations: Sequence[Operation], seed: int, folder: Path) -> Sizes:
     from babelscope.encoders.load import save_encoder
     from babelscope.encoders.state import weights_of
-    from babelscope.surgery.operate import operate
 
     encoder = _load(place)
-    operated = operate(encoder, operations, seed, {name: _load(donor) for name, donor in donors.items()})
+    operated = apply(encoder, operations, seed, {name: _load(donor) for name, donor in donors.items()})
     _make(folder)
     save_encoder(operated, folder)
-    before, after = (sum(weight.numel() for weight in weights_of(one).values()) for one in (encoder, operated))
+    before, after = (sum(weight.numel() for weight in weights_of(each).values()) for each in (encoder, operated))
     return before, after
 
 
