@@ -13,7 +13,7 @@ from torch import nn
 
 from babelscope.core.errors import DivergedError, InputError
 from babelscope.encoders.shape import Shape, new_encoder
-from babelscope.surgery.reinit import reinit
+from babelscope.surgery import apply
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
 from babelscope.tasks.tag import Tagger, Tagging
 from babelscope.tuning.batches import BATCHES_PER_POOL, all_batches, count_steps, epoch_batches
@@ -328,7 +328,7 @@ def test_the_checkpoint_goes_last(encoder, tagged, tmp_path, monkeypatch):
 
 
 def test_tied_weights_stay_tied_through_a_checkpoint(encoder, sentences, tmp_path):
-    model = reinit(encoder, 0).model
+    model = apply(encoder, "reinit", 0).model
     task = MaskedLanguageModelling(encoder.tokenizer, sentences, 24)
     with pytest.raises(StoppedError):
         tune(model, task, QUICK, 0, tmp_path, stop_at(3), checkpoint_seconds=0.0)

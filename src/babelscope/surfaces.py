@@ -21,7 +21,7 @@ from babelscope.measures.geometry import turns
 from babelscope.measures.surface import survey
 from babelscope.steps import Tune
 from babelscope.surface_steps import Angle, Part, Surface
-from babelscope.surgery.parts import Place, place_of
+from babelscope.surgery.parts import Location, location_of
 from babelscope.tasks.measured import measured
 from babelscope.tasks.metrics import MEASURES
 from babelscope.tasks.models import TaskModel
@@ -127,9 +127,9 @@ def _groups(model: TaskModel, encoder: Encoder) -> dict[str, list[str]]:
     return groups
 
 
-def _place(name: str, encoder: Encoder) -> Place:
+def _place(name: str, encoder: Encoder) -> Location:
     """Where a weight of a task's model is, which calls the encoder inside of it its backbone."""
     if name.startswith(BACKBONE):
-        return place_of(encoder, backbone_prefix(encoder) + name.removeprefix(BACKBONE))
+        return location_of(encoder, backbone_prefix(encoder) + name.removeprefix(BACKBONE))
     is_encoders = encoder.has_mlm_head and name.startswith(backbone_prefix(encoder))
-    return place_of(encoder, name) if is_encoders else Place("head", None)
+    return location_of(encoder, name) if is_encoders else Location("head", None)

@@ -49,17 +49,22 @@ class Registered(Declaration):
         return str(getattr(self, self.by))
 
     @classmethod
+    def all_kinds(cls) -> dict[str, type[Self]]:
+        """All kinds by name, those that other packages bring among them."""
+        import_plugins()
+        return cls.kinds
+
+    @classmethod
     def named(cls, kind: str) -> type[Self]:
         """The class of that kind.
 
         Raises:
             InputError: there is none; says which there are.
         """
-        import_plugins()
-        if kind not in cls.kinds:
-            raise InputError(f"no {cls.by} is named {kind!r}; there are {', '.join(cls.kinds)}")
-        found: type[Self] = cls.kinds[kind]
-        return found
+        kinds = cls.all_kinds()
+        if kind not in kinds:
+            raise InputError(f"no {cls.by} is named {kind!r}; there are {', '.join(kinds)}")
+        return kinds[kind]
 
 
 def reader(family: type[Registered], parse: Callable[[str], Any] | None = None) -> Callable[[Any], Any]:
@@ -76,10 +81,10 @@ def reader(family: type[Registered], parse: Callable[[str], Any] | None = None) 
             if not isinstance(given, Mapping):
                 return given
             if family.by not in given:
-                raise InputError(f"{family.by} is missing; there are {', '.join(family.kinds)}")
+                raise InputError(f"{family.by} is missing; there are {', '.join(family.all_kinds())}")
             kind = family.named(str(given[family.by]))
         except InputError as error:
-            raise ValueError(". ".join(filter(None, (str(error.args[0]), error.advice)))) from None
+            raise ValueError(error.in_a_line) from None
         try:
             return kind.model_validate(given)
         except ValidationError as error:

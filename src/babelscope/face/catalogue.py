@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from babelscope.core.errors import InputError
+from babelscope.core.grammar import Fields, arguments_of, usage
+from babelscope.core.registry import Registered
 from babelscope.core.tasks import BASELINES, HEADS, TASKS
 from babelscope.corpora.sources import available_treebanks
 from babelscope.encoders.places import SHIPPED, shipped_encoders
 from babelscope.engine.store import Store
 from babelscope.studies import STUDIES, find_study
 from babelscope.study.compile import compile_study
-from babelscope.surgery.declare import OPERATIONS, usage
+from babelscope.surgery import Operation
+from babelscope.tuning.schedule import schedule_arguments
+from babelscope.tuning.strategy import Strategy
 from babelscope.world import LANGUAGES
 
 Table = tuple[tuple[str, ...], Sequence[tuple[str, ...]]]
@@ -49,8 +53,19 @@ def _tasks() -> Table:
 
 
 def _surgeries() -> Table:
-    lines = [(name, usage(kind), (kind.__doc__ or "").partition("\n")[0]) for name, kind in OPERATIONS.items()]
-    return ("operation", "arguments", "what it does"), lines
+    return ("operation", "arguments", "what it does"), _kinds(Operation)
+
+
+def _schedules() -> Table:
+    return ("schedule", "arguments", "what is trained"), _kinds(Strategy, schedule_arguments)
+
+
+def _kinds(family: type[Registered], arguments: Callable[..., Fields] = arguments_of) -> list[tuple[str, ...]]:
+    """Name, arguments and the first line about each kind of a family."""
+    return [
+        (name, usage(arguments(kind)), (kind.__doc__ or "").partition("\n")[0])
+        for name, kind in family.all_kinds().items()
+    ]
 
 
 def _measures() -> Table:
@@ -97,8 +112,8 @@ def _encoders() -> Table:
 
 
 KINDS: dict[str, Callable[[], Table]] = {
-    "studies": _studies, "tasks": _tasks, "surgeries": _surgeries, "measures": _measures, "languages": _languages,
-    "encoders": _encoders, "treebanks": _treebanks,
+    "studies": _studies, "tasks": _tasks, "surgeries": _surgeries, "schedules": _schedules, "measures": _measures,
+    "languages": _languages, "encoders": _encoders, "treebanks": _treebanks,
 }  # fmt: skip
 
 

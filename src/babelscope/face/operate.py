@@ -9,7 +9,7 @@ from pathlib import Path
 import babelscope
 from babelscope.core.errors import InputError
 from babelscope.encoders.places import Place, locate
-from babelscope.surgery.declare import Operation, donors_of, parse_operation
+from babelscope.surgery import Operation, apply, donors_of, parse_operation
 
 RECORD = "surgery.json"
 Sizes = tuple[int, int]
@@ -46,13 +46,12 @@ def write_operated(source: str, texts: Sequence[str], folder: Path, seed: int = 
 def _operate(place: Place, donors: dict[str, Place], operations: Sequence[Operation], seed: int, folder: Path) -> Sizes:
     from babelscope.encoders.load import load_located, save_encoder
     from babelscope.encoders.state import weights_of
-    from babelscope.surgery.operate import operate
 
     encoder = load_located(place)
-    operated = operate(encoder, operations, seed, {name: load_located(donor) for name, donor in donors.items()})
+    operated = apply(encoder, operations, seed, {name: load_located(donor) for name, donor in donors.items()})
     _make(folder)
     save_encoder(operated, folder)
-    before, after = (sum(weight.numel() for weight in weights_of(one).values()) for one in (encoder, operated))
+    before, after = (sum(weight.numel() for weight in weights_of(each).values()) for each in (encoder, operated))
     return before, after
 
 

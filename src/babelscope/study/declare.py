@@ -32,7 +32,8 @@ from babelscope.study_measures import (
     Similarity,
     VocabularyComparison,
 )
-from babelscope.surgery.declare import AnyOperation, Reinit
+from babelscope.surgery import AnyOperation
+from babelscope.surgery.operations.reinit import Reinit
 from babelscope.tuning.schedule import DeclaredSchedule, Schedule
 from babelscope.tuning.settings import Tuning
 

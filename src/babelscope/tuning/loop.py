@@ -20,6 +20,7 @@ from torch.optim import Optimizer
 
 from babelscope.core.errors import DivergedError, InputError
 from babelscope.core.hashing import digest
+from babelscope.core.keyed import keyed_fields
 from babelscope.core.seeds import derive_seed
 from babelscope.encoders.pieces import EVALUATION_TOKENS
 from babelscope.tasks.apart import Apart
@@ -224,8 +225,11 @@ def _diverged(value: float, step: int, rate: float, tuning: Tuning) -> DivergedE
 
 
 def _run_digest(task: Task, tuning: Tuning, seed: int, schedule: Schedule | None) -> str:
-    declared = [one.model_dump(mode="json") for one in (tuning, schedule) if one is not None]
-    return digest([declared[0], seed, task.lengths.tolist(), *declared[1:]])
+    counted = [
+        given.model_dump(mode="json", include={name for name, _ in keyed_fields(given)})
+        for given in (tuning, schedule) if given is not None
+    ]  # fmt: skip
+    return digest([counted[0], seed, task.lengths.tolist(), *counted[1:]])
 
 
 @contextmanager

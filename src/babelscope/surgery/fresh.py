@@ -1,9 +1,8 @@
-"""Forget: weights drawn anew by the model's own initialiser."""
+"""Weights drawn anew by the model's own initialiser."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
 
 import torch
 from transformers import PretrainedConfig
@@ -12,22 +11,13 @@ from babelscope.core.seeds import derive_seed
 from babelscope.encoders.load import Encoder, untrained_model
 from babelscope.encoders.pooler import Pooler
 from babelscope.encoders.state import POOLER, Weights
-from babelscope.surgery.parts import change
-
-
-def reinit(encoder: Encoder, seed: int, part: str = "all", layers: Sequence[int] | None = None) -> Encoder:
-    """The encoder with a part of its weights drawn anew; all else stays.
-
-    What a tensor becomes depends on the configuration and `seed` alone, not on which others are drawn with it.
-    """
-    fresh = fresh_weights(encoder, seed)
-    return change(encoder, part, layers, lambda name, _: fresh[name])
 
 
 def fresh_weights(encoder: Encoder, seed: int, config: PretrainedConfig | None = None) -> Weights:
     """All weights of such an encoder (or with another configuration), drawn by the model's own initialiser.
 
-    Tied weights are there by each of their names.
+    Tied weights are there by each of their names. What a tensor becomes depends on the configuration and `seed`
+    alone, not on which others are taken with it.
     """
     config = copy.deepcopy(config or encoder.model.config)
     with torch.random.fork_rng(devices=[]):
