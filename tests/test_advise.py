@@ -21,7 +21,7 @@ from babelscope.corpora.conllu import write_conllu
 from babelscope.encoders.load import Encoder, save_encoder
 from babelscope.encoders.places import display_name
 from babelscope.encoders.tokenizer import train_wordpiece
-from babelscope.measures.overlap import Coverage, shared_mass
+from babelscope.measures.formulas.overlap import Coverage, shared_mass
 from babelscope.steps import Adapt, Recurrent, Tune
 from babelscope.study.compile import compile_study
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM

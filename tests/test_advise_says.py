@@ -21,7 +21,7 @@ from babelscope.core.examples import Sentence, Word
 from babelscope.core.intervals import Interval
 from babelscope.core.languages import language_name
 from babelscope.corpora.conllu import write_conllu
-from babelscope.measures.overlap import Coverage
+from babelscope.measures.formulas.overlap import Coverage
 from babelscope.study.verdicts import AS_IT_IS, BILSTM
 from babelscope.world import World
 

@@ -6,11 +6,11 @@ import json
 
 import numpy as np
 import pytest
+from babelscope.comparison import Compare
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from babelscope.comparison import Compare
 from babelscope.core.errors import StudyError
 from babelscope.core.intervals import mean_ratio, paired_gain
 from babelscope.engine import run_plan

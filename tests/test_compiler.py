@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from babelscope.measure_steps import Cost, Probe
 
 from babelscope.core.errors import InputError, StudyError
 from babelscope.encoders.load import load_encoder, save_encoder
 from babelscope.encoders.places import has_mlm_head
-from babelscope.measure_steps import Cost, Probe
 from babelscope.steps import Tune
 from babelscope.studies import find_study
 from babelscope.study.compile import compile_study

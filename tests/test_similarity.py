@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from babelscope.measure_steps import SIMILARITIES, SentenceSimilarity
 
 from babelscope.core.errors import EncoderError, InputError, StudyError
 from babelscope.core.row import Row
@@ -19,7 +20,6 @@ from babelscope.engine import run_plan
 from babelscope.engine.recall import recall
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
-from babelscope.measure_steps import SIMILARITIES, SentenceSimilarity
 from babelscope.measures.retrieval import mutual_retrieval, retrieval_accuracy
 from babelscope.measures.similarity import LanguageStates, similarity
 from babelscope.report.aligned_tables import aligned_tables

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from babelscope.surface_steps import Angle, Surface
 from safetensors.numpy import load_file
 
 from babelscope.core.errors import StudyError
@@ -32,7 +33,6 @@ from babelscope.steps import Evaluate, Tune
 from babelscope.steps.plan import Plan
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study, load_study
-from babelscope.surface_steps import Angle, Surface
 from babelscope.tasks.measured import measured
 from babelscope.tasks.models import Design, task_model
 from babelscope.world.meaning import NAME_CLASS

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from babelscope.surface_steps import Surface
 from safetensors.numpy import load_file
 
 from babelscope.core.errors import StudyError
@@ -20,7 +21,6 @@ from babelscope.steps.plan import Plan
 from babelscope.studies import find_study
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
-from babelscope.surface_steps import Surface
 from babelscope.tasks.measured import measured
 from command_line import declaration, transfer
 

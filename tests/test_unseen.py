@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from babelscope.comparison import Compare
 from hypothesis import given
 from hypothesis import strategies as st
 
-from babelscope.comparison import Compare
 from babelscope.core.errors import InputError
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from babelscope.advise.recipes import Recipe, study_of
 from babelscope.advise.request import Request
-from babelscope.comparison import counts
 from babelscope.core.errors import InputError
 from babelscope.core.intervals import Interval, mean_ratio, paired_gain
 from babelscope.core.tasks import TASKS
@@ -20,6 +19,7 @@ from babelscope.engine.events import Event
 from babelscope.engine.local import run_plan
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
+from babelscope.measures.comparison import counts
 from babelscope.steps import Evaluate
 from babelscope.steps.plan import Plan
 from babelscope.study.compile import compile_study

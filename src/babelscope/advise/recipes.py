@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from babelscope.advise.request import Request
 from babelscope.corpora.letters import LETTERS
 from babelscope.encoders.places import display_name, hidden_width, locate
-from babelscope.measures.overlap import Coverage
+from babelscope.measures.formulas.overlap import Coverage
 from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.study.encoders import Adaptation
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
