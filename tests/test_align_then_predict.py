@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from babelscope.measure_steps import SentenceSimilarity
 from scipy.stats import bootstrap, spearmanr, t
 
 from babelscope.core.errors import InputError
 from babelscope.core.intervals import ratio_interval, spearman_interval
 from babelscope.core.row import Row
+from babelscope.measures.similarity import SentenceSimilarity
 from babelscope.report.aligned import alignments, correlations, gaps, is_similarity
 from babelscope.report.aligned_page import aligned_figures
 from babelscope.report.aligned_tables import aligned_findings, aligned_tables

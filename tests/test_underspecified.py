@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from babelscope.surface_steps import Surface
 from safetensors.numpy import load_file
 
 from babelscope.core.errors import StudyError
@@ -16,6 +15,7 @@ from babelscope.encoders.blend import moved, random_direction
 from babelscope.engine import run_plan
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
+from babelscope.measures.interpolation import Surface
 from babelscope.steps import Tune
 from babelscope.steps.plan import Plan
 from babelscope.studies import find_study

@@ -14,19 +14,25 @@ class Faults:
     """Faults with the paths of their keys, and advice on them."""
 
     def __init__(self) -> None:
-        self._within = ""
+        self._within, self._told = "", ""
         self._noted: dict[str, None] = {}  # in order, each once
         self._advice: dict[str, None] = {}
 
-    def within(self, path: str) -> Faults:
-        """The same faults, for who gives paths that begin at this one; an empty path then means the whole of it."""
+    def within(self, path: str, told: str = "") -> Faults:
+        """The same faults, for who gives paths that begin at this one; an empty path then means the whole of it.
+
+        `told` is told as advice where anything is wrong there.
+        """
         inner = Faults()
         inner._within, inner._noted, inner._advice = self._path(path), self._noted, self._advice
+        inner._told = told
         return inner
 
     def add(self, path: str, problem: str) -> None:
         """Note one."""
         self._noted[f"{self._path(path)}: {problem}"] = None
+        if self._told:
+            self._advice[self._told] = None
 
     def resolve(self, path: str, find: Callable[..., T], *given: object) -> T | None:
         """What `find` returns; None, and the fault is noted, if it raises an `InputError`."""

@@ -83,7 +83,7 @@ class Interpolation(Measure):
                 if own.code == before.code and own != before:
                     faults.add(
                         "evaluate",
-                        f"these models are scored on {_sentences(before)} and on {_sentences(own)}, both of "
+                        f"these models are scored on {_sentences(own)} and on {_sentences(before)}, both of "
                         f"{own.code}; a line has one score a language: leave one out, or give the same `sentences`",
                     )
 

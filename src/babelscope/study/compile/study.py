@@ -33,7 +33,8 @@ def compile_study(study: Study) -> Plan:
     compiled = _compiled(study, encoders, transfers)
     operated = list(dict.fromkeys(encoder for encoder, _ in compiled.conditions))
     for k, measure in enumerate(study.measures):
-        measure.check(compiled, faults.within(f"measures.{k}"))
+        told = f"measures.{k} is of the kind {measure.kind}; entries are counted from 0"
+        measure.check(compiled, faults.within(f"measures.{k}", told))
     check_surgeries(study, encoders, operated, faults)
     _check_schedules(study, operated, faults)
     _check_heads(encoders, transfers, faults)
