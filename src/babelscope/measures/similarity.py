@@ -143,7 +143,7 @@ class SentenceSimilarity(Step):
             of_target = states(language, sentences)
             labels = self.labels | {"language": language, "dataset": pair}
             for name in self.measures:
-                similarity = SIMILARITIES[name]
+                similarity = SIMILARITIES[check_similarity(name)]
                 values = similarity(of_source, of_target).tolist()
                 rows += [
                     Row(name, value, similarity.unit, layer=layer, **labels)

@@ -10,7 +10,7 @@ functions only.
 """
 
 from babelscope.core.registry import import_modules
-from babelscope.measures.similarities.similarity import SIMILARITIES, check_similarity, similarity
+from babelscope.measures.similarities.table import SIMILARITIES, check_similarity, similarity
 
 import_modules(__name__, __path__)
 

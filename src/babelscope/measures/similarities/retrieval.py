@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from babelscope.measures.retrieval import mutual_retrieval, retrieval_accuracy
-from babelscope.measures.similarities.similarity import similarity
+from babelscope.measures.similarities.table import similarity
 
 if TYPE_CHECKING:
     from torch import Tensor
