@@ -33,7 +33,7 @@ from babelscope.encoders.load import Encoder, load_encoder, save_encoder, untrai
 from babelscope.encoders.pieces import EVALUATION_TOKENS, by_length
 from babelscope.encoders.places import SHIPPED
 from babelscope.encoders.tokenizer import train_wordpiece
-from babelscope.measures.surface import survey
+from babelscope.measures.formulas.survey import survey
 from babelscope.tasks.attachment import count_attachments
 from babelscope.tasks.measured import measured
 from babelscope.tasks.models import Design, TaskModel, task_model

@@ -24,7 +24,7 @@ from babelscope.corpora.conllu import write_conllu
 from babelscope.encoders.load import Encoder, save_encoder
 from babelscope.encoders.places import display_name
 from babelscope.encoders.tokenizer import train_wordpiece
-from babelscope.measures.overlap import Coverage, shared_mass
+from babelscope.measures.formulas.overlap import Coverage, shared_mass
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.study.encoders import Adaptation

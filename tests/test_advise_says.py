@@ -22,7 +22,7 @@ from babelscope.core.examples import Sentence, Word
 from babelscope.core.intervals import Interval
 from babelscope.core.languages import language_name
 from babelscope.corpora.conllu import write_conllu
-from babelscope.measures.overlap import Coverage
+from babelscope.measures.formulas.overlap import Coverage
 from babelscope.study.verdicts import (
     ADAPTED,
     AS_IT_IS,

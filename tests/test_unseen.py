@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from babelscope.comparison import Compare
 from babelscope.core.errors import InputError
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
+from babelscope.measures.comparison import Compare
 from babelscope.report import Report, markdown
 from babelscope.report.kinds import is_gain
 from babelscope.report.page import render

@@ -19,7 +19,7 @@ from babelscope.corpora.scripts import script_shares
 from babelscope.corpora.transliteration import transliteration
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder
-from babelscope.measures.overlap import Coverage, coverage, shared_mass
+from babelscope.measures.formulas.overlap import Coverage, coverage, shared_mass
 from babelscope.report.unseen import PUBLISHED
 from babelscope.studies import published_rows
 from babelscope.world import LANGUAGES, World

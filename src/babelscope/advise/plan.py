@@ -9,7 +9,7 @@ from babelscope.advise.costs import Costs, expected_seconds, words_of
 from babelscope.advise.facts import Fact
 from babelscope.advise.recipes import EXTENDED, Recipe, recipes
 from babelscope.advise.request import Request
-from babelscope.measures.overlap import Coverage
+from babelscope.measures.formulas.overlap import Coverage
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS
 
 Covered = Mapping[tuple[str, str | None], Coverage]

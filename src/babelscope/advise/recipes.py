@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from babelscope.encoders.places import display_name
-from babelscope.measures.overlap import Coverage
+from babelscope.measures.formulas.overlap import Coverage
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.world import LANGUAGES
 

@@ -8,7 +8,7 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from babelscope.comparison import counts
+from babelscope.measures.comparison import counts
 from babelscope.core.errors import StoreError
 from babelscope.core.intervals import Interval, mean_ratio, paired_gain
 from babelscope.engine.store import Store

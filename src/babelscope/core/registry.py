@@ -88,18 +88,28 @@ def reader(family: type[Registered], parse: Callable[[str], Any] | None = None) 
         try:
             return kind.model_validate(given)
         except ValidationError as error:
-            faults = [_within(f"<{given[family.by]}>", fault) for fault in error.errors()]
-            raise ValidationError.from_exception_data(error.title, faults) from None
+            tag = f"<{given[family.by]}>"
+            raise relocated(error, lambda place: (tag, *place)) from None
 
     return read
 
 
-def _within(tag: str, fault: Any) -> InitErrorDetails:
-    """The same fault, one level further in."""
+Place = tuple[int | str, ...]
+"""Where in a declaration a fault is."""
+
+
+def relocated(error: ValidationError, move: Callable[[Place], Place]) -> ValidationError:
+    """The same faults in other places."""
+    return ValidationError.from_exception_data(
+        error.title, [_fault_at(move(fault["loc"]), fault) for fault in error.errors()]
+    )
+
+
+def _fault_at(place: Place, fault: Any) -> InitErrorDetails:
     kind = fault["type"]
     if kind == "value_error":
         kind = PydanticCustomError("value_error", "{problem}", {"problem": fault["msg"].removeprefix("Value error, ")})
-    details = InitErrorDetails(type=kind, loc=(tag, *fault["loc"]), input=fault["input"])
+    details = InitErrorDetails(type=kind, loc=place, input=fault["input"])
     return details if isinstance(kind, PydanticCustomError) else {**details, "ctx": fault.get("ctx", {})}
 
 

@@ -55,6 +55,7 @@ class Step(Declaration):
     stored: ClassVar[bool] = True
     """False for a step too cheap to keep: whoever needs it computes it anew."""
     unkeyed: ClassVar[frozenset[str]] = frozenset()
+    row_kind: ClassVar[str] = ""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **given: Any) -> None:

@@ -81,7 +81,7 @@ def _located(kind: type[Declaration], location: list[str]) -> tuple[list[str], l
     path: list[str] = []
     kinds, is_name = [kind], False
     for part in location:
-        meant = [one for one in kinds if len(kinds) > 1 and _tag(one) == part]
+        meant = [one for one in kinds if len(kinds) > 1 and _tag(one) == part] or _registered(kinds, part)
         if meant or part.startswith(("<", "[")):  # a tag; "the key"
             kinds = meant or kinds
             continue
@@ -90,6 +90,12 @@ def _located(kind: type[Declaration], location: list[str]) -> tuple[list[str], l
         kinds = [inside for field in fields for inside in _declarations_in(field.annotation)] or kinds
         is_name = any(get_origin(field.annotation) is dict for field in fields)
     return path, sorted({name for one in kinds for name in one.model_fields})
+
+
+def _registered(families: list[type[Declaration]], part: str) -> list[type[Declaration]]:
+    """The kind that `<name>` in a location stands for, of those in a family's table."""
+    tables = [family.kinds for family in families if issubclass(family, Registered)]
+    return [table[part[1:-1]] for table in tables if part.startswith("<") and part[1:-1] in table]
 
 
 def _tag(kind: type[Declaration]) -> str:

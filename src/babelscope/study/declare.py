@@ -10,6 +10,7 @@ from pydantic import (
     BeforeValidator,
     Discriminator,
     Field,
+    ModelWrapValidatorHandler,
     PositiveInt,
     Tag,
     field_validator,
@@ -22,16 +23,10 @@ from babelscope.core.tasks import BASELINES, HEADS, TASKS, BaselineName, TaskNam
 from babelscope.core.validation import validate
 from babelscope.core.yaml import read_yaml, to_yaml
 from babelscope.corpora.sources import Split
+from babelscope.measures import AnyMeasure
+from babelscope.measures.probing import Probing
 from babelscope.study.encoders import DeclaredEncoder
-from babelscope.study_measures import (
-    Comparison,
-    Interpolation,
-    Probing,
-    Projection,
-    Retrieval,
-    Similarity,
-    VocabularyComparison,
-)
+from babelscope.study.old_keys import with_measures
 from babelscope.surgery import AnyOperation
 from babelscope.surgery.operations.reinit import Reinit
 from babelscope.tuning.schedule import DeclaredSchedule, Schedule
@@ -160,27 +155,28 @@ class Study(Declaration):
     """Which part of an encoder is trained, and when; None: all of it, all the time."""
     references: tuple[DeclaredEncoder, ...] = ()
     """Encoders that are not tuned: probes measure their perplexity, and how far from them the others are."""
-    tasks: dict[str, Transfer] = Field(min_length=1)
-    """Named by what is trained; or by any name, with a `task` inside, so that a task can be trained more than once."""
+    tasks: dict[str, Transfer] = Field(default={})
+    """Named by what is trained; or by any name, with a `task` inside, so that a task can be trained more than once. A
+    study without tasks measures encoders as they are."""
     seeds: tuple[Seed, ...] = Field(default=(0, 1, 2), min_length=1)
     """Every tuning is done once with each."""
-    retrieval: Retrieval | None = None
-    similarities: tuple[Similarity, ...] = ()
-    """How alike parallel sentences are, of every encoder, surgery and seed, untuned and tuned."""
-    projection: Projection | None = None
-    interpolations: tuple[Interpolation, ...] = ()
-    """Models between models; of every encoder, surgery, schedule and seed."""
-    angles: tuple[tuple[str, str, str], ...] = ()
-    """Names of three tasks: how far apart the last two's models are from the first's, and the angle between them."""
-    vocabulary: VocabularyComparison | None = None
-    comparisons: tuple[Comparison, ...] = ()
-    """Pairs of models that are compared sentence by sentence."""
+    measures: tuple[AnyMeasure, ...] = ()
+    """What is measured besides the scores of tasks."""
     contrasts: tuple[Contrast, ...] = ()
     """Effects that the study looks for; the report says of each whether it shows."""
-    costs: tuple[str, ...] = ()
-    """Names of surgeries whose encoders are counted and timed against those they were made of."""
     world_seed: Seed = 0
     """Of the artificial world. The shipped encoders know the world of seed 0."""
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _old_keys(cls, given: Any, validated: ModelWrapValidatorHandler[Study]) -> Study:
+        return with_measures(given, validated)
+
+    @model_validator(mode="after")
+    def _does_something(self) -> Self:
+        if not (self.tasks or self.measures):
+            raise ValueError("nothing to do: give tasks, measures, or both")
+        return self
 
     @field_validator("seeds")
     @classmethod
@@ -254,8 +250,20 @@ def dump_study(study: Study) -> str:
 
 def _set(declared: dict[str, Any], dotted: str, value: Any) -> None:
     *parents, last = dotted.split(".")
+    inside: Any = declared
     for parent in parents:
-        declared = declared.setdefault(parent, {})
-        if not isinstance(declared, dict):
+        inside = inside.setdefault(parent, {}) if isinstance(inside, dict) else _entry(inside, parent, dotted)
+        if not isinstance(inside, dict | list):
             raise InputError(f"--with {dotted}: {parent} is not a mapping")
-    declared[last] = value
+    if isinstance(inside, list):
+        _entry(inside, last, dotted)
+        inside[int(last)] = value
+    else:
+        inside[last] = value
+
+
+def _entry(entries: list[Any], number: str, dotted: str) -> Any:
+    """An entry of a list, counted from 0, as in the paths of faults."""
+    if not number.isdecimal() or int(number) >= len(entries):
+        raise InputError(f"--with {dotted}: {number} is no entry of the list, which has {len(entries)}, counted from 0")
+    return entries[int(number)]

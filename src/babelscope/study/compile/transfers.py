@@ -6,17 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
+from babelscope.core.faults import Faults
 from babelscope.core.step import Step
 from babelscope.core.tasks import TASKS, TaskName
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset, FileData
 from babelscope.corpora.sources import Split
-from babelscope.measure_steps import Probe
+from babelscope.measures.probing import Probe, Probing
 from babelscope.steps import Baseline, EncoderStep, Evaluate, Operate, Recurrent, Tune
 from babelscope.study.compile.encoders import ResolvedEncoders
-from babelscope.study.compile.faults import Faults
 from babelscope.study.declare import Study, Transfer
-from babelscope.study_measures import Probing
 from babelscope.tuning.probes import Corpus, Probes
 from babelscope.tuning.schedule import Schedule
 from babelscope.tuning.settings import RECURRENT

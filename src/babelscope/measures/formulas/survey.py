@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from babelscope.encoders.blend import Blend
-from babelscope.measures.grid import Point
+from babelscope.measures.formulas.grid import Point
 from babelscope.tasks.measured import Measured
 
 Name = TypeVar("Name", bound=Hashable)

@@ -66,33 +66,6 @@ def reach(alphas: ArrayLike, scores: ArrayLike, start: float, drop: float, *, do
     return _first_fall(distances, height - np.append(height, heights[side][order]), drop)
 
 
-def curvature(alphas: ArrayLike, scores: ArrayLike, at: float, window: float = 0.2) -> float:
-    """Second derivative of the score at alpha `at`, of the least-squares parabola through the points around it.
-
-    All points within `window` of `at`, those at that very distance too, count equally. It is negative where the score
-    bends downward, as at a peak.
-
-    Args:
-        alphas: [points], in any order.
-        scores: [points].
-        at: within the grid, not necessarily on it; near the grid's edge the points are on one side of it.
-        window: in units of alpha; with points every 0.1, the default takes five.
-
-    Returns:
-        In units of the scores per alpha squared.
-
-    Raises:
-        InputError: fewer than 3 points in the window, or `at` or points that `reach` would refuse.
-    """
-    grid, heights = _path(alphas, scores)
-    _check_inside(grid, at)
-    near = np.abs(grid - at) <= window + ROUNDING
-    if near.sum() < 3:
-        raise InputError(f"a parabola needs 3 points or more; within {window:g} of alpha {at:g} there are {near.sum()}")
-    offsets = (grid[near] - at) / window
-    return float(2 * np.polynomial.polynomial.polyfit(offsets, heights[near], 2)[2] / window**2)
-
-
 def barrier(alphas: ArrayLike, losses: ArrayLike) -> float:
     """Largest excess of the loss between alpha 0 and 1 over the line from the loss at 0 to the loss at 1; else 0.
 
