@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 import sklearn.linear_model
+from babelscope.tasks.bag_of_words import bag_of_words, majority, score_texts, word_counts
 
 from babelscope.core.errors import InputError
 from babelscope.core.examples import SentencePair
-from babelscope.tasks.bag_of_words import bag_of_words, majority, score_texts, word_counts
 
 WORDS = ["cat", "dog", "bird", "tree"]
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import combinations, islice, permutations, product
 
 import pytest
+from babelscope.tasks.bag_of_words import bag_of_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +20,6 @@ from babelscope.core.tasks import TASKS
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.load import load_encoder
 from babelscope.encoders.places import SHIPPED
-from babelscope.tasks.bag_of_words import bag_of_words
 from babelscope.tasks.texts import text_of
 from babelscope.world import FAMILY, World
 from babelscope.world.chance import Chance

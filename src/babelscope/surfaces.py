@@ -11,8 +11,8 @@ from torch import Tensor
 
 from babelscope.core.errors import InputError
 from babelscope.core.row import Row
+from babelscope.core.scores import MEASURES
 from babelscope.core.step import Workspace
-from babelscope.core.tasks import TASKS
 from babelscope.corpora.datasets import data_labels
 from babelscope.encoders.blend import Blend, moved, random_direction
 from babelscope.encoders.load import Encoder
@@ -23,7 +23,6 @@ from babelscope.steps import Tune
 from babelscope.surface_steps import Angle, Part, Surface
 from babelscope.surgery.parts import Place, place_of
 from babelscope.tasks.measured import measured
-from babelscope.tasks.metrics import MEASURES
 from babelscope.tasks.models import TaskModel
 
 Weights = Mapping[str, Tensor]
@@ -72,9 +71,12 @@ def measure_angle(step: Angle, workspace: Workspace) -> None:
 
 
 def _check_alike(models: Sequence[Tune]) -> None:
-    """Refuse models whose classes stand for different entities, though they may be as many."""
+    """Refuse models whose classes stand for different labels, though they may be as many."""
     first, *others = models
     for other in others:
+        if other.task.labels != first.task.labels:
+            one, two = (", ".join(model.task.labels) for model in (first, other))
+            raise InputError(f"models of different classes cannot be combined: {one}; {two}")
         if other.entity_types != first.entity_types:
             one, two = (", ".join(model.entity_types) for model in (first, other))
             raise InputError(f"models of different entity types cannot be combined: {one}; {two}. Map them to the same")
@@ -96,7 +98,7 @@ def _finished(step: Surface, workspace: Workspace) -> set[tuple[float, ...]]:
 
 
 def _measures(step: Surface) -> int:
-    return len(TASKS[step.models[0].task].measures) + 1  # the loss
+    return len(step.models[0].task.measures) + 1  # the loss
 
 
 def _point(row: Row) -> tuple[float, ...]:
@@ -104,7 +106,7 @@ def _point(row: Row) -> tuple[float, ...]:
 
 
 def _unit(measure: str) -> str:
-    return MEASURES[measure].unit if measure in MEASURES else "" if measure in ("loss", "perplexity") else "share"
+    return MEASURES[measure].unit
 
 
 def _names(model: TaskModel, part: Part) -> list[str] | None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from babelscope.core.errors import InputError
-from babelscope.core.tasks import BASELINES, HEADS, TASKS
+from babelscope.core.tasks import TASKS
 from babelscope.corpora.sources import available_treebanks
 from babelscope.encoders.places import SHIPPED, shipped_encoders
 from babelscope.engine.store import Store
 from babelscope.studies import STUDIES, find_study
 from babelscope.study.compile import compile_study
 from babelscope.surgery.declare import OPERATIONS, usage
+from babelscope.tasks.kinds import kind_of
 from babelscope.world import FAMILY
 
 Table = tuple[tuple[str, ...], Sequence[tuple[str, ...]]]
@@ -40,8 +41,8 @@ def _tasks() -> Table:
             name,
             info.title,
             ", ".join(info.measures),
-            ", ".join(BASELINES[info.kind]),
-            ", ".join(HEADS.get(info.kind, ())),
+            ", ".join(kind_of(info).baselines),
+            ", ".join(kind_of(info).heads),
         )
         for name, info in TASKS.items()
     ]

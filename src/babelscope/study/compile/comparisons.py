@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from babelscope.comparison import Compare
 from babelscope.core.errors import InputError
 from babelscope.core.step import Step
-from babelscope.core.tasks import TASKS
 from babelscope.corpora.letters import split_name
 from babelscope.steps import Evaluate
 from babelscope.study.compile.encoders import ResolvedEncoders
 from babelscope.study.compile.faults import Faults
-from babelscope.study.compile.transfers import RECURRENT_BASELINE, ResolvedTransfer
+from babelscope.study.compile.transfers import ResolvedTransfer
 from babelscope.study.declare import Study
 from babelscope.study_measures import Comparison, Scored
+from babelscope.tasks.kinds import BILSTM, kind_of
 from babelscope.tuning.schedule import Schedule
 
 Transfers = Mapping[str, ResolvedTransfer]
@@ -44,12 +44,11 @@ def _check_scored(encoders: ResolvedEncoders, transfers: Transfers, scored: Scor
     if scored.task not in transfers:
         raise InputError(f"{scored.task!r} is no task of the study; there are {', '.join(transfers)}")
     resolved = transfers[scored.task]
-    info = TASKS[resolved.task]
-    if info.kind not in ("tags", "entities", "trees") and info.measures[0] != "accuracy":
+    if not kind_of(resolved.task).scored_by_sentence(resolved.task):
         raise InputError(f"{resolved.task} is not scored sentence by sentence, which a comparison needs")
-    if scored.encoder == RECURRENT_BASELINE:
+    if scored.encoder == BILSTM:
         if scored.encoder not in resolved.transfer.baselines:
-            raise InputError(f"{RECURRENT_BASELINE} is no baseline of {scored.task}; add it there")
+            raise InputError(f"{BILSTM} is no baseline of {scored.task}; add it there")
     elif not resolved.is_for(encoders.tuned(scored.encoder)):
         raise InputError(f"{scored.encoder} is not tuned on {scored.task}; add it to the task's encoders")
     if scored.evaluate not in (names := resolved.transfer.evaluate):
@@ -58,7 +57,7 @@ def _check_scored(encoders: ResolvedEncoders, transfers: Transfers, scored: Scor
 
 def _check_paired(transfers: Transfers, one: Comparison) -> None:
     sides = [side for side in (one.first, one.second) if side.task in transfers]
-    tasks = dict.fromkeys(transfers[side.task].task for side in sides)
+    tasks = dict.fromkeys(str(transfers[side.task].task) for side in sides)
     if len(tasks) > 1:
         raise InputError(f"{' and '.join(tasks)} are not scored alike; compare models of one task")
     sources = [(split_name(side.evaluate)[0], transfers[side.task].transfer.sizes.test) for side in sides]
@@ -72,7 +71,7 @@ def _evaluations(
 ) -> tuple[Evaluate, ...]:
     transfer = transfers[scored.task]
     data = next(one for one in transfer.test if one.name == scored.evaluate)
-    if scored.encoder == RECURRENT_BASELINE:
+    if scored.encoder == BILSTM:
         models = [transfer.recurrent(seed) for seed in study.seeds]
     else:
         encoder = encoders.named[scored.encoder]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import cast
 
 from babelscope.core.errors import InputError
 from babelscope.core.step import Step
-from babelscope.core.tasks import TaskName
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset
 from babelscope.measures.grid import PATH, PLANE, RANDOM, SEEDS, grid
@@ -78,7 +76,7 @@ def _data(study: Study, k: int, transfers: Transfers, faults: Faults) -> tuple[D
     name = declared.tasks[0]
     if name not in study.tasks:
         return ()
-    task, types = cast(TaskName, study.tasks[name].task or name), study.tasks[name].entity_types
+    task, types = transfers[name].task, study.tasks[name].entity_types
     split, size, seed = declared.split, declared.sentences, study.world_seed
     return faults.resolve_all(
         f"{path}.evaluate", lambda one: datasets.find(task, one, split, size, seed, types), declared.evaluate
@@ -90,7 +88,7 @@ def _check_told_apart(study: Study, data: Sequence[tuple[Dataset, ...]], transfe
     seen: dict[object, list[tuple[Dataset, set[EncoderStep] | None]]] = {}
     for k, (declared, found) in enumerate(zip(study.interpolations, data, strict=True)):
         tasks = [(name, study.tasks[name]) for name in declared.tasks if name in study.tasks]
-        models = tuple((task.task or name, task.train, task.shots) for name, task in tasks)
+        models = tuple((str(transfers[name].task), task.train, task.shots) for name, task in tasks)
         meant = _meant([name for name, _ in tasks], transfers)
         for one in found:
             others = seen.setdefault((models, declared.random, declared.part, declared.split, one.code), [])
@@ -126,7 +124,7 @@ def _check_tasks(names: Sequence[str], study: Study, transfers: Transfers) -> No
             raise InputError(f"{name!r} is no task of the study; there are {', '.join(study.tasks)}")
     if len(set(names)) < len(names):
         raise InputError(f"{', '.join(names)}: a model and itself; give different tasks")
-    first, *others = [(study.tasks[name].task or name, study.tasks[name].head) for name in names]
+    first, *others = [(str(transfers[name].task), study.tasks[name].head) for name in names]
     for name, other in zip(names[1:], others, strict=True):
         if other != first:
             raise InputError(f"{names[0]} and {name} are models of different shapes; give tasks of one kind and head")
