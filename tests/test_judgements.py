@@ -10,7 +10,6 @@ from dataclasses import replace
 from itertools import combinations, islice, permutations, product
 
 import pytest
-from babelscope.tasks.bag_of_words import bag_of_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from babelscope.core.tasks import TASKS
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.load import load_encoder
 from babelscope.encoders.places import SHIPPED
+from babelscope.tasks.baselines.bag_of_words import BagOfWords
 from babelscope.tasks.texts import text_of
 from babelscope.world import FAMILY, World
 from babelscope.world.chance import Chance
@@ -381,7 +381,7 @@ def test_paraphrases_mean_the_same_and_near_misses_do_not():
 
 
 def accuracy(train: list[SentencePair], test: list[SentencePair]) -> float:
-    predicted = bag_of_words(train)([text_of(example) for example in test])
+    predicted = BagOfWords().fit(train)([text_of(example) for example in test])
     return sum(a == example.label for a, example in zip(predicted, test, strict=True)) / len(test)
 
 

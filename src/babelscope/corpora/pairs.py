@@ -127,7 +127,7 @@ def _example(path: Path, line: Line, cells: dict[str, str], layout: Layout) -> S
 
 
 def _label(path: Path, line: Line, text: str, layout: Layout) -> str | float:
-    where = f"in column {layout.label!r}"
+    where = f"in column {layout.label + 1 if isinstance(layout.label, int) else repr(layout.label)}"
     if layout.labels == "any":
         if not text:
             raise DataError(path, line.number, f"no label {where}")

@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Annotated, Any, Self
 
-from pydantic import Discriminator, Field, FiniteFloat, PositiveInt, Tag, model_validator
+from pydantic import AfterValidator, Discriminator, Field, FiniteFloat, PositiveInt, Tag, model_validator
 
 from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError
+from babelscope.core.registry import import_plugins
 from babelscope.core.tasks import ENTITIES, TASKS, Task
 from babelscope.corpora.sources import Split
 from babelscope.study_measures import Probing
-from babelscope.tasks.kinds import TaskKind, kind_of
+from babelscope.tasks.baselines import BaselineRule
+from babelscope.tasks.kinds import BILSTM, TaskKind, kind_of
 from babelscope.tuning.settings import Tuning
 
 
@@ -38,6 +40,19 @@ class Sizes(Declaration):
         """One for each data set."""
         size = getattr(self, split)
         return size if isinstance(size, tuple) else (size,) * data_sets
+
+
+def _known(baseline: str) -> str:
+    import_plugins()
+    names = (*BaselineRule.kinds, BILSTM)
+    if baseline not in names:
+        raise ValueError(f"there is no such baseline; there are {', '.join(names)}")
+    return baseline
+
+
+BaselineName = Annotated[str, AfterValidator(_known)]
+OF_ONES_OWN = ("label", "text", "scale")
+"""What a transfer says of a task of one's own."""
 
 
 class Transfer(Declaration):
@@ -78,7 +93,7 @@ class Transfer(Declaration):
     """Of parsing: small, underspecified or align-then-predict. Of sentence tasks: first (state), pooler or family."""
     entity_types: dict[str, str] = Field(default={})
     """Of named entities: types in the data and what they count as, O for no entity (`DATE: O`)."""
-    baselines: tuple[str, ...] = ()
+    baselines: tuple[BaselineName, ...] = ()
     """What is scored beside the encoders; `babelscope list tasks` says which suit the task."""
     probes: Probing | None = None
 
@@ -86,7 +101,7 @@ class Transfer(Declaration):
     def of_ones_own(self) -> list[str]:
         """What it says of a task of one's own."""
         fields = type(self).model_fields
-        return [name for name in ("label", "text", "scale") if getattr(self, name) != fields[name].default]
+        return [name for name in OF_ONES_OWN if getattr(self, name) != fields[name].default]
 
     @model_validator(mode="after")
     def _a_size_for_each(self) -> Self:
@@ -122,6 +137,7 @@ def declared_task(name: str, tasks: Mapping[str, Transfer]) -> Task:
     Raises:
         InputError: there is no such task, or it is not declared as its kind asks.
     """
+    import_plugins()
     transfer = tasks[name]
     asked, given = transfer.task or name, transfer.of_ones_own
     if asked not in TASKS and asked in TaskKind.kinds:
@@ -156,15 +172,15 @@ def _check_told_apart(tasks: Mapping[str, Transfer]) -> None:
     for (name, one), (other_name, other) in combinations(tasks.items(), 2):
         both = ((name, one), (other_name, other))
         trained = [(str(declared_task(key, tasks)), each.train, each.shots) for key, each in both]
-        plain = [each.model_copy(update=dict.fromkeys(_PLACES, ()) | {"task": None}) for each in (one, other)]
+        plain = [each.model_copy(update=_MAY_DIFFER) for each in (one, other)]
         share = not (one.encoders and other.encoders) or set(one.encoders) & set(other.encoders)
         if share and trained[0] == trained[1] and plain[0] != plain[1]:
             train = ", ".join(one.train)
             raise ValueError(f"{trained[0][0]} is trained in two ways on {train}; rows could not tell the two apart")
 
 
-_PLACES = ("evaluate", "encoders", "baselines")
-"""What may differ between two transfers that train the same."""
+_MAY_DIFFER = dict.fromkeys(("evaluate", "encoders", "baselines"), ()) | dict.fromkeys(("task", *OF_ONES_OWN))
+"""What may differ between two transfers that train the same task alike."""
 
 
 def _check_choice(what: str, given: str, allowed: tuple[str, ...]) -> None:

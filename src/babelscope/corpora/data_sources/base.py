@@ -126,8 +126,9 @@ def source_of(task: Task, name: str) -> DataSource | None:
 
 
 def source_names(task: Task) -> tuple[str, ...]:
-    """How data sets of a task are named, whatever their source."""
-    return tuple(name for source in _sources() if source.serves(task) for name in source.names_for(task))
+    """How data sets of a task are named, whatever their source, files of one's own last."""
+    names = (name for source in _sources() if source.serves(task) for name in source.names_for(task))
+    return tuple(sorted(names, key=lambda name: name.endswith(":FILE")))
 
 
 def _sources() -> list[DataSource]:

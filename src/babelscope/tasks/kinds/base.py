@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from babelscope.core.errors import InputError
 from babelscope.core.examples import word_count
-from babelscope.core.registry import Registered
+from babelscope.core.registry import Registered, import_plugins
 from babelscope.core.tasks import Task
 from babelscope.tasks.baselines import BaselineRule
 
@@ -105,6 +105,7 @@ class TaskKind(Registered):
     @property
     def baselines(self) -> tuple[str, ...]:
         """The names of what a task of this kind can be held against."""
+        import_plugins()
         names = {name for name, kind in TaskKind.kinds.items() if isinstance(self, kind)}
         rules = [name for name, rule in BaselineRule.kinds.items() if names & set(rule.suits)]
         return (*rules, *((BILSTM,) if self.recurrent else ()))
