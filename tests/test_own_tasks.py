@@ -149,10 +149,11 @@ def _encoder(ran, key):
 
 def test_a_declared_task_is_in_the_key_and_a_built_in_one_by_its_name(ran, folder, encoder_folder):
     step = next(iter(ran.of(Tune, "tag").values()))
-    other = step.model_copy(update={"task": step.task.model_copy(update={"label": "lemma"})})
-    assert other.key != step.key
+    lemmas = step.task.model_copy(update={"label": "lemma"})
+    fields = {name: getattr(step, name) for name in Tune.model_fields}
+    assert len({Tune(**fields | {"task": task}).key for task in (step.task, lemmas, TASKS["pos"])}) == 3
     assert step.model_dump(mode="json")["task"]["label"] == "xpos"
-    assert step.model_copy(update={"task": TASKS["pos"]}).model_dump(mode="json")["task"] == "pos"
+    assert Tune(**fields | {"task": "pos"}).model_dump(mode="json")["task"] == "pos"
     assert all(recall(ran.store, key) == ran.plan.steps[key] for key in ran.of(Tune, "topic"))
 
 
@@ -239,7 +240,7 @@ def _validated(folder, encoder_folder, declared) -> Study:
         ({"text": "body"}, "number: tagging has no text; leave it out"),
         ({"task": "pos", "label": "xpos"}, "number: label is said where a task of one's own is declared, and pos is"),
         ({"task": "poetry"}, "number: the task cannot be 'poetry'; allowed: mlm, pos,"),
-        ({"task": "poetry", "label": None}, "or for a task of one's own: tagging, classification, regression, with a"),
+        ({"task": "poetry", "label": None}, "or for a task of one's own: classification, regression, tagging, with a"),
         ({"baselines": ["majority"]}, "number: the baseline cannot be 'majority'; allowed: most-frequent-tag, word-ma"),
         ({"head": "small"}, "number: the head cannot be 'small'; allowed: none, leave it out"),
         ({"task": "regression", "scale": [1, 1], "baselines": []}, "number: scale 1 to 1: give the lowest and the hi"),
@@ -248,7 +249,7 @@ def _validated(folder, encoder_folder, declared) -> Study:
 )
 def test_what_cannot_be_declared_is_refused(changes, problem, folder, encoder_folder):
     found = faults(folder, encoder_folder, **changes)
-    assert problem in found.replace("classification, regression, ", "classification, regression, "), found
+    assert problem in found
 
 
 def test_a_built_in_name_is_no_name_for_a_task_of_ones_own(folder, encoder_folder):

@@ -142,17 +142,17 @@ def declared_task(name: str, tasks: Mapping[str, Transfer]) -> Task:
     asked, given = transfer.task or name, transfer.of_ones_own
     if asked not in TASKS and asked in TaskKind.kinds:
         return _declared(name, asked, transfer)
-    if given:
-        raise InputError(f"{given[0]} is said where a task of one's own is declared, and {asked} is: leave it out")
-    if asked in tasks and asked != name and tasks[asked].task in TaskKind.kinds:
-        return declared_task(asked, tasks)
-    if asked not in TASKS:
-        kinds = ", ".join(kind for kind, known in TaskKind.kinds.items() if "label" in known.options)
+    other = tasks[asked] if asked in tasks and asked != name else None
+    is_another = asked not in TASKS and other is not None and other.task in TaskKind.kinds
+    if not (is_another or asked in TASKS):
+        kinds = ", ".join(sorted(kind for kind, known in TaskKind.kinds.items() if "label" in known.options))
         raise InputError(
             f"the task cannot be {asked!r}; allowed: {', '.join(TASKS)}; or for a task of one's own: {kinds}, with a "
             "label"
         )
-    return TASKS[asked]
+    if given:
+        raise InputError(f"{given[0]} is said where a task of one's own is declared, and {asked} is: leave it out")
+    return declared_task(asked, tasks) if is_another else TASKS[asked]
 
 
 def _declared(name: str, kind: str, transfer: Transfer) -> Task:
