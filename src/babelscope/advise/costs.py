@@ -24,7 +24,7 @@ from babelscope.encoders.load import Encoder, with_mlm_head
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS
 from babelscope.tasks.mlm import MaskedLanguageModelling
 from babelscope.tasks.models import Design, TaskModel, known_words, recurrent_model, task_model
-from babelscope.tasks.task import Task
+from babelscope.tasks.task import Objective
 from babelscope.tuning.batches import all_batches
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import RECURRENT, Tuning
@@ -102,7 +102,7 @@ def _word(model: TaskModel, tuning: Tuning, sample: Sequence[Sentence]) -> float
     return each * int(task.lengths.sum()) / sum(len(sentence.words) for sentence in sample)
 
 
-def _timed(model: nn.Module, task: Task, tuning: Tuning) -> list[tuple[float, int]]:
+def _timed(model: nn.Module, task: Objective, tuning: Tuning) -> list[tuple[float, int]]:
     """Of the steps that are timed, the seconds, and the subwords that were learned from.
 
     On a CPU it is computing time, so that other work on the machine does not count.

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babelscope.advise.request import Request, read_split
-from babelscope.core.examples import Sentence, Tree
+from babelscope.core.examples import Sentence, Tree, tagged
 from babelscope.corpora.sources import SPLITS
 from babelscope.tasks.attachment import attachment_scores, count_attachments, universal
-from babelscope.tasks.baselines import most_frequent_tag, score_predictions
-from babelscope.tasks.models import tagged
+from babelscope.tasks.baselines.most_frequent_tag import most_frequent_tag
+from babelscope.tasks.kinds.tagging import score_labels
 from babelscope.tasks.task import Score
 
 
@@ -35,8 +35,12 @@ def constant_answer(request: Request) -> Constant:
 
 
 def _same_tag(train: Sequence[Sentence]) -> tuple[str, Callable[[Sequence[Sentence]], Score]]:
-    predict = most_frequent_tag(tagged(train))
-    return f"{predict(['any'])[0]} for every word", lambda part: score_predictions(predict, tagged(part))[0]
+    tag = most_frequent_tag(tagged(train))
+
+    def score(part: Sequence[Sentence]) -> Score:
+        return score_labels([[tag] * len(sentence.words) for sentence in part], tagged(part))[0]
+
+    return f"{tag} for every word", score
 
 
 def _neighbour(train: Sequence[Sentence]) -> tuple[str, Callable[[Sequence[Sentence]], Score]]:

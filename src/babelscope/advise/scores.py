@@ -8,11 +8,11 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from babelscope.measures.comparison import counts
 from babelscope.core.errors import StoreError
 from babelscope.core.intervals import Interval, mean_ratio, paired_gain
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
+from babelscope.measures.comparison import counts
 from babelscope.steps import Evaluate
 
 

@@ -99,6 +99,8 @@ def _plain(value: Any) -> Any:
     match value:
         case Step():
             return value.key
+        case Declaration(known_as=str(name)):
+            return name
         case Declaration():
             return {name: _plain(inside) for name, inside in keyed_fields(value)}
         case tuple():

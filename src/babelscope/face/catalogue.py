@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from babelscope.core.errors import InputError
 from babelscope.core.grammar import Fields, arguments_of, usage
 from babelscope.core.registry import Registered, import_plugins
-from babelscope.core.tasks import BASELINES, HEADS, TASKS
+from babelscope.core.tasks import TASKS
 from babelscope.corpora.sources import available_treebanks
 from babelscope.encoders.places import SHIPPED, shipped_encoders
 from babelscope.engine.store import Store
@@ -16,6 +16,7 @@ from babelscope.measures.similarities import SIMILARITIES
 from babelscope.studies import STUDIES, find_study
 from babelscope.study.compile import compile_study
 from babelscope.surgery import Operation
+from babelscope.tasks.kinds import kind_of
 from babelscope.tuning.schedule import schedule_arguments
 from babelscope.tuning.strategy import Strategy
 from babelscope.world import LANGUAGES
@@ -46,8 +47,8 @@ def _tasks() -> Table:
             name,
             info.title,
             ", ".join(info.measures),
-            ", ".join(BASELINES[info.kind]),
-            ", ".join(HEADS.get(info.kind, ())),
+            ", ".join(kind_of(info).baselines),
+            ", ".join(kind_of(info).heads),
         )
         for name, info in TASKS.items()
     ]
