@@ -291,6 +291,16 @@ def test_a_damaged_folder_is_refused(damage, problem, encoder, tmp_path):
         load_model(tmp_path / "model")
 
 
+def test_what_an_older_version_exported_is_read(encoder, examples, tmp_path):
+    model = made(encoder, "ner", entity_types=ENTITIES)
+    save_model(model, tmp_path / "model")
+    design = {"task": "ner", "entity_types": list(ENTITIES), "dropout": 0.1}
+    record = {"format": 1, "babelscope": "0.1.0", "design": design}
+    assert json.loads((tmp_path / "model" / "babelscope.json").read_text()).keys() == record.keys()
+    (tmp_path / "model" / "babelscope.json").write_text(json.dumps(record))
+    assert load_model(tmp_path / "model").scores(examples["ner"]) == model.scores(examples["ner"])
+
+
 def _set_task(folder, task):
     record = json.loads((folder / "babelscope.json").read_text())
     record["design"]["task"] = task

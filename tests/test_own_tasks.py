@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import runpy
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import pytest
@@ -13,7 +16,7 @@ from babelscope.core.registry import Registered
 from babelscope.core.scores import MEASURES
 from babelscope.core.tasks import TASKS, Task, add_task
 from babelscope.corpora.conllu import read_conllu, write_conllu
-from babelscope.corpora.data_sources import DataSource, OwnFile
+from babelscope.corpora.data_sources import DataSource
 from babelscope.corpora.datasets import find
 from babelscope.engine import run_plan
 from babelscope.engine.recall import recall
@@ -316,17 +319,11 @@ def tables(monkeypatch):
     TASKS.update(kept)
 
 
-def test_a_data_source_is_one_class(tables, tmp_path):
-    class Columns(OwnFile):
-        """A word and its label a line, separated by a tab, an empty line between sentences."""
-
-        source: Literal["columns"] = "columns"
-        forms: ClassVar[tuple[str, ...]] = ("words",)
-
-        def parse(self, path, task):
-            blocks = path.read_text().strip().split("\n\n")
-            return [Tagged(*zip(*(line.split("\t") for line in block.splitlines()), strict=True)) for block in blocks]
-
+def test_the_data_source_on_the_page_works(tables, tmp_path):
+    page = (Path(__file__).parent.parent / "docs" / "data.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "columns_source.py").write_text(code, encoding="utf-8")
+    runpy.run_path(str(tmp_path / "columns_source.py"))
     (tmp_path / "x.tsv").write_text("".join(f"word{k}\tA\nx\tB\n\n" for k in range(10)))
     data = find("pos", f"columns:fo:{tmp_path / 'x.tsv'}", "train", 3)
     assert (data.code, data.splits_one_file) == ("fo", True)
