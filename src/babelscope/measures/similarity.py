@@ -45,7 +45,7 @@ class Similarity(Measure):
     counts n times (for decoders), or the first piece ([CLS])."""
     measures: tuple[SimilarityName, ...] = Field(default=USUAL, min_length=1)
     """CKA with linear or Gaussian (median bandwidth) kernels, biased or debiased; the share of sentences whose
-    nearest is their translation, or that are each other's nearest (mutual)."""
+    nearest is their translation, or that are each other's nearest (mutual). `babelscope list measures` has all."""
     tuned: tuple[str, ...] = ()
     """Names of tasks whose tuned models are measured as well, each trained on the source's language."""
     device: Literal["cpu", "cuda"] = "cpu"
