@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from babelscope.core.row import Row
 from babelscope.core.step import Results, Step, Workspace
@@ -20,6 +20,8 @@ GAIN = "gain: "
 
 class Compare(Step):
     """How much better one model scores than another on the same sentences; each tuned once with every seed."""
+
+    row_kind: ClassVar[str] = "comparison"
 
     claim: str
     first: tuple[Evaluate, ...]

@@ -27,6 +27,8 @@ SIMILARITIES: tuple[SimilarityMeasure, ...] = get_args(SimilarityMeasure)
 class Vocabulary(Step):
     """Compare an encoder's pieces with another's, and see how they cover texts; before any tuning."""
 
+    row_kind: ClassVar[str] = "vocabulary"
+
     encoder: SerializeAsAny[EncoderStep]
     reference: SerializeAsAny[EncoderStep]
     texts: tuple[Dataset, ...]
@@ -47,6 +49,8 @@ class Cost(Step):
     Its rows are measurements of time: another run gives others.
     """
 
+    row_kind: ClassVar[str] = "cost"
+
     encoder: Operate
 
     @property
@@ -61,6 +65,8 @@ class Cost(Step):
 
 class Probe(Step):
     """Take the probes of a tuning of an encoder that is not tuned."""
+
+    row_kind: ClassVar[str] = "probe"
 
     encoder: SerializeAsAny[EncoderStep]
     probes: Probes
@@ -79,6 +85,8 @@ class Probe(Step):
 
 class Project(Step):
     """Put aligned words of two languages into the plane, layer by layer, before any tuning."""
+
+    row_kind: ClassVar[str] = "projection"
 
     encoder: SerializeAsAny[EncoderStep]
     source: str
@@ -105,6 +113,8 @@ class Project(Step):
 class Retrieve(Step):
     """Find translations by the cosine of mean-pooled states, layer by layer, before any tuning."""
 
+    row_kind: ClassVar[str] = "retrieval"
+
     encoder: SerializeAsAny[EncoderStep]
     source: str
     target: str
@@ -129,6 +139,7 @@ class SentenceSimilarity(Step):
     """
 
     version: ClassVar[int] = 2
+    row_kind: ClassVar[str] = "similarity"
 
     model: SerializeAsAny[EncoderStep | Tune]
     """An encoder as it is, or a tuning, whose best model's encoder is measured."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import NonNegativeInt, SerializeAsAny
 
@@ -16,6 +16,8 @@ Part = Literal["all", "encoder", "head"]
 
 class Surface(Step):
     """Score the models on a line through two tuned ones, on a plane through three, or at one point between any."""
+
+    row_kind: ClassVar[str] = "interpolation"
 
     models: tuple[SerializeAsAny[Tune], ...]
     """The one at the origin, then the ends of the directions."""
@@ -58,6 +60,8 @@ class Surface(Step):
 class Angle(Step):
     """How far two tuned models are from a third, and the angle between the two ways; overall and part by part."""
 
+    row_kind: ClassVar[str] = "angle"
+
     models: tuple[SerializeAsAny[Tune], SerializeAsAny[Tune], SerializeAsAny[Tune]]
     """The one at the origin, and the two others."""
 
@@ -79,4 +83,4 @@ class Angle(Step):
 
 def labels_of(models: tuple[Tune, ...]) -> dict[str, Any]:
     """The columns of the first model; the training languages are those of all."""
-    return models[0].labels | {"train_languages": " > ".join(model.labels["train_languages"] for model in models)}
+    return models[0].labels | {"train_languages": " > ".join(str(model.trained_on) for model in models)}
