@@ -22,7 +22,7 @@ from babelscope.core.errors import InputError
 from babelscope.corpora.sources import SPLITS
 from babelscope.encoders.places import locate
 from babelscope.engine.store import Store
-from babelscope.report.sections import Section
+from babelscope.report.section import Section
 from babelscope.steps import Load
 from babelscope.study.verdicts import BILSTM
 from babelscope.tasks.export import TAGGERS

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from babelscope.core.correlation import codes_of, pearson, spearman
 from babelscope.core.errors import InputError
 from babelscope.core.intervals import paired_interval
 from babelscope.tasks.task import Score, ratio_score
@@ -39,21 +40,6 @@ def matthews(predicted: Numbers, gold: Numbers) -> Numbers:
     hits, a, b = (np.asarray(x.sum(-1), dtype=np.float64) for x in (yes & truth, yes, truth))
     square = a * (n - a) * b * (n - b)
     return np.where(square > 0, (hits * n - a * b) / np.sqrt(np.where(square > 0, square, 1)), 0.0)
-
-
-def pearson(predicted: Numbers, gold: Numbers) -> Numbers:
-    """Pearson's correlation, -1 to 1; 0 where predictions or gold numbers are all the same."""
-    constant = _constant(predicted) | _constant(gold)
-    x, y = (one - one.mean(-1, dtype=np.float64, keepdims=True) for one in (predicted, gold))
-    xy, xx, yy = (np.einsum("...i,...i->...", *two) for two in ((x, y), (x, x), (y, y)))
-    spread = np.sqrt(xx) * np.sqrt(yy)
-    constant |= spread == 0  # squares of the tiniest differences vanish
-    return np.where(constant, 0.0, np.clip(xy / np.where(constant, 1, spread), -1, 1))
-
-
-def spearman(predicted: Numbers, gold: Numbers) -> Numbers:
-    """Spearman's correlation: Pearson's of the ranks, where equal numbers share the mean of their ranks."""
-    return pearson(_ranks(predicted), _ranks(gold))
 
 
 def accuracy_f1(predicted: Numbers, gold: Numbers) -> Numbers:
@@ -102,29 +88,6 @@ def score(name: str, predicted: ArrayLike, gold: ArrayLike) -> Score:
     if name == "accuracy":
         return ratio_score(name, x == y, np.ones(len(x)))
     if name == "spearman":  # order is all that counts, and whole numbers need no sorting in each resample
-        x, y = _codes(x), _codes(y)
+        x, y = codes_of(x), codes_of(y)
     found = paired_interval(MEASURES[name].compute, x, y)
     return Score(name, found.mean, MEASURES[name].unit, found.low, found.high)
-
-
-def _constant(numbers: Numbers) -> Numbers:
-    """[...]: whether all numbers are the same; compared, as their variance need not come out as 0."""
-    return numbers.max(-1) == numbers.min(-1)
-
-
-def _ranks(numbers: Numbers) -> Numbers:
-    """[..., n]: ranks from 1 along the last axis, equal numbers sharing the mean of theirs; by counting."""
-    coded = numbers.dtype.kind == "i" and numbers.min() >= 0 and numbers.max() < numbers.shape[-1]
-    codes = numbers if coded else _codes(numbers)
-    rows = codes.reshape(-1, codes.shape[-1])
-    width = int(rows.max()) + 1
-    places = rows + width * np.arange(len(rows))[:, None]
-    counts = np.bincount(places.ravel(), minlength=len(rows) * width).reshape(len(rows), width)
-    # Of `count` equal numbers that end at `last`, the mean rank is last - (count - 1) / 2.
-    means = counts.cumsum(axis=1) - (counts - 1) / 2
-    return means.ravel()[places].reshape(numbers.shape)
-
-
-def _codes(numbers: Numbers) -> Numbers:
-    """The same order in whole numbers from 0."""
-    return np.unique(numbers, return_inverse=True)[1].reshape(numbers.shape)
