@@ -22,8 +22,8 @@ from babelscope.engine.trained import FinishedSteps
 from babelscope.measure_steps import SIMILARITIES, SentenceSimilarity
 from babelscope.measures.retrieval import mutual_retrieval, retrieval_accuracy
 from babelscope.measures.similarity import LanguageStates, similarity
-from babelscope.report.aligned_tables import aligned_tables
 from babelscope.report.model import Report
+from babelscope.report.sections.alignment.tables import aligned_tables
 from babelscope.steps import Operate, Tune
 from babelscope.steps.plan import Plan, check_data
 from babelscope.study.compile import compile_study
@@ -173,7 +173,8 @@ def test_a_decoder_is_measured_as_mexa_does(sentences, tmp_path):
         for code in ("qaa", "qab")
     ]
     assert found == pytest.approx(direct("mutual retrieval", *states))
-    (table, *_) = aligned_tables(Report("title", "question", store.rows(step.key)), [])
+    rows = [row.labelled(kind=step.kind_of(row)) for row in store.rows(step.key)]
+    (table, *_) = aligned_tables(Report("title", "question", rows), [])
     assert [cell.text for cell in table.lines[0]][5:9:2] == [f"{max(found):.3f}", f"{fmean(found):.3f}"]
 
 
