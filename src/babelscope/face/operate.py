@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import babelscope
 from babelscope.core.errors import InputError
+from babelscope.core.version import __version__
 from babelscope.encoders.places import Place, locate
 from babelscope.surgery.declare import Operation, donors_of, parse_operation
 
@@ -85,6 +85,6 @@ def _write_record(
         "operations": [str(operation) for operation in operations],
         "seed": seed,
         "parameters": {"before": sizes[0], "after": sizes[1]},
-        "babelscope": babelscope.__version__,
+        "babelscope": __version__,
     }
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
