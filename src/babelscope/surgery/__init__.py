@@ -17,13 +17,19 @@ if TYPE_CHECKING:
 
 @overload
 def apply(
-    encoder: Encoder | Buildable, operations: Operations, seed: int = 0, donors: Mapping[str, Encoder] | None = None
+    encoder: Encoder | Buildable,
+    operations: Operations,
+    seed: int = 0,
+    donors: Mapping[str, Encoder | Buildable] | None = None,
 ) -> Encoder: ...
 
 
 @overload
 def apply(
-    encoder: PreTrainedModel, operations: Operations, seed: int = 0, donors: Mapping[str, Encoder] | None = None
+    encoder: PreTrainedModel,
+    operations: Operations,
+    seed: int = 0,
+    donors: Mapping[str, Encoder | Buildable] | None = None,
 ) -> PreTrainedModel: ...
 
 
@@ -31,13 +37,14 @@ def apply(
     encoder: Encoder | Buildable | PreTrainedModel,
     operations: Operations,
     seed: int = 0,
-    donors: Mapping[str, Encoder] | None = None,
+    donors: Mapping[str, Encoder | Buildable] | None = None,
 ) -> Encoder | PreTrainedModel:
     """An encoder after one operation or several, done in order; the given one is not changed.
 
     Args:
-        encoder: with its tokenizer, or what `babelscope.load` gives; or a model of transformers, an encoder alone or with its masked language model
-            head, for operations that need no tokenizer. A pooler of such a model is left out.
+        encoder: with its tokenizer, or what `babelscope.load` gives; or a model of transformers, an encoder alone or
+            with its masked language model head, for operations that need no tokenizer. A pooler of such a model is
+            left out.
         operations: as text, such as `reverse` or `drop:last=6`, or declared.
         seed: of what is drawn.
         donors: the encoders that operations name as theirs, by that name.
@@ -56,5 +63,6 @@ def apply(
 
     given = [operations] if isinstance(operations, str) or not isinstance(operations, Sequence) else operations
     parsed = [parse_operation(operation) if isinstance(operation, str) else operation for operation in given]
-    operated = operate(as_encoder(encoder), parsed, seed, donors)
+    given_donors = {name: as_encoder(donor) for name, donor in (donors or {}).items()}
+    operated = operate(as_encoder(encoder), parsed, seed, given_donors)
     return operated.model if isinstance(encoder, PreTrainedModel) else operated
