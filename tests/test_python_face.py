@@ -226,7 +226,7 @@ def test_what_cannot_be_loaded_is_refused(tiny, encoder):
         bs.load(built.model, name="mine")
     with pytest.raises(bs.errors.InputError, match="int: give a name, a folder, or a model"):
         bs.load(3, built.tokenizer, name="mine")
-    with pytest.raises(bs.errors.EncoderError, match="has a head for a task; give the encoder alone, its .base_model"):
+    with pytest.raises(bs.errors.EncoderError, match=r"has a head for a task; give .* its \.base_model"):
         bs.load(BertForTokenClassification(built.model.config), built.tokenizer, name="mine")
     with pytest.raises(bs.errors.EncoderError, match="no fast tokenizer"):
         bs.load(built.model, object(), name="mine")
@@ -260,7 +260,7 @@ def test_tune_refuses_what_a_study_would(tiny):
         tiny.tune("pose", train="world:qaa")
     with pytest.raises(bs.errors.StudyError, match="size: unknown key"):
         tiny.tune("pos", train="world:qaa", size=3)
-    with pytest.raises(bs.errors.StudyError, match="tuning.epochs"):
+    with pytest.raises(bs.errors.StudyError, match=r"tuning\.epochs"):
         tiny.tune("pos", train="world:qaa", tuning={"epochs": -1})
     with pytest.raises(bs.errors.StudyError, match="schedule 'thaw:3': no such schedule"):
         tiny.tune("pos", train="world:qaa", schedule="thaw:3")
@@ -370,7 +370,7 @@ def test_faults_of_a_declaration_are_told_all_at_once(tiny):
         bs.Study(name="x", encoders=[tiny.operate("reverse")], tasks={"pos": transfer()})
     with pytest.raises(bs.BabelscopeError, match="no study is named 'nonsense'"):
         bs.read_study("nonsense")
-    with pytest.raises(bs.errors.InputError, match="nonsense.yaml: cannot be read"):
+    with pytest.raises(bs.errors.InputError, match=r"nonsense\.yaml: cannot be read"):
         bs.read_study("nonsense.yaml")
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from babelscope.surgery.declare import Operation
 
     Operations = str | Operation | Sequence[str | Operation]
+    Donors = Mapping[str, Encoder | Buildable]
 
 
 @overload
@@ -20,7 +21,7 @@ def apply(
     encoder: Encoder | Buildable,
     operations: Operations,
     seed: int = 0,
-    donors: Mapping[str, Encoder | Buildable] | None = None,
+    donors: Donors | None = None,
 ) -> Encoder: ...
 
 
@@ -29,7 +30,7 @@ def apply(
     encoder: PreTrainedModel,
     operations: Operations,
     seed: int = 0,
-    donors: Mapping[str, Encoder | Buildable] | None = None,
+    donors: Donors | None = None,
 ) -> PreTrainedModel: ...
 
 
@@ -37,7 +38,7 @@ def apply(
     encoder: Encoder | Buildable | PreTrainedModel,
     operations: Operations,
     seed: int = 0,
-    donors: Mapping[str, Encoder | Buildable] | None = None,
+    donors: Donors | None = None,
 ) -> Encoder | PreTrainedModel:
     """An encoder after one operation or several, done in order; the given one is not changed.
 
