@@ -25,7 +25,7 @@ from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
 
 if TYPE_CHECKING:
-    from babelscope.report.sections import Section
+    from babelscope.report.section import Section
 
 LINE_INTERVAL = 30.0
 """Seconds between two lines about one running step, where there is no terminal that shows bars."""
@@ -49,7 +49,7 @@ class RunDisplay:
             TimeRemainingColumn(compact=True),
             console=console,
             expand=True,
-            disable=not console.is_terminal,
+            disable=not (console.is_terminal and self.pending),
         )
         self.total = self.progress.add_task("[bold]steps", total=len(plan.steps), completed=done, numbers="")
 
