@@ -16,6 +16,8 @@ from babelscope.core.errors import StudyError
 from babelscope.core.yaml import parse_value
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study, load_study
+from babelscope.surgery import Operation
+from babelscope.tuning.strategy import Strategy
 
 ROOT = Path(__file__).parent.parent
 PAGE, EXAMPLE = ROOT / "docs" / "studies.md", ROOT / "docs" / "study.yaml"
@@ -26,7 +28,12 @@ FILLED_IN = {
 }
 """What pieces of studies on pages leave out."""
 SCHEMA = Study.model_json_schema()
-DECLARED: dict[str, dict[str, Any]] = {"Study": SCHEMA} | SCHEMA["$defs"]
+FAMILIES = (Operation, Strategy)
+"""Open families: their kinds stand on the page, not the family itself."""
+KINDS = {kind.__name__: kind.model_json_schema() for family in FAMILIES for kind in family.all_kinds().values()}
+DECLARED: dict[str, dict[str, Any]] = {"Study": SCHEMA} | SCHEMA["$defs"] | KINDS
+for family in FAMILIES:
+    del DECLARED[family.__name__]
 
 
 def sections() -> dict[str, str]:

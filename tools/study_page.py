@@ -19,6 +19,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import to_jsonable_python
 
 from babelscope.core.declaration import Declaration
+from babelscope.core.registry import Registered
 from babelscope.study.declare import Study
 from babelscope.study.encoders import Adaptation, Pretraining
 
@@ -114,7 +115,9 @@ def _section(kind: type[Declaration], paths: Iterable[str]) -> Iterator[str]:
 
 
 def _members(kind: type[Declaration]) -> list[type[Declaration]]:
-    """What a declaration can be: itself, or the last ones that derive from it."""
+    """What a declaration can be: the kinds of an open family, itself, or the last ones that derive from it."""
+    if issubclass(kind, Registered):
+        return list(kind.all_kinds().values())
     return [last for derived in kind.__subclasses__() for last in _members(derived)] or [kind]
 
 
