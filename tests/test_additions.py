@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -22,39 +23,17 @@ from babelscope.tuning.schedule import Schedule, parse_schedule
 from command_line import SOON, babelscope, declaration, transfer, write_study
 from test_schedule import QUICK, a_tagger, changed, copied, family_encoder
 
-SWAP_HALVES = '''
-from typing import Literal
-
-from babelscope.surgery import Operation
+DOCS = Path(__file__).parent.parent / "docs"
 
 
-class SwapHalves(Operation):
-    """Exchange the lower and the upper half of the layers."""
-
-    operation: Literal["swap_halves"] = "swap_halves"
-
-    def apply(self, encoder, seed, donors):
-        from babelscope.surgery.order import in_order
-
-        count = encoder.model.config.num_hidden_layers
-        return in_order(encoder, [*range(count // 2, count), *range(count // 2)])
-'''
-EMBEDDINGS = '''
-from typing import Literal
-
-from babelscope.tuning import Strategy
+def example(page: str, name: str) -> str:
+    """The file on a page of the documentation that defines a class of that name."""
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)
+    (block,) = (block for block in blocks if f"class {name}(" in block)
+    return block
 
 
-class Embeddings(Strategy):
-    """Train the embeddings alone."""
-
-    strategy: Literal["embeddings"] = "embeddings"
-
-    def entry_stages(self, layers):
-        return (0, *[None] * layers)
-'''
-
-
+SWAP_HALVES, EMBEDDINGS = example("surgery.md", "SwapHalves"), example("training.md", "Embeddings")
 ADDED = ((operations, "swap_halves", SWAP_HALVES, Operation), (schedules, "embeddings", EMBEDDINGS, Strategy))
 
 
