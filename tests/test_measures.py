@@ -12,8 +12,8 @@ import torch
 
 from babelscope.core.errors import InputError, StudyError
 from babelscope.core.faults import Faults
-from babelscope.core.row import Row
-from babelscope.core.step import Step, Workspace
+from babelscope.core.row import Row, training_label
+from babelscope.core.step import STEPS, Step, Workspace
 from babelscope.encoders.tap import sentence_states
 from babelscope.engine import run_plan
 from babelscope.engine.recall import recall
@@ -343,3 +343,17 @@ def test_tasks_that_are_not_there_are_named(encoder_folder):
         lookup.task("pos")
     with pytest.raises(InputError, match="no encoder is named e"):
         lookup.tuned("e")
+
+
+# Rows.
+
+
+def test_steps_of_measures_say_of_which_kind_their_rows_are():
+    own = [step for step in STEPS.values() if step.__module__.startswith("babelscope.measures.")]
+    kinds = {step.row_kind for step in own if step is not MeasureLayers}  # whose rows say so themselves
+    assert kinds == {kind for kind in Measure.kinds if kind not in ("anisotropy", "letters")} | {"probe"}
+
+
+def test_a_training_is_named_with_its_few_examples():
+    assert training_label({"train_languages": "qaa+qab", "shots": None}) == "qaa+qab"
+    assert training_label({"train_languages": "qaa+qab", "shots": 10}) == "qaa+qab:10"
