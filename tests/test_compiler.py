@@ -202,7 +202,7 @@ def native(**shape: int) -> dict[str, Any]:
         (
             ["transplant:donor=wide"],
             "transplant:donor=wide: the donor's embeddings have 32 dimensions, the encoder's 16; give bridge=random or "
-            "bridge=least-squares, or keep shared pieces with rows=overlap",
+            "bridge=least-squares, or keep shared tokens with rows=overlap",
         ),
     ],
 )

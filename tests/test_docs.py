@@ -115,7 +115,7 @@ def test_examples_on_pages_are_studies(page, text, tmp_path, monkeypatch):
     monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "news.txt").write_text("\n".join(f"zin {number}" for number in range(20)))
-    absent = "is not in the data folder|cannot be reached|could not be fetched|no such folder|neither a folder"
+    absent = "is not in the data folder|there is no file|cannot be reached|could not be fetched|no such folder|neither"
     try:
         compiled(text, tmp_path)
     except StudyError as error:

@@ -106,7 +106,7 @@ class Between(NamedTuple):
         """The model of a task of the study."""
         task, _ = name.split()
         languages = languages_of(name)
-        steps = [step for step in self.plan.steps.values() if isinstance(step, Tune) and step.task == task]
+        steps = [step for step in self.plan.steps.values() if isinstance(step, Tune) and step.task.name == task]
         [found] = [step for step in steps if [data.language for data in step.train] == languages]
         return found
 
@@ -132,7 +132,7 @@ class Between(NamedTuple):
         model = self.tuned(name)
         steps = [step for step in self.plan.steps.values() if isinstance(step, Evaluate) and step.model == model]
         [step] = steps
-        return [row for row in self.store.rows(step.key) if row.measure in TASKS[model.task].measures]
+        return [row for row in self.store.rows(step.key) if row.measure in model.task.measures]
 
     def weights(self, name: str) -> dict[str, np.ndarray]:
         """Of the best model."""

@@ -43,11 +43,18 @@ def _fault(kind: type[Declaration], fault: Any) -> str:
         return f"{where}: unknown key; allowed are {', '.join(allowed)}"
     if fault["type"] == "missing":
         return f"{where}: missing"
-    problem = _IN_WORDS.get(fault["type"], fault["msg"].removeprefix("Value error, "))
+    problem = in_words(fault)
     # What is wrong with a declaration as a whole names what it is about; all of it would hide that.
     whole = fault["type"] == "value_error" and isinstance(fault["input"], dict)
     given = "" if whole else f" (given: {_GIVEN.repr(fault['input'])})"
-    return f"{where}: {problem.format(**fault.get('ctx', {}))}{given}"
+    return f"{where}: {problem}{given}"
+
+
+def in_words(fault: Any) -> str:
+    """What is wrong with a value, as pydantic tells it, in the words of those who write studies."""
+    if template := _IN_WORDS.get(fault["type"]):
+        return template.format(**fault.get("ctx", {}))
+    return str(fault["msg"]).removeprefix("Value error, ")
 
 
 _IN_WORDS = {
@@ -60,6 +67,8 @@ _IN_WORDS = {
     "float_parsing": "should be a number",
     "float_type": "should be a number",
     "string_type": "should be text",
+    "bool_parsing": "should be true or false",
+    "bool_type": "should be true or false",
 }
 """What YAML's users call things, by the type of a fault."""
 
@@ -91,12 +100,13 @@ def _registered(families: list[type[Declaration]], part: str) -> list[type[Decla
 
 def _tag(kind: type[Declaration]) -> str:
     """What says in a location that a declaration is of this kind."""
-    operation = kind.model_fields.get("operation")
-    return str(operation.default) if operation else f"<{kind.__name__.lower()}>"
+    name = kind.model_fields[kind.by].default if issubclass(kind, Registered) else kind.__name__.lower()
+    return f"<{name}>"
 
 
 def _declarations_in(annotation: Any) -> Iterator[type[Declaration]]:
+    """The declarations in a type; of an open family, all of its kinds."""
     if isinstance(annotation, type) and issubclass(annotation, Declaration):
-        yield annotation
+        yield from annotation.kinds.values() if issubclass(annotation, Registered) else [annotation]
     for option in get_args(annotation):
         yield from _declarations_in(option)

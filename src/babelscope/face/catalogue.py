@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from babelscope.core.errors import InputError
-from babelscope.core.registry import import_plugins
-from babelscope.core.tasks import BASELINES, HEADS, TASKS
+from babelscope.core.grammar import Fields, arguments_of, usage
+from babelscope.core.registry import Registered, import_plugins
+from babelscope.core.tasks import TASKS
 from babelscope.corpora.sources import available_treebanks
 from babelscope.encoders.places import SHIPPED, shipped_encoders
 from babelscope.engine.store import Store
@@ -14,8 +15,11 @@ from babelscope.measures import Measure
 from babelscope.measures.similarities import SIMILARITIES
 from babelscope.studies import STUDIES, find_study
 from babelscope.study.compile import compile_study
-from babelscope.surgery.declare import OPERATIONS, usage
-from babelscope.world import FAMILY
+from babelscope.surgery import Operation
+from babelscope.tasks.kinds import kind_of
+from babelscope.tuning.schedule import schedule_arguments
+from babelscope.tuning.strategy import Strategy
+from babelscope.world import LANGUAGES
 
 Table = tuple[tuple[str, ...], Sequence[tuple[str, ...]]]
 
@@ -43,8 +47,8 @@ def _tasks() -> Table:
             name,
             info.title,
             ", ".join(info.measures),
-            ", ".join(BASELINES[info.kind]),
-            ", ".join(HEADS.get(info.kind, ())),
+            ", ".join(kind_of(info).baselines),
+            ", ".join(kind_of(info).heads),
         )
         for name, info in TASKS.items()
     ]
@@ -52,8 +56,19 @@ def _tasks() -> Table:
 
 
 def _surgeries() -> Table:
-    lines = [(name, usage(kind), (kind.__doc__ or "").partition("\n")[0]) for name, kind in OPERATIONS.items()]
-    return ("operation", "arguments", "what it does"), lines
+    return ("operation", "arguments", "what it does"), _kinds(Operation)
+
+
+def _schedules() -> Table:
+    return ("schedule", "arguments", "what is trained"), _kinds(Strategy, schedule_arguments)
+
+
+def _kinds(family: type[Registered], arguments: Callable[..., Fields] = arguments_of) -> list[tuple[str, ...]]:
+    """Name, arguments and the first line about each kind of a family."""
+    return [
+        (name, usage(arguments(kind)), (kind.__doc__ or "").partition("\n")[0])
+        for name, kind in family.all_kinds().items()
+    ]
 
 
 def _measures() -> Table:
@@ -74,7 +89,7 @@ def _measures() -> Table:
 def _languages() -> Table:
     lines = [
         (f"world:{code}", member.language.script, member.role, "seen" if member.seen else "unseen")
-        for code, member in FAMILY.items()
+        for code, member in LANGUAGES.items()
     ]
     return ("treebank", "script", "relation to the source", "by the shipped encoders"), lines
 
@@ -97,8 +112,8 @@ def _encoders() -> Table:
 
 
 KINDS: dict[str, Callable[[], Table]] = {
-    "studies": _studies, "tasks": _tasks, "surgeries": _surgeries, "measures": _measures, "languages": _languages,
-    "encoders": _encoders, "treebanks": _treebanks,
+    "studies": _studies, "tasks": _tasks, "surgeries": _surgeries, "schedules": _schedules, "measures": _measures,
+    "languages": _languages, "encoders": _encoders, "treebanks": _treebanks,
 }  # fmt: skip
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from babelscope.encoders.load import Encoder
-    from babelscope.surgery.parts import Place
+    from babelscope.surgery.parts import Location
     from babelscope.tasks.models import TaskModel
 
 BACKBONE = "backbone."
@@ -92,12 +92,12 @@ def _groups(model: TaskModel, encoder: Encoder) -> dict[str, list[str]]:
     return groups
 
 
-def _place(name: str, encoder: Encoder) -> Place:
+def _place(name: str, encoder: Encoder) -> Location:
     """Where a weight of a task's model is, which calls the encoder inside of it its backbone."""
     from babelscope.encoders.state import backbone_prefix
-    from babelscope.surgery.parts import Place, place_of
+    from babelscope.surgery.parts import Location, location_of
 
     if name.startswith(BACKBONE):
-        return place_of(encoder, backbone_prefix(encoder) + name.removeprefix(BACKBONE))
+        return location_of(encoder, backbone_prefix(encoder) + name.removeprefix(BACKBONE))
     is_encoders = encoder.has_mlm_head and name.startswith(backbone_prefix(encoder))
-    return place_of(encoder, name) if is_encoders else Place("head", None)
+    return location_of(encoder, name) if is_encoders else Location("head", None)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from babelscope.core.errors import InputError
-from babelscope.core.row import training_label
+from babelscope.core.row import BETWEEN
 from babelscope.measures.compiled import Compiled
 from babelscope.steps import EncoderStep, Tune
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def path_labels(models: Sequence[Tune], *further: str) -> dict[str, Any]:
     """The columns of the first model, and the `path` from it to the others: `qaa > qaa+qab:10`."""
-    return models[0].labels | {"path": " > ".join([*(training_label(model.labels) for model in models), *further])}
+    return models[0].labels | {"path": BETWEEN.join([*(str(model.trained_on) for model in models), *further])}
 
 
 def check_alike(models: Sequence[Tune]) -> None:
@@ -29,6 +29,9 @@ def check_alike(models: Sequence[Tune]) -> None:
     """
     first, *others = models
     for other in others:
+        if other.task.labels != first.task.labels:
+            ours, theirs = (", ".join(model.task.labels) for model in (first, other))
+            raise InputError(f"models of different classes cannot be combined: {ours}; {theirs}")
         if other.entity_types != first.entity_types:
             types = "; ".join(", ".join(model.entity_types) for model in (first, other))
             raise InputError(f"models of different entity types cannot be combined: {types}. Map them to the same")
@@ -44,7 +47,7 @@ def check_tasks(names: Sequence[str], compiled: Compiled) -> None:
     tasks = [compiled.task(name) for name in names]
     if len(set(names)) < len(names):
         raise InputError(f"{', '.join(names)}: a model and itself; give different tasks")
-    first, *others = [(task.task, task.transfer.head) for task in tasks]
+    first, *others = [(str(task.task), task.transfer.head) for task in tasks]
     for name, other in zip(names[1:], others, strict=True):
         if other != first:
             raise InputError(f"{names[0]} and {name} are models of different shapes; give tasks of one kind and head")

@@ -13,18 +13,16 @@ from babelscope.core.errors import InputError
 from babelscope.core.faults import Faults
 from babelscope.core.row import Row
 from babelscope.core.step import Results, Step, Workspace
-from babelscope.core.tasks import TASKS
 from babelscope.corpora.letters import split_name
 from babelscope.measures.compiled import Compiled
 from babelscope.measures.measure import Measure
-from babelscope.steps import SENTENCES, Evaluate, Recurrent
+from babelscope.steps import SENTENCES, Evaluate
+from babelscope.tasks.kinds import BILSTM, kind_of
 from babelscope.tuning.schedule import Schedule
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-BILSTM: str = Recurrent().labels["encoder"]
 
 
 class Scored(Declaration):
@@ -60,7 +58,7 @@ class Comparison(Measure):
 
     def _check_paired(self, compiled: Compiled) -> None:
         sides = [side for side in (self.first, self.second) if side.task in compiled.tasks]
-        tasks = dict.fromkeys(compiled.tasks[side.task].task for side in sides)
+        tasks = dict.fromkeys(str(compiled.tasks[side.task].task) for side in sides)
         if len(tasks) > 1:
             raise InputError(f"{' and '.join(tasks)} are not scored alike; compare models of one task")
         sources = [(split_name(side.evaluate)[0], compiled.tasks[side.task].transfer.sizes.test) for side in sides]
@@ -77,8 +75,7 @@ class Comparison(Measure):
 
 def _check_scored(scored: Scored, compiled: Compiled) -> None:
     task = compiled.task(scored.task)
-    info = TASKS[task.task]
-    if info.kind not in ("tags", "entities", "trees") and info.measures[0] != "accuracy":
+    if not kind_of(task.task).scored_by_sentence(task.task):
         raise InputError(f"{task.task} is not scored sentence by sentence, which a comparison needs")
     if scored.encoder == BILSTM:
         if scored.encoder not in task.transfer.baselines:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from babelscope.core.errors import InputError
-from babelscope.core.tasks import TaskName
+from babelscope.core.tasks import Task
 from babelscope.corpora.datasets import Dataset
 from babelscope.steps import EncoderStep, Tune
 from babelscope.tuning.schedule import Schedule
@@ -22,7 +22,7 @@ class TrainedTask(Protocol):
     """One of the study's tasks."""
 
     @property
-    def task(self) -> TaskName:
+    def task(self) -> Task:
         """What is trained."""
 
     @property

@@ -11,8 +11,9 @@ from pydantic import Field, FiniteFloat, NonNegativeInt, PositiveInt, SerializeA
 
 from babelscope.core.faults import Faults
 from babelscope.core.row import Row
+from babelscope.core.scores import MEASURES
 from babelscope.core.step import Step, Workspace
-from babelscope.core.tasks import TASKS, TaskName
+from babelscope.core.tasks import Task
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset, data_labels
 from babelscope.corpora.sources import Split
@@ -90,7 +91,7 @@ class Interpolation(Measure):
     def _scored(self, compiled: Compiled) -> object:
         """What rows say of the models, and the split they are scored on."""
         tasks = [compiled.tasks[name] for name in self.tasks if name in compiled.tasks]
-        return [(task.task, task.train) for task in tasks], self.random, self.part, self.split
+        return [(str(task.task), task.train) for task in tasks], self.random, self.part, self.split
 
     def _share_encoders(self, other: Interpolation, compiled: Compiled) -> bool:
         mine, others = encoders_of(self.tasks, compiled), encoders_of(other.tasks, compiled)
@@ -133,7 +134,7 @@ class Interpolation(Measure):
 
 
 def _find(
-    name: str, task: TaskName, types: tuple[tuple[str, str], ...], split: Split, sentences: int, world_seed: int
+    name: str, task: Task, types: tuple[tuple[str, str], ...], split: Split, sentences: int, world_seed: int
 ) -> Dataset:
     return datasets.find(task, name, split, sentences, world_seed, dict(types))
 
@@ -217,7 +218,7 @@ class Surface(Step):
         """The points that all rows are there of; rows of a point that a kill has cut short are dropped."""
         rows = workspace.rows_so_far()
         counts = Counter(_point(row) for row in rows)
-        measures = len(TASKS[self.models[0].task].measures) + 1  # the loss
+        measures = len(self.models[0].task.measures) + 1  # the loss
         # Rows hold two alphas, so the mean of four models is measured again; a line that was cut short is dropped too.
         whole = {point for point in self.points if counts[point] == len(set(self.data)) * measures}
         workspace.write_rows(row for row in rows if _point(row) in whole)
@@ -229,9 +230,7 @@ def _point(row: Row) -> Point:
 
 
 def _unit(measure: str) -> str:
-    from babelscope.tasks.metrics import MEASURES
-
-    return MEASURES[measure].unit if measure in MEASURES else "" if measure in ("loss", "perplexity") else "share"
+    return MEASURES[measure].unit
 
 
 def _names(model: TaskModel, part: Part) -> list[str] | None:

@@ -24,7 +24,7 @@ from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.study.encoders import Adaptation, DeclaredText, Pretraining
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM, SCRATCH, above, against_chance, by_letters
 from babelscope.tuning.settings import Tuning
-from babelscope.world import FAMILY
+from babelscope.world import FAMILY, LANGUAGES
 
 QUESTION = (
     "A language that an encoder has never seen: does the encoder as it is beat a BiLSTM that starts from nothing (the "
@@ -195,7 +195,7 @@ def _encoders(cell: Cell, setting: Setting) -> Iterator[Adaptation | Pretraining
 
 
 def _text(cell: Cell) -> DeclaredText:
-    if cell.language.code in FAMILY:
+    if cell.language.code in LANGUAGES:
         return WorldText(language=cell.language.code, sentences=10_000, letters=cell.letters)
     return cell.lettered(cell.language.text)
 

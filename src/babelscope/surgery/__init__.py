@@ -1,1 +1,14 @@
-"""Surgery: operations on an encoder's weights, each a pure function of the encoder and a seed."""
+"""Surgery: operations on an encoder's weights, each a value whose `apply` is a pure function of an encoder and a seed.
+
+An operation is a class in a file of its own in `operations/`. A new file there is all that a new operation takes:
+studies, the text form, `babelscope list surgeries` and `babelscope operate` then know it. Loads no torch.
+"""
+
+from babelscope.surgery import operations
+from babelscope.surgery.operation import AnyOperation, OnPart, Operation, parse_operation
+from babelscope.surgery.sequence import apply, check_operations, count_layers, describe, donors_of
+
+__all__ = [
+    "AnyOperation", "OnPart", "Operation", "apply", "check_operations", "count_layers", "describe", "donors_of",
+    "operations", "parse_operation",
+]  # fmt: skip

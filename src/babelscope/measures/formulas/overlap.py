@@ -15,7 +15,7 @@ from transformers import PreTrainedTokenizerBase
 from babelscope.encoders.pieces import Frame
 from babelscope.encoders.vocabulary import spelled_pieces
 from babelscope.encoders.windows import encode_words
-from babelscope.surgery.declare import ENGLISH_LIKE
+from babelscope.surgery.fields import ENGLISH_LIKE
 
 AT_ONCE = 1000
 """Texts that are encoded together."""

@@ -16,7 +16,7 @@ from babelscope.encoders.places import locate
 from babelscope.steps import Adapt, EncoderStep, Load, Operate, Pretrain
 from babelscope.study.declare import Study
 from babelscope.study.encoders import Adaptation, Pretraining
-from babelscope.surgery.declare import donors_of
+from babelscope.surgery import donors_of
 from babelscope.tuning.probes import START
 
 Given = str | Pretraining | Adaptation

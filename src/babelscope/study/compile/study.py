@@ -17,7 +17,6 @@ from babelscope.study.compile.encoders import ResolvedEncoders
 from babelscope.study.compile.surgeries import check_surgeries
 from babelscope.study.compile.transfers import ResolvedTransfer, resolve_transfer
 from babelscope.study.declare import Study
-from babelscope.tuning.schedule import check_duration, check_schedule
 
 
 def compile_study(study: Study) -> Plan:
@@ -82,9 +81,9 @@ def _check_schedules(study: Study, encoders: Iterable[EncoderStep], faults: Faul
     for k, schedule in enumerate(study.schedules):
         if schedule:
             for count in layers:
-                faults.resolve(f"schedules.{k}", check_schedule, schedule, count)
+                faults.resolve(f"schedules.{k}", schedule.check, count)
             for epochs, steps in durations:
-                faults.resolve(f"schedules.{k}", check_duration, schedule, epochs, steps)
+                faults.resolve(f"schedules.{k}", schedule.check_duration, epochs, steps)
 
 
 def _check_heads(encoders: ResolvedEncoders, transfers: Mapping[str, ResolvedTransfer], faults: Faults) -> None:
