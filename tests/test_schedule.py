@@ -19,7 +19,7 @@ from babelscope.tasks.bilstm.words import Vocabulary
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
 from babelscope.tasks.tag import Tagger, Tagging
 from babelscope.tuning.batches import all_batches, stage_starts
-from babelscope.tuning.checkpoint import read_weights, weights_of
+from babelscope.tuning.checkpoint import module_weights, read_weights
 from babelscope.tuning.freezing import backbone_of, layers_of, trained_part
 from babelscope.tuning.loop import tune
 from babelscope.tuning.schedule import DeclaredSchedule, Schedule, parse_schedule
@@ -76,11 +76,11 @@ def depths(model):
 
 
 def changed(before, model):
-    return {name for name, tensor in weights_of(model).items() if not torch.equal(tensor, before[name])}
+    return {name for name, tensor in module_weights(model).items() if not torch.equal(tensor, before[name])}
 
 
 def copied(model):
-    return {name: tensor.detach().clone() for name, tensor in weights_of(model).items()}
+    return {name: tensor.detach().clone() for name, tensor in module_weights(model).items()}
 
 
 # --- the declaration
@@ -301,7 +301,7 @@ def test_a_gradual_run_resumes_with_the_same_bits(stops, tokenizer, tagged, tmp_
         task = Tagging(tagger, tagged[:40], {"qaa": tagged[40:]})
         schedule = parse_schedule("gradual:groups=3,every=2,decay=0.8")
         history = tune(tagger, task, QUICK, 0, folder, progress, checkpoint_seconds=0.0, schedule=schedule)
-        return weights_of(tagger), history
+        return module_weights(tagger), history
 
     for stop in stops:
         with pytest.raises(StoppedError):
@@ -341,7 +341,7 @@ def test_decay_slows_lower_layers_down(tokenizer, tagged, tmp_path):
     tuning = Tuning(learning_rate=1e-3, steps=1, warmup=0, weight_decay=0, epsilon=1e-12, clip=None)
     tune(tagger, Tagging(tagger, tagged), tuning, 0, tmp_path, schedule=parse_schedule("freeze:-1,decay=0.5"))
     for at, factor in {0: 0.125, 1: 0.25, 2: 0.5, 3: 1.0, None: 1.0}.items():
-        moves = [(weights_of(tagger)[name] - before[name]).abs().max() for name in depth if depth[name] == at]
+        moves = [(module_weights(tagger)[name] - before[name]).abs().max() for name in depth if depth[name] == at]
         assert max(moves).item() == pytest.approx(1e-3 * factor, rel=0.01)
 
 
@@ -435,7 +435,7 @@ def test_adapters_are_merged_into_the_matrices(family, tokenizer, tagged, tmp_pa
     before, depth = copied(tagger), depths(tagger)
     task = Tagging(tagger, tagged[:40], {"qaa": tagged[40:]})
     history = tune(tagger, task, QUICK, 0, tmp_path, schedule=parse_schedule("freeze:1,lora=2"))
-    after = weights_of(tagger)
+    after = module_weights(tagger)
     assert list(after) == list(before)
     moved = changed(before, tagger)
     assert {depth[name] for name in moved} == {None, 2, 3}
@@ -457,7 +457,7 @@ def test_adapters_resume_with_the_same_bits(tokenizer, tagged, tmp_path):
         tagger = a_tagger(family_encoder("bert", tokenizer))
         schedule = parse_schedule("gradual:groups=3,every=2,lora=2")
         tune(tagger, Tagging(tagger, tagged), QUICK, 0, folder, progress, checkpoint_seconds=0.0, schedule=schedule)
-        return weights_of(tagger)
+        return module_weights(tagger)
 
     with pytest.raises(StoppedError):
         run(tmp_path / "stopped", stop_at(3))
@@ -492,7 +492,7 @@ class Notes:
         assert not torch.is_grad_enabled()
         torch.rand(step + 3)
         model.train()
-        self.seen.append((step, {name: tensor.clone() for name, tensor in weights_of(model).items()}))
+        self.seen.append((step, {name: tensor.clone() for name, tensor in module_weights(model).items()}))
 
 
 @pytest.mark.parametrize("text", [None, "gradual:groups=3,every=2"])
@@ -501,7 +501,7 @@ def test_a_watch_sees_the_steps_and_changes_nothing(text, tokenizer, tagged, tmp
         tagger = a_tagger(family_encoder("bert", tokenizer))
         given = {"checkpoint_seconds": 0.0, "schedule": text and parse_schedule(text), "watch": watch}
         tune(tagger, Tagging(tagger, tagged), QUICK, 0, folder, progress, **given)
-        return weights_of(tagger)
+        return module_weights(tagger)
 
     notes, alone = Notes(2), run(tmp_path / "alone")
     start = copied(a_tagger(family_encoder("bert", tokenizer)))

@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
+from babelscope.core.training import TrainedOn
+
+BETWEEN = " > "
+"""What stands in `path` between models."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -47,6 +52,16 @@ class Row:
     low: float | None = None
     """The ends of the value's 95% interval, where it has one."""
     high: float | None = None
+
+    @property
+    def trained_on(self) -> str:
+        """What the model was trained on, as one text: `qaa+qab:10`; empty where no column says it."""
+        return str(TrainedOn(tuple(self.train_languages.split("+")), self.shots)) if self.train_languages else ""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """What the models were trained on that the row's model is between, the origin first, as such texts."""
+        return tuple(self.path.split(BETWEEN)) if self.path else ()
 
     def labelled(self, **labels: Any) -> Row:
         """The same number with some columns filled in."""

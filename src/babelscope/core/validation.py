@@ -81,7 +81,7 @@ def _located(kind: type[Declaration], location: list[str]) -> tuple[list[str], l
     path: list[str] = []
     kinds, is_name = [kind], False
     for part in location:
-        meant = [one for one in kinds if len(kinds) > 1 and _tag(one) == part]
+        meant = [one for one in kinds if len(kinds) > 1 and _tag(one) == part] or _registered(kinds, part)
         if meant or part.startswith(("<", "[")):  # a tag; "the key"
             kinds = meant or kinds
             continue
@@ -92,15 +92,19 @@ def _located(kind: type[Declaration], location: list[str]) -> tuple[list[str], l
     return path, sorted({name for one in kinds for name in one.model_fields})
 
 
+def _registered(families: list[type[Declaration]], part: str) -> list[type[Declaration]]:
+    """The kind that `<name>` in a location stands for, of those in a family's table."""
+    tables = [family.kinds for family in families if issubclass(family, Registered)]
+    return [table[part[1:-1]] for table in tables if part.startswith("<") and part[1:-1] in table]
+
+
 def _tag(kind: type[Declaration]) -> str:
     """What says in a location that a declaration is of this kind."""
-    name = kind.model_fields[kind.by].default if issubclass(kind, Registered) else kind.__name__.lower()
-    return f"<{name}>"
+    return f"<{kind.__name__.lower()}>"
 
 
 def _declarations_in(annotation: Any) -> Iterator[type[Declaration]]:
-    """The declarations in a type; of an open family, all of its kinds."""
     if isinstance(annotation, type) and issubclass(annotation, Declaration):
-        yield from annotation.kinds.values() if issubclass(annotation, Registered) else [annotation]
+        yield annotation
     for option in get_args(annotation):
         yield from _declarations_in(option)

@@ -6,17 +6,20 @@ from collections.abc import Callable, Sequence
 
 from babelscope.core.errors import InputError
 from babelscope.core.grammar import Fields, arguments_of, usage
-from babelscope.core.registry import Registered
-from babelscope.core.tasks import BASELINES, HEADS, TASKS
+from babelscope.core.registry import Registered, import_plugins
+from babelscope.core.tasks import TASKS
 from babelscope.corpora.sources import available_treebanks
 from babelscope.encoders.places import SHIPPED, shipped_encoders
 from babelscope.engine.store import Store
+from babelscope.measures import Measure
+from babelscope.measures.similarities import SIMILARITIES
 from babelscope.studies import STUDIES, find_study
 from babelscope.study.compile import compile_study
 from babelscope.surgery import Operation
+from babelscope.tasks.kinds import kind_of
 from babelscope.tuning.schedule import schedule_arguments
 from babelscope.tuning.strategy import Strategy
-from babelscope.world import FAMILY
+from babelscope.world import LANGUAGES
 
 Table = tuple[tuple[str, ...], Sequence[tuple[str, ...]]]
 
@@ -44,8 +47,8 @@ def _tasks() -> Table:
             name,
             info.title,
             ", ".join(info.measures),
-            ", ".join(BASELINES[info.kind]),
-            ", ".join(HEADS.get(info.kind, ())),
+            ", ".join(kind_of(info).baselines),
+            ", ".join(kind_of(info).heads),
         )
         for name, info in TASKS.items()
     ]
@@ -69,27 +72,24 @@ def _kinds(family: type[Registered], arguments: Callable[..., Fields] = argument
 
 
 def _measures() -> Table:
-    return ("measure", "what it is"), [
-        ("accuracy", "share of words, or of texts, with the gold label"),
-        ("f1, precision, recall", "of named entities, by whole spans; f1 of sentence tasks: of class 1"),
-        ("las, uas", "share of words with the gold head (and relation); .nopunct: without PUNCT and SYM"),
-        ("matthews, pearson, spearman", "correlations of predictions with gold labels or numbers"),
-        ("perplexity", "exp of the mean loss on fixed masked pieces"),
-        ("retrieval", "share of sentences whose nearest neighbour by cosine is their translation, layer by layer"),
-        ("mutual retrieval", "share of sentences and translations that are each other's nearest, likewise"),
-        (
-            "linear CKA, RBF CKA",
-            "how alike parallel sentences lie in two languages, layer by layer; (biased), (debiased)",
-        ),
-        ("coverage, unknown", "share of words that were scored; that hold a piece unknown to the tokenizer"),
-        (".low, .high", "bounds of the 95% BCa bootstrap interval over sentences, after any of the above"),
+    import_plugins()
+    scores = [
+        ("accuracy", "score", "share of words, or of texts, with the gold label"),
+        ("f1, precision, recall", "score", "of named entities, by whole spans; f1 of sentence tasks: of class 1"),
+        ("las, uas", "score", "share of words with the gold head (and relation); .nopunct: without PUNCT and SYM"),
+        ("matthews, pearson, spearman", "score", "correlations of predictions with gold labels or numbers"),
+        ("perplexity", "score", "exp of the mean loss on fixed masked tokens"),
+        ("coverage, unknown", "score", "share of words that were scored; that hold a token unknown to the tokenizer"),
     ]
+    measures = [(name, "measure", (kind.__doc__ or "").partition("\n")[0]) for name, kind in Measure.kinds.items()]
+    similarities = [(name, "similarity", one.meaning) for name, one in SIMILARITIES.items()]
+    return ("name", "kind", "what it is"), [*scores, *measures, *similarities]
 
 
 def _languages() -> Table:
     lines = [
         (f"world:{code}", member.language.script, member.role, "seen" if member.seen else "unseen")
-        for code, member in FAMILY.items()
+        for code, member in LANGUAGES.items()
     ]
     return ("treebank", "script", "relation to the source", "by the shipped encoders"), lines
 

@@ -21,8 +21,6 @@ from babelscope.face import catalogue
 from babelscope.face.display import table_of
 from babelscope.face.job import Job, job_of
 from babelscope.steps.plan import check_device
-from babelscope.studies import published_rows
-from babelscope.study.declare import dump_study
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
@@ -137,23 +135,12 @@ def rows(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE
 @app.command()
 def report(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
     """Write a study's report: one .html file that opens anywhere; or its figures (.svg, .png) or tables (.md)."""
-    from babelscope.report import Contrasted, Report, write_report
+    from babelscope.report import report_of, write_report
 
     job = job_of(name, with_, store)
     found = _found_rows(job)
-    content = Report(
-        title=job.title,
-        question=job.study.question,
-        rows=[*found, *published_rows(job.study.name)],
-        declaration=dump_study(job.study),
-        labels=results.language_labels(row.language for row in found),
-        contrasts=[
-            Contrasted(one.claim, *((side.encoder, side.surgery) for side in (one.first, one.second)))
-            for one in job.study.contrasts
-        ],
-        untrained=[one.name for one in job.study.surgeries if one and one.forgets_all],
-        provenance={"seeds": ", ".join(map(str, job.study.seeds))} | results.provenance(job.plan, job.store),
-    )
+    provenance = results.provenance(job.plan, job.store)
+    content = report_of(job.study, found, title=job.title, provenance=provenance)
     for path in write_report(content, output):
         out.print(f"report: {path.resolve()}", highlight=False)
 
@@ -244,7 +231,8 @@ def advise(
 ) -> None:
     """Which encoder and recipe for a language: what is seen beforehand, a plan, and with --run the verdict."""
     from babelscope.advise.command import advise as ask
-    from babelscope.advise.request import Places, asked
+    from babelscope.advise.outputs import Outputs
+    from babelscope.advise.request import asked
     from babelscope.face.display import RunDisplay, show_section
 
     given = {
@@ -253,7 +241,7 @@ def advise(
     }  # fmt: skip
     request, kept = asked(given), Store(store)
     ask(
-        request, Places(output, store, export), run, lambda text: err.print(text, markup=False, highlight=False),
+        request, Outputs(output, store, export), run, lambda text: err.print(text, markup=False, highlight=False),
         lambda section: show_section(section, out), lambda plan: RunDisplay(plan, kept, err),
     )  # fmt: skip
     if export:

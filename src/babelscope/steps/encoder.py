@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import NonNegativeInt, SerializeAsAny
 
 from babelscope.core.step import Results, Step
-from babelscope.encoders.places import has_mlm_head, layer_count, verify
+from babelscope.encoders.places import Place, has_mlm_head, layer_count
 from babelscope.surgery import AnyOperation, apply, count_layers, donors_of
 
 if TYPE_CHECKING:
@@ -56,12 +55,9 @@ class Load(EncoderStep):
 
     def read(self) -> Encoder:
         """The encoder at the step's place, which must still hold what the step was planned with."""
-        from babelscope.encoders.load import load_encoder
+        from babelscope.encoders.load import load_located
 
-        if not Path(self.place).is_dir():
-            return load_encoder(self.place, revision=self.content)
-        verify(self.place, self.content)
-        return load_encoder(self.place)
+        return load_located(Place(self.name, self.content, self.place))
 
     @property
     def labels(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from babelscope.core.row import Row
 from babelscope.core.step import Step, Workspace
-from babelscope.core.tasks import BaselineName, TaskName
+from babelscope.core.tasks import Task
 from babelscope.corpora.datasets import Dataset, data_labels
 from babelscope.steps.tune import Tune
 
@@ -25,6 +25,7 @@ class Evaluate(Step):
     """Score a tuned model on one data set, zero-shot where its language is not a training language."""
 
     version: ClassVar[int] = 2
+    row_kind: ClassVar[str] = "score"
 
     model: Tune
     data: Dataset
@@ -52,8 +53,11 @@ class Evaluate(Step):
 class Baseline(Step):
     """Score a rule or a linear model that needs no encoder."""
 
-    baseline: BaselineName
-    task: TaskName
+    row_kind: ClassVar[str] = "score"
+
+    baseline: str
+    """The name of a `BaselineRule`."""
+    task: Task
     train: tuple[Dataset, ...]
     data: Dataset
 
@@ -67,12 +71,12 @@ class Baseline(Step):
 
         scores = score_baseline(_fitted(self.baseline, self.task, self.train), self.task, self.data.read())
         languages = "+".join(dict.fromkeys(data.code for data in self.train))
-        labels = {"encoder": self.baseline, "task": self.task, "train_languages": languages}
+        labels = {"encoder": self.baseline, "task": self.task.name, "train_languages": languages}
         workspace.write_rows(_score_rows(scores, labels | data_labels(self.data)))
 
 
 @lru_cache(maxsize=4)
-def _fitted(baseline: str, task: TaskName, train: tuple[Dataset, ...]) -> Callable[..., Any]:
+def _fitted(baseline: str, task: Task, train: tuple[Dataset, ...]) -> Callable[..., Any]:
     """A baseline, fitted once in a process for all the data sets that it is scored on."""
     from babelscope.tasks.models import fit_baseline
 
@@ -94,10 +98,8 @@ def _latest_model(step: Tune, workspace: Workspace) -> TaskModel:
 
 
 def _score_rows(scores: Iterable[Score], labels: dict[str, Any]) -> list[Row]:
-    """Scores as rows, the bounds of their intervals beside them."""
-    rows = []
-    for score in scores:
-        bounds = {"": score.value, ".low": score.low, ".high": score.high}
-        numbers = {score.measure + end: value for end, value in bounds.items() if value is not None}
-        rows += [Row(measure, value, score.unit).labelled(**labels) for measure, value in numbers.items()]
-    return rows
+    """Scores as rows, with their intervals over sentences."""
+    return [
+        Row(score.measure, score.value, score.unit, low=score.low, high=score.high).labelled(**labels)
+        for score in scores
+    ]

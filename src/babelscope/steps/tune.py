@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import NonNegativeInt, SerializeAsAny
 
 from babelscope.core.seeds import derive_seed
 from babelscope.core.step import Results, Step, Workspace
-from babelscope.core.tasks import TASKS, TaskName
+from babelscope.core.tasks import Task
+from babelscope.core.training import TrainedOn
 from babelscope.corpora.datasets import Dataset
 from babelscope.steps.curves import curve_rows
 from babelscope.steps.encoder import EncoderStep, Recurrent
+from babelscope.tasks.kinds import kind_of
 from babelscope.tuning.probes import Probes
 from babelscope.tuning.schedule import Schedule
 from babelscope.tuning.settings import Tuning
@@ -31,10 +33,13 @@ if TYPE_CHECKING:
 class Tune(Step):
     """Train an encoder on a task in one or several languages; the dev sets select the best step."""
 
+    row_kind: ClassVar[str] = "curve"
+
     encoder: SerializeAsAny[EncoderStep]
-    task: TaskName
+    task: Task
+    """A built-in one, or one that a study declares, with its classes."""
     head: str | None = None
-    """One of `HEADS`; None: the default of the task's model."""
+    """One of the heads of the task's kind; None: the default of its model."""
     entity_types: tuple[str, ...] = ()
     """Of named entities: what the model can call one."""
     train: tuple[Dataset, ...]
@@ -49,16 +54,16 @@ class Tune(Step):
     seed: NonNegativeInt
 
     @property
-    def labels(self) -> dict[str, Any]:
-        """The encoder's columns, the schedule, the task, the languages of the training data and the seed.
-
-        A language whose examples are so few that none are left to select on stands with their number: `qaa+qab:100`,
-        `qab:100`.
-        """
+    def trained_on(self) -> TrainedOn:
+        """The languages of the training data, and how many examples there are of what none are left to select on."""
         selected = {data.code for data in self.dev}
-        few = {data.code: f":{data.examples}" for data in self.train if data.examples and data.code not in selected}
-        languages = "+".join(dict.fromkeys(data.code + few.get(data.code, "") for data in self.train))
-        labels = self.encoder.labels | {"task": self.task, "train_languages": languages, "seed": self.seed}
+        few = [data.examples for data in self.train if data.examples and data.code not in selected]
+        return TrainedOn(tuple(dict.fromkeys(data.code for data in self.train)), few[-1] if few else None)
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """The encoder's columns, the schedule, the task, the languages of the training data and the seed."""
+        labels = self.encoder.labels | {"task": self.task.name, **self.trained_on.columns, "seed": self.seed}
         return labels | ({"schedule": self.schedule.name} if self.schedule else {})
 
     @property
@@ -70,7 +75,7 @@ class Tune(Step):
         labels = self.labels
         details = ", ".join(labels[name] for name in ("surgery", "schedule") if labels.get(name))
         encoder = f"{labels['encoder']} ({details})" if details else labels["encoder"]
-        return f"tune {encoder} on {labels['train_languages']}, {self.task}, seed {self.seed}"
+        return f"tune {encoder} on {self.trained_on}, {self.task}, seed {self.seed}"
 
     def execute(self, workspace: Workspace) -> None:
         """Write the best and the last weights, the learning curves, and the probes."""
@@ -88,7 +93,7 @@ class Tune(Step):
             watch = Observer(self.probes, untuned, encoder, references, workspace, self.labels)
         history = loop.tune(
             untuned.module, task, self.tuning, self.seed, workspace.folder, workspace.progress, schedule=self.schedule,
-            memo=_memo() if TASKS[self.task].kind != "language model" else None, watch=watch,
+            memo=None if kind_of(self.task).fresh_examples else _memo(), watch=watch,
         )  # fmt: skip
         steps = {"best_step": history.best_step, "last_step": history.last_step, "planned_steps": history.planned_steps}
         (workspace.folder / "history.json").write_text(json.dumps(steps, indent=1) + "\n", encoding="utf-8")
@@ -101,7 +106,10 @@ class Tune(Step):
 
         from babelscope.tasks.models import Design, known_words, recurrent_model, task_model
 
-        design = Design(self.task, self.head, self.entity_types, self.tuning.dropout, self.tuning.max_length)
+        design = Design(
+            self.task, head=self.head, entity_types=self.entity_types, dropout=self.tuning.dropout,
+            max_length=self.tuning.max_length,
+        )  # fmt: skip
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(derive_seed(self.seed, "head"))
             if encoder is None:

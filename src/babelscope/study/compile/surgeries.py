@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from babelscope.core.faults import Faults
 from babelscope.encoders.places import word_width
 from babelscope.steps import Adapt, EncoderStep, Load, Operate, Pretrain
 from babelscope.study.compile.encoders import ResolvedEncoders
-from babelscope.study.compile.faults import Faults
 from babelscope.study.declare import Study
 from babelscope.surgery import check_operations, donors_of
 
