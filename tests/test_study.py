@@ -325,7 +325,7 @@ def test_a_dumped_study_loads_as_the_same(
     assert load_study(path) == study
 
 
-BUILT_IN = [f"{name}@{profile}" for name, study in STUDIES.items() for profile in study.PROFILES]
+BUILT_IN = [f"{name}@{profile}" for name, study in STUDIES.items() for profile in study.profiles]
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
