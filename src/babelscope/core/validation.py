@@ -100,13 +100,11 @@ def _registered(families: list[type[Declaration]], part: str) -> list[type[Decla
 
 def _tag(kind: type[Declaration]) -> str:
     """What says in a location that a declaration is of this kind."""
-    name = kind.model_fields[kind.by].default if issubclass(kind, Registered) else kind.__name__.lower()
-    return f"<{name}>"
+    return f"<{kind.__name__.lower()}>"
 
 
 def _declarations_in(annotation: Any) -> Iterator[type[Declaration]]:
-    """The declarations in a type; of an open family, all of its kinds."""
     if isinstance(annotation, type) and issubclass(annotation, Declaration):
-        yield from annotation.kinds.values() if issubclass(annotation, Registered) else [annotation]
+        yield annotation
     for option in get_args(annotation):
         yield from _declarations_in(option)
