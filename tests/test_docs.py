@@ -17,6 +17,8 @@ from babelscope.core.yaml import parse_value
 from babelscope.measures import Measure
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study, load_study
+from babelscope.surgery.operation import Operation
+from babelscope.tuning.strategy import Strategy
 
 ROOT = Path(__file__).parent.parent
 PAGE, EXAMPLE = ROOT / "docs" / "studies.md", ROOT / "docs" / "study.yaml"
@@ -28,9 +30,11 @@ FILLED_IN = {
 """What pieces of studies on pages leave out."""
 SCHEMA = Study.model_json_schema()
 DECLARED: dict[str, dict[str, Any]] = {"Study": SCHEMA} | SCHEMA["$defs"]
-for kind in Measure.kinds.values():
-    if kind.__module__.startswith("babelscope."):
-        DECLARED |= {kind.__name__: (schema := kind.model_json_schema())} | schema.get("$defs", {})
+for family in (Measure, Operation, Strategy):  # of which the schema has the base alone
+    DECLARED.pop(family.__name__)
+    for kind in family.kinds.values():
+        if kind.__module__.startswith("babelscope."):
+            DECLARED |= {kind.__name__: (schema := kind.model_json_schema())} | schema.get("$defs", {})
 
 
 def sections() -> dict[str, str]:

@@ -78,7 +78,7 @@ def test_few_examples_of_the_second_language_are_all_trained_on(encoder_folder):
     (model,) = {step for step in compile_study(few(encoder_folder)).steps.values() if isinstance(step, Tune)}
     assert [(data.language, data.examples) for data in model.train] == [("qaa", 30), ("qab", 7)]
     assert [data.language for data in model.dev] == ["qaa"]
-    assert model.labels["train_languages"] == "qaa+qab:7"
+    assert (model.labels["train_languages"], model.labels["shots"]) == ("qaa+qab", 7)
 
 
 def test_few_examples_of_an_only_language_leave_none_to_select_on(encoder_folder):
@@ -86,7 +86,7 @@ def test_few_examples_of_an_only_language_leave_none_to_select_on(encoder_folder
     (model,) = {step for step in steps if isinstance(step, Tune)}
     assert [(data.language, data.examples) for data in model.train] == [("qab", 7)]
     assert model.dev == ()
-    assert model.labels["train_languages"] == "qab:7"
+    assert (model.labels["train_languages"], model.labels["shots"]) == ("qab", 7)
 
 
 @pytest.fixture(scope="module")

@@ -95,7 +95,7 @@ def test_a_killed_training_keeps_its_probes_and_ends_the_same(study, store, rows
     restless = Store(tmp_path / "store")
     restless.prepare()
     steps = compile_study(load_study(study)).steps.values()
-    step = next(step for step in steps if isinstance(step, Tune) and step.task == "mlm")
+    step = next(step for step in steps if isinstance(step, Tune) and step.labels["task"] == "mlm")
     train_and_be_killed(step, restless, writes=4)
     assert "probe" in {row.split for row in restless.rows_so_far(step.key)}
     unfinished = tmp_path / "unfinished.csv"
