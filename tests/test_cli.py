@@ -196,10 +196,66 @@ def test_lists(kind, monkeypatch):
     assert answer.status == 0
     expected = {
         None: "first-look", "studies": "first-look", "tasks": "pos", "surgeries": "reinit", "measures": "perplexity",
-        "languages": "world:qaa", "encoders": "FOLDER", "treebanks": "UD_English-PUD",
+        "languages": "world:qaa", "encoders": "FOLDER", "treebanks": "UD_English-PUD", "schedules": "gradual",
     }[kind]  # fmt: skip
     assert expected in answer.output
     assert "…" not in answer.output  # nothing is cut at 80 columns
+
+
+def test_a_yaml_file_or_a_module_in_a_folder_of_studies_is_a_study_by_name(tmp_path, monkeypatch):
+    folder = tmp_path / "my_studies"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "notes.py").write_text("NOTHING = 0\n", encoding="utf-8")
+    lines = [
+        '"""in-code: is a module found?"""',
+        "from babelscope.studies.first_look import Parameters, world",
+        'PROFILES = {"world": world}',
+    ]
+    (folder / "in_code.py").write_text("\n".join(lines), encoding="utf-8")
+    write_study(folder / "my_page.yaml", declaration(Path("world-natural"), question="Is a page found?"))
+    write_study(tmp_path / "again.yml", declaration(Path("world-natural")))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(STUDIES, "_packages", list(STUDIES._packages))
+    STUDIES.add("my_studies")
+    listed = babelscope("list").output
+    assert "my-page" in listed and "in-code" in listed and "notes" not in listed
+    assert "Is a page" in listed and "is a module" in listed
+    store = ("--store", tmp_path / "store")
+    assert babelscope("plan", "my-page", *store).output.endswith(f"17 steps, 0 cached, in {tmp_path / 'store'}\n")
+    assert babelscope("plan", "my-page", "--with", "seeds=[0]", *store).output.count("\n") > 3
+    assert babelscope("plan", "in-code", "--with", "scale=small", *store).status == 0
+    for name, problem in (
+        ("my-page@world", "my-page has no profiles; leave out @world"),
+        ("in-code@moon", "in-code has no profile 'moon'; there are world"),
+        ("notes", "no study is named 'notes'; there are first-look, "),
+    ):
+        answer = babelscope("plan", name, *store)
+        assert answer.status == 2 and problem in answer.errors
+    shutil.copy(tmp_path / "again.yml", folder / "first_look.yml")
+    answer = babelscope("plan", "first-look", *store)
+    assert answer.status == 2 and "two studies are named 'first-look'" in answer.errors
+
+
+def test_a_study_that_cannot_be_planned_here_does_not_hide_the_others(tmp_path, monkeypatch):
+    folder = tmp_path / "far_studies"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    write_study(folder / "far.yaml", declaration(Path("/no/such/encoder")))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(STUDIES, "_packages", ["far_studies"])
+    answer = babelscope("status", "--store", tmp_path / "store")
+    assert answer.status == 0 and "babelscope plan far says why" in answer.output
+
+
+def test_help_imports_no_study():
+    code = "import sys\nfrom babelscope.face.cli import main\n"
+    code += "try: main()\nexcept SystemExit as end: assert not end.code, end.code\n"
+    code += "heavy = {'numpy', 'pandas', 'babelscope.studies', 'babelscope.steps'} & set(sys.modules)\n"
+    code += "assert not heavy, heavy"
+    for arguments in (["--help"], ["run", "--help"], ["--version"]):
+        answer = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=SOON)
+        assert answer.returncode == 0, answer.stderr
 
 
 def test_version_and_help():
@@ -232,7 +288,7 @@ def test_doctor_measures_and_advises(tmp_path):
     [
         (
             ["plan", "nope"],
-            "no study is named 'nope'; there are first-look, all-tasks, monolingual-benefits, ",
+            "no study is named 'nope'; there are first-look, align-then-predict, alignment-by-layer, ",
         ),
         (["plan", "nope.yaml"], "nope.yaml: cannot be read: No such file or directory"),
         (["plan", "first-look@moon"], "first-look has no profile 'moon'"),
@@ -278,7 +334,7 @@ def test_rows_and_reports_need_a_result(study, tmp_path):
 def test_results_with_other_parameters_are_hinted_at(study, store, tmp_path):
     others = ("--with", "encoders=[world-natural]", "--with", "world_seed=7")
     answer = babelscope("rows", study, "--store", store, *others, "-o", tmp_path / "x.csv")
-    assert answer.status == 2 and "holds no result of tiny as it is asked for" in answer.errors
+    assert answer.status == 2 and "no results of tiny for these parameters: run it first" in answer.errors
     assert "--with scale=small" in answer.errors
 
 

@@ -16,7 +16,7 @@ import pytest
 from babelscope.core.errors import InputError
 from babelscope.core.intervals import Interval, difference_interval, student_t_interval
 from babelscope.core.row import COLUMNS, Row
-from babelscope.report import Report, markdown, write_figures, write_report, write_rows
+from babelscope.report import Report, markdown, report_of, write_figures, write_report, write_rows
 from babelscope.report.kinds import is_score
 from babelscope.report.page import render
 from babelscope.report.section import REGISTERED
@@ -25,6 +25,8 @@ from babelscope.report.sections.scores.figures import difference_chart, score_ch
 from babelscope.report.sections.scores.findings import differences, findings
 from babelscope.report.sections.scores.tables import score_table
 from babelscope.report.words import in_words
+from babelscope.studies import find_study
+from babelscope.study.verdicts import ADAPTED, SCRATCH
 from babelscope.surgery.operations.reinit import Reinit
 from babelscope.tuning.schedule import parse_schedule
 
@@ -592,3 +594,14 @@ def test_injected_scripts_are_inert(visit, report, text):
     assert page.locator("main img, main script:not([type='application/json'])").count() == 0
     specification = page.locator(".chart script").first.text_content()
     assert text in json.dumps(json.loads(specification), ensure_ascii=False)
+
+
+def test_a_report_knows_what_its_study_declares():
+    frozen = report_of(find_study("alignment-by-layer", {"scale": "small"}), [])
+    assert frozen.schedules["freeze:3"].freeze == 3 and frozen.title == "alignment-by-layer@world"
+    drawn = report_of(find_study("align-then-predict", {"scale": "small"}), [], title="mine")
+    assert drawn.title == "mine" and "published: mBERT" in {row.encoder for row in drawn.rows}
+    for name in ("reinit:layers=0+1", "reinit:layers=10+11"):  # declared, and of a published number
+        assert [operation.layers for operation in drawn.surgeries[name]] == [tuple(map(int, name[14:].split("+")))]
+    made = report_of(find_study("unseen-languages", {"scale": "small", "languages": ["qag"]}), [])
+    assert made.recipes == {"adapted qag": ADAPTED, "from scratch qag": SCRATCH}

@@ -1,1 +1,33 @@
 """Real language data: readers of the field's file formats, and where the files are found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from babelscope.core.examples import Sentence, Tagged
+
+__all__ = ["read_bio", "read_conllu"]
+
+
+def read_conllu(path: str | Path) -> list[Sentence]:
+    """The sentences of a CoNLL-U file, plain or gzip-compressed.
+
+    Raises:
+        DataError: the file cannot be read or is malformed; says where.
+    """
+    from babelscope.corpora import conllu
+
+    return conllu.read_conllu(Path(path))
+
+
+def read_bio(path: str | Path) -> list[Tagged]:
+    """The sentences of a file of named entities in BIO, plain or gzip-compressed.
+
+    Raises:
+        DataError: the file cannot be read or is malformed; says where.
+    """
+    from babelscope.corpora import bio
+
+    return bio.read_bio(Path(path))

@@ -18,6 +18,8 @@ FILES = ("*.json", "*.safetensors", "*.txt", "*.model", "*.bin")
 """The files of a Hugging Face folder that determine an encoder."""
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 """The files that families keep their pieces in; a folder has one of them."""
+NAME_FILE = "babelscope-name"
+"""The file in which a folder says what rows call its encoder; none of `FILES`, so that it counts for nothing else."""
 
 
 class Place(NamedTuple):
@@ -34,16 +36,19 @@ def shipped_encoders() -> list[str]:
 
 
 def display_name(source: str) -> str:
-    """What rows call an encoder: the last two parts of a folder, any other name as it is."""
+    """What rows call an encoder: what its folder says, or the folder's last two parts; any other name as it is."""
     folder = Path(source).expanduser()
-    return "/".join(folder.resolve().parts[-2:]) if source not in shipped_encoders() and folder.is_dir() else source
+    if source in shipped_encoders() or not folder.is_dir():
+        return source
+    named = folder / NAME_FILE
+    return named.read_text(encoding="utf-8").strip() if named.is_file() else "/".join(folder.resolve().parts[-2:])
 
 
 def locate(source: str) -> Place:
     """Find an encoder by shipped name, folder or hub name.
 
-    A folder is named after its last two parts. A hub name is resolved to the commit that it stands for now: from
-    the network, or without one from the local cache.
+    A folder is named after its last two parts, unless it says how. A hub name is resolved to the commit that it stands
+    for now: from the network, or without one from the local cache.
 
     Raises:
         EncoderError: there is no such encoder (says what there is), or it can be seen that the folder holds none.

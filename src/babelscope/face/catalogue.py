@@ -1,47 +1,48 @@
-"""What there is to choose from, for `babelscope list`, and what the store holds of it."""
+"""What there is to choose from, for `babelscope list`, and how far the built-in studies are.
+
+Every list is a table of the package, so that what a plug-in registers is listed too. Tables are imported when one is
+asked for: the command's help names the lists.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from babelscope.core.errors import InputError
-from babelscope.core.grammar import Fields, arguments_of, usage
-from babelscope.core.registry import Registered, import_plugins
-from babelscope.core.tasks import TASKS
-from babelscope.corpora.sources import available_treebanks
-from babelscope.encoders.places import SHIPPED, shipped_encoders
-from babelscope.engine.store import Store
-from babelscope.measures import Measure
-from babelscope.measures.similarities import SIMILARITIES
-from babelscope.studies import STUDIES, find_study
-from babelscope.study.compile import compile_study
-from babelscope.surgery import Operation
-from babelscope.tasks.kinds import kind_of
-from babelscope.tuning.schedule import schedule_arguments
-from babelscope.tuning.strategy import Strategy
-from babelscope.world import LANGUAGES
+
+if TYPE_CHECKING:
+    from babelscope.core.grammar import Fields
+    from babelscope.core.registry import Registered
+    from babelscope.engine.store import Store
 
 Table = tuple[tuple[str, ...], Sequence[tuple[str, ...]]]
 
 
 def catalogue(kind: str) -> Table:
     """Header and lines of one list; an unknown kind is an `InputError`."""
+    from babelscope.core.registry import import_plugins
+
     if kind not in KINDS:
         raise InputError(f"nothing to list by the name of {kind!r}; there are {', '.join(KINDS)}")
+    import_plugins()
     return KINDS[kind]()
 
 
 def _studies() -> Table:
+    from babelscope.studies import STUDIES
+
     lines = []
-    for name, module in STUDIES.items():
-        fields = module.Parameters.model_fields.items()
-        parameters = ", ".join(key if field.default is None else f"{key}={field.default}" for key, field in fields)
-        question = (module.__doc__ or "").split(": ", 1)[-1].partition("\n\n")[0].strip()
-        lines.append((name, ", ".join(module.PROFILES), parameters, question))
+    for name, study in STUDIES.items():
+        parameters = (key if default is None else f"{key}={default}" for key, default in study.parameters.items())
+        lines.append((name, ", ".join(study.profiles), ", ".join(parameters), study.question))
     return ("study", "profiles", "parameters", "what it asks"), lines
 
 
 def _tasks() -> Table:
+    from babelscope.core.tasks import TASKS
+    from babelscope.tasks.kinds import kind_of
+
     lines = [
         (
             name,
@@ -56,37 +57,44 @@ def _tasks() -> Table:
 
 
 def _surgeries() -> Table:
+    from babelscope.surgery import Operation
+
     return ("operation", "arguments", "what it does"), _kinds(Operation)
 
 
 def _schedules() -> Table:
+    from babelscope.tuning.schedule import schedule_arguments
+    from babelscope.tuning.strategy import Strategy
+
     return ("schedule", "arguments", "what is trained"), _kinds(Strategy, schedule_arguments)
 
 
-def _kinds(family: type[Registered], arguments: Callable[..., Fields] = arguments_of) -> list[tuple[str, ...]]:
+def _kinds(family: type[Registered], arguments: Callable[..., Fields] | None = None) -> list[tuple[str, ...]]:
     """Name, arguments and the first line about each kind of a family."""
-    return [
-        (name, usage(arguments(kind)), (kind.__doc__ or "").partition("\n")[0])
-        for name, kind in family.all_kinds().items()
-    ]
+    from babelscope.core.grammar import arguments_of, usage
+
+    listed = arguments or arguments_of
+    return [(name, usage(listed(kind)), _first_line(kind)) for name, kind in family.all_kinds().items()]
+
+
+def _first_line(described: object) -> str:
+    return (described.__doc__ or "").partition("\n")[0]
 
 
 def _measures() -> Table:
-    import_plugins()
-    scores = [
-        ("accuracy", "score", "share of words, or of texts, with the gold label"),
-        ("f1, precision, recall", "score", "of named entities, by whole spans; f1 of sentence tasks: of class 1"),
-        ("las, uas", "score", "share of words with the gold head (and relation); .nopunct: without PUNCT and SYM"),
-        ("matthews, pearson, spearman", "score", "correlations of predictions with gold labels or numbers"),
-        ("perplexity", "score", "exp of the mean loss on fixed masked tokens"),
-        ("coverage, unknown", "score", "share of words that were scored; that hold a token unknown to the tokenizer"),
-    ]
-    measures = [(name, "measure", (kind.__doc__ or "").partition("\n")[0]) for name, kind in Measure.kinds.items()]
-    similarities = [(name, "similarity", one.meaning) for name, one in SIMILARITIES.items()]
+    from babelscope.core.scores import MEASURES
+    from babelscope.measures import Measure
+    from babelscope.measures.similarities import SIMILARITIES
+
+    scores = [(name, "score", score.about) for name, score in MEASURES.items()]
+    measures = [(name, "measure", _first_line(kind)) for name, kind in Measure.kinds.items()]
+    similarities = [(name, "similarity", similarity.meaning) for name, similarity in SIMILARITIES.items()]
     return ("name", "kind", "what it is"), [*scores, *measures, *similarities]
 
 
 def _languages() -> Table:
+    from babelscope.world import LANGUAGES
+
     lines = [
         (f"world:{code}", member.language.script, member.role, "seen" if member.seen else "unseen")
         for code, member in LANGUAGES.items()
@@ -95,17 +103,21 @@ def _languages() -> Table:
 
 
 def _treebanks() -> Table:
-    lines = [(one.name, one.language.name, ", ".join(one.splits), one.source) for one in available_treebanks()]
+    from babelscope.corpora.sources import available_treebanks
+
+    lines = [
+        (treebank.name, treebank.language.name, ", ".join(treebank.splits), treebank.source)
+        for treebank in available_treebanks()
+    ]
     return ("treebank", "language", "splits", "from"), [*lines, ("UD_...", "any other", "", "the Hugging Face hub")]
 
 
 def _encoders() -> Table:
-    lines = [
-        (name, f"{sum(f.stat().st_size for f in (SHIPPED / name).iterdir()) / 1e6:.1f} MB, shipped with the package")
-        for name in shipped_encoders()
-    ]
+    from babelscope.encoders.places import SHIPPED, shipped_encoders
+
+    sizes = {name: sum(file.stat().st_size for file in (SHIPPED / name).iterdir()) for name in shipped_encoders()}
     return ("encoder", ""), [
-        *lines,
+        *((name, f"{size / 1e6:.1f} MB, shipped with the package") for name, size in sizes.items()),
         ("FOLDER", "a Hugging Face folder"),
         ("OWNER/NAME", "an encoder on the Hugging Face hub"),
     ]
@@ -119,8 +131,15 @@ KINDS: dict[str, Callable[[], Table]] = {
 
 def study_states(store: Store) -> Sequence[tuple[str, ...]]:
     """Name, steps done and steps of every built-in study, in the profile that needs no download."""
+    from babelscope.studies import STUDIES, find_study
+    from babelscope.study.compile import compile_study
+
     lines: list[tuple[str, ...]] = []
     for name in STUDIES:
-        plan = compile_study(find_study(name, {}))
-        lines.append((name, str(sum(map(store.has, plan.steps))), str(len(plan.steps))))
+        try:
+            plan = compile_study(find_study(name, {}))
+        except InputError:  # it needs data or an encoder that are not on this machine
+            lines.append((name, "", f"cannot be planned here; babelscope plan {name} says why"))
+        else:
+            lines.append((name, str(sum(map(store.has, plan.steps))), str(len(plan.steps))))
     return lines

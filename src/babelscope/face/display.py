@@ -49,7 +49,7 @@ class RunDisplay:
             TimeRemainingColumn(compact=True),
             console=console,
             expand=True,
-            disable=not console.is_terminal,
+            disable=not (console.is_terminal and self.pending),
         )
         self.total = self.progress.add_task("[bold]steps", total=len(plan.steps), completed=done, numbers="")
 

@@ -1,20 +1,33 @@
-"""A study as a command line means it: with changes, its plan, and the store that keeps its results."""
+"""From a study, by its name, its file or in memory, to its plan and the store that keeps its results."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from babelscope.core.errors import InputError
+from babelscope.core.row import Row
 from babelscope.core.step import Step
 from babelscope.core.yaml import parse_value
-from babelscope.engine.progress import progress_by_kind
+from babelscope.engine import progress
+from babelscope.engine.forecast import expected_bytes
 from babelscope.engine.store import Store
-from babelscope.steps.plan import Plan, check_data
+from babelscope.face import html, session
+from babelscope.steps.plan import Plan
 from babelscope.studies import find_study
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from babelscope.engine.local import Outcome
+    from babelscope.report import Report
+
+Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
+"""A header and lines."""
 
 
 class Job(NamedTuple):
@@ -23,7 +36,18 @@ class Job(NamedTuple):
     study: Study
     plan: Plan
     store: Store
-    changes: tuple[str, ...]
+    changes: tuple[str, ...] = ()
+    """What was changed in the study, KEY=VALUE."""
+
+    @classmethod
+    def of(cls, study: Study, store: Store | Path | str | None = None, changes: Sequence[str] = ()) -> Job:
+        """Plan a study.
+
+        Raises:
+            StudyError: what the study names is not there, or does not go together.
+            StoreError: the folder is no store.
+        """
+        return cls(study, compile_study(study), session.open_store(store), tuple(changes))
 
     @property
     def title(self) -> str:
@@ -35,27 +59,90 @@ class Job(NamedTuple):
         """How many of the plan's steps are in the store."""
         return sum(map(self.store.has, self.plan.steps))
 
-    def check_data(self) -> None:
-        """Refuse malformed data before anything is computed from it; finished steps need none any more."""
-        check_data(self.pending)
-
     @property
     def pending(self) -> list[Step]:
         """The plan's steps that are not in the store."""
-        return [step for key, step in self.plan.steps.items() if not self.store.has(key)]
+        return session.missing(self.plan, self.store)
 
     @property
-    def status(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Header and lines: how many steps of each kind are in which state."""
+    def summary(self) -> str:
+        """A line: steps, and how many are done."""
+        return f"{len(self.plan.steps)} steps, {self.done} cached, in {self.store.folder}"
+
+    def run(self, jobs: int | None = None, console: Console | None = None) -> Outcome:
+        """Compute what the store lacks, as `session.run` does."""
+        return session.run(self.plan, self.store, jobs, console)
+
+    def status(self) -> Table:
+        """How many steps of each kind are in which state."""
         states = ("done", "running", "pending", "failed")
-        by_kind = progress_by_kind(self.plan, self.store)
+        by_kind = progress.progress_by_kind(self.plan, self.store)
         return ("step", *states), [(kind, *(str(count[s]) for s in states)) for kind, count in by_kind.items()]
 
+    def costs(self) -> Table:
+        """By kind of step: how many are done and pending, and the time and room that they are expected to take."""
+        seconds, storage = progress.expected_seconds(self.plan, self.store), expected_bytes(self.plan)
+        lines: list[tuple[str, ...]] = []
+        for kind, states in progress.progress_by_kind(self.plan, self.store).items():
+            pending = states.total() - states["done"]
+            known = kind in seconds or not pending
+            time = f"{pending * seconds.get(kind, 0):.0f} s" if known else "unknown until one has run"
+            lines.append((kind, str(states["done"]), str(pending), time, _storage(storage[kind])))
+        return ("step", "cached", "pending", "expected computing", "storage, about"), lines
 
-def job_of(name: str, changes: Sequence[str] | None, folder: Path) -> Job:
-    """From a study's name or file, and changes KEY=VALUE."""
-    study = find_study(name, _parse_changes(changes or []))
-    return Job(study, compile_study(study), Store(folder), tuple(changes or ()))
+    def rows(self) -> list[Row]:
+        """What the store holds of the study.
+
+        Raises:
+            InputError: nothing.
+        """
+        rows = progress.study_rows(self.study.name, self.plan, self.store)
+        if not rows:
+            raise InputError(self._nothing())
+        return rows
+
+    def _nothing(self) -> str:
+        if not self.store.folder.exists():
+            return (
+                f"{self.store.folder}: there is no such store yet: run the study first, or give the store of its run "
+                "with --store"
+            )
+        return (
+            f"{self.store.folder}: no results of {self.study.name} for these parameters: run it first, or give the "
+            "--with that it was run with, such as --with scale=small"
+        )
+
+    def report(self) -> Report:
+        """What the report shows: the rows in the store and the published ones, what was declared, and where from.
+
+        Raises:
+            InputError: the store holds no rows of the study.
+        """
+        from babelscope.report import report_of
+
+        provenance = progress.provenance(self.plan, self.store)
+        return report_of(self.study, self.rows(), title=self.title, provenance=provenance)
+
+    def __str__(self) -> str:
+        return f"{self.title}: {self.summary}"
+
+    def _repr_html_(self) -> str:
+        return html.table(*self.costs(), caption=f"{self.title}: {self.summary}")
+
+
+def job_of(name: str, changes: Sequence[str] | None, store: Store | Path | str | None) -> Job:
+    """From a study's name or file, and changes KEY=VALUE.
+
+    Raises:
+        InputError: there is no such study, or a change is not KEY=VALUE.
+        DataError, StudyError: the file, the parameters or what the study names are at fault.
+    """
+    return Job.of(find_study(name, _parse_changes(changes or [])), store, changes or ())
+
+
+def spoken_changes(changes: Mapping[str, Any]) -> tuple[str, ...]:
+    """Changes as the command line has them: KEY=VALUE."""
+    return tuple(f"{key}={value}" for key, value in changes.items())
 
 
 def _parse_changes(changes: Sequence[str]) -> dict[str, Any]:
@@ -68,3 +155,7 @@ def _parse_changes(changes: Sequence[str]) -> dict[str, Any]:
             raise InputError(f"--with {key}: given twice; give each key once")
         parsed[key] = parse_value(value)
     return parsed
+
+
+def _storage(size: int | None) -> str:
+    return "unknown" if size is None else f"{size / 1e6:,.1f} MB" if size > 1e5 else "little"

@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import babelscope
 from babelscope.core.errors import InputError
+from babelscope.core.version import __version__
 from babelscope.encoders.places import Place, locate
 from babelscope.surgery import Operation, apply, donors_of, parse_operation
 
@@ -71,6 +71,6 @@ def _write_record(
         "operations": [str(operation) for operation in operations],
         "seed": seed,
         "parameters": {"before": sizes[0], "after": sizes[1]},
-        "babelscope": babelscope.__version__,
+        "babelscope": __version__,
     }
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,56 +1,152 @@
-"""The built-in studies, one file each: parameters, and for each profile a function that returns a `Study`."""
+"""The built-in studies, one file each, found by themselves.
+
+A study is a module with `Parameters` (what `--with` can change) and `PROFILES` (for each profile a function from these
+parameters to a `Study`), or a YAML file. Its name is the file's, with `-` for `_`. A package of one's own adds its
+studies by `STUDIES.add("my_package.studies")` in a module that its entry point `babelscope.plugins` names.
+"""
 
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from babelscope.core.errors import InputError, StudyError
+from babelscope.core.registry import import_plugins
 from babelscope.core.row import Row
 from babelscope.core.validation import declare, validate
-from babelscope.studies import (
-    align_then_predict,
-    alignment_by_layer,
-    all_tasks,
-    evolution,
-    first_look,
-    monolingual_benefits,
-    underspecified,
-    unseen_languages,
-    world_encoders,
-)
+from babelscope.core.yaml import read_yaml
 from babelscope.study.declare import Study, load_study
 
-STUDIES: dict[str, ModuleType] = {
-    "first-look": first_look, "all-tasks": all_tasks, "monolingual-benefits": monolingual_benefits,
-    "evolution": evolution, "alignment-by-layer": alignment_by_layer, "align-then-predict": align_then_predict,
-    "underspecified": underspecified, "unseen-languages": unseen_languages, "world-encoders": world_encoders,
-}  # fmt: skip
+YAML = (".yaml", ".yml")
+DEFAULT_PROFILE = "world"
 
 
-def find_study(name: str, changes: dict[str, Any]) -> Study:
+@dataclass(frozen=True)
+class BuiltIn:
+    """A study that goes by a name: a module, or a YAML file."""
+
+    name: str
+    origin: ModuleType | Path
+
+    @property
+    def profiles(self) -> tuple[str, ...]:
+        """What can stand after `@`; a YAML file has none."""
+        return () if isinstance(self.origin, Path) else tuple(self.origin.PROFILES)
+
+    @property
+    def question(self) -> str:
+        """What it asks, in a line: the first paragraph of a module's docstring, without the name before it."""
+        if isinstance(self.origin, Path):
+            return str(read_yaml(self.origin).get("question", ""))
+        paragraph = (self.origin.__doc__ or "").partition("\n\n")[0]
+        return paragraph.removeprefix(f"{self.name}:").strip()
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What `--with` can change, with defaults; of a YAML file it is any of its keys."""
+        if isinstance(self.origin, Path):
+            return {}
+        return {key: field.default for key, field in self.origin.Parameters.model_fields.items()}
+
+    def study(self, profile: str | None, changes: Mapping[str, Any]) -> Study:
+        """The study of a profile (None: the default one), with changes.
+
+        Raises:
+            InputError: it has no such profile.
+            DataError, StudyError: the file, the parameters or the declaration are at fault.
+        """
+        if isinstance(self.origin, Path):
+            if profile is not None:
+                raise InputError(f"{self.name} has no profiles; leave out @{profile}")
+            return load_study(self.origin, dict(changes))
+        module, chosen = self.origin, profile if profile is not None else DEFAULT_PROFILE
+        if chosen not in module.PROFILES:
+            raise InputError(f"{self.name} has no profile {chosen!r}; there are {', '.join(self.profiles)}")
+        asked = f"{self.name}{'' if profile is None else f'@{profile}'} --with"
+        given = validate(module.Parameters, dict(changes), asked)
+        study = declare(lambda: module.PROFILES[chosen](given), asked, Study)
+        if unused := given.unused():
+            raise StudyError(asked, [f"{key}: {self.name}@{chosen} has no use for it here" for key in unused])
+        return study
+
+
+class _Studies(Mapping[str, BuiltIn]):
+    """The studies of the packages that were added, by name. A module is imported when its study is asked for."""
+
+    def __init__(self) -> None:
+        self._packages: list[str] = []
+
+    def add(self, package: str) -> None:
+        """Add the studies of a package: its modules that have `PROFILES`, and its YAML files."""
+        if package not in self._packages:
+            self._packages.append(package)
+
+    def __getitem__(self, name: str) -> BuiltIn:
+        found = [study for package in self._all() if (study := _of_package(package, name))]
+        if not found:
+            raise KeyError(name)
+        if len(found) > 1:
+            raise InputError(f"two studies are named {name!r}, in {found[0].origin} and {found[1].origin}: rename one")
+        return found[0]
+
+    def __iter__(self) -> Iterator[str]:
+        names = {_name_of(path) for package in self._all() for folder in _folders(package) for path in folder.iterdir()}
+        # `first-look` is where people begin.
+        return (name for name in sorted(names, key=lambda name: (name != "first-look", name)) if name in self)
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def _all(self) -> list[str]:
+        import_plugins()
+        return self._packages
+
+
+STUDIES = _Studies()
+STUDIES.add(__name__)
+
+
+def _folders(package: str) -> list[Path]:
+    spec = find_spec(package)
+    return [Path(place) for place in (spec.submodule_search_locations if spec else None) or ()]
+
+
+def _name_of(path: Path) -> str:
+    return path.stem.replace("_", "-")
+
+
+def _of_package(package: str, name: str) -> BuiltIn | None:
+    for folder in _folders(package):
+        for path in folder.glob("*.*"):
+            if _name_of(path) != name or path.stem.startswith("_"):
+                continue
+            if path.suffix in YAML:
+                return BuiltIn(name, path)
+            if path.suffix == ".py" and hasattr(module := import_module(f"{package}.{path.stem}"), "PROFILES"):
+                return BuiltIn(name, module)
+    return None
+
+
+def find_study(name: str, changes: Mapping[str, Any]) -> Study:
     """The built-in study NAME[@PROFILE], or the study in a YAML file; `changes` are its parameters or keys.
 
     Raises:
         InputError: there is no such study or profile.
         DataError, StudyError: the file, the parameters or the declaration are at fault.
     """
-    if name.endswith((".yaml", ".yml")) or _is_file(name):
-        return load_study(Path(name), changes)
+    if name.endswith(YAML) or _is_file(name):
+        return load_study(Path(name), dict(changes))
     base, at, profile = name.partition("@")
     if base not in STUDIES:
         raise InputError(f"no study is named {base!r}; there are {', '.join(STUDIES)}, or give a YAML file")
-    profiles, profile = STUDIES[base].PROFILES, profile if at else "world"
-    if profile not in profiles:
-        raise InputError(f"{base} has no profile {profile!r}; there are {', '.join(profiles)}")
-    given = validate(STUDIES[base].Parameters, changes, f"{name} --with")
-    study = declare(lambda: profiles[profile](given), f"{name} --with", Study)
-    if unused := given.unused():
-        raise StudyError(f"{name} --with", [f"{key}: {base}@{profile} has no use for it here" for key in unused])
-    return study
+    return STUDIES[base].study(profile if at else None, changes)
 
 
 def published_rows(study: str) -> list[Row]:

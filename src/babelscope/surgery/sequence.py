@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from babelscope.core.errors import InputError
 from babelscope.core.seeds import derive_seed
@@ -13,35 +13,59 @@ from babelscope.encoders.places import display_name
 from babelscope.surgery.operation import Operation, parse_operation
 
 if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from babelscope.encoders.given import Buildable
     from babelscope.encoders.load import Encoder
+
+    Operations = str | Operation | Sequence[str | Operation]
+    Donors = Mapping[str, Encoder | Buildable]
+
+
+@overload
+def apply(
+    encoder: Encoder | Buildable, operations: Operations, seed: int = 0, donors: Donors | None = None
+) -> Encoder: ...
+
+
+@overload
+def apply(
+    encoder: PreTrainedModel, operations: Operations, seed: int = 0, donors: Donors | None = None
+) -> PreTrainedModel: ...
 
 
 def apply(
-    encoder: Encoder,
-    operations: str | Operation | Sequence[str | Operation],
-    seed: int = 0,
-    donors: Mapping[str, Encoder] | None = None,
-) -> Encoder:
+    encoder: Encoder | Buildable | PreTrainedModel, operations: Operations, seed: int = 0, donors: Donors | None = None
+) -> Encoder | PreTrainedModel:
     """The encoder after all operations, one after the other; the given one is not touched.
 
     Args:
-        encoder: what is operated on.
+        encoder: with its tokenizer, or what `babelscope.load` gives; or a model of transformers, an encoder alone or
+            with its masked language model head, for operations that need no tokenizer. Its pooler is left out.
         operations: one, or several in the order in which they are done; each a value, or text such as `drop:last=6`.
         seed: the first operation draws with it, each later one with a seed derived from it and its place.
         donors: the encoders that operations name as theirs, by that name.
 
+    Returns:
+        A model if a model was given, else an encoder with its tokenizer.
+
     Raises:
         InputError: an operation cannot be read, does not suit the encoder, or its donor is not given.
     """
+    from transformers import PreTrainedModel
+
+    from babelscope.encoders.given import as_encoder
+
     given = [operations] if isinstance(operations, str | Operation) else operations
     sequence = [parse_operation(item) if isinstance(item, str) else item for item in given]
-    name = encoder.name
+    operated, given_donors = as_encoder(encoder), {name: as_encoder(donor) for name, donor in (donors or {}).items()}
+    name = operated.name
     for place, operation in enumerate(sequence):
         own_seed = derive_seed(seed, "operation", place) if place else seed
-        by_then = replace(encoder, name=_name_after(name, sequence[:place]))
+        by_then = replace(operated, name=_name_after(name, sequence[:place]))
         with _explained(operation):
-            encoder = operation.apply(by_then, own_seed, _own_donors(operation, donors or {}))
-    return replace(encoder, name=name)
+            operated = operation.apply(by_then, own_seed, _own_donors(operation, given_donors))
+    return operated.model if isinstance(encoder, PreTrainedModel) else replace(operated, name=name)
 
 
 def describe(operations: Iterable[Operation]) -> str:

@@ -21,9 +21,9 @@ from torch import nn
 from transformers import PretrainedConfig
 from transformers.models.auto import modeling_auto
 
-import babelscope
 from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError
+from babelscope.core.version import __version__
 from babelscope.encoders.anatomy import anatomy_of, reads_types
 from babelscope.encoders.load import load_encoder, save_encoder
 from babelscope.tasks.bilstm.parse import BiLstmParser
@@ -103,7 +103,7 @@ def save_model(model: TaskModel, folder: Path) -> None:
         raise _no_export(module)
     weights = {naming.name(name): weight.detach().cpu().contiguous() for name, weight in module.named_parameters()}
     save_file(weights, folder / WEIGHTS, {"format": "pt"})
-    record = Record(babelscope=babelscope.__version__, design=model.design, vocabulary=vocabulary)
+    record = Record(babelscope=__version__, design=model.design, vocabulary=vocabulary)
     (folder / RECORD).write_text(record.model_dump_json(indent=1, exclude_none=True) + "\n", encoding="utf-8")
 
 

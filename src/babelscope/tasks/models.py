@@ -84,7 +84,11 @@ class Predictor(Protocol):
 
 
 def task_model(encoder: Encoder, design: Design) -> TaskModel:
-    """The model of a task; its head is drawn from torch's global generator. It trains the encoder's own weights."""
+    """The model of a task; its head is drawn from torch's global generator. It trains the encoder's own weights.
+
+    A study, and `babelscope.Encoder.tune`, draw the head with a seed derived from that of the tuning
+    (`steps.Tune.untuned`): after `torch.manual_seed(derive_seed(seed, "head"))` it is the same here.
+    """
     return design.kind.model(encoder, design)
 
 

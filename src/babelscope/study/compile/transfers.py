@@ -66,11 +66,12 @@ class ResolvedTransfer:
             yield from (Probe(encoder=one, probes=perplexities, max_length=length) for one in self.references)
 
     def evaluations(self, encoder: EncoderStep, seed: int) -> Iterator[Step]:
-        """Tunings under every schedule, each scored on every data set; none of an encoder that is not meant for it."""
+        """Tunings under every schedule, and the scores of each; none of an encoder that is not meant for it."""
         if not self.is_for(encoder):
             return
         for schedule in self.study.schedules:
             model = self.tuned(encoder, schedule, seed)
+            yield model
             yield from (Evaluate(model=model, data=one) for one in self.test)
 
     def tuned(self, encoder: EncoderStep, schedule: Schedule | None, seed: int) -> Tune:

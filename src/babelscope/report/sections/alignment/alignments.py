@@ -15,15 +15,13 @@ from typing import NamedTuple
 
 from babelscope.core.intervals import Interval, spearman_interval
 from babelscope.core.row import Row
+from babelscope.measures.similarities import SIMILARITIES
 from babelscope.report.model import Report, Score, title_of
 from babelscope.report.paired import BySeed, mean_by_seed
 from babelscope.report.published import with_published
 
 FEWEST = 4
 """Target languages that a rank correlation is computed of."""
-VARIANTS = ("linear CKA (biased)", "RBF CKA (debiased)", "mutual retrieval")
-"""What is not charted and said in words beside what it varies: CKA that few sentences do not raise (linear), CKA as
-published (RBF), and a search."""
 
 
 def is_similarity(row: Row) -> bool:
@@ -104,7 +102,8 @@ def alignments(report: Report) -> list[Alignment]:
 def charted(found: Iterable[Alignment]) -> list[str]:
     """The measures to show, the first of them in words."""
     there = dict.fromkeys(one.measure for one in found)
-    return [measure for measure in there if measure not in VARIANTS] or list(there)
+    variants = {name for name, similarity in SIMILARITIES.items() if similarity.variant}
+    return [measure for measure in there if measure not in variants] or list(there)
 
 
 class Gap(NamedTuple):

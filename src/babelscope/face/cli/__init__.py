@@ -1,0 +1,52 @@
+"""The command line: parse, call, print. What a command needs is imported when it is called, so that help is quick."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from babelscope.core.errors import BabelscopeError
+from babelscope.core.version import __version__
+from babelscope.face.cli import advice, look, models, studies
+from babelscope.face.cli.options import err, out
+
+INTERRUPTED = 130
+"""The exit status after Ctrl-C."""
+
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="A laboratory for cross-lingual transfer of pretrained Transformer encoders.",
+)  # fmt: skip
+app.command("list")(look.list_)
+for command in (
+    studies.plan, studies.run, studies.status, studies.rows, studies.report,
+    models.export, models.predict, models.operate, models.transliterate,
+    advice.advise, look.doctor,
+):  # fmt: skip
+    app.command()(command)
+
+
+@app.callback(invoke_without_command=True)
+def _version(
+    version: Annotated[bool, typer.Option("--version", help="print the version and exit")] = False,
+) -> None:
+    if version:
+        out.print(__version__, highlight=False)
+        raise typer.Exit
+
+
+def main() -> None:
+    """Entry point: errors are printed without a traceback, and decide the exit status."""
+    try:
+        app()
+    except BabelscopeError as error:
+        err.print(f"[bold red]error[/] {escape(str(error))}", highlight=False)
+        sys.exit(error.exit_status)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:  # what typer makes of Ctrl-C
+            err.print("interrupted; run the same command again to go on")
+        raise

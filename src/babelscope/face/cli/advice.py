@@ -1,0 +1,48 @@
+"""The command that advises on a language."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from babelscope.face.cli.options import DEFAULT_STORE, StoreFolder, err, out
+
+
+def advise(
+    language: Annotated[str, typer.Option(help="its code, such as mt")],
+    text: Annotated[str, typer.Option(help="raw text in UTF-8, a sentence a line: a file, or such as ntrex:mt")],
+    encoder: Annotated[list[str], typer.Option(help="a shipped encoder, a folder or a hub name; repeatable")],
+    treebank: Annotated[str | None, typer.Option(help="CoNLL-U: a file, a folder, or such as UD_Maltese-MUDT")] = None,
+    task: Annotated[str, typer.Option(help="pos or parsing")] = "pos",
+    run: Annotated[bool, typer.Option("--run", help="run the plan; interrupted, the same command goes on")] = False,
+    export: Annotated[
+        Path | None, typer.Option(help="with --run: the folder for the best model that transformers can load")
+    ] = None,
+    output: Annotated[Path, typer.Option("-o", "--output", help="the page to write")] = Path("advice.html"),
+    store: StoreFolder = DEFAULT_STORE,
+    seeds: Annotated[int, typer.Option(min=1, help="rounds, each with a seed of its own")] = 3,
+    steps: Annotated[int, typer.Option(min=1, help="of language modelling on the text")] = 300,
+    device: Annotated[str, typer.Option(help="cpu or cuda")] = "cpu",
+    precision: Annotated[str, typer.Option(help="float32 or bfloat16")] = "float32",
+) -> None:
+    """Say which encoder and recipe suit a language: first by looking, then by a plan, and with --run by trying."""
+    from babelscope.advise.command import advise as ask
+    from babelscope.advise.outputs import Outputs
+    from babelscope.advise.request import asked
+    from babelscope.engine.store import Store
+    from babelscope.face.display import RunDisplay, show_section
+
+    given = {
+        "language": language, "text": text, "treebank": treebank, "encoders": encoder, "task": task, "seeds": seeds,
+        "adaptation_steps": steps, "device": device, "precision": precision,
+    }  # fmt: skip
+    request, kept = asked(given), Store(store)
+    ask(
+        request, Outputs(output, store, export), run, lambda text: err.print(text, markup=False, highlight=False),
+        lambda section: show_section(section, out), lambda plan: RunDisplay(plan, kept, err),
+    )  # fmt: skip
+    if export:
+        out.print(f"model: {export.resolve()}", highlight=False)
+    out.print(f"page: {output.resolve()}", highlight=False)

@@ -1,0 +1,30 @@
+"""Commands that look around: what there is to choose from, and what this machine has."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from babelscope.face.catalogue import KINDS
+from babelscope.face.cli.options import DEFAULT_STORE, StoreFolder, out
+
+
+def list_(kind: Annotated[str, typer.Argument(metavar="[KIND]", help=", ".join(KINDS))] = "studies") -> None:
+    """Show what there is to choose from: studies, tasks, surgeries, measures, languages, encoders, treebanks."""
+    from babelscope.face.catalogue import catalogue
+    from babelscope.face.display import table_of
+
+    out.print(table_of(*catalogue(kind)))
+
+
+def doctor(store: StoreFolder = DEFAULT_STORE) -> None:
+    """Show what this machine has and lacks, and which precision and number of threads are fastest on it."""
+    from babelscope.engine.store import Store
+    from babelscope.face.display import table_of
+    from babelscope.face.doctor import examine
+
+    for title, header, lines in examine(Store(store)):
+        table = table_of(header, lines)
+        table.title = title
+        out.print(table)

@@ -1,0 +1,77 @@
+"""Commands about models and files outside of studies: export, predict, operate, transliterate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from babelscope.face.cli.options import DEFAULT_STORE, OutputFile, StoreFolder, out
+
+OutputFolder = Annotated[Path, typer.Option("-o", "--output", help="the folder to write")]
+
+
+def export(
+    key: Annotated[str, typer.Argument(help="the key of a result, as rows have it, or its first digits")],
+    output: OutputFolder,
+    store: StoreFolder = DEFAULT_STORE,
+) -> None:
+    """Write a trained model, or a pre-trained encoder, as a Hugging Face folder."""
+    from babelscope.engine import trained
+    from babelscope.engine.store import Store
+
+    out.print(trained.export(Store(store), key, output), highlight=False)
+
+
+def predict(
+    model: Annotated[str, typer.Argument(help="a folder that export wrote, or the key of a result")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="CoNLL-U, BIO or TSV; or plain text, one sentence a line. For taggers and parsers its words must be "
+            "separated by spaces as in their treebank, the full stop too"
+        ),
+    ],
+    output: OutputFile,
+    store: StoreFolder = DEFAULT_STORE,
+) -> None:
+    """Write a file again with a trained model's labels in it."""
+    from babelscope.engine import trained
+    from babelscope.engine.store import Store
+
+    out.print(trained.predict(Store(store), model, file, output), highlight=False)
+
+
+def operate(
+    encoder: Annotated[str, typer.Argument(help="a shipped encoder, a folder, or a name on the Hugging Face hub")],
+    output: OutputFolder,
+    op: Annotated[
+        list[str],
+        typer.Option(metavar="OPERATION", help="such as reverse or drop:last=6; repeatable, done in this order"),
+    ],
+    seed: Annotated[int, typer.Option(min=0, help="of operations that draw at random")] = 0,
+) -> None:
+    """Operate on an encoder's weights and write the result as a Hugging Face folder."""
+    from babelscope.face.operate import write_operated
+
+    out.print(write_operated(encoder, op, output, seed), highlight=False)
+
+
+def transliterate(
+    file: Annotated[Path, typer.Argument(help="CoNLL-U (named .conllu or .conllu.gz) or plain text")],
+    output: OutputFile,
+    by: Annotated[
+        str, typer.Option("--by", help="uyghur, cyrillic, uroman, table:FILE ...; +permute:SEED after it")
+    ] = "",
+    restore: Annotated[bool, typer.Option("--restore", help="put back what was there before")] = False,
+) -> None:
+    """Write a file in another script. In CoNLL-U forms change, the annotation stays, and MISC keeps the old forms."""
+    from babelscope.core.errors import InputError
+    from babelscope.corpora import rewriting
+    from babelscope.corpora.transliteration import USAGE, transliteration
+
+    if bool(by) == restore:
+        raise InputError("give either --by or --restore", USAGE)
+    count = rewriting.restore(file, output) if restore else rewriting.rewrite(file, output, transliteration(by))
+    out.print(f"{count:,} changed: {output}", highlight=False)

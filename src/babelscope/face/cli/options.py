@@ -1,0 +1,31 @@
+"""Arguments and options that several commands share, and where they print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from babelscope.face.session import DEFAULT_STORE, STORE_VARIABLE
+
+__all__ = ["DEFAULT_STORE", "OutputFile", "StoreFolder", "StudyName", "With", "err", "out"]
+
+out, err = Console(soft_wrap=True, emoji=False), Console(stderr=True, soft_wrap=True, emoji=False)
+
+StudyName = Annotated[
+    str, typer.Argument(metavar="STUDY", help="a built-in study, NAME or NAME@PROFILE, or a YAML file")
+]
+StoreFolder = Annotated[
+    Path, typer.Option("--store", envvar=STORE_VARIABLE, help="the folder that keeps results", show_default=True)
+]
+With = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--with",
+        metavar="KEY=VALUE",
+        help="a built-in study's parameter (seeds=5) or a YAML study's key (tasks.pos.sizes.train=99); repeatable",
+    ),
+]
+OutputFile = Annotated[Path, typer.Option("-o", "--output", help="the file to write")]

@@ -1,0 +1,110 @@
+"""Commands about a study: plan and run it, and get its rows and its report."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from babelscope.face.cli.options import DEFAULT_STORE, OutputFile, StoreFolder, StudyName, With, err, out
+
+if TYPE_CHECKING:
+    from babelscope.face.job import Job
+
+
+def plan(name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
+    """Show which steps a study has, which are done, and what the others are expected to cost. Computes nothing."""
+    from babelscope.face.display import table_of
+    from babelscope.face.job import job_of
+    from babelscope.steps.plan import check_data
+
+    job = job_of(name, with_, store)
+    check_data(job.pending)
+    out.print(table_of(*job.costs()))
+    out.print(job.summary, highlight=False)
+
+
+def run(
+    name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="steps at once; default: as the cores allow")] = None,
+) -> None:  # fmt: skip
+    """Run a study. Interrupt it at any moment; running it again goes on where it stopped."""
+    from babelscope.face.job import job_of
+
+    job = job_of(name, with_, store)
+    began = time.monotonic()
+    outcome = job.run(jobs, err)
+    out.print(
+        f"{job.title}: {len(outcome.computed)} steps computed, {len(outcome.cached)} cached, "
+        f"{len(outcome.failed)} failed, {len(outcome.blocked)} blocked, {time.monotonic() - began:.1f} s",
+        highlight=False,
+    )
+    if outcome.failed:
+        raise typer.Exit(1)
+
+
+def status(
+    name: Annotated[str | None, typer.Argument(metavar="[STUDY]")] = None,
+    store: StoreFolder = DEFAULT_STORE, with_: With = None,
+    watch: Annotated[bool, typer.Option("--watch", help="go on showing it while it runs")] = False,
+) -> None:  # fmt: skip
+    """Show how far a study is; without a study, every built-in one in its default profile."""
+    from babelscope.face.display import table_of
+
+    if name is None:
+        from babelscope.engine.store import Store
+        from babelscope.face.catalogue import study_states
+
+        out.print(table_of(("study", "done", "steps"), study_states(Store(store))))
+        return
+    from babelscope.face.job import job_of
+
+    job = job_of(name, with_, store)
+    if watch:
+        _watch(job, name)
+    else:
+        out.print(table_of(*job.status()))
+
+
+def _watch(job: Job, name: str) -> None:
+    from rich.live import Live
+
+    from babelscope.engine.progress import is_running
+    from babelscope.face.display import table_of
+
+    with Live(table_of(*job.status()), console=out) as live:
+        while job.done < len(job.plan.steps) and is_running(job.plan, job.store):
+            time.sleep(1)
+            live.update(table_of(*job.status()))
+    if job.done < len(job.plan.steps):
+        out.print(f"nothing is running; go on with babelscope run {name}", highlight=False)
+
+
+def rows(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
+    """Write a study's rows, one number each, as .csv or .parquet."""
+    from babelscope.face.job import job_of
+    from babelscope.report import write_rows
+
+    job = job_of(name, with_, store)
+    found = job.rows()
+    _note_missing(job)
+    write_rows(found, output)
+    out.print(f"{len(found)} rows in {output}", highlight=False)
+
+
+def report(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
+    """Write a study's report: one .html file that opens anywhere; or its figures (.svg, .png) or tables (.md)."""
+    from babelscope.face.job import job_of
+    from babelscope.report import write_report
+
+    job = job_of(name, with_, store)
+    content = job.report()
+    _note_missing(job)
+    for path in write_report(content, output):
+        out.print(f"report: {path.resolve()}", highlight=False)
+
+
+def _note_missing(job: Job) -> None:
+    if job.done < len(job.plan.steps):
+        err.print(f"[yellow]note[/] {job.done} of {len(job.plan.steps)} steps are done; the rest is missing")

@@ -1,0 +1,102 @@
+"""Rows as Python has them, and what a study found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, overload
+
+from babelscope.core.errors import InputError
+from babelscope.core.row import COLUMNS, Row
+from babelscope.face import html
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from babelscope.face.job import Job
+
+SHOWN = 20
+"""Rows that a notebook shows."""
+
+
+class Rows(Sequence[Row]):
+    """Numbers, each with everything that says what it is."""
+
+    def __init__(self, rows: Sequence[Row]):
+        self._rows = tuple(rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Rows: ...
+
+    def __getitem__(self, index: int | slice) -> Row | Rows:
+        return Rows(self._rows[index]) if isinstance(index, slice) else self._rows[index]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def frame(self) -> pd.DataFrame:
+        """A DataFrame with a line a row; its columns are those of every file of rows."""
+        from babelscope.report.files import row_table
+
+        return row_table(self._rows)
+
+    def write(self, path: str | Path) -> Path:
+        """Write them as .csv or .parquet; gives the file.
+
+        Raises:
+            InputError: another suffix, or the file cannot be written.
+        """
+        from babelscope.report import write_rows
+
+        write_rows(self._rows, Path(path))
+        return Path(path)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} rows>"
+
+    def _repr_html_(self) -> str:
+        used = [name for name in COLUMNS if name != "key" and any(getattr(row, name) is not None for row in self)]
+        lines = [[_spoken(getattr(row, name)) for name in used] for row in self._rows[:SHOWN]]
+        left = f", the first {SHOWN} of them" if len(self) > SHOWN else ""
+        return html.table(used, lines, caption=f"{len(self)} rows{left}")
+
+
+class Result(Rows):
+    """What a study found: the rows of its finished steps, and its report."""
+
+    def __init__(self, job: Job):
+        super().__init__(job.rows())
+        self.job = job
+
+    def report(self, path: str | Path) -> list[Path]:
+        """Write the report: a page (.html), its figures (.svg, .png) or tables (.md); gives the files.
+
+        Raises:
+            InputError: another suffix, nothing to show, or the file cannot be written.
+        """
+        from babelscope.report import write_report
+
+        return write_report(self.job.report(), Path(path))
+
+    def __repr__(self) -> str:
+        return f"<Result of {self.job.title}: {len(self)} rows>"
+
+    def _repr_html_(self) -> str:
+        return html.paragraph(str(self.job)) + "".join(self._charts()) + super()._repr_html_()
+
+    def _charts(self) -> list[str]:
+        """The report's charts as SVG; none where there is nothing to draw."""
+        with TemporaryDirectory() as folder:
+            try:
+                files = self.report(Path(folder) / "chart.svg")
+            except InputError:
+                return []
+            return [file.read_text(encoding="utf-8") for file in files[:1]]
+
+
+def _spoken(value: object) -> str:
+    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,65 @@
+"""Similarity of sentences that are at hand, by the formulas that studies use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from babelscope.core.errors import InputError
+from babelscope.core.examples import Pooling
+from babelscope.measures.similarities import SIMILARITIES, check_similarity
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from babelscope.encoders.load import Encoder as LoadedEncoder
+    from babelscope.face.encoder import Encoder
+    from babelscope.face.tuned import Tuned
+
+
+def similarity(
+    encoder: Encoder | Tuned | LoadedEncoder,
+    sentences_a: Sequence[str],
+    sentences_b: Sequence[str],
+    measure: str = "linear CKA (debiased)",
+    pooling: Pooling = "mean",
+) -> NDArray[np.float64]:
+    """How similar an encoder makes parallel sentences of two languages, layer by layer.
+
+    Args:
+        encoder: as it is, or tuned.
+        sentences_a: of one language.
+        sentences_b: their translations, in the same order.
+        measure: CKA with a linear or Gaussian kernel, biased or debiased, or the share of sentences whose nearest is
+            their translation (`retrieval`, `mutual retrieval`).
+        pooling: what stands for a sentence: the mean of its tokens' states, or as `mean-with-special`, `weighted` or
+            `first` have it.
+
+    Returns:
+        [layers + 1], first the embeddings, then each layer; without the embeddings where the first token stands for a
+        sentence, since it is the same in all.
+
+    Raises:
+        InputError: there is no such measure, the sentences are not as many, or too few.
+    """
+    import torch
+
+    from babelscope.encoders.load import Encoder as LoadedEncoder
+    from babelscope.encoders.tap import sentence_states
+    from babelscope.measures.formulas.states import LanguageStates
+
+    formula = SIMILARITIES[check_similarity(measure)]
+    if len(sentences_a) != len(sentences_b):
+        raise InputError(f"{len(sentences_a)} and {len(sentences_b)} sentences: give each with its translation")
+    loaded = encoder if isinstance(encoder, LoadedEncoder) else encoder.build()
+    threads, lowest = torch.get_num_threads(), 1 if pooling == "first" else 0
+    torch.set_num_threads(1)  # as a study's step does: another number changes the last digits
+    try:
+        first, second = (
+            LanguageStates(name, sentence_states(loaded, list(sentences), pooling=pooling)[lowest:])
+            for name, sentences in (("the first language", sentences_a), ("the second language", sentences_b))
+        )
+        return formula(first, second).double().cpu().numpy()
+    finally:
+        torch.set_num_threads(threads)

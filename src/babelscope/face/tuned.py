@@ -1,0 +1,177 @@
+"""Tuned encoders as Python has them: scored on data sets, and models between two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from babelscope.core.errors import InputError
+from babelscope.core.step import Step
+from babelscope.core.validation import validate
+from babelscope.corpora import datasets
+from babelscope.corpora.sources import Split
+from babelscope.engine.progress import study_rows
+from babelscope.engine.store import Store
+from babelscope.engine.trained import FinishedSteps, export
+from babelscope.face import html
+from babelscope.face.result import Rows
+from babelscope.face.session import complete
+from babelscope.measures.interpolation import Part, Surface
+from babelscope.steps import Evaluate, Tune
+from babelscope.steps.plan import Plan
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import Study, Transfer
+from babelscope.tuning.schedule import Schedule
+
+if TYPE_CHECKING:
+    from babelscope.encoders.load import Encoder as LoadedEncoder
+    from babelscope.face.encoder import Encoder
+
+NAME = "python"
+"""What rows have as their study that no study asked for."""
+LEFT_OUT = ("evaluate", "encoders", "baselines")
+"""The keys of a study's task that are for studies alone."""
+
+
+class Tuned:
+    """An encoder that is trained on a task. Made by `Encoder.tune`."""
+
+    def __init__(self, study: Study, store: Store):
+        """`study` has one encoder, one task that is scored on nothing, and one seed."""
+        self.study, self.store = study, store
+        self.step = next(step for step in compile_study(study).steps.values() if isinstance(step, Tune))
+        """The step that trained it, as a study has it."""
+
+    @property
+    def key(self) -> str:
+        """The key of its result in the store, which `babelscope export` and `predict` take."""
+        return self.step.key
+
+    def score(self, *evaluate: str, jobs: int | None = None) -> Rows:
+        """Score it on the test splits of data sets, such as `world:qab`; what is scored already is not scored again.
+
+        Returns:
+            One row a measure and data set: what a study has for them, to the last bit.
+
+        Raises:
+            StudyError: a data set is not found or does not suit the task.
+            StepError: the evaluation failed.
+        """
+        if not evaluate:
+            raise InputError("score: give a data set, such as world:qab")
+        (name, transfer), *_ = self.study.tasks.items()
+        scored = transfer.model_copy(update={"evaluate": evaluate})
+        plan = compile_study(self.study.model_copy(update={"tasks": {name: scored}}))
+        return _computed([step for step in plan.steps.values() if isinstance(step, Evaluate)], self.store, jobs)
+
+    def rows(self) -> Rows:
+        """Its learning curves, and what probes measured while it was trained."""
+        return _computed([self.step], self.store)
+
+    def build(self) -> LoadedEncoder:
+        """Its encoder's model and tokenizer in memory, without the task's head, in evaluation mode."""
+        complete([self.step], self.store)
+        return self.step.tuned_encoder(FinishedSteps(self.store))
+
+    def export(self, folder: str | Path) -> Path:
+        """Write the model as a Hugging Face folder, which must not exist yet; gives the folder.
+
+        Raises:
+            InputError: its head is one that transformers does not have, or the folder exists.
+        """
+        export(self.store, self.key, Path(folder))
+        return Path(folder)
+
+    def __repr__(self) -> str:
+        return f"<Tuned {self.step.title.removeprefix('tune ')}>"
+
+    def _repr_html_(self) -> str:
+        lines = [(name.replace("_", " "), value) for name, value in self.step.labels.items()]
+        return html.table((), [*lines, ("key", self.key[:12])], caption=self.step.title)
+
+
+def tune(
+    encoder: Encoder,
+    task: str,
+    declared: Mapping[str, Any],
+    schedule: Schedule | Mapping[str, Any] | str | None,
+    seed: int,
+    jobs: int | None = None,
+) -> Tuned:
+    """Train an encoder on a task: a study of one task, scored on nothing.
+
+    Raises:
+        StudyError: something that is declared cannot be used.
+        StepError: the training failed.
+    """
+    if wrong := [key for key in LEFT_OUT if key in declared]:
+        raise InputError(f"tune has no {wrong[0]}: one encoder is tuned, and `score` says what it is scored on")
+    train = declared["train"]
+    train = [train] if isinstance(train, str) else list(train)
+    # What it is scored on is said later, so the check that it is scored on something is passed with the training data.
+    transfer = validate(Transfer, {**declared, "train": train, "evaluate": train}, f"tune {task}")
+    given = {
+        "name": NAME, "encoders": [encoder.source], "surgeries": [encoder.surgery], "schedules": [schedule],
+        "tasks": {task: transfer.model_copy(update={"evaluate": ()})}, "seeds": [seed],
+    }  # fmt: skip
+    tuned = Tuned(validate(Study, given, f"tune {task}"), encoder.store)
+    complete([tuned.step], tuned.store, jobs)
+    return tuned
+
+
+def interpolate(
+    origin: Tuned,
+    end: Tuned,
+    alphas: Iterable[float],
+    *,
+    evaluate: str | Sequence[str] | None = None,
+    split: Split = "dev",
+    sentences: int = 300,
+    part: Part = "all",
+    jobs: int | None = None,
+) -> Rows:
+    """Score the models on the line through two tuned ones of the same task (Wu et al., 2022).
+
+    Args:
+        origin: the model at 0.
+        end: the model at 1.
+        alphas: places on the line; below 0 and above 1 it goes on.
+        evaluate: data sets that every model is scored on; default: what the two were trained on.
+        split: of these data sets.
+        sentences: of each, at most.
+        part: which weights are combined, `all`, `encoder` or `head`; the others are those of the origin.
+        jobs: steps at once; default: as the cores allow.
+
+    Returns:
+        A row a measure, data set and place, which is in the column `alpha1`.
+
+    Raises:
+        InputError: the two are of different tasks or heads, or a data set is not found.
+        StepError: the measurement failed, for instance since the encoders have different shapes.
+    """
+    first, second = origin.step, end.step
+    if (first.task, first.head) != (second.task, second.head):
+        raise InputError(f"{first.task} and {second.task} have models of different shapes; give two of one task")
+    points = tuple((float(alpha),) for alpha in dict.fromkeys(alphas))
+    if not points:
+        raise InputError("interpolate: give places on the line, such as [0, 0.5, 1]")
+    names = [evaluate] if isinstance(evaluate, str) else evaluate or _trained_on(origin, end)
+    (transfer,) = origin.study.tasks.values()
+    found = [
+        datasets.find(first.task, name, split, sentences, origin.study.world_seed, transfer.entity_types)
+        for name in names
+    ]
+    data = tuple(datasets.limited(one, first.entity_types) if first.entity_types else one for one in found)
+    return _computed([Surface(models=(first, second), part=part, points=points, data=data)], origin.store, jobs)
+
+
+def _trained_on(*models: Tuned) -> list[str]:
+    names = [name for model in models for transfer in model.study.tasks.values() for name in transfer.train]
+    return list(dict.fromkeys(names))
+
+
+def _computed(targets: Sequence[Step], store: Store, jobs: int | None = None) -> Rows:
+    complete(targets, store, jobs)
+    only = Plan({target.key: target for target in targets})
+    return Rows(study_rows(NAME, only, store))

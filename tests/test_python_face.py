@@ -1,0 +1,418 @@
+"""What `import babelscope` offers: the public surface, and that its numbers are those of the command line."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import babelscope as bs
+from babelscope.core.row import COLUMNS
+from babelscope.engine.store import Store
+from babelscope.steps import Evaluate, Operate, Tune
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import load_study
+from command_line import babelscope, declaration, transfer, write_study
+
+SMALL = {"sizes": {"train": 30, "dev": 10, "test": 10}, "tuning": {"learning_rate": 1e-3, "epochs": 2}}
+ENGLISH = ["a cat sees a dog", "the bird", "a big fish likes the old tree .", "the dog finds a house", "old trees"]
+OTHERS = ["кот видит", "the small bird sees", "a tree .", "кот кот", "a dog likes the cat ."]
+
+
+@pytest.fixture(scope="session")
+def tiny(encoder_folder, tmp_path_factory) -> bs.Encoder:
+    return bs.load(encoder_folder, store=tmp_path_factory.mktemp("python") / "store")
+
+
+@pytest.fixture(scope="session")
+def tagger(tiny) -> bs.Tuned:
+    return tiny.operate("reinit").tune("pos", train="world:qaa", seed=1, **SMALL)
+
+
+@pytest.fixture(scope="session")
+def other_tagger(tiny) -> bs.Tuned:
+    return tiny.operate("reinit").tune("pos", train=["world:qaa", "world:qab"], seed=1, **SMALL)
+
+
+@pytest.fixture(scope="session")
+def declared(encoder_folder) -> dict[str, object]:
+    """A study of what the fixtures do one by one."""
+    both = transfer(train=["world:qaa", "world:qab"], baselines=[])
+    return declaration(
+        encoder_folder, surgeries=["reinit"], seeds=[1], retrieval=None,
+        tasks={"pos": transfer(baselines=[]), "both": both | {"task": "pos"}},
+        interpolations=[{"tasks": ["pos", "both"], "evaluate": ["world:qab"], "sentences": 20, "alphas": [0, 0.5, 1]}],
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def study_rows(declared, tmp_path_factory) -> list[bs.Row]:
+    """The rows of that study, from the command line in a store of its own."""
+    folder = tmp_path_factory.mktemp("commands")
+    path = write_study(folder / "study.yaml", declared)
+    assert babelscope("run", path, "--store", folder / "store").status == 0
+    return list(bs.read_study(path).rows(folder / "store"))
+
+
+def without_study(row: bs.Row) -> bs.Row:
+    return replace(row, study=None)
+
+
+# The module
+
+
+def test_the_package_is_imported_without_heavy_libraries():
+    code = "import babelscope, sys\n"
+    code += "heavy = {'torch', 'transformers', 'pandas', 'numpy', 'pydantic', 'altair'} & set(sys.modules)\n"
+    code += "assert not heavy, heavy\n"
+    code += "babelscope.load, babelscope.Study, babelscope.errors, babelscope.surgery\n"
+    code += "assert not {'torch', 'transformers', 'pandas'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_every_public_name_is_there_for_people_and_for_type_checkers():
+    assert set(bs.__all__) <= set(dir(bs))
+    assert all(getattr(bs, name) is not None for name in bs.__all__)
+    tree = ast.parse(Path(bs.__file__).read_text(encoding="utf-8"))
+    guarded = [node for node in tree.body if isinstance(node, ast.If)]
+    typed = {alias.name for node in ast.walk(guarded[0]) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert typed | {"__version__"} == set(bs.__all__)
+    assert (Path(bs.__file__).parent / "py.typed").exists()
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = bs.nonsense
+
+
+@pytest.mark.parametrize("name", ["Encoder", "Job", "Result", "Rows", "Study", "Tuned"])
+def test_public_methods_are_documented_and_typed(name):
+    kind = getattr(bs, name)
+    for key, value in vars(kind).items():
+        function = value.fget if isinstance(value, property) else value
+        if key.startswith("_") or not callable(function) or (name == "Job" and key in kind._fields):
+            continue
+        assert function.__doc__, f"{name}.{key}"
+        if hasattr(function, "__annotations__") and not isinstance(function, type):
+            assert "return" in function.__annotations__, f"{name}.{key}"
+
+
+# The same numbers
+
+
+def test_a_score_is_the_row_of_the_study(tagger, study_rows):
+    scored = [without_study(row) for row in tagger.score("world:qaa", "world:qab")]
+    expected = [without_study(row) for row in study_rows if row.split == "test" and row.train_languages == "qaa"]
+    assert {row.language for row in scored} == {"qaa", "qab"}
+    assert scored == expected
+
+
+def test_learning_curves_are_those_of_the_study(other_tagger, study_rows):
+    curves = [without_study(row) for row in other_tagger.rows()]
+    assert curves == [without_study(row) for row in study_rows if row.key == other_tagger.key]
+    assert {row.split for row in curves} == {"dev", "train"}
+
+
+def test_models_between_are_those_of_the_study(tagger, other_tagger, study_rows):
+    between = bs.interpolate(tagger, other_tagger, [0, 0.5, 1], evaluate="world:qab", sentences=20)
+    assert [row.alpha1 for row in between if row.measure == "accuracy"] == [0, 0.5, 1]
+    expected = [without_study(row) for row in study_rows if row.alpha1 is not None]
+    assert [without_study(row) for row in between] == expected
+
+
+def test_models_between_are_scored_on_what_both_were_trained_on(tagger, other_tagger):
+    between = bs.interpolate(tagger, other_tagger, [0.5], sentences=10)
+    assert {row.dataset for row in between} == {"world:qaa", "world:qab"}
+    assert {row.split for row in between} == {"dev"}
+
+
+def test_similarity_is_that_of_a_study(tiny, encoder_folder, tmp_path):
+    from babelscope.corpora.parallel_sentences import find_parallel
+
+    asked = {"source": "world:qaa", "targets": ["world:qab"], "sentences": 12}
+    measures = ["linear CKA (debiased)", "RBF CKA (biased)", "mutual retrieval"]
+    study = bs.Study(
+        name="likeness", encoders=[tiny], seeds=[0], similarities=[asked | {"measures": measures}],
+        tasks={"pos": transfer(baselines=[], sizes=SMALL["sizes"] | {"train": 5}, tuning={"steps": 1})},
+    )  # fmt: skip
+    rows = study.run(tmp_path / "store")
+    source, target = find_parallel("world:qaa", ("world:qab",), 12, 0).read()
+    for measure in measures:
+        in_study = [row.value for row in rows if row.measure == measure]
+        assert len(in_study) == 3
+        assert bs.similarity(tiny, source, target, measure).tolist() == in_study
+
+
+def test_the_plan_of_a_declared_study_is_that_of_its_file(declared, tmp_path, tiny):
+    file = write_study(tmp_path / "study.yaml", declared)
+    ours = bs.Study(**{**declared, "encoders": [tiny]})
+    assert set(ours.plan(tmp_path / "store").plan.steps) == set(compile_study(load_study(file)).steps)
+
+
+def test_a_built_in_study_has_the_plan_of_the_command_line(tmp_path):
+    job = bs.read_study("first-look", {"scale": "small"}).plan(tmp_path / "store")
+    assert job.title == "first-look@world with scale=small"
+    said = babelscope("plan", "first-look", "--with", "scale=small", "--store", tmp_path / "store").output
+    assert said.endswith(f"{job.summary}\n")
+
+
+# Encoders
+
+
+def test_operations_are_declared_one_after_the_other(tiny):
+    twice = tiny.operate("reverse").operate("drop:last=1", name="short")
+    step = twice.step()
+    assert isinstance(step, Operate)
+    assert (step.surgery, [str(one) for one in step.operations]) == ("short", ["reverse", "drop:last=1"])
+    assert tiny.surgery is None
+    assert tiny.operate("reverse", "drop:last=1").title == f"{tiny.name} (reverse; drop:last=1)"
+    assert twice.build().model.config.num_hidden_layers == 1
+    with pytest.raises(bs.errors.InputError, match="no such operation"):
+        tiny.operate("upside-down")
+    with pytest.raises(bs.errors.InputError, match="give an operation"):
+        tiny.operate()
+
+
+def test_the_step_of_an_encoder_is_the_one_that_is_tuned(tiny, tagger):
+    assert tiny.operate("reinit").step(seed=1).key == tagger.step.encoder.key
+    seeds = {tiny.operate("reinit").step(seed).key for seed in (0, 1)}
+    assert len(seeds) == 2
+    assert len({tiny.operate("reverse").step(seed).key for seed in (0, 1)}) == 1
+    grafted = tiny.operate(f"graft:donor={tiny.source},part=layers")
+    step = grafted.step()
+    assert isinstance(step, Operate) and step.donors == (tiny.step(),)
+
+
+def test_a_shipped_encoder_goes_by_its_name():
+    encoder = bs.load("world-natural")
+    assert (encoder.name, encoder.source) == ("world-natural", "world-natural")
+    assert encoder.anatomy == {
+        "family": "bert", "layers": 6, "hidden size": 64, "parameters": 405_980, "vocabulary": 1500,
+    }  # fmt: skip
+
+
+def test_an_encoder_in_memory_is_kept_by_its_content(tiny, tmp_path):
+    built, store = tiny.build(), tmp_path / "store"
+    mine = bs.load(built.model, built.tokenizer, name="my encoder", store=store)
+    assert (mine.name, mine.store.folder) == ("my encoder", store)
+    again = bs.load(built, name="my encoder", store=store)
+    assert again.place == mine.place
+    with torch.no_grad():
+        built.model.get_input_embeddings().weight += 1
+    changed = bs.load(built, name="my encoder", store=store)
+    assert changed.place.content != mine.place.content and changed.place.path != mine.place.path
+    difference = changed.build().model.get_input_embeddings().weight - mine.build().model.get_input_embeddings().weight
+    assert torch.allclose(difference, torch.ones_like(difference))
+    assert not [path for path in (store / "encoders").iterdir() if path.name.startswith(".")]
+    scored = mine.tune("pos", train="world:qaa", **SMALL | {"tuning": {"steps": 1}}).score("world:qaa")
+    assert {row.encoder for row in scored} == {"my encoder"}
+
+
+def test_what_cannot_be_loaded_is_refused(tiny, encoder):
+    from transformers import BertForTokenClassification
+
+    built = tiny.build()
+    with pytest.raises(bs.errors.EncoderError, match="no such folder"):
+        bs.load("/no/such/folder")
+    with pytest.raises(bs.errors.InputError, match="leave them out"):
+        bs.load("world-natural", name="mine")
+    with pytest.raises(bs.errors.InputError, match="needs a name"):
+        bs.load(built)
+    with pytest.raises(bs.errors.InputError, match="needs its tokenizer"):
+        bs.load(built.model, name="mine")
+    with pytest.raises(bs.errors.InputError, match="int: give a name, a folder, or a model"):
+        bs.load(3, built.tokenizer, name="mine")
+    with pytest.raises(bs.errors.EncoderError, match=r"has a head for a task; give .* its \.base_model"):
+        bs.load(BertForTokenClassification(built.model.config), built.tokenizer, name="mine")
+    with pytest.raises(bs.errors.EncoderError, match="no fast tokenizer"):
+        bs.load(built.model, object(), name="mine")
+
+
+def test_surgery_takes_models_and_encoders(tiny):
+    built = tiny.build()
+    model = bs.surgery.apply(built.model, "drop:last=1")
+    assert type(model) is type(built.model)
+    assert (model.config.num_hidden_layers, built.model.config.num_hidden_layers) == (1, 2)
+    backbone = bs.surgery.apply(built.model.base_model, ["reverse", "drop:last=1"])
+    ours, theirs = (dict(one.encoder.layer[-1].named_parameters()) for one in (backbone, built.model.base_model))
+    assert all(torch.equal(ours[name], weight) for name, weight in theirs.items())
+    shuffled = bs.surgery.apply(tiny, "shuffle", seed=3)
+    assert shuffled.tokenizer.get_vocab() == built.tokenizer.get_vocab()
+    grafted = bs.surgery.apply(built, "graft:donor=other", donors={"other": tiny.operate("reinit")})
+    assert not torch.equal(grafted.model.get_input_embeddings().weight, built.model.get_input_embeddings().weight)
+    with pytest.raises(bs.errors.InputError, match="operation shuffle: this operation needs the tokenizer"):
+        bs.surgery.apply(built.model, "shuffle")
+    with pytest.raises(bs.errors.InputError, match="str: give a model of transformers"):
+        bs.surgery.apply("world-natural", "reverse")
+
+
+# Tuning
+
+
+def test_tune_refuses_what_a_study_would(tiny):
+    with pytest.raises(bs.errors.StudyError, match=r"tasks.pos.train.0: the world has no language 'xyz'"):
+        tiny.tune("pos", train="world:xyz")
+    with pytest.raises(bs.errors.StudyError, match="the task cannot be 'pose'"):
+        tiny.tune("pose", train="world:qaa")
+    with pytest.raises(bs.errors.StudyError, match="size: unknown key"):
+        tiny.tune("pos", train="world:qaa", size=3)
+    with pytest.raises(bs.errors.StudyError, match=r"tuning\.epochs"):
+        tiny.tune("pos", train="world:qaa", tuning={"epochs": -1})
+    with pytest.raises(bs.errors.StudyError, match="schedule 'thaw:3': no such schedule"):
+        tiny.tune("pos", train="world:qaa", schedule="thaw:3")
+    with pytest.raises(bs.errors.InputError, match="tune has no evaluate"):
+        tiny.tune("pos", train="world:qaa", evaluate=["world:qab"])
+
+
+def test_tune_has_the_defaults_of_a_study(tiny, encoder_folder):
+    from babelscope.face.tuned import Tuned
+    from babelscope.study.declare import Study
+
+    given = declaration(encoder_folder, surgeries=["reinit"], seeds=[1], retrieval=None)
+    given["tasks"] = {"pos": {"train": ["world:qaa"], "evaluate": ["world:qab"]}}
+    steps = compile_study(Study.model_validate(given)).steps.values()
+    (tuned,) = (step for step in steps if isinstance(step, Tune))
+    (task,) = Study.model_validate(given).tasks.values()
+    alone = Study.model_validate(given | {"tasks": {"pos": task.model_copy(update={"evaluate": ()})}})
+    assert Tuned(alone, tiny.store).key == tuned.key
+    assert not [step for step in compile_study(alone).steps.values() if isinstance(step, Evaluate)]
+
+
+def test_a_tuned_encoder_is_read_and_exported(tagger, tmp_path):
+    built = tagger.build()
+    assert built.model.config.num_hidden_layers == 2
+    assert (tagger.export(tmp_path / "model") / "config.json").is_file()
+    with pytest.raises(bs.errors.InputError, match="already there"):
+        tagger.export(tmp_path / "model")
+    layers = bs.similarity(tagger, ENGLISH, OTHERS)
+    assert layers.shape == (3,) and not np.array_equal(layers, bs.similarity(built, OTHERS, ENGLISH[::-1]))
+
+
+def test_what_cannot_be_measured_is_refused(tiny, tagger):
+    with pytest.raises(bs.errors.InputError, match="give a data set"):
+        tagger.score()
+    with pytest.raises(bs.errors.StudyError, match=r"tasks.pos.evaluate.1: .*'nonsense' is no data of pos"):
+        tagger.score("world:qaa", "nonsense")
+    with pytest.raises(bs.errors.InputError, match="no similarity is named 'CKA'; there are linear CKA"):
+        bs.similarity(tiny, ENGLISH, OTHERS, measure="CKA")
+    with pytest.raises(bs.errors.InputError, match="5 and 4 sentences"):
+        bs.similarity(tiny, ENGLISH, OTHERS[1:])
+    with pytest.raises(bs.errors.InputError, match="give places on the line"):
+        bs.interpolate(tagger, tagger, [])
+    with pytest.raises(bs.errors.InputError, match="is no data of pos"):
+        bs.interpolate(tagger, tagger, [0], evaluate="nonsense")
+
+
+def test_threads_are_left_as_they_were(tiny):
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        bs.similarity(tiny, ENGLISH, OTHERS, pooling="first")
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
+# Studies and results
+
+
+def test_a_study_runs_is_shown_and_reported(tiny, tmp_path, capfd):
+    study = bs.Study(
+        name="shown", question="Is <it> shown?", encoders=[tiny], surgeries=[None, "reinit"], seeds=[0],
+        tasks={"pos": transfer(tuning={"steps": 2})},
+    )  # fmt: skip
+    store = tmp_path / "store"
+    with pytest.raises(bs.errors.InputError, match="there is no such store yet"):
+        study.rows(store)
+    assert study.plan(store).done == 0
+    result = study.run(store)
+    assert "[8/8]" in capfd.readouterr().err
+    assert result.job.done == len(result.job.plan.steps) == 8
+    assert tuple(result.frame().columns) == COLUMNS
+    assert list(study.rows(store)) == list(result)
+    names = {path.name for suffix in ("html", "md", "svg") for path in result.report(tmp_path / f"report.{suffix}")}
+    assert {"report.html", "report.md"} < names
+    assert "&lt;it&gt; shown?" in study._repr_html_()
+    shown = result._repr_html_()
+    assert "<svg" in shown and "<td>world:qab</td>" in shown and "first 20 of them" in shown
+    assert result.write(tmp_path / "rows.csv").read_text(encoding="utf-8").count("\n") == len(result) + 1
+    assert study.run(store).frame().equals(result.frame())
+    assert "steps" not in capfd.readouterr().err
+
+
+def test_a_study_that_cannot_be_planned_shows_why(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    study = bs.Study(name="lost", encoders=["/no/such/<folder>"], tasks={"pos": transfer()})
+    assert "encoders.0: /no/such/&lt;folder&gt;: no such folder" in study._repr_html_()
+
+
+def test_a_step_that_fails_is_an_error_that_says_which(encoder_folder, tmp_path):
+    built = bs.load(encoder_folder, store=tmp_path / "store").build()
+    with torch.no_grad():
+        built.model.get_input_embeddings().weight.fill_(float("nan"))
+    broken = bs.load(built, name="broken", store=tmp_path / "store")
+    with pytest.raises(bs.errors.StepError, match="1 step failed\n  - tune broken on qaa, pos, seed 0: "):
+        broken.tune("pos", train="world:qaa", **SMALL)
+    study = bs.Study(name="tiny", encoders=[broken], seeds=[0], tasks={"pos": transfer(baselines=[])})
+    with pytest.raises(bs.errors.StepError, match="1 step failed; 2 more need what failed"):
+        study.run(tmp_path / "store")
+
+
+def test_faults_of_a_declaration_are_told_all_at_once(tiny):
+    with pytest.raises(bs.errors.StudyError) as told:
+        bs.Study(name="a b", encoders=[], tasks={"pos": transfer(sizes={"train": -1})}, nonsense=1)
+    assert len(told.value.faults) == 4
+    with pytest.raises(bs.errors.InputError, match="under `surgeries` of the study"):
+        bs.Study(name="x", encoders=[tiny.operate("reverse")], tasks={"pos": transfer()})
+    with pytest.raises(bs.BabelscopeError, match="no study is named 'nonsense'"):
+        bs.read_study("nonsense")
+    with pytest.raises(bs.errors.InputError, match=r"nonsense\.yaml: cannot be read"):
+        bs.read_study("nonsense.yaml")
+
+
+def test_results_go_where_the_environment_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert bs.load("world-natural").store.folder == tmp_path / "babelscope-store"
+    monkeypatch.setenv("BABELSCOPE_STORE", str(tmp_path / "elsewhere"))
+    assert bs.load("world-natural").store.folder == tmp_path / "elsewhere"
+    store = Store(tmp_path / "third")
+    assert bs.load("world-natural", store=store).store is store
+    assert not list(tmp_path.iterdir())
+
+
+def test_encoders_and_models_show_themselves(tiny, tagger):
+    shown = tiny.operate("drop:last=1", name="<short>")._repr_html_()
+    assert "&lt;short&gt;" in shown and "<td>layers</td><td>1</td>" in shown
+    assert "<td>train languages</td><td>qaa</td>" in tagger._repr_html_()
+    assert repr(tagger) == f"<Tuned {tiny.name} (reinit) on qaa, pos, seed 1>"
+
+
+def test_rows_are_a_sequence(tagger, tmp_path):
+    rows = tagger.score("world:qaa")
+    assert isinstance(rows[0], bs.Row) and isinstance(rows[1:], bs.Rows) and len(rows[1:]) == len(rows) - 1
+    assert rows.frame()["value"].tolist() == [row.value for row in rows]
+    assert repr(rows) == f"<{len(rows)} rows>"
+    with pytest.raises(bs.errors.InputError, match=r"rows.txt: the suffix .txt"):
+        rows.write(tmp_path / "rows.txt")
+
+
+def test_readers_take_names_of_files(tmp_path):
+    columns = ["1", "Cats", "cat", "NOUN", "_", "_", "0", "root", "_", "_"]
+    (tmp_path / "one.conllu").write_text("\t".join(columns) + "\n\n", encoding="utf-8")
+    (sentence,) = bs.corpora.read_conllu(str(tmp_path / "one.conllu"))
+    assert sentence.forms == ["Cats"]
+    (tmp_path / "one.bio").write_text("Riga\tB-LOC\n\n", encoding="utf-8")
+    (tagged,) = bs.corpora.read_bio(str(tmp_path / "one.bio"))
+    assert list(tagged.labels) == ["B-LOC"]
+    with pytest.raises(bs.errors.DataError, match="cannot be read"):
+        bs.corpora.read_conllu(str(tmp_path / "none.conllu"))
+
+
+def test_the_key_of_a_tuned_encoder_is_the_one_that_commands_take(tagger, tmp_path):
+    store = tagger.store.folder
+    assert babelscope("export", tagger.key[:12], "-o", tmp_path / "model", "--store", store).status == 0
+    assert json.loads((tmp_path / "model" / "babelscope.json").read_text(encoding="utf-8"))["design"]["task"] == "pos"
