@@ -5,7 +5,11 @@ READY := .venv/.ready
 STORE ?= babelscope-store
 export TOKENIZERS_PARALLELISM = false
 
-.PHONY: demo test check docs bench encoders clean
+# Tests that compare sums of floating-point numbers, which machines add in different orders.
+FLOATS := $(addprefix tests/test_,$(addsuffix .py,adaptation bilstm bilstm_parse blend cka classify crf distance export \
+	geometry measured mlm parse prefix projection similarity tag tuning windows word_states))
+
+.PHONY: demo test test-portable check docs bench encoders clean
 
 demo: $(READY)  ## the study first-look on the artificial world, and its report
 	$(BIN)/babelscope run first-look --store $(STORE)
@@ -13,6 +17,12 @@ demo: $(READY)  ## the study first-look on the artificial world, and its report
 
 test: $(READY)  ## all tests
 	$(BIN)/pytest
+
+test-portable: $(READY)  ## those that compare floats, as older processors and more threads compute them
+	ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=SSE41 MKL_CBWR=COMPATIBLE OPENBLAS_CORETYPE=Nehalem \
+		$(BIN)/pytest $(FLOATS)
+	ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_CBWR=AVX2 OPENBLAS_CORETYPE=Haswell TEST_THREADS=2 \
+		$(BIN)/pytest $(FLOATS)
 
 check: $(READY)  ## lint, types, import contracts
 	$(BIN)/ruff check .

@@ -33,13 +33,13 @@ from babelscope.encoders.load import Encoder, load_encoder, save_encoder, untrai
 from babelscope.encoders.pieces import EVALUATION_TOKENS, by_length
 from babelscope.encoders.places import SHIPPED
 from babelscope.encoders.tokenizer import train_wordpiece
-from babelscope.measures.surface import survey
+from babelscope.measures.formulas.survey import survey
 from babelscope.tasks.attachment import count_attachments
 from babelscope.tasks.measured import measured
 from babelscope.tasks.models import Design, TaskModel, task_model
 from babelscope.tasks.parse import EncodedSentences, Parser
 from babelscope.tasks.tag import TaggedWindows, Tagger, first_pieces
-from babelscope.tuning.checkpoint import weights_of, write_weights
+from babelscope.tuning.checkpoint import module_weights, write_weights
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import Tuning
 from babelscope.world import World
@@ -92,7 +92,7 @@ def base(folder: Path) -> Iterator[Case]:
     texts = [" ".join(one.forms) for one in world.treebank("qab", "train", 2000)]
     config = BertConfig(vocab_size=30_000)
     save_encoder(Encoder(untrained_model(config), train_wordpiece(texts, 4000), "bert"), large)
-    origin = weights_of(task_model(load_encoder(large), Design("pos")).module)
+    origin = module_weights(task_model(load_encoder(large), Design("pos")).module)
     write_weights(folder / "0.safetensors", origin)
     write_weights(folder / "1.safetensors", moved(origin, random_direction(origin, 0), 0.1))
     files = folder / "0.safetensors", folder / "1.safetensors"

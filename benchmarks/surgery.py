@@ -18,8 +18,7 @@ from transformers import BertConfig
 from babelscope.encoders.load import Encoder, untrained_model
 from babelscope.encoders.state import weights_of
 from babelscope.encoders.tokenizer import train_wordpiece
-from babelscope.surgery.declare import parse_operation
-from babelscope.surgery.operate import operate
+from babelscope.surgery import apply, parse_operation
 
 MIB = 2**20
 
@@ -31,7 +30,7 @@ def main(text: str) -> None:
     without = psutil.Process().memory_info().rss / MIB
     encoder = Encoder(untrained_model(BertConfig()), tokenizer, "bert")
     began = time.process_time()
-    operated = operate(encoder, [operation])
+    operated = apply(encoder, operation)
     seconds = time.process_time() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     before, after = (sum(weight.numel() for weight in weights_of(one).values()) for one in (encoder, operated))

@@ -17,6 +17,10 @@ SOON = 120
 """Seconds after which a test gives up; none of them waits that long unless something is wrong."""
 
 
+HEED_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+"""A shell has what it runs in the background ignore Ctrl-C, and processes started from there do, too."""
+
+
 class Answer(NamedTuple):
     """How a command ended."""
 
@@ -59,8 +63,9 @@ def within(seconds: int) -> Iterator[None]:
 
 
 def start(*arguments: object, **options: Any) -> subprocess.Popen[str]:
-    """Start the command in a process group of its own."""
-    command = [sys.executable, "-c", "from babelscope.face.cli import main; main()", *map(str, arguments)]
+    """Start the command in a process group of its own, where Ctrl-C counts though the tests run in the background."""
+    code = f"{HEED_CTRL_C}from babelscope.face.cli import main; main()"
+    command = [sys.executable, "-c", code, *map(str, arguments)]
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, **options
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import random
 
-# Set before torch is imported anywhere: one thread, no network, no chatter.
-os.environ["OMP_NUM_THREADS"] = "1"
+# Set before torch is imported anywhere: one thread, unless another number is asked for; no network, no chatter.
+os.environ["OMP_NUM_THREADS"] = os.environ.get("TEST_THREADS", "1")
 os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ["HF_HUB_OFFLINE"] = "1"

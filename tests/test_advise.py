@@ -11,21 +11,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from babelscope.advise import command, costs, race
+from babelscope.advise import command, costs
+from babelscope.advise.outcome import outcome_of
+from babelscope.advise.outputs import Outputs
 from babelscope.advise.page import next_section
-from babelscope.advise.recipes import EXTENDED, Recipe, letters_for, recipes, study_of
-from babelscope.advise.request import Places, Request, read_split
+from babelscope.advise.race import Race, Runner
+from babelscope.advise.recipes import EXTENDED, Recipe, letters_for, recipes
+from babelscope.advise.request import Request, read_split
 from babelscope.core.errors import InputError
 from babelscope.core.intervals import Interval
 from babelscope.corpora.conllu import write_conllu
 from babelscope.encoders.load import Encoder, save_encoder
 from babelscope.encoders.places import display_name
 from babelscope.encoders.tokenizer import train_wordpiece
-from babelscope.measures.overlap import Coverage, shared_mass
-from babelscope.steps import Adapt, Recurrent, Tune
+from babelscope.measures.formulas.overlap import Coverage, shared_mass
 from babelscope.study.compile import compile_study
+from babelscope.study.declare import Sizes, Study, Transfer
+from babelscope.study.encoders import Adaptation
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.tasks.export import load_model
+from babelscope.tuning.settings import Tuning
 from babelscope.world import World
 from command_line import babelscope
 from families import family_model
@@ -90,27 +95,46 @@ def test_what_reads_from_left_to_right_is_not_adapted(request_):
     assert {one.kind for one in recipes(covered(request_, 3.0), decoders=request_.encoders)} == {AS_IT_IS}
 
 
-def test_a_vocabulary_that_covers_the_text_badly_is_extended(request_):
+def quiet(plan):
+    return nullcontext(lambda event: None)
+
+
+def test_a_vocabulary_that_covers_the_text_badly_is_extended(request_, store):
     (extended,) = [one for one in recipes(covered(request_, 3.0)) if one.kind == EXTENDED]
     assert (extended.letters, extended.loads_directly("pos")) == (None, True)
-    (adaptation,) = [one for one in study_of(request_, [extended], [0]).encoders if not isinstance(one, str)]
-    assert adaptation.new_pieces == request_.new_pieces
+    assert extended.name.endswith(" adapted with new subwords")
+    tuned = Race(request_, [extended], store, quiet).evaluation(extended, 0).model
+    assert tuned.encoder.new_pieces == request_.new_pieces
 
 
-def test_the_study_tunes_each_recipe_alone(request_):
-    tried = [one for one in recipes(covered(request_)) if one.encoder == BILSTM or one.letters]
-    steps = compile_study(study_of(request_, tried, [7])).steps.values()
-    tuned = {
-        (step.labels["encoder"], step.labels["train_languages"])
-        for step in steps
-        if isinstance(step, Tune) and not isinstance(step.encoder, Recurrent)
-    }
-    first = display_name(request_.encoders[0])
-    # The first encoder stands beside the BiLSTM; the race leaves it out.
-    assert tuned == {(first, "qah"), *((one.row_name, "qah>world") for one in tried[:-1])}
-    (adapted,) = [step for step in steps if isinstance(step, Adapt)]
-    assert adapted.tuning.steps == 2
-    assert [text.code for text in adapted.texts] == ["qah>world"]
+@pytest.mark.parametrize("task", ["pos", "parsing"])
+def test_a_recipe_is_computed_as_a_study_would(request_, store, task):
+    """The steps have the keys of a study that declares the same, so that either finds what the other has computed."""
+    request = request_.model_copy(update={"task": task})
+    tried = [*recipes(covered(request, 3.0))]
+    (encoder,), text, treebank = request.encoders, request.text_name, request.treebank_name
+    tuning = Tuning(learning_rate=1e-3, epochs=6)
+    learning = tuning.model_copy(update={"epochs": None, "steps": 2})
+    made, tasks = [], {}
+    for number, recipe in enumerate(tried):
+        letters = f">{recipe.letters}" if recipe.letters else ""
+        if recipe.kind != AS_IT_IS:
+            new = request.new_pieces if recipe.kind == EXTENDED else None
+            made.append(
+                Adaptation(
+                    name=recipe.row_name, encoder=encoder, texts=(text + letters,), tuning=learning, new_pieces=new
+                )
+            )
+        recurrent = recipe.encoder == BILSTM
+        tasks[str(number)] = Transfer(
+            task=task, train=(treebank + letters,), evaluate=(treebank + letters,), tuning=tuning,
+            sizes=Sizes(train=10**6, dev=10**6, test=10**6), baselines=("bilstm",) if recurrent else (),
+            encoders=(display_name(encoder) if recurrent else recipe.row_name,),
+        )  # fmt: skip
+    steps = compile_study(Study(name="s", encoders=(encoder, *made), tasks=tasks, seeds=(7,))).steps
+    race = Race(request, tried, store, quiet)
+    assert len(tried) > 4
+    assert all(race.evaluation(recipe, 7).key in steps for recipe in tried)
 
 
 def test_what_is_seen_beforehand(request_):
@@ -127,43 +151,69 @@ def test_what_is_seen_beforehand(request_):
 
 def test_a_race_gives_up_what_is_clearly_behind(request_, store, monkeypatch):
     tried = [Recipe(request_.encoders[0], AS_IT_IS), Recipe(request_.encoders[0], ADAPTED), Recipe(BILSTM, AS_IT_IS)]
-    monkeypatch.setattr(race, "leader", lambda runners, *_: runners[-1])
+    race = Race(request_, tried, store, quiet)
+    monkeypatch.setattr(race, "leader", lambda: race.runners[-1])
     monkeypatch.setattr(
-        race, "gain",
+        race.scores, "gain",
         lambda first, *_: Interval(-0.2, -0.3, -0.1 if "adapted" in first[0].model.title else 0.1, 0.1, 9),
     )  # fmt: skip
-    kept, lost, recurrent = race.race(request_, tried, store, lambda plan: nullcontext(lambda event: None))
+    race.run()
+    kept, lost, recurrent = race.runners
     assert (len(kept.dev), len(lost.dev), len(recurrent.dev)) == (2, 1, 2)
     assert (kept.lost, recurrent.lost) == ("", "")
     assert lost.lost == "after 1 of 2 rounds, 20.0 points behind on dev"
     assert (kept.tested, lost.tested, recurrent.tested) == (True, False, True)
     assert all(store.has(one.key) for one in (*kept.test, *recurrent.test))
     assert not store.has(lost.test[0].key)
+    rows = [row for one in kept.test for row in store.rows(one.key) if row.measure == "accuracy"]
+    assert race.scores.mean(kept.test) == sum(row.value for row in rows) / 2
+    assert race.scores.mean(kept.test) == pytest.approx(race.scores.interval(kept.test).mean)
 
 
 def test_a_recipe_that_fails_is_given_up_and_the_others_go_on(request_, store, monkeypatch):
     tried = [Recipe(request_.encoders[0], AS_IT_IS), Recipe(request_.encoders[0], ADAPTED), Recipe(BILSTM, AS_IT_IS)]
-    run = race._run
+    race = Race(request_.model_copy(update={"seeds": 1}), tried, store, quiet)
+    compute = race._compute
 
-    def failing(evaluations, *given):
+    def failing(evaluations):
         lost = {one.key: "adapt: no luck" for one in evaluations if "adapted" in one.title}
-        return run([one for one in evaluations if one.key not in lost], *given) | lost
+        return compute([one for one in evaluations if one.key not in lost]) | lost
 
-    monkeypatch.setattr(race, "_run", failing)
-    once = request_.model_copy(update={"seeds": 1})
-    kept, lost, recurrent = race.race(once, tried, store, lambda plan: nullcontext(lambda event: None))
+    monkeypatch.setattr(race, "_compute", failing)
+    race.run()
+    kept, lost, recurrent = race.runners
     assert lost.lost == "since it failed (adapt: no luck)"
     assert (len(kept.dev), lost.dev, len(recurrent.dev)) == (1, [], 1)
+    assert outcome_of(race).verdicts == {}  # which need the adapted one
 
 
 @pytest.mark.parametrize(("failed", "lacked"), [(("adapted", "bilstm"), "bilstm"), (("adapted", "plain"), "adapted")])
-def test_what_a_verdict_lacks_is_what_is_named(request_, failed, lacked):
+def test_what_a_verdict_lacks_is_what_is_named(request_, store, failed, lacked):
     tried = [Recipe(request_.encoders[0], ADAPTED), Recipe(request_.encoders[0], AS_IT_IS), Recipe(BILSTM, AS_IT_IS)]
     named = dict(zip(("adapted", "plain", "bilstm"), tried, strict=True))
-    scored = race._evaluations(request_, tried, 0)
-    runners = [race.Runner(recipe, [scored[recipe]], [scored[recipe]]) for recipe in tried]
+    race = Race(request_, tried, store, quiet)
+    scored = {recipe: race.evaluation(recipe, 0) for recipe in tried}
+    race.runners = [Runner(recipe, [scored[recipe]], [scored[recipe]]) for recipe in tried]
     with pytest.raises(InputError, match=f"no verdict, and it failed: no luck with {lacked}"):
-        race._drop_failed(runners, {scored[named[one]].key: f"no luck with {one}" for one in failed})
+        race._drop_failed({scored[named[one]].key: f"no luck with {one}" for one in failed})
+
+
+def test_encoders_of_one_name_are_refused(request_, encoder_folder, encoder, tmp_path):
+    other = tmp_path / encoder_folder.parent.name / encoder_folder.name
+    save_encoder(encoder, other)
+    both = request_.model_copy(update={"encoders": (str(encoder_folder), str(other))})
+    with pytest.raises(InputError, match=f"both are called {display_name(str(other))}; rename one"):
+        command.check(both, False, Outputs(tmp_path / "advice.html"))
+    twice = request_.model_copy(update={"encoders": (str(encoder_folder),) * 2})
+    command.check(twice, False, Outputs(tmp_path / "advice.html"))
+
+
+def test_sentences_that_are_trained_on_do_not_test(request_, tmp_path):
+    for split in ("train", "dev", "test"):
+        write_conllu(tmp_path / f"qah-{split}.conllu", World().treebank("qah", "dev" if split == "dev" else "train", 9))
+    same = request_.model_copy(update={"treebank": str(tmp_path)})
+    with pytest.raises(InputError, match="the test sentences are those that are trained or selected on"):
+        command.check(same, False, Outputs(tmp_path / "advice.html"))
 
 
 def test_a_verdict_a_page_and_a_model_that_pipelines_load(request_, files, tmp_path, encoder_folder):
@@ -237,22 +287,22 @@ def test_what_cannot_be_exported_is_refused_beforehand(request_, tmp_path, sente
     tokenizer = train_wordpiece(sentences, 60)
     save_encoder(Encoder(family_model("modernbert", vocabulary=len(tokenizer)), tokenizer, "m"), tmp_path / "modern")
     modern = request_.model_copy(update={"encoders": (str(tmp_path / "modern"),)})
-    places = Places(tmp_path / "advice.html", tmp_path / "store", tmp_path / "model")
+    outputs = Outputs(tmp_path / "advice.html", tmp_path / "store", tmp_path / "model")
     with pytest.raises(InputError, match="no tagger that is a modernbert"):
         command.look(modern, exported=True)
     assert command.look(modern.model_copy(update={"treebank": None})).tried
     with pytest.raises(InputError, match="a folder; give -o the name of a file"):
-        command.check(request_, True, places._replace(export=None, output=tmp_path))
+        command.check(request_, True, outputs._replace(export=None, page=tmp_path))
 
 
 def test_without_labelled_sentences_there_is_a_plan_but_no_verdict(request_):
     plain = request_.model_copy(update={"treebank": None})
     sections = command.look(plain).sections
     assert sections[1].tables[0].headers == ["Recipe"]
-    (next_,) = next_section(plain, Places(), True).commands.values()
+    (next_,) = next_section(plain, Outputs(), True).commands.values()
     assert "--treebank FILE.conllu" in next_[0] and "--run" in next_[0]
     with pytest.raises(InputError, match="give labelled sentences with --treebank"):
-        command.check(plain, True, Places())
+        command.check(plain, True, Outputs())
 
 
 @pytest.mark.parametrize(

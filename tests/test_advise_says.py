@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from babelscope.advise import floor
+from babelscope.advise import facts, floor
 from babelscope.advise.facts import Fact, published
 from babelscope.advise.outcome import Floor, Outcome, Placed
+from babelscope.advise.outputs import Outputs, check_outputs
 from babelscope.advise.page import seen_section
-from babelscope.advise.places import check_places
 from babelscope.advise.raw import check_text, code_notes, line_notes, match_notes
 from babelscope.advise.recipes import Recipe
-from babelscope.advise.request import Places, Request, command_line
+from babelscope.advise.request import Request, command_line
 from babelscope.advise.sentences import better_one, exported_one, use_of_better, useless
 from babelscope.advise.sentences import said as said_of
 from babelscope.core.errors import InputError
@@ -21,8 +22,18 @@ from babelscope.core.examples import Sentence, Word
 from babelscope.core.intervals import Interval
 from babelscope.core.languages import language_name
 from babelscope.corpora.conllu import write_conllu
-from babelscope.measures.overlap import Coverage
-from babelscope.study.verdicts import AS_IT_IS, BILSTM
+from babelscope.measures.formulas.overlap import Coverage
+from babelscope.study.verdicts import (
+    ADAPTED,
+    AS_IT_IS,
+    BILSTM,
+    EASY,
+    HARD,
+    INTERMEDIATE,
+    SCRATCH,
+    above,
+    verdict_of,
+)  # fmt: skip
 from babelscope.world import World
 
 
@@ -37,7 +48,7 @@ def fact(unknown, letters=None, nearest=()):
 def test_an_encoder_that_does_not_know_the_letters_is_said_not_to():
     section = seen_section({"Grek": 1.0}, [fact(0.9), fact(0.8, "world")], [], [])
     assert "world-natural does not know the letters of this text: 80% of the words" in section.findings[-1]
-    assert [line[-1].text for line in section.tables[0].lines] == ["too few known pieces to say"] * 2
+    assert [line[-1].text for line in section.tables[0].lines] == ["too few known subwords to say"] * 2
     latin = fact(0.1, "world", [("mt", 0.5), ("afr", 0.25), ("qab", 0.2)])
     section = seen_section({"Grek": 1.0}, [fact(0.9), latin], [], [])
     assert not any("does not know" in said for said in section.findings)
@@ -73,9 +84,25 @@ def test_published_verdicts_come_first():
     assert published("xx", None) == published("qag", "Latn") == []
 
 
+@pytest.mark.parametrize("code", ["fo", "fao", "sr", "gsw", "sw", "xx"])
+def test_a_language_is_not_its_own_nearest(monkeypatch, code):
+    there = ["fao", "dan", "srp-Cyrl", "srp-Latn", "gsw-ZH", "swh"]
+    monkeypatch.setattr(facts, "available_ntrex", lambda: there)
+    monkeypatch.setattr(facts, "find_file", lambda *given: SimpleNamespace(read=lambda: ["een"]))
+    itself = {"fo": ["fao"], "fao": ["fao"], "sr": ["srp-Cyrl", "srp-Latn"], "gsw": ["gsw-ZH"], "sw": ["swh"]}
+    assert list(facts.references(code)) == [other for other in there if other not in itself.get(code, [])]
+    assert "qaa" not in facts.references("qaa") and "qag" not in facts.references("qaa")
+
+
 @pytest.mark.parametrize(
     ("code", "said"),
-    [("mt", None), ("qah", None), ("xx", "label alone"), ("maltese", "its code is mt")],
+    [
+        ("mt", None),
+        ("qah", None),
+        ("xx", "xx is not a language code that is known here, so it is a label alone"),
+        ("maltese", "its code is mt"),
+        ("fo", "Faroese: no transliteration made for the language and no published verdict are known here."),
+    ],
 )
 def test_a_code_that_nothing_is_known_of_is_a_label(code, said):
     assert code_notes(code) == [] if said is None else said in code_notes(code)[0]
@@ -108,21 +135,21 @@ def test_odd_lines_of_the_text_are_counted(tmp_path):
         ({"store": "file/store"}, "--store .*: .*file is a file"),
         ({"export": "file/model"}, "--export .*: .*file is a file"),
         ({"export": "store/model"}, "in the store"),
-        ({"output": "nowhere/advice.html"}, "there is no folder"),
-        ({"output": "model"}, "given for the page and for a folder"),
+        ({"page": "nowhere/advice.html"}, "there is no folder"),
+        ({"page": "model"}, "given for the page and for a folder"),
     ],
 )
 def test_places_are_tried_beforehand(tmp_path, changes, message):
     (tmp_path / "file").touch()
-    given = {"output": "advice.html", "store": "store", "export": "model"} | changes
-    places = Places(**{name: tmp_path / place for name, place in given.items()})
+    given = {"page": "advice.html", "store": "store", "export": "model"} | changes
+    outputs = Outputs(**{name: tmp_path / place for name, place in given.items()})
     with pytest.raises(InputError, match=message):
-        check_places(places, run=True)
+        check_outputs(outputs, run=True)
 
 
 def test_the_command_is_written_out():
-    places = Places(Path("my page.html"), export=Path("model"))
-    line = command_line(asked_of("ntrex:nl", precision="bfloat16"), places, run=True)
+    outputs = Outputs(Path("my page.html"), export=Path("model"))
+    line = command_line(asked_of("ntrex:nl", precision="bfloat16"), outputs, run=True)
     assert line.startswith("babelscope advise --run --language nl --text ntrex:nl ")
     assert line.endswith("--precision bfloat16 --output 'my page.html' --export model")
 
@@ -181,12 +208,12 @@ def test_a_verdict_says_what_it_means(verdict, meaning):
 def test_a_plan_does_not_replace_a_verdict(tmp_path):
     page = tmp_path / "advice.html"
     page.write_text("<h2>The verdict</h2>", encoding="utf-8")
-    places = Places(page, store=tmp_path / "store", export=None)
+    outputs = Outputs(page, store=tmp_path / "store", export=None)
     with pytest.raises(InputError, match="has the verdict of a run, which a plan would replace; give another -o"):
-        check_places(places, run=False)
-    check_places(places, run=True)
+        check_outputs(outputs, run=False)
+    check_outputs(outputs, run=True)
     page.write_text("<h2>The plan</h2>", encoding="utf-8")
-    check_places(places, run=False)
+    check_outputs(outputs, run=False)
 
 
 @pytest.mark.parametrize(("language", "warned"), [("qaa", False), ("qai", True)])
@@ -224,3 +251,12 @@ def test_the_floor_of_parsing_is_a_chain_toward_the_better_neighbour():
     name, scored = floor._neighbour([sentence(2, 3, 0)])
     assert name == "every word on the one after it, as dep"
     assert scored([sentence(2, 0)]).value == 1
+
+
+def test_one_function_gives_the_verdict_from_gains_by_claim():
+    more, less = Interval(0.1, 0.05, 0.15, None, 1), Interval(-0.1, -0.15, -0.05, None, 1)
+    plain, adapted, scratch = (above(recipe, BILSTM) for recipe in (AS_IT_IS, ADAPTED, SCRATCH))
+    assert verdict_of({plain: more, adapted: more}) == EASY
+    assert verdict_of({plain: less, adapted: more, scratch: less}) == INTERMEDIATE
+    assert verdict_of({plain: less, adapted: less}) == HARD
+    assert verdict_of({plain: more}) is verdict_of({adapted: more, scratch: more}) is verdict_of({}) is None

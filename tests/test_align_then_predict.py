@@ -11,7 +11,7 @@ from scipy.stats import bootstrap, spearmanr, t
 from babelscope.core.errors import InputError
 from babelscope.core.intervals import ratio_interval, spearman_interval
 from babelscope.core.row import Row
-from babelscope.measure_steps import SentenceSimilarity
+from babelscope.measures.similarity import SentenceSimilarity
 from babelscope.report.aligned import alignments, correlations, gaps, is_similarity
 from babelscope.report.aligned_page import aligned_figures
 from babelscope.report.aligned_tables import aligned_findings, aligned_tables
@@ -56,7 +56,7 @@ def test_the_world_compares_untuned_and_tuned_encoders():
 def test_other_sources_and_encoders_can_be_given():
     study = find_study("align-then-predict", {"sources": ["qaa", "qad"], "layers": 4, "encoder": "world-pairs"})
     assert list(study.tasks) == [f"{task}-{code}" for code in ("qaa", "qad") for task in ("pos", "parsing", "ner")]
-    assert [one.source for one in study.similarities] == ["world:qaa", "world:qad"] and len(study.surgeries) == 3
+    assert [one.source for one in study.measures] == ["world:qaa", "world:qad"] and len(study.surgeries) == 3
     with pytest.raises(InputError, match="sources: 'fr' cannot be one here; allowed are en, ru, ar"):
         find_study("align-then-predict@real", {"sources": ["fr"]})
 
@@ -90,7 +90,7 @@ def test_real_data_are_planned(stand_ins, encoder_folder, profile, tasks, scale)
     study = find_study(f"align-then-predict@{profile}", given)
     steps = compile_study(study).steps.values()
     assert sum(isinstance(step, Tune) for step in steps) == tasks * 2 * len(study.seeds)
-    (english, *_) = study.similarities
+    (english, *_) = study.measures
     assert english.source == "UD_English-PUD" and len(english.targets) == len(PUD) - 1
     heads = {name: one.head for name, one in study.tasks.items() if one.task == "parsing"}
     assert set(heads.values()) == ({"align-then-predict"} if profile == "paper" else {None})

@@ -4,8 +4,16 @@ import sklearn.linear_model
 
 from babelscope.core.errors import InputError
 from babelscope.core.examples import SentencePair
-from babelscope.tasks.bag_of_words import bag_of_words, majority, score_texts, word_counts
+from babelscope.tasks.baselines.bag_of_words import BagOfWords, word_counts
+from babelscope.tasks.baselines.majority import Majority
+from babelscope.tasks.kinds.classification import score_texts as score_predictions
 
+
+def score_texts(predict, examples, labels, measures):
+    return score_predictions(predict([example.text for example in examples]), examples, labels, measures)
+
+
+bag_of_words, majority = BagOfWords().fit, Majority().fit
 WORDS = ["cat", "dog", "bird", "tree"]
 
 

@@ -17,7 +17,7 @@ from babelscope.tasks.bilstm.backbone import BiLstmBackbone, BiLstmLayer, BiLstm
 from babelscope.tasks.bilstm.tag import BiLstmTagger, BiLstmTagging, evaluate_bilstm_ner, evaluate_bilstm_tagger
 from babelscope.tasks.bilstm.words import LONGEST_FORM, EncodedWords, TrainingWords, Vocabulary, unknown_rates
 from babelscope.tasks.task import Score
-from babelscope.tuning.checkpoint import read_weights, set_weights, weights_of, write_weights
+from babelscope.tuning.checkpoint import module_weights, read_weights, set_weights, write_weights
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import Tuning
 
@@ -236,7 +236,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(tagged, tmp_path, output):
         tagger = a_tagger(tagged, output)
         task = BiLstmTagging(tagger, tagged[:40], {"qaa": tagged[40:]})
         history = tune(tagger, task, QUICK, 1, folder, progress, checkpoint_seconds=0.0)
-        return weights_of(tagger), history
+        return module_weights(tagger), history
 
     for stop in (2, 5):
         with pytest.raises(StoppedError):
@@ -250,7 +250,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(tagged, tmp_path, output):
 def test_weights_and_vocabulary_are_the_whole_model(tagged, tmp_path, output):
     tagger = a_tagger(tagged, output)
     tune(tagger, BiLstmTagging(tagger, tagged), QUICK, 0, tmp_path)
-    write_weights(tmp_path / "model.safetensors", weights_of(tagger))
+    write_weights(tmp_path / "model.safetensors", module_weights(tagger))
     (tmp_path / "vocabulary.json").write_text(tagger.backbone.vocabulary.model_dump_json())
     torch.manual_seed(9)
     vocabulary = Vocabulary.model_validate_json((tmp_path / "vocabulary.json").read_text())

@@ -10,7 +10,7 @@ from babelscope.tasks.bilstm.backbone import BiLstmBackbone, BiLstmShape
 from babelscope.tasks.bilstm.parse import BiLstmParser, BiLstmParsing
 from babelscope.tasks.bilstm.words import EncodedWords, Vocabulary
 from babelscope.tasks.parse import evaluate_parser
-from babelscope.tuning.checkpoint import read_weights, set_weights, weights_of, write_weights
+from babelscope.tuning.checkpoint import module_weights, read_weights, set_weights, write_weights
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import Tuning
 from babelscope.world import World
@@ -85,8 +85,8 @@ def test_the_same_seed_gives_the_same_weights_and_they_are_the_whole_model(treeb
     for run in range(2):
         parser = a_parser(treebank)
         task = BiLstmParsing(parser, treebank[:40], {"qaa": treebank[100:]})
-        results.append((tune(parser, task, QUICK, 1, tmp_path / str(run)), weights_of(parser)))
-        write_weights(tmp_path / f"{run}.safetensors", weights_of(parser))
+        results.append((tune(parser, task, QUICK, 1, tmp_path / str(run)), module_weights(parser)))
+        write_weights(tmp_path / f"{run}.safetensors", module_weights(parser))
     (history, weights), (history_again, weights_again) = results
     assert history == history_again
     assert all(torch.equal(weights[name], weights_again[name]) for name in weights)

@@ -195,8 +195,8 @@ def test_lists(kind, monkeypatch):
     answer = babelscope("list", *([kind] if kind else []))
     assert answer.status == 0
     expected = {
-        None: "first-look", "studies": "first-look", "tasks": "pos", "surgeries": "reinit", "measures": "perplexity",
-        "languages": "world:qaa", "encoders": "FOLDER", "treebanks": "UD_English-PUD",
+        None: "first-look", "studies": "first-look", "tasks": "pos", "surgeries": "reinit", "schedules": "gradual",
+        "measures": "perplexity", "languages": "world:qaa", "encoders": "FOLDER", "treebanks": "UD_English-PUD",
     }[kind]  # fmt: skip
     assert expected in answer.output
     assert "…" not in answer.output  # nothing is cut at 80 columns
@@ -269,7 +269,7 @@ def test_doctor_measures_and_advises(tmp_path):
     from babelscope.face.doctor import Setting, examine, recommended, settings
 
     shapes = {"tiny": Shape(layers=1, hidden=16, feed_forward=16)}
-    tables = examine(Store(tmp_path / "store"), shapes, seconds=0.0)
+    tables = examine(Store(tmp_path / "store"), shapes, passes=1)
     titles, headers, lines = zip(*tables, strict=True)
     assert titles == ("machine", "data", "training speed", "what to declare under tuning")
     assert all(len(line) == len(header) for header, table in zip(headers, lines, strict=True) for line in table)
@@ -277,6 +277,7 @@ def test_doctor_measures_and_advises(tmp_path):
     slow, alike, fast = (Setting("cpu", name, 1) for name in ("float32", "bfloat16", "float16"))
     assert recommended({slow: 100.0, alike: 110.0}) == slow
     assert recommended({slow: 100.0, alike: 110.0, fast: 130.0}) == fast
+    assert "load" in dict(lines[0])
 
 
 # What is wrong

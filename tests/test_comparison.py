@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from babelscope.comparison import Compare
 from babelscope.core.errors import StudyError
 from babelscope.core.intervals import mean_ratio, paired_gain
 from babelscope.engine import run_plan
+from babelscope.measures.comparison import Compare
 from babelscope.steps import SENTENCES, Evaluate, Recurrent, Tune
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
@@ -134,9 +134,9 @@ def compared(folder, first=None, second=None):
         ),
     }
     first, second = first or scored(folder), second or scored(folder, evaluate="world:qah")
-    comparison = {"claim": "letters help", "first": first, "second": second}
+    comparison = {"measure": "comparison", "claim": "letters help", "first": first, "second": second}
     base = declaration(folder, surgeries=[None], retrieval=None, tasks=tasks)
-    return Study.model_validate(base | {"comparisons": [comparison]})
+    return Study.model_validate(base | {"measures": [comparison]})
 
 
 def test_a_comparison_is_of_all_seeds(encoder_folder):
@@ -151,14 +151,14 @@ def test_gains_are_rows_and_come_from_the_evaluations(encoder_folder, store):
     plan = compile_study(compared(encoder_folder))
     run_plan(plan, store, jobs=1)
     (step,) = [step for step in plan.steps.values() if isinstance(step, Compare)]
-    rows = {row.measure: row for row in store.rows(step.key)}
+    (gain,) = store.rows(step.key)
 
     def accuracies(side):
         return [next(row.value for row in store.rows(one.key) if row.measure == "accuracy") for one in side]
 
-    gain = rows["accuracy gain: letters help"]
+    assert (gain.measure, gain.claim, gain.unit) == ("accuracy gain", "letters help", "share")
     assert gain.value == pytest.approx(np.mean(accuracies(step.first)) - np.mean(accuracies(step.second)))
-    assert rows["accuracy gain: letters help.low"].value <= gain.value
+    assert gain.low <= gain.value <= gain.high
     assert (gain.language, gain.dataset, gain.train_languages, gain.seed) == (
         "qah>world", "world:qah>world", "qaa", None,
     )  # fmt: skip
@@ -197,10 +197,10 @@ def test_what_cannot_be_compared_is_refused(encoder_folder, changes, message):
 def test_what_is_not_scored_sentence_by_sentence_is_not_compared(encoder_folder):
     task = transfer(task="paraphrase", evaluate=["world:qab"], baselines=[])
     side = scored(encoder_folder, "texts", "world:qab")
-    comparison = {"claim": "better than itself", "first": side, "second": side}
+    comparison = {"measure": "comparison", "claim": "better than itself", "first": side, "second": side}
     base = declaration(encoder_folder, surgeries=[None], retrieval=None, tasks={"texts": task})
     with pytest.raises(StudyError, match="paraphrase is not scored sentence by sentence"):
-        compile_study(Study.model_validate(base | {"comparisons": [comparison]}))
+        compile_study(Study.model_validate(base | {"measures": [comparison]}))
 
 
 def test_an_encoder_that_a_task_is_not_for_is_not_compared_on_it(encoder_folder):

@@ -11,7 +11,8 @@ import pytest
 from babelscope.core.errors import InputError, StudyError
 from babelscope.encoders.load import load_encoder, save_encoder
 from babelscope.encoders.places import has_mlm_head
-from babelscope.measure_steps import Cost, Probe
+from babelscope.measures.cost import Cost
+from babelscope.measures.probing import Probe
 from babelscope.steps import Tune
 from babelscope.studies import find_study
 from babelscope.study.compile import compile_study
@@ -181,8 +182,9 @@ def test_a_surgery_that_is_meant_for_others_is_no_condition_of_an_encoder(encode
 
 
 def test_costs_are_of_surgeries_of_the_study(encoder_folder):
-    (fault,) = faults(encoder_folder, surgeries=[None, "reverse"], costs=["reverse", "zzz"])
-    assert fault == "costs.1: no surgery is named zzz; there are reverse"
+    costs = {"measure": "cost", "surgeries": ["reverse", "zzz"]}
+    (fault,) = faults(encoder_folder, surgeries=[None, "reverse"], measures=[costs])
+    assert fault == "measures.0.surgeries.1: no surgery is named zzz; there are reverse"
 
 
 def native(**shape: int) -> dict[str, Any]:
@@ -200,7 +202,7 @@ def native(**shape: int) -> dict[str, Any]:
         (
             ["transplant:donor=wide"],
             "transplant:donor=wide: the donor's embeddings have 32 dimensions, the encoder's 16; give bridge=random or "
-            "bridge=least-squares, or keep shared pieces with rows=overlap",
+            "bridge=least-squares, or keep shared tokens with rows=overlap",
         ),
     ],
 )
@@ -228,7 +230,8 @@ def test_what_chance_has_no_part_in_is_timed_once(encoder_folder):
         "ordered": ["permute:order=1+0"],
     }
     surgeries = [{"name": name, "operations": given} for name, given in operations.items()]
-    plan = compile_study(study(encoder_folder, surgeries=surgeries, costs=list(operations), seeds=[0, 1]))
+    measures = [{"measure": "cost", "surgeries": list(operations)}]
+    plan = compile_study(study(encoder_folder, surgeries=surgeries, measures=measures, seeds=[0, 1]))
     timed = [step.encoder.surgery for step in plan.steps.values() if isinstance(step, Cost)]
     assert sorted(timed) == ["drawn", "drawn", "ordered", "taken"]
 
@@ -240,10 +243,10 @@ def test_vocabularies_are_compared_with_an_encoder_of_the_study(encoder_folder):
     def compared(reference: str) -> dict[str, Any]:
         return {
             "encoders": [NATIVE], "surgeries": [surgery],
-            "vocabulary": {"reference": reference, "treebanks": ["world:qaa"]},
+            "measures": [{"measure": "vocabulary", "reference": reference, "treebanks": ["world:qaa"]}],
         }  # fmt: skip
 
     (fault,) = faults(encoder_folder, **compared(str(encoder_folder)))
-    assert fault == f"vocabulary.reference: no encoder is named {encoder_folder}; there are native"
+    assert fault == f"measures.0.reference: no encoder is named {encoder_folder}; there are native"
     compile_study(study(encoder_folder, **compared("native")))
     compile_study(study(encoder_folder, **compared(name) | {"encoders": [NATIVE, str(encoder_folder)]}))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from babelscope.core.errors import DataError
 from babelscope.core.examples import UPOS, Multiword, Sentence, Word
-from babelscope.corpora.conllu import _cyclic, read_conllu, write_conllu
+from babelscope.corpora.conllu import COLUMNS, _cyclic, read_conllu, write_conllu
 from babelscope.corpora.lines import LONGEST_LINE, content_digest
 
 SAMPLE = """\
@@ -45,25 +45,25 @@ EXPECTED = [
     Sentence(
         "h-1",
         (
-            Word("Je", "PRON", 2, "nsubj"),
-            Word("vais", "VERB", 0, "root"),
-            Word("à", "ADP", 5, "case"),
-            Word("le", "DET", 5, "det"),
-            Word("marché", "NOUN", 2, "obl"),
-            Word(".", "PUNCT", 2, "punct"),
+            Word("Je", "PRON", 2, "nsubj", "je"),
+            Word("vais", "VERB", 0, "root", "aller", feats="Tense=Pres"),
+            Word("à", "ADP", 5, "case", "à"),
+            Word("le", "DET", 5, "det", "le"),
+            Word("marché", "NOUN", 2, "obl", "marché", misc="SpaceAfter=No"),
+            Word(".", "PUNCT", 2, "punct", "."),
         ),
         (Multiword(3, 4, "au"),),
     ),
     Sentence(
         "h-2",
         (
-            Word("Sam", "PROPN", 2, "nsubj"),
-            Word("drinks", "VERB", 0, "root"),
-            Word("10 000", "NUM", 4, "nummod"),
-            Word("teas", "NOUN", 2, "obj"),
-            Word("and", "CCONJ", 6, "cc"),
-            Word("Kim", "PROPN", 2, "conj"),
-            Word("milk", "NOUN", 6, "orphan"),
+            Word("Sam", "PROPN", 2, "nsubj", "Sam", deps="2:nsubj"),
+            Word("drinks", "VERB", 0, "root", "drink", deps="0:root"),
+            Word("10 000", "NUM", 4, "nummod", "10 000", deps="4:nummod"),
+            Word("teas", "NOUN", 2, "obj", "tea", deps="2:obj"),
+            Word("and", "CCONJ", 6, "cc", "and", deps="6.1:cc"),
+            Word("Kim", "PROPN", 2, "conj", "Kim", deps="6.1:nsubj"),
+            Word("milk", "NOUN", 6, "orphan", "milk", deps="6.1:obj"),
         ),
     ),
 ]
@@ -97,6 +97,23 @@ def test_multiword_tokens_are_kept_and_empty_nodes_left_out(file):
 )
 def test_harmless_differences_do_not_matter(file, change):
     assert read_conllu(file(change(SAMPLE))) == EXPECTED
+
+
+def test_what_comes_after_the_first_sentences_is_not_looked_at(file):
+    path = file(SAMPLE + "no CoNLL-U\n")
+    assert read_conllu(path, 2) == EXPECTED
+    with pytest.raises(DataError):
+        read_conllu(path, 3)
+
+
+@pytest.mark.parametrize(
+    ("label", "value"),
+    [("upos", "VERB"), ("feats", "Number=Plur|Tense=Past"), ("feats:Number", "Plur"), ("feats:Num", "_"),
+     ("xpos", "_"), ("misc:Gloss", "a=b"), ("lemma", "go")],
+)  # fmt: skip
+def test_a_word_is_labelled_by_a_column_or_a_key_of_one(label, value):
+    word = Word("went", "VERB", 0, "root", "go", feats="Number=Plur|Tense=Past", misc="Gloss=a=b|SpaceAfter=No")
+    assert word.label(label) == value
 
 
 def test_a_sentence_without_sent_id_is_named_by_its_ordinal(file):
@@ -187,7 +204,10 @@ def sentences(draw: st.DrawFn) -> Sentence:
     order = draw(st.permutations(range(1, draw(st.integers(1, 8)) + 1)))
     heads = {word: draw(st.sampled_from(order[:place])) if place else 0 for place, word in enumerate(order)}
     form = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=6)
-    words = tuple(Word(draw(form), draw(st.sampled_from(UPOS)), heads[i], draw(form)) for i in range(1, len(order) + 1))
+    words = tuple(
+        Word(draw(form), draw(st.sampled_from(UPOS)), heads[i], draw(form), xpos=draw(form), feats=draw(form))
+        for i in range(1, len(order) + 1)
+    )
     first = draw(st.integers(1, len(order)))
     token = Multiword(first, draw(st.integers(first, len(order))), draw(form))
     return Sentence("", words, (token,) if draw(st.booleans()) else ())
@@ -414,9 +434,10 @@ def test_real_treebanks_are_read_whole(treebank, file, count, words):
     assert len(read) == count
     assert sum(len(sentence.words) for sentence in read) == words
     assert [s.id for s in read] == [line.split(" = ")[1] for line in lines if line.startswith("# sent_id")]
-    assert [word.form for s in read for word in s.words] == [
-        line.split("\t")[1] for line in lines if re.match(r"\d+\t", line)
+    assert [[str(getattr(word, name)) for name in COLUMNS[1:]] for s in read for word in s.words] == [
+        line.split("\t")[1:] for line in lines if re.match(r"\d+\t", line)
     ]
+    assert read_conllu(path, 9) == read[:9]
     assert [token.form for s in read for token in s.multiwords] == [
         line.split("\t")[1] for line in lines if re.match(r"\d+-", line)
     ]
@@ -426,7 +447,7 @@ def test_a_real_treebank_is_what_the_library_reads_by_itself():
     path = _real("UD_English-EWT", "en_ewt-ud-test")
     oracle = conllu.parse(gzip.decompress(path.read_bytes()).decode())
     assert any("." in str(token["id"]) for sentence in oracle for token in sentence), "no empty node in this file"
-    assert [list(sentence.words) for sentence in read_conllu(path)] == [
+    assert [[word[:4] for word in sentence.words] for sentence in read_conllu(path)] == [
         [(t["form"], t["upos"], t["head"], t["deprel"]) for t in sentence if isinstance(t["id"], int)]
         for sentence in oracle
     ]

@@ -33,6 +33,28 @@ def test_a_file_is_parsed_once_in_a_process(file: Path) -> None:
     assert other is not one and other.read() is first
 
 
+def test_a_file_is_parsed_as_far_as_it_is_read_and_once_for_all_tasks(file: Path, monkeypatch) -> None:
+    parsed = []
+    monkeypatch.setattr(
+        "babelscope.corpora.parsed.read_conllu", lambda *given: parsed.append(given) or read_conllu(*given)
+    )
+    for task in ("pos", "parsing", "mlm"):
+        assert len(datasets.find(task, "UD_French-Harbour", "test", 1).read()) == 1
+    assert parsed == [(file, 1)]
+    whole = datasets.find("pos", "UD_French-Harbour", "test", 10)
+    whole.check()
+    assert list(whole.read()) == read_conllu(file)
+    assert parsed == [(file, 1), (file, None)]
+
+
+def test_a_fault_behind_the_examples_is_found_by_the_check_alone(file: Path) -> None:
+    file.write_text(SAMPLE + "no CoNLL-U\n", encoding="utf-8")
+    data = datasets.find("pos", "UD_French-Harbour", "test", 1)
+    assert len(data.read()) == 1
+    with pytest.raises(DataError, match=r"fr_harbour-ud-test.conllu:\d+: expected 10 tab-separated columns"):
+        data.check()
+
+
 def test_the_first_sentences_are_read(file: Path) -> None:
     assert list(datasets.find("pos", "UD_French-Harbour", "test", 1).read()) == read_conllu(file)[:1]
 
@@ -94,9 +116,9 @@ def test_every_task_of_the_world_has_its_examples(task: str) -> None:
     [
         ("pos", "masakhaner2:wol", "world:CODE, UD_LANGUAGE-NAME, treebank:CODE:FILE"),
         ("ner", "UD_French-Harbour", "world:CODE, masakhaner2:CODE, wikiann:CODE"),
-        ("rte", "world:qaa", "glue:RTE"),
-        ("xnli", "UD_French-Harbour", "glue:MNLI, glue:MNLI-mm, xnli:LANGUAGE"),
-        ("inference", "UD_French-Harbour", "world:CODE"),
+        ("rte", "world:qaa", "glue:RTE, tsv:CODE:FILE"),
+        ("xnli", "UD_French-Harbour", "glue:MNLI, glue:MNLI-mm, xnli:LANGUAGE, tsv:CODE:FILE"),
+        ("inference", "UD_French-Harbour", "world:CODE, tsv:CODE:FILE"),
     ],
 )
 def test_data_of_another_task_are_refused(task: str, name: str, allowed: str) -> None:

@@ -14,6 +14,7 @@ from ruamel.yaml import YAML
 from babelscope.advise.card import TAG_WORDS
 from babelscope.core.errors import StudyError
 from babelscope.core.yaml import parse_value
+from babelscope.measures import Measure
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study, load_study
 
@@ -27,6 +28,9 @@ FILLED_IN = {
 """What pieces of studies on pages leave out."""
 SCHEMA = Study.model_json_schema()
 DECLARED: dict[str, dict[str, Any]] = {"Study": SCHEMA} | SCHEMA["$defs"]
+for kind in Measure.kinds.values():
+    if kind.__module__.startswith("babelscope."):
+        DECLARED |= {kind.__name__: (schema := kind.model_json_schema())} | schema.get("$defs", {})
 
 
 def sections() -> dict[str, str]:
@@ -37,10 +41,11 @@ def sections() -> dict[str, str]:
 
 def lines_of(declaration: str) -> dict[str, list[str]]:
     """The cells about a declaration's keys, by key. Those of one family, such as operations, share a section."""
-    if own := sections().get(declaration.lower()):
-        return dict(key_lines(own))
     properties = DECLARED[declaration]["properties"]
-    tag, name = next((key, f"`{given['const']}`") for key, given in properties.items() if "const" in given)
+    tag, name = next(((key, f"`{given['const']}`") for key, given in properties.items() if "const" in given), ("", ""))
+    if own := sections().get(declaration.lower()):
+        told = {tag: [name, name, "above the table"]} if f"with `{tag}: {name.strip('`')}`" in own else {}
+        return told | dict(key_lines(own))
     shared = next(text for text in sections().values() if f"| {tag} | meaning |" in text and f"| {name} |" in text)
     mine = {key: cells[1:] for key, cells in key_lines(shared) if name in cells[0].split(", ")}
     return {tag: [name, name.strip("`"), "in the table of names"], **mine}
@@ -110,7 +115,7 @@ def test_examples_on_pages_are_studies(page, text, tmp_path, monkeypatch):
     monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "news.txt").write_text("\n".join(f"zin {number}" for number in range(20)))
-    absent = "is not in the data folder|cannot be reached|could not be fetched|no such folder|neither a folder"
+    absent = "is not in the data folder|there is no file|cannot be reached|could not be fetched|no such folder|neither"
     try:
         compiled(text, tmp_path)
     except StudyError as error:

@@ -3,6 +3,7 @@ import os
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from transformers import AutoConfig, AutoTokenizer
 
 from babelscope.core.errors import EncoderError
 from babelscope.encoders.anatomy import anatomy_of, max_positions
-from babelscope.encoders.load import Encoder, load_encoder, save_encoder
+from babelscope.encoders.load import Encoder, load_encoder, load_located, save_encoder
 from babelscope.encoders.pieces import Batch, Frame, Pieces, by_length, encode_sentences
 from babelscope.encoders.places import locate
 from babelscope.encoders.tap import hidden_states, sentence_states
@@ -317,8 +318,41 @@ def test_a_folder_that_changed_is_refused(tmp_path, encoder):
     save_encoder(encoder, tmp_path)
     place = locate(str(tmp_path))
     step = Load(name=place.name, content=place.content, place=place.path)
-    assert step.build(results=None).name == tmp_path.name
+    assert step.build(results=None).name == place.name
     with (tmp_path / "config.json").open("a") as file:
         file.write("\n")
     with pytest.raises(EncoderError, match="have changed since the run was planned"):
         step.build(results=None)
+
+
+@pytest.fixture
+def no_network(monkeypatch):
+    def refused(*given):
+        raise AssertionError("the network was asked")
+
+    monkeypatch.setattr("socket.socket.connect", refused)
+    monkeypatch.setattr("socket.getaddrinfo", refused)
+
+
+def test_a_shipped_name_is_loaded_from_the_package(no_network, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "world-natural").mkdir()  # is not what is meant
+    shipped, located = load_encoder("world-natural"), load_located(locate("world-natural"))
+    assert shipped.name == located.name == "world-natural"
+    assert shipped.tokenizer.get_vocab() == located.tokenizer.get_vocab()
+    weights = located.model.state_dict()
+    assert all(torch.equal(weight, weights[name]) for name, weight in shipped.model.state_dict().items())
+
+
+def test_a_path_is_a_folder_whatever_its_name(no_network, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(EncoderError, match="world-natural: no such folder"):
+        load_encoder(Path("world-natural"))
+
+
+def test_a_shipped_encoder_is_found_again_in_another_installation(no_network):
+    place = locate("world-natural")
+    moved = place._replace(path="/gone/babelscope/encoders/shipped/world-natural")
+    assert load_located(moved).name == "world-natural"
+    with pytest.raises(EncoderError, match="have changed since the run was planned"):
+        load_located(moved._replace(content="another"))

@@ -15,9 +15,9 @@ from scipy.stats import ortho_group
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from babelscope.core.errors import InputError
-from babelscope.measures import geometry
-from babelscope.measures.geometry import Turn, turn, turns
-from babelscope.measures.landscape import Area, Reach, area_above, barrier, curvature, reach
+from babelscope.measures.formulas import geometry
+from babelscope.measures.formulas.geometry import Turn, turn, turns
+from babelscope.measures.formulas.landscape import Area, Reach, area_above, barrier, reach
 
 SHAPES = {"words": (7, 3), "layer.0.matrix": (3, 4), "layer.0.bias": (4,), "scale": (), "none": (0, 3)}
 ALPHAS = np.linspace(-0.5, 1.5, 21)
@@ -244,34 +244,6 @@ def test_known_reaches():
 
 
 @settings(deadline=None, max_examples=50)
-@given(
-    st.tuples(*[st.floats(-10, 10)] * 3), st.floats(-0.5, 1.5), st.sampled_from([0.2, 0.25, 0.5, 3.0]),
-    st.permutations(range(21)),
-)  # fmt: skip
-def test_curvature_of_a_parabola(coefficients, at, window, order):
-    scores = np.polyval(coefficients, ALPHAS)
-    assume((np.abs(ALPHAS - at) <= window).sum() >= 3)
-    assert curvature(ALPHAS[order], scores[order], at, window) == pytest.approx(2 * coefficients[0], abs=1e-9)
-
-
-@pytest.mark.parametrize("at", ALPHAS[2:-2])
-def test_curvature_is_that_of_the_parabola_nearest_to_five_points(at):
-    """With steps of h, by the known formula (2 f(-2h) - f(-h) - 2 f(0) - f(h) + 2 f(2h)) / (7 h^2)."""
-    scores = np.random.default_rng(0).normal(size=21)
-    middle = np.abs(ALPHAS - at).argmin()
-    expected = np.dot([2, -1, -2, -1, 2], scores[middle - 2 : middle + 3]) / (7 * 0.1**2)
-    assert curvature(ALPHAS, scores, at) == pytest.approx(expected)
-
-
-def test_curvature_near_the_edge_is_of_the_points_on_one_side():
-    scores = np.random.default_rng(0).normal(size=21)
-    expected = (scores[0] - 2 * scores[1] + scores[2]) / 0.1**2
-    assert curvature(ALPHAS, scores, -0.5) == pytest.approx(expected)
-    with pytest.raises(InputError, match=r"3 points or more; within 0\.15 of alpha -0\.5 there are 2"):
-        curvature(ALPHAS, scores, -0.5, window=0.15)
-
-
-@settings(deadline=None, max_examples=50)
 @given(st.floats(-5, 5), st.floats(-5, 5))
 def test_a_linear_path_has_no_barrier(left, right):
     assert barrier(ALPHAS, left + (right - left) * ALPHAS) == pytest.approx(0, abs=1e-12)
@@ -375,9 +347,8 @@ def test_a_plateau_at_the_level_counts():
         (lambda: reach([0], [1], 0, 1), r"alphas have shape \[1\]"),
         (lambda: reach([0, 1, 0], [1, 2, 3], 0, 1), "of the alphas, 0 is given twice"),
         (lambda: reach([0, 1], [1, 2, 3], 0, 1), r"values have shape \[3\], the grid \[2\]"),
-        (lambda: curvature([0, 1, 2], [1, math.nan, 3], 1, 1), "not finite: the model there"),
-        (lambda: curvature([0, 1, math.inf], [1, 2, 3], 1, 1), "one of the alphas is not finite"),
-        (lambda: curvature([0, 1, 2], [1, 2, 3], 3, 5), "alpha 3 is outside"),
+        (lambda: reach([0, 1, 2], [1, math.nan, 3], 0, 1), "not finite: the model there"),
+        (lambda: reach([0, 1, math.inf], [1, 2, 3], 0, 1), "one of the alphas is not finite"),
         (lambda: barrier([0.1, 0.5, 1], [1, 2, 3]), "alpha 0 and 1; 0 is not on the grid"),
         (lambda: barrier([0, 0.5, 1.1], [1, 2, 3]), "alpha 0 and 1; 1 is not on the grid"),
         (lambda: area_above([0, 1], [0, 1], [[1, 2]], 0), r"shape \[1, 2\], the grid \[2, 2\]"),

@@ -18,6 +18,7 @@ from babelscope.engine.progress import progress_by_kind
 from babelscope.engine.store import Store
 from babelscope.engine.worker import Clock
 from babelscope.steps.plan import Plan
+from command_line import HEED_CTRL_C
 from toy_steps import (
     SOON,
     Gate,
@@ -56,7 +57,7 @@ def test_two_runners_share_the_work(store: Store, outside: Path, gate: Gate) -> 
 
 
 def start_runner(outside: Path, store: Store) -> subprocess.Popen[bytes]:
-    code = "import sys, toy_steps; toy_steps.run_gated(*sys.argv[1:])"
+    code = f"{HEED_CTRL_C}import sys, toy_steps; toy_steps.run_gated(*sys.argv[1:])"
     return subprocess.Popen(
         [sys.executable, "-c", code, str(outside), str(store.folder)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},

@@ -19,8 +19,7 @@ from babelscope.core.tasks import TASKS
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.load import load_encoder
 from babelscope.encoders.places import SHIPPED
-from babelscope.tasks.bag_of_words import bag_of_words
-from babelscope.tasks.texts import text_of
+from babelscope.tasks.baselines.bag_of_words import BagOfWords
 from babelscope.world import FAMILY, World
 from babelscope.world.chance import Chance
 from babelscope.world.concepts import Concept, inventory
@@ -381,7 +380,7 @@ def test_paraphrases_mean_the_same_and_near_misses_do_not():
 
 
 def accuracy(train: list[SentencePair], test: list[SentencePair]) -> float:
-    predicted = bag_of_words(train)([text_of(example) for example in test])
+    predicted = BagOfWords().fit(train)([example.text for example in test])
     return sum(a == example.label for a, example in zip(predicted, test, strict=True)) / len(test)
 
 

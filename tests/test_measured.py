@@ -45,8 +45,10 @@ def mean_loss(model, data):
         task = model.training([one], {})
         for index in range(len(task.lengths)):
             batch = task.batch(torch.tensor([index]).numpy(), torch.Generator())
-            labels = {"pos": "labels", "ner": "labels"}.get(model.design.task)
-            size = len(getattr(batch, labels)) if labels else len(one.words) if model.design.task == "parsing" else 1
+            labels = {"pos": "labels", "ner": "labels"}.get(model.design.task.name)
+            size = (
+                len(getattr(batch, labels)) if labels else len(one.words) if model.design.task.name == "parsing" else 1
+            )
             with torch.no_grad():
                 total += size * float(task.loss(model.module, batch))
             count += size

@@ -6,8 +6,7 @@ import pytest
 
 from babelscope.encoders.load import load_encoder
 from babelscope.encoders.state import weights_of
-from babelscope.surgery.declare import parse_operation
-from babelscope.surgery.operate import operate
+from babelscope.surgery import apply
 from command_line import babelscope
 
 
@@ -19,9 +18,8 @@ def same(first, second):
 def test_an_operated_encoder_is_written_with_a_record(encoder_folder, tmp_path):
     options = ("--op", "reverse", "--op", "drop:last=1", "--op", "reinit:part=attention", "--seed", 3)
     done = babelscope("operate", encoder_folder, *options, "-o", tmp_path / "made")
-    operations = [parse_operation(text) for text in ("reverse", "drop:last=1", "reinit:part=attention")]
     original = load_encoder(encoder_folder)
-    expected = operate(original, operations, seed=3)
+    expected = apply(original, ["reverse", "drop:last=1", "reinit:part=attention"], seed=3)
     assert same(load_encoder(tmp_path / "made"), expected)
     record = json.loads((tmp_path / "made" / "surgery.json").read_text())
     assert record["operations"] == ["reverse", "drop:last=1", "reinit:part=attention"]

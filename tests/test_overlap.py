@@ -9,7 +9,7 @@ from transformers import PreTrainedTokenizerFast
 
 from babelscope.encoders.tokenizer import train_wordpiece
 from babelscope.encoders.vocabulary import spelled_pieces
-from babelscope.measures.overlap import (
+from babelscope.measures.formulas.overlap import (
     Coverage,
     coverage,
     english_like_contexts,

@@ -13,7 +13,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.examples import DEPREL, Sentence, Word
 from babelscope.tasks.biaffine import NONE, SHAPES, Biaffine
 from babelscope.tasks.parse import EncodedSentences, Parser, Parsing, evaluate_parser, predict_trees
-from babelscope.tuning.checkpoint import read_weights, set_weights, weights_of, write_weights
+from babelscope.tuning.checkpoint import module_weights, read_weights, set_weights, write_weights
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import Tuning
 
@@ -164,7 +164,7 @@ def test_loaded_weights_predict_the_same(encoder, tmp_path, head):
     parser = a_parser(encoder, head).train()
     for parameter in parser.parameters():
         nn.init.normal_(parameter, std=0.1)
-    write_weights(tmp_path / "parser.safetensors", weights_of(parser))
+    write_weights(tmp_path / "parser.safetensors", module_weights(parser))
     torch.manual_seed(9)
     other = Parser(copy.deepcopy(encoder), head)
     sentences = [text_of(words, words) for words in (3, 12, 70)]

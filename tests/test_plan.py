@@ -161,7 +161,7 @@ def test_all_that_is_missing_is_reported_at_once(encoder_folder):
     with pytest.raises(StudyError) as caught:
         compile_study(Study.model_validate(declared))
     assert [fault.split(":")[0] for fault in caught.value.faults] == [
-        "encoders.0", "tasks.pos.train.0", "tasks.pos.evaluate.1", "retrieval",
+        "encoders.0", "tasks.pos.train.0", "tasks.pos.evaluate.1", "measures.0.targets.0",
     ]  # fmt: skip
     assert "the world has no language 'qzz'; there are qaa, " in str(caught.value)
 

@@ -6,7 +6,7 @@ from babelscope.core.examples import SentencePair
 from babelscope.tasks.classify import Classification, Classifier
 from babelscope.tasks.tag import Tagging
 from babelscope.tuning.bypass import Bypass
-from babelscope.tuning.checkpoint import weights_of
+from babelscope.tuning.checkpoint import module_weights
 from babelscope.tuning.freezing import layers_of, trained_part
 from babelscope.tuning.loop import tune
 from babelscope.tuning.memo import StateMemo
@@ -23,7 +23,7 @@ def trained(tokenizer, tagged, folder, text="freeze:2", memo=None, family="bert"
     tagger = a_tagger(family_encoder(family, tokenizer))
     task = Tagging(tagger, tagged[:40], {"qaa": tagged[40:]})
     history = tune(tagger, task, QUICK, 0, folder, schedule=parse_schedule(text), memo=memo, **options)
-    return weights_of(tagger), history
+    return module_weights(tagger), history
 
 
 def equal(first, second):

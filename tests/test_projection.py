@@ -11,7 +11,7 @@ from PIL import Image
 from sklearn.neighbors import NearestNeighbors
 
 from babelscope.core.errors import InputError
-from babelscope.measures.projection import aligned_words, project, translation_share
+from babelscope.measures.formulas.projection import aligned_words, project, translation_share
 from babelscope.report.projection import draw_projection
 from babelscope.world import World
 

@@ -18,19 +18,10 @@ from babelscope.tasks.bilstm.words import Vocabulary
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
 from babelscope.tasks.tag import Tagger, Tagging
 from babelscope.tuning.batches import all_batches, stage_starts
-from babelscope.tuning.checkpoint import read_weights, weights_of
+from babelscope.tuning.checkpoint import module_weights, read_weights
 from babelscope.tuning.freezing import backbone_of, layers_of, trained_part
 from babelscope.tuning.loop import tune
-from babelscope.tuning.schedule import (
-    DeclaredSchedule,
-    Schedule,
-    check_duration,
-    check_schedule,
-    constant_layers,
-    entry_stages,
-    parse_schedule,
-    rate_factors,
-)
+from babelscope.tuning.schedule import DeclaredSchedule, Schedule, parse_schedule
 from babelscope.tuning.settings import Tuning
 from families import DECODERS, family_model
 
@@ -84,11 +75,11 @@ def depths(model):
 
 
 def changed(before, model):
-    return {name for name, tensor in weights_of(model).items() if not torch.equal(tensor, before[name])}
+    return {name for name, tensor in module_weights(model).items() if not torch.equal(tensor, before[name])}
 
 
 def copied(model):
-    return {name: tensor.detach().clone() for name, tensor in weights_of(model).items()}
+    return {name: tensor.detach().clone() for name, tensor in module_weights(model).items()}
 
 
 # --- the declaration
@@ -106,6 +97,9 @@ def copied(model):
         ("gradual:groups=3,every=epoch", {"gradual": 3}),
         ("freeze:8,decay=0.9,lora=8", {"freeze": 8, "decay": 0.9, "lora": 8}),
         ("upper:last,frozen_dropout=true", {"upper": "last", "frozen_dropout": True}),
+        ("upper:last,frozen_dropout", {"upper": "last", "frozen_dropout": True}),
+        ("freeze:4,frozen_dropout,lora=8", {"freeze": 4, "frozen_dropout": True, "lora": 8}),
+        ("freeze:freeze=4", {"freeze": 4}),
     ],
 )
 def test_text_is_read(text, fields):
@@ -117,20 +111,21 @@ def test_text_is_read(text, fields):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("frees:8", "schedule 'frees:8': no such schedule\nSchedules are freeze:N"),
-        ("freeze", "freeze of what? It goes on after a colon"),
-        ("gradual:3", "'3' is not an argument; expected NAME=VALUE, such as groups=3"),
-        ("layers:6", "layers: should be a first layer and the one after the last, such as 6-12"),
-        ("gradual:groups=2,every=epochs", "every: should be epoch or a number of steps"),
-        ("freeze:many", "freeze: should be a whole number"),
+        ("frees:8", "schedule 'frees:8': no such schedule\nSchedules are freeze, gradual, layers, upper"),
+        ("freeze", "freeze is missing\nArguments of freeze: freeze, decay=1.0, lora, frozen_dropout=false"),
+        ("gradual:3", "'3' is not an argument; expected NAME=VALUE\nArguments of gradual: groups, every=epoch"),
+        ("layers:6", "layers: should be a first layer and the one after the last, such as 6-12, not '6'"),
+        ("gradual:groups=2,every=epochs", "every: should be 'epoch' or a whole number, not 'epochs'"),
+        ("freeze:many", "freeze: should be a whole number, not 'many'"),
+        ("freeze:4,frozen_dropot", "freeze: should be a whole number, not '4,frozen_dropot'"),
+        ("freeze:4,frozen_dropout=maybe", "frozen_dropout: should be true or false, not 'maybe'"),
+        ("freeze:4,frozen_dropout,frozen_dropout=true", "frozen_dropout is given twice"),
         ("freeze:-2", "freeze: should be greater than or equal to -1"),
         ("upper:third", "upper: should be 'half', 'quarter' or 'last'"),
-        ("layers:6", "layers"),
-        ("layers:6-6", "layers 6-6: the end, not included, must be greater"),
-        ("gradual:3", "'3' is not an argument"),
+        ("layers:6-6", "layers: 6-6: the end, which is not included, must be greater"),
         ("gradual:groups=0", "groups: should be greater than 0"),
-        ("gradual:groups=2,every=day", "every"),
-        ("gradual:every=epoch", "nothing given: give one of freeze, upper, layers, gradual"),
+        ("gradual:groups=2,every=0", "every: should be 'epoch' or greater than 0"),
+        ("gradual:every=epoch", "groups is missing"),
         ("freeze:2,upper=half", "freeze and upper given: give one of freeze, upper, layers, gradual"),
         ("freeze:2,every=3", "every is for gradual schedules only"),
         ("freeze:2,decay=1.5", "decay: should be less than or equal to 1"),
@@ -158,9 +153,9 @@ def test_faults_in_text_are_named(text, message):
 )
 def test_schedules_that_do_not_fit(text, layers, message):
     with pytest.raises(InputError, match=message):
-        check_schedule(parse_schedule(text), layers)
+        parse_schedule(text).check(layers)
     if not text.endswith("lora=4"):
-        check_schedule(parse_schedule(text), 24)
+        parse_schedule(text).check(24)
 
 
 @pytest.mark.parametrize(
@@ -178,10 +173,10 @@ def test_schedules_that_do_not_fit(text, layers, message):
 def test_all_groups_get_their_turn(text, epochs, steps, fits):
     schedule = parse_schedule(text)
     if fits:
-        check_duration(schedule, epochs, steps)
+        schedule.check_duration(epochs, steps)
         return
     with pytest.raises(InputError, match=r"3 groups, one more after every .*train for longer or give fewer groups"):
-        check_duration(schedule, epochs, steps)
+        schedule.check_duration(epochs, steps)
 
 
 def test_declaring_needs_no_torch():
@@ -190,7 +185,7 @@ def test_declaring_needs_no_torch():
 
 
 def stages(text, layers=12):
-    return entry_stages(parse_schedule(text), layers)
+    return parse_schedule(text).entry_stages(layers)
 
 
 def test_stages_of_the_published_schedules():
@@ -208,7 +203,7 @@ def test_stages_of_the_published_schedules():
 @given(st.integers(1, 40).flatmap(lambda layers: st.tuples(st.just(layers), st.integers(1, layers))))
 def test_gradual_groups_are_even_and_come_from_the_top(sizes):
     layers, groups = sizes
-    embeddings, *rest = entry_stages(Schedule(name="g", gradual=groups), layers)
+    embeddings, *rest = Schedule(name="g", gradual=groups).entry_stages(layers)
     counts = [rest.count(stage) for stage in range(groups)]
     assert embeddings is None
     assert rest == sorted(rest, reverse=True)
@@ -217,9 +212,9 @@ def test_gradual_groups_are_even_and_come_from_the_top(sizes):
 
 
 def test_rates_by_depth():
-    factors = rate_factors(parse_schedule("freeze:-1,decay=0.5"), 3)
+    factors = parse_schedule("freeze:-1,decay=0.5").rate_factors(3)
     assert factors == (0.125, 0.25, 0.5, 1.0)
-    assert rate_factors(parse_schedule("freeze:1"), 3) == (1.0,) * 4
+    assert parse_schedule("freeze:1").rate_factors(3) == (1.0,) * 4
 
 
 @pytest.mark.parametrize(
@@ -230,7 +225,7 @@ def test_rates_by_depth():
     ],
 )  # fmt: skip
 def test_layers_that_stay_constant(text, layers):
-    assert constant_layers(parse_schedule(text), 12) == layers
+    assert parse_schedule(text).constant_layers(12) == layers
 
 
 def test_stages_begin_after_epochs_or_steps(encoder, tagged):
@@ -257,7 +252,7 @@ def test_what_is_frozen_keeps_its_bits_and_the_rest_changes(family, text, tokeni
     before, depth = copied(tagger), depths(tagger)
     flags = {name: parameter.requires_grad for name, parameter in tagger.named_parameters()}
     tune(tagger, Tagging(tagger, tagged), QUICK, 0, tmp_path, schedule=parse_schedule(text))
-    trained = entry_stages(parse_schedule(text), LAYERS)
+    trained = parse_schedule(text).entry_stages(LAYERS)
     expected = {name for name, at in depth.items() if at is None or trained[at] is not None}
     moved = changed(before, tagger)
     assert moved <= expected
@@ -289,7 +284,7 @@ def test_a_gradual_run_resumes_with_the_same_bits(stops, tokenizer, tagged, tmp_
         task = Tagging(tagger, tagged[:40], {"qaa": tagged[40:]})
         schedule = parse_schedule("gradual:groups=3,every=2,decay=0.8")
         history = tune(tagger, task, QUICK, 0, folder, progress, checkpoint_seconds=0.0, schedule=schedule)
-        return weights_of(tagger), history
+        return module_weights(tagger), history
 
     for stop in stops:
         with pytest.raises(StoppedError):
@@ -329,7 +324,7 @@ def test_decay_slows_lower_layers_down(tokenizer, tagged, tmp_path):
     tuning = Tuning(learning_rate=1e-3, steps=1, warmup=0, weight_decay=0, epsilon=1e-12, clip=None)
     tune(tagger, Tagging(tagger, tagged), tuning, 0, tmp_path, schedule=parse_schedule("freeze:-1,decay=0.5"))
     for at, factor in {0: 0.125, 1: 0.25, 2: 0.5, 3: 1.0, None: 1.0}.items():
-        moves = [(weights_of(tagger)[name] - before[name]).abs().max() for name in depth if depth[name] == at]
+        moves = [(module_weights(tagger)[name] - before[name]).abs().max() for name in depth if depth[name] == at]
         assert max(moves).item() == pytest.approx(1e-3 * factor, rel=0.01)
 
 
@@ -423,7 +418,7 @@ def test_adapters_are_merged_into_the_matrices(family, tokenizer, tagged, tmp_pa
     before, depth = copied(tagger), depths(tagger)
     task = Tagging(tagger, tagged[:40], {"qaa": tagged[40:]})
     history = tune(tagger, task, QUICK, 0, tmp_path, schedule=parse_schedule("freeze:1,lora=2"))
-    after = weights_of(tagger)
+    after = module_weights(tagger)
     assert list(after) == list(before)
     moved = changed(before, tagger)
     assert {depth[name] for name in moved} == {None, 2, 3}
@@ -445,7 +440,7 @@ def test_adapters_resume_with_the_same_bits(tokenizer, tagged, tmp_path):
         tagger = a_tagger(family_encoder("bert", tokenizer))
         schedule = parse_schedule("gradual:groups=3,every=2,lora=2")
         tune(tagger, Tagging(tagger, tagged), QUICK, 0, folder, progress, checkpoint_seconds=0.0, schedule=schedule)
-        return weights_of(tagger)
+        return module_weights(tagger)
 
     with pytest.raises(StoppedError):
         run(tmp_path / "stopped", stop_at(3))
@@ -480,7 +475,7 @@ class Notes:
         assert not torch.is_grad_enabled()
         torch.rand(step + 3)
         model.train()
-        self.seen.append((step, {name: tensor.clone() for name, tensor in weights_of(model).items()}))
+        self.seen.append((step, {name: tensor.clone() for name, tensor in module_weights(model).items()}))
 
 
 @pytest.mark.parametrize("text", [None, "gradual:groups=3,every=2"])
@@ -489,7 +484,7 @@ def test_a_watch_sees_the_steps_and_changes_nothing(text, tokenizer, tagged, tmp
         tagger = a_tagger(family_encoder("bert", tokenizer))
         given = {"checkpoint_seconds": 0.0, "schedule": text and parse_schedule(text), "watch": watch}
         tune(tagger, Tagging(tagger, tagged), QUICK, 0, folder, progress, **given)
-        return weights_of(tagger)
+        return module_weights(tagger)
 
     notes, alone = Notes(2), run(tmp_path / "alone")
     start = copied(a_tagger(family_encoder("bert", tokenizer)))

@@ -19,9 +19,10 @@ from babelscope.engine import run_plan
 from babelscope.engine.recall import recall
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
-from babelscope.measure_steps import SIMILARITIES, SentenceSimilarity
+from babelscope.measures.formulas.states import LanguageStates
 from babelscope.measures.retrieval import mutual_retrieval, retrieval_accuracy
-from babelscope.measures.similarity import LanguageStates, similarity
+from babelscope.measures.similarities import SIMILARITIES
+from babelscope.measures.similarity import USUAL, SentenceSimilarity
 from babelscope.report.aligned_tables import aligned_tables
 from babelscope.report.model import Report
 from babelscope.steps import Operate, Tune
@@ -45,19 +46,19 @@ def direct(measure: str, x: torch.Tensor, y: torch.Tensor) -> list[float]:
     return [float(measures[measure](a, b)) for a, b in zip(x, y, strict=True)]
 
 
-@pytest.mark.parametrize("measure", SIMILARITIES)
+@pytest.mark.parametrize("measure", USUAL)
 def test_like_layers_are_compared_as_the_measures_do(measure):
     chance = torch.Generator().manual_seed(0)
     x, y = (torch.randn(3, 15, 6, generator=chance) + 5 for _ in range(2))
-    found = similarity(measure, LanguageStates("x", x), LanguageStates("y", x + 0.5 * y))
+    found = SIMILARITIES[measure](LanguageStates("x", x), LanguageStates("y", x + 0.5 * y))
     assert found.tolist() == pytest.approx(direct(measure, x, x + 0.5 * y), abs=1e-9)
 
 
 def test_states_that_do_not_vary_are_refused():
     same, other = torch.ones(2, 9, 4), torch.randn(2, 9, 4)
-    for measure in SIMILARITIES[:4]:
+    for measure in USUAL[:4]:
         with pytest.raises(InputError, match="layer 0 of qab"):
-            similarity(measure, LanguageStates("the source", other), LanguageStates("qab", same))
+            SIMILARITIES[measure](LanguageStates("the source", other), LanguageStates("qab", same))
 
 
 def test_pooling_chooses_the_pieces(encoder: Encoder):
@@ -114,7 +115,8 @@ def test_a_first_piece_has_to_be_special(encoder: Encoder, monkeypatch: pytest.M
 
 
 def study(folder: Path, *similarities: dict[str, Any], **changes: Any) -> Study:
-    base = declaration(folder, surgeries=[None, "reinit:layers=0"], retrieval=None, similarities=list(similarities))
+    measures = [{"measure": "similarity", **similarity} for similarity in similarities]
+    base = declaration(folder, surgeries=[None, "reinit:layers=0"], retrieval=None, measures=measures)
     return Study.model_validate(base | {"tasks": {"pos": transfer(baselines=[], evaluate=["world:qaa"])}} | changes)
 
 
@@ -149,7 +151,7 @@ def test_rows_equal_the_measures_on_states(ran):
             for code in ("qaa", "qab", "qac")
         }
         rows = store.rows(step.key)
-        for measure in SIMILARITIES:
+        for measure in USUAL:
             for code in ("qab", "qac"):
                 found = {row.layer: row.value for row in rows if (row.measure, row.language) == (measure, code)}
                 assert list(found.values()) == pytest.approx(direct(measure, states["qaa"], states[code]), abs=1e-6)
@@ -231,19 +233,19 @@ def faults(*given: Any, **changes: Any) -> list[str]:
 
 def test_what_cannot_be_compared_is_said(encoder_folder):
     assert faults(encoder_folder, WORLD | {"targets": ["world:qyy"]})[0].startswith(
-        "similarities.0: the world has no language 'qyy'"
+        "measures.0: the world has no language 'qyy'"
     )
     assert faults(encoder_folder, WORLD | {"targets": ["world:qaa"]}) == [
-        "similarities.0: world:qaa is given twice; a language is compared with others"
+        "measures.0: world:qaa is given twice; a language is compared with others"
     ]
     assert faults(encoder_folder, WORLD | {"targets": ["UD_French-PUD"]}) == [
-        "similarities.0: UD_French-PUD: sentences of the world are parallel to its own alone; name all world:CODE"
+        "measures.0: UD_French-PUD: sentences of the world are parallel to its own alone; name all world:CODE"
     ]
     assert faults(encoder_folder, WORLD | {"tuned": ["ner"]}) == [
-        "similarities.0.tuned: 'ner' is no task of the study; there are pos"
+        "measures.0.tuned: 'ner' is no task of the study; there are pos"
     ]
     assert faults(encoder_folder, WORLD | {"source": "world:qad", "tuned": ["pos"]}) == [
-        "similarities.0.tuned: pos is trained on qaa, but the sentences are compared with qad; give the source in a "
+        "measures.0.tuned: pos is trained on qaa, but the sentences are compared with qad; give the source in a "
         "language of the training"
     ]
 

@@ -80,7 +80,7 @@ tasks:
     tuning: {learning_rate: -1, precision: float8, threads: 0, betas: [0.9], clip: .nan}
     baselines: [guess]
 seeds: [1, -1]
-retrieval: {source: qaa, targets: []}
+measures: [{measure: retrieval, source: qaa, targets: []}]
 world_seed: x
 """
     found = faults(load, text)
@@ -88,7 +88,7 @@ world_seed: x
         "name", "encoders", "surgeries.0.operations.0", "tasks.pos.train", "tasks.pos.evaluate.1",
         "tasks.pos.sizes.train", "tasks.pos.sizes.dev", "tasks.pos.sizes.test", "tasks.pos.tuning.learning_rate",
         "tasks.pos.tuning.precision", "tasks.pos.tuning.threads", "tasks.pos.tuning.betas.1", "tasks.pos.tuning.clip",
-        "tasks.pos.baselines.0", "seeds.1", "retrieval.targets", "world_seed",
+        "tasks.pos.baselines.0", "seeds.1", "measures.0.targets", "world_seed",
     }  # fmt: skip
     assert "tasks.pos.train: missing" in found
     number = "should be a whole number (given: 'many')"
@@ -107,11 +107,11 @@ def test_no_field_takes_anything(load, tmp_path, field):
 
 def test_an_unknown_key_is_named_with_the_allowed_ones(load):
     (fault,) = faults(load, MINIMAL + "sedes: [1]\n")
-    assert fault.startswith("sedes: unknown key; allowed are angles, comparisons, contrasts, costs, encoders,")
+    assert fault.startswith("sedes: unknown key; allowed are contrasts, encoders, measures, name,")
     (fault,) = faults(load, minimal("sizes: {trian: 3}"))
     assert fault == "tasks.pos.sizes.trian: unknown key; allowed are dev, test, train"
-    (fault,) = faults(load, MINIMAL + "retrieval: {source: qaa, targets: [qab], sentence: 1}\n")
-    assert fault == "retrieval.sentence: unknown key; allowed are sentences, source, targets"
+    (fault,) = faults(load, MINIMAL + "measures: [{measure: retrieval, source: qaa, targets: [qab], sentence: 1}]\n")
+    assert fault == "measures.0.sentence: unknown key; allowed are measure, sentences, source, targets"
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,12 @@ def test_changes_replace_and_add_entries(load):
     assert (study.seeds, pos.tuning.steps, pos.sizes.dev, pos.sizes.train) == ((7,), 9, 4, 1500)
     with pytest.raises(InputError, match=r"--with name\.x: name is not a mapping"):
         load(MINIMAL, **{"name.x": 1})
-    assert faults(load, MINIMAL, nope=1)[0].startswith("nope: unknown key; allowed are angles")
+    assert faults(load, MINIMAL, nope=1)[0].startswith("nope: unknown key; allowed are contrasts")
+    text = MINIMAL + "measures: [{measure: retrieval, source: qaa, targets: [qab]}]\n"
+    assert load(text, **{"measures.0.targets.0": "qac"}).measures[0].targets == ("qac",)
+    for key in ("measures.1.source", "measures.one.source", "measures.0.targets.1"):
+        with pytest.raises(InputError, match=rf"--with {key}: \w+ is no entry of the list, which has 1"):
+            load(text, **{key: "qac"})
 
 
 @pytest.mark.parametrize(

@@ -28,11 +28,12 @@ from babelscope.encoders.load import load_encoder
 from babelscope.engine.events import Failed, Finished
 from babelscope.engine.store import Store
 from babelscope.engine.worker import attempt
+from babelscope.measures.angle import Angle
+from babelscope.measures.interpolation import Surface
 from babelscope.steps import Evaluate, Tune
 from babelscope.steps.plan import Plan
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study, load_study
-from babelscope.surface_steps import Angle, Surface
 from babelscope.tasks.measured import measured
 from babelscope.tasks.models import Design, task_model
 from babelscope.world.meaning import NAME_CLASS
@@ -50,7 +51,12 @@ CELLS = 21 * 21
 
 
 def interpolation(*tasks: str, **changes: Any) -> dict[str, Any]:
-    return {"tasks": list(tasks), "evaluate": ["world:qab"], "split": "test", "sentences": 10} | changes
+    scored = {"evaluate": ["world:qab"], "split": "test", "sentences": 10}
+    return {"measure": "interpolation", "tasks": list(tasks)} | scored | changes
+
+
+def angle(*tasks: str) -> dict[str, Any]:
+    return {"measure": "angle", "tasks": list(tasks)}
 
 
 def declared(encoder: Path) -> dict[str, Any]:
@@ -58,13 +64,15 @@ def declared(encoder: Path) -> dict[str, Any]:
     planes = [interpolation(*(f"pos {letter}" for letter in plane), alphas=ALPHAS) for plane in ("abc", "bca")]
     others = [interpolation(f"{task} a", f"{task} b", alphas=[0, 0.3, 1]) for task in TASK_NAMES[1:]]
     parts = [interpolation(f"{task} a", f"{task} b", part=part, alphas=[0.3, 1]) for task, part in PARTS]
-    whole_plane = {"tasks": ["pos a", "pos b", "pos c"], "evaluate": ["world:qab"], "sentences": 8}
+    whole_plane = {
+        "measure": "interpolation", "tasks": ["pos a", "pos b", "pos c"], "evaluate": ["world:qab"], "sentences": 8,
+    }  # fmt: skip
+    angles = [angle("pos a", "pos b", "pos c"), angle("mlm c", "mlm a", "mlm b")]
     return {
         "name": "between",
         "encoders": [str(encoder)],
         "tasks": {name: trained(name) for name in sorted(TRAINED)},
-        "interpolations": [*lines, *planes, *others, *parts, whole_plane],
-        "angles": [["pos a", "pos b", "pos c"], ["mlm c", "mlm a", "mlm b"]],
+        "measures": [*lines, *planes, *others, *parts, whole_plane, *angles],
         "seeds": [0],
     }
 
@@ -80,6 +88,11 @@ def trained(name: str) -> dict[str, Any]:
     }
 
 
+def languages_of(name: str) -> list[str]:
+    """What the model of that name is trained on."""
+    return [place.removeprefix("world:") for place in LANGUAGES[name.split()[1]]]
+
+
 class Between(NamedTuple):
     """A study that was run, and what is in its store."""
 
@@ -91,9 +104,9 @@ class Between(NamedTuple):
 
     def tuned(self, name: str) -> Tune:
         """The model of a task of the study."""
-        task, letter = name.split()
-        languages = [place.removeprefix("world:") for place in LANGUAGES[letter]]
-        steps = [step for step in self.plan.steps.values() if isinstance(step, Tune) and step.task == task]
+        task, _ = name.split()
+        languages = languages_of(name)
+        steps = [step for step in self.plan.steps.values() if isinstance(step, Tune) and step.task.name == task]
         [found] = [step for step in steps if [data.language for data in step.train] == languages]
         return found
 
@@ -119,7 +132,7 @@ class Between(NamedTuple):
         model = self.tuned(name)
         steps = [step for step in self.plan.steps.values() if isinstance(step, Evaluate) and step.model == model]
         [step] = steps
-        return [row for row in self.store.rows(step.key) if row.measure in TASKS[model.task].measures]
+        return [row for row in self.store.rows(step.key) if row.measure in model.task.measures]
 
     def weights(self, name: str) -> dict[str, np.ndarray]:
         """Of the best model."""
@@ -172,7 +185,8 @@ def test_the_ends_are_the_tuned_models_to_the_last_bit(between, task, place, let
     assert {(row.measure, row.value, row.unit) for row in expected} <= {(r.measure, r.value, r.unit) for r in rows}
     for row in rows:
         assert (row.language, row.dataset, row.split, row.task) == ("qab", "world:qab", "test", task)
-        assert row.train_languages == "qaa > qab" and row.seed == 0 and row.alpha2 is None
+        assert (row.train_languages, row.shots, row.path, row.part) == ("qaa", None, "qaa > qab", None)
+        assert row.seed == 0 and row.alpha2 is None
 
 
 @pytest.mark.parametrize("task", TASK_NAMES)
@@ -218,7 +232,7 @@ def test_a_study_has_the_published_grid_unless_it_says_otherwise(between):
 
 
 def test_a_place_that_is_given_twice_is_measured_once(between, encoder_folder):
-    study = declared(encoder_folder) | {"interpolations": [interpolation("pos a", "pos b", alphas=[0, 1, 0.0])]}
+    study = declared(encoder_folder) | {"measures": [interpolation("pos a", "pos b", alphas=[0, 1, 0.0])]}
     plan = compile_study(validate(Study, study, "test"))
     [step] = [step for step in plan.steps.values() if isinstance(step, Surface)]
     assert step.points == ((0.0,), (1.0,))
@@ -263,7 +277,7 @@ def test_a_part_moves_and_the_rest_is_the_origin(between, encoder_folder, task, 
     step = between.surface(f"{task} a", f"{task} b", part=part)
     first, second = between.weights(f"{task} a"), between.weights(f"{task} b")
     found = between.scores(step)
-    assert {row.train_languages for row in between.store.rows(step.key)} == {f"qaa > qab, {part} alone"}
+    assert {(row.path, row.part) for row in between.store.rows(step.key)} == {("qaa > qab", part)}
     for alpha, precision in ((1.0, 0.0), (0.3, 1e-5)):
         scores, with_loss = slow_scores(encoder_folder, task, first, second, alpha, part)
         assert found[alpha,] == pytest.approx(with_loss | scores, rel=precision, abs=0)
@@ -333,10 +347,11 @@ def test_angles_are_those_of_plain_vectors(between, names):
     rows = between.store.rows(step.key)
     expected = expected_angles(*(between.weights(name) for name in names))
     assert {group for group, _ in expected} >= {"all", "layer 1", "layer 2", "attention", "head", "word-embeddings"}
-    assert {(row.dataset, row.measure): row.value for row in rows} == pytest.approx(expected, rel=1e-7)
+    assert {(row.part, row.measure): row.value for row in rows} == pytest.approx(expected, rel=1e-7)
     assert len(rows) == len(expected)
     for row in rows:
-        assert row.layer == (int(row.dataset.split()[1]) if row.dataset.startswith("layer ") else None)
+        assert row.layer == (int(row.part.split()[1]) if row.part.startswith("layer ") else None)
+        assert row.dataset is None and row.path == " > ".join("+".join(languages_of(name)) for name in names)
         assert row.unit == ("degrees" if row.measure == "angle" else "")
 
 
@@ -344,12 +359,12 @@ def test_what_is_frozen_has_no_angle(encoder_folder, tmp_path):
     names = ["pos a", "pos b", "pos c"]
     study = {
         "name": "frozen", "encoders": [str(encoder_folder)], "schedules": ["freeze:1"], "seeds": [0],
-        "tasks": {name: trained(name) for name in names}, "angles": [names],
+        "tasks": {name: trained(name) for name in names}, "measures": [angle(*names)],
     }  # fmt: skip
     plan, store = compile_study(validate(Study, study, "test")), Store(tmp_path / "store")
-    [angle] = [step for step in plan.steps.values() if isinstance(step, Angle)]
-    complete([*angle.inputs, angle], store)
-    groups = {row.dataset for row in store.rows(angle.key)}
+    [step] = [step for step in plan.steps.values() if isinstance(step, Angle)]
+    complete([*step.inputs, step], store)
+    groups = {row.part for row in store.rows(step.key)}
     assert {"all", "layer 2", "head", "attention"} <= groups
     assert not groups & {"layer 1", "word-embeddings", "positions"}
 
@@ -399,9 +414,9 @@ def test_the_mean_of_many_models_is_written_once(between, tmp_path):
 
 def attempt_noting(step: Surface, store: Path, outside: Path, most: int | None) -> None:
     """In a process of its own: compute the step, note every place that was measured, and stop dead after so many."""
-    from babelscope import surfaces
+    from babelscope.measures.formulas import survey as surveys
 
-    survey, places = surfaces.survey, itertools.count(1)
+    survey, places = surveys.survey, itertools.count(1)
 
     def noted(*given: Any) -> Any:
         for (point, found), number in zip(survey(*given), places, strict=False):
@@ -410,7 +425,7 @@ def attempt_noting(step: Surface, store: Path, outside: Path, most: int | None) 
                 signal.pause()
             yield point, found
 
-    surfaces.survey = noted
+    surveys.survey = noted
     execute(step, Store(store))
 
 
@@ -420,7 +435,7 @@ def attempt_until(
     """Kill an attempt that has measured so many models, a moment later; None: let it end. Gives what it measured."""
     outside.mkdir()
     processes = multiprocessing.get_context("forkserver")
-    processes.set_forkserver_preload(["babelscope.surfaces"])
+    processes.set_forkserver_preload(["babelscope.measures.formulas.survey"])
     most = None if ahead is None else ahead + 30  # lest it should end on a machine where this one has to wait
     process = processes.Process(target=attempt_noting, args=(step, store.folder, outside, most))
     process.start()
@@ -476,27 +491,27 @@ def test_a_plane_that_is_killed_ten_times_ends_as_an_unbroken_one(between, tmp_p
 def faults(encoder: Path, **changes: Any) -> list[str]:
     """What a study with these changes is refused for."""
     with pytest.raises(StudyError) as caught:
-        compile_study(validate(Study, declared(encoder) | {"interpolations": [], "angles": []} | changes, "test"))
+        compile_study(validate(Study, declared(encoder) | {"measures": []} | changes, "test"))
     return str(caught.value).splitlines()
 
 
 @pytest.mark.parametrize(
     ("changes", "path", "problem"),
     [
-        ({"tasks": ["pos a", "ner b"]}, "interpolations.1", "pos a and ner b are models of different shapes"),
-        ({"tasks": ["inference a", "pooled"]}, "interpolations.1", "inference a and pooled are models of different"),
-        ({"tasks": ["pos a", "nope"]}, "interpolations.1", "'nope' is no task of the study; there are "),
-        ({"tasks": ["pos a", "pos b", "pos a"]}, "interpolations.1", "pos a, pos b, pos a: a model and itself"),
-        ({"tasks": ["pos a"]}, "interpolations.1.tasks", ""),
-        ({"tasks": ["pos a", "pos b", "pos c", "mlm a"]}, "interpolations.1.tasks", ""),
-        ({"evaluate": ["world:qab", "world:nope"]}, "interpolations.1.evaluate.1", "nope"),
-        ({"evaluate": ["glue:rte"]}, "interpolations.1.evaluate.0", "'glue:rte' is no data of pos"),
-        ({"evaluate": []}, "interpolations.1.evaluate", ""),
-        ({"part": "tail"}, "interpolations.1.part", "'tail'"),
-        ({"sentences": 9}, "interpolations.1.evaluate", "scored on 9 sentences of world:qab and on 10 sentences of"),
-        ({"tasks": ["pos a", "elsewhere"]}, "interpolations.1", "no encoder is tuned on all of pos a, elsewhere"),
-        ({"alphas": []}, "interpolations.1", "two places or more"),
-        ({"alphas": [0.5, 0.5]}, "interpolations.1", "two places or more"),
+        ({"tasks": ["pos a", "ner b"]}, "measures.1", "pos a and ner b are models of different shapes"),
+        ({"tasks": ["inference a", "pooled"]}, "measures.1", "inference a and pooled are models of different"),
+        ({"tasks": ["pos a", "nope"]}, "measures.1", "'nope' is no task of the study; there are "),
+        ({"tasks": ["pos a", "pos b", "pos a"]}, "measures.1", "pos a, pos b, pos a: a model and itself"),
+        ({"tasks": ["pos a"]}, "measures.1.tasks", ""),
+        ({"tasks": ["pos a", "pos b", "pos c", "mlm a"]}, "measures.1.tasks", ""),
+        ({"evaluate": ["world:qab", "world:nope"]}, "measures.1.evaluate.1", "nope"),
+        ({"evaluate": ["glue:rte"]}, "measures.1.evaluate.0", "'glue:rte' is no data of pos"),
+        ({"evaluate": []}, "measures.1.evaluate", ""),
+        ({"part": "tail"}, "measures.1.part", "'tail'"),
+        ({"sentences": 9}, "measures.1.evaluate", "scored on 9 sentences of world:qab and on 10 sentences of"),
+        ({"tasks": ["pos a", "elsewhere"]}, "measures.1", "no encoder is tuned on all of pos a, elsewhere"),
+        ({"alphas": []}, "measures.1", "two places or more"),
+        ({"alphas": [0.5, 0.5]}, "measures.1", "two places or more"),
     ],
 )
 def test_interpolations_that_cannot_be_are_refused_with_their_path(encoder_folder, changes, path, problem):
@@ -508,24 +523,26 @@ def test_interpolations_that_cannot_be_are_refused_with_their_path(encoder_folde
     tasks["pooled"] = tasks["inference b"] | {"head": "pooler", "train": ["world:qac"]}
     fine = interpolation("pos a", "pos b")
     encoders = [str(encoder_folder), "world-natural"]
-    lines = faults(encoder_folder, encoders=encoders, tasks=tasks, interpolations=[fine, fine | changes])
+    lines = faults(encoder_folder, encoders=encoders, tasks=tasks, measures=[fine, fine | changes])
     assert any(line.strip(" -").startswith(f"{path}: ") and problem in line for line in lines), lines
-    assert not any(line.strip(" -").startswith("interpolations.0") for line in lines)
+    assert not any(line.strip(" -").startswith("measures.0") for line in lines)
 
 
 def test_all_faults_are_reported_at_once_before_anything_runs(encoder_folder, tmp_path):
     study = declared(encoder_folder) | {
-        "interpolations": [
+        "measures": [
             interpolation("pos a", "mlm b"),
             interpolation("pos a", "pos b", evaluate=["world:nope"]),
+            angle("pos a", "pos b", "pos c"),
+            angle("pos a", "pos b", "mlm c"),
+            angle("pos a", "pos a", "pos b"),
         ],
-        "angles": [["pos a", "pos b", "pos c"], ["pos a", "pos b", "mlm c"], ["pos a", "pos a", "pos b"]],
     }
     answer = babelscope("run", write_study(tmp_path / "wrong.yaml", study), "--store", tmp_path / "store")
     assert answer.status == 2 and not (tmp_path / "store").exists()
-    for path in ("interpolations.0", "interpolations.1.evaluate.0", "angles.1", "angles.2"):
+    for path in ("measures.0", "measures.1.evaluate.0", "measures.3", "measures.4"):
         assert f"{path}: " in answer.errors, answer.errors
-    assert "angles.0" not in answer.errors
+    assert "measures.2" not in answer.errors
 
 
 @pytest.mark.parametrize("kind", [Surface, Angle])

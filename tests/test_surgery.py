@@ -1,6 +1,6 @@
 import torch
 
-from babelscope.surgery.reinit import reinit
+from babelscope.surgery import apply
 
 
 def weights(encoder):
@@ -15,7 +15,7 @@ def test_reinit_is_a_function_of_its_seed_and_leaves_its_input(encoder):
     before = weights(encoder)
     torch.manual_seed(5)
     state = torch.get_rng_state()
-    first, again, other = (weights(reinit(encoder, seed)) for seed in (1, 1, 2))
+    first, again, other = (weights(apply(encoder, "reinit", seed)) for seed in (1, 1, 2))
     assert same(before, weights(encoder))
     assert torch.equal(torch.get_rng_state(), state)
     assert same(first, again)
@@ -24,7 +24,7 @@ def test_reinit_is_a_function_of_its_seed_and_leaves_its_input(encoder):
 
 
 def test_reinit_draws_every_matrix_anew(encoder):
-    fresh = reinit(encoder, 1)
+    fresh = apply(encoder, "reinit", 1)
     for (name, old), new in zip(encoder.model.named_parameters(), fresh.model.parameters(), strict=True):
         if old.ndim > 1:
             assert not torch.equal(old, new), name
@@ -35,7 +35,7 @@ def test_reinit_draws_every_matrix_anew(encoder):
 
 
 def test_reinit_keeps_the_rest(encoder):
-    fresh = reinit(encoder, 1)
+    fresh = apply(encoder, "reinit", 1)
     assert fresh.model.config.to_dict() == encoder.model.config.to_dict()
     assert fresh.tokenizer is encoder.tokenizer
     assert fresh.name == encoder.name

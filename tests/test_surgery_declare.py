@@ -12,24 +12,17 @@ from babelscope.core.errors import InputError
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.state import weights_of
 from babelscope.encoders.tokenizer import train_wordpiece
-from babelscope.surgery.declare import (
-    OPERATIONS,
-    AnyOperation,
-    Drop,
-    Noise,
-    Permute,
-    Quantise,
-    Reinit,
-    Repeat,
-    Rescale,
-    Shuffle,
-    Transplant,
-    describe,
-    donors_of,
-    parse_operation,
-)
+from babelscope.surgery import AnyOperation, Operation, apply, describe, donors_of, parse_operation
 from babelscope.surgery.fields import IN_LAYERS, Part
-from babelscope.surgery.permute import permute
+from babelscope.surgery.operations.drop import Drop
+from babelscope.surgery.operations.noise import Noise
+from babelscope.surgery.operations.permute import Permute
+from babelscope.surgery.operations.quantise import Quantise
+from babelscope.surgery.operations.reinit import Reinit
+from babelscope.surgery.operations.repeat import Repeat
+from babelscope.surgery.operations.rescale import Rescale
+from babelscope.surgery.operations.shuffle import Shuffle
+from babelscope.surgery.operations.transplant import Transplant
 from families import family_model
 
 LAYERS = st.none() | st.lists(st.integers(0, 30), min_size=1, max_size=5, unique=True).map(tuple)
@@ -80,24 +73,27 @@ def test_text_is_as_short_as_can_be():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no such operation\nOperations are reinit, .*quantise"),
-        ("revers", "no such operation\nOperations are reinit, .*quantise"),
+        ("", "no such operation\nOperations are drop, .*transplant.*; babelscope list surgeries says what they do"),
+        (
+            "revers",
+            "no such operation\nOperations are drop, .*transplant.*; babelscope list surgeries says what they do",
+        ),
         ("reverse:now=1", "no argument 'now'\nArguments of reverse: none"),
         ("drop", "give one of last, every and layers"),
         ("drop:last=1,every=2", "give one of last, every and layers"),
-        ("drop:last=0", "last: should be greater than 0\nArguments of drop: last, every, layers"),
-        ("drop:last=x", "last: should be a valid integer"),
-        ("drop:last", "'last' is not an argument; expected NAME=VALUE"),
+        ("drop:last=0", "last: should be greater than 0 or 'half', not '0'\nArguments of drop: last, every, layers"),
+        ("drop:last=x", "last: should be a whole number or 'half', not 'x'"),
+        ("drop:last", "'last' is not an argument; expected NAME=VALUE\nArguments of drop: last"),
         ("drop:last=1,last=2", "last is given twice"),
         ("drop:layers=1+1", "a layer is given twice"),
-        *((f"drop:layers={text}", "layers: layers are numbers joined by \\+, such as 0\\+1\\+2") for text in NO_LAYERS),
+        *((f"drop:layers={text}", "layers: should be numbers joined by \\+, such as 0\\+1\\+2") for text in NO_LAYERS),
         ("noise:share=inf", "share: should be a finite number"),
         ("quantise:bits=1", "bits: should be greater than or equal to 2"),
         ("reinit:part=brain", "part: should be 'all', 'word-embeddings'"),
         ("reinit:part=head,layers=0", "head are outside the layers"),
         ("transplant", "donor is missing\nArguments of transplant: donor, rows=donor, bridge"),
         ("transplant:donor=x,rows=overlap,bridge=random", "nothing to bridge"),
-        ("shuffle:classes=(", "not a regular expression"),
+        ("shuffle:classes=(a{1", "not a regular expression: missing"),
     ],
 )
 def test_faults_say_what_is_allowed(text, message):
@@ -107,12 +103,12 @@ def test_faults_say_what_is_allowed(text, message):
 
 def test_a_field_takes_every_operation():
     needed = {"drop": {"last": 1}, "graft": {"donor": "x"}, "transplant": {"donor": "x"}}
-    for name, kind in OPERATIONS.items():
+    for name, kind in Operation.all_kinds().items():
         assert type(TypeAdapter(AnyOperation).validate_python({"operation": name, **needed.get(name, {})})) is kind
 
 
 def test_declaring_loads_no_torch():
-    code = "import sys, babelscope.surgery.declare; print({'torch', 'transformers'} & set(sys.modules))"
+    code = "import sys, babelscope.surgery; print({'torch', 'transformers'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
 
@@ -125,9 +121,9 @@ FIVE = Encoder(family_model("distilbert", layers=5, vocabulary=len(PIECES)), PIE
 @given(st.permutations(range(5)), st.permutations(range(5)))
 def test_orders_compose_as_permutations_do(first, second):
     composed = [first[layer] for layer in second]
-    step_by_step = weights_of(permute(permute(FIVE, 0, first), 0, second))
-    at_once = weights_of(permute(FIVE, 0, composed))
+    step_by_step = weights_of(apply(FIVE, [Permute(order=first), Permute(order=second)]))
+    at_once = weights_of(apply(FIVE, Permute(order=composed)))
     assert all((at_once[name] == weight).all() for name, weight in step_by_step.items())
     inverse = sorted(range(5), key=lambda layer: first[layer])
-    back = weights_of(permute(permute(FIVE, 0, first), 0, inverse))
+    back = weights_of(apply(FIVE, [Permute(order=first), Permute(order=inverse)]))
     assert all((back[name] == weight).all() for name, weight in weights_of(FIVE).items())

@@ -16,7 +16,9 @@ from babelscope.core.examples import Tagged
 from babelscope.core.intervals import bca_interval
 from babelscope.encoders.shape import Shape, new_encoder
 from babelscope.encoders.windows import encode_words, spans
-from babelscope.tasks.baselines import most_frequent_tag, score_predictions, word_majority
+from babelscope.tasks.baselines.most_frequent_tag import MostFrequentTag
+from babelscope.tasks.baselines.word_majority import WordMajority
+from babelscope.tasks.kinds.tagging import score_labels
 from babelscope.tasks.tag import Tagger, Tagging, evaluate_tagger
 
 LABELS = ("ADJ", "DET", "NOUN", "PUNCT", "VERB")
@@ -180,20 +182,21 @@ def test_the_encoder_is_not_copied(encoder):
 
 
 def test_most_frequent_tag_equals_counting(tagged):
-    predict = most_frequent_tag(tagged)
+    predict = MostFrequentTag().fit(tagged)
     best = Counter(label for sentence in tagged for label in sentence.labels).most_common(1)[0][0]
-    assert predict(["any", "words"]) == [best, best]
-    assert most_frequent_tag([Tagged("ab", ["B", "A"])])(["x"]) == ["A"]
+    assert predict([["any", "words"], ["one"]]) == [[best, best], [best]]
+    assert MostFrequentTag().fit([Tagged("ab", ["B", "A"])])([["x"]]) == [["A"]]
 
 
 def test_word_majority_looks_words_up():
     train = [Tagged(["run", "run", "run", "dog", "a"], ["NOUN", "VERB", "VERB", "NOUN", "NOUN"])]
-    assert word_majority(train)(["run", "dog", "new"]) == ["VERB", "NOUN", "NOUN"]
-    scores = score_predictions(word_majority(train), [*train, Tagged(["dog"], ["VERB"])])
+    predict, test = WordMajority().fit(train), [*train, Tagged(["dog"], ["VERB"])]
+    assert predict([["run", "dog", "new"]]) == [["VERB", "NOUN", "NOUN"]]
+    scores = score_labels(predict([words for words, _ in test]), test)
     assert [score[:3] for score in scores] == [("accuracy", 4 / 6, "share"), ("words", 6, "words")]
 
 
 def test_baselines_need_data():
-    for baseline in (most_frequent_tag, word_majority):
+    for rule in (MostFrequentTag(), WordMajority()):
         with pytest.raises(InputError, match="training data is empty"):
-            baseline([])
+            rule.fit([])

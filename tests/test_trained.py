@@ -54,7 +54,7 @@ class Ran:
         return next(
             key
             for key, step in self.steps.items()
-            if isinstance(step, Tune) and step.task == task and isinstance(step.encoder, Recurrent) == recurrent
+            if isinstance(step, Tune) and step.task.name == task and isinstance(step.encoder, Recurrent) == recurrent
         )
 
     def data(self, task):

@@ -13,11 +13,11 @@ from torch import nn
 
 from babelscope.core.errors import DivergedError, InputError
 from babelscope.encoders.shape import Shape, new_encoder
-from babelscope.surgery.reinit import reinit
+from babelscope.surgery import apply
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
 from babelscope.tasks.tag import Tagger, Tagging
 from babelscope.tuning.batches import BATCHES_PER_POOL, all_batches, count_steps, epoch_batches
-from babelscope.tuning.checkpoint import read_weights, weights_of
+from babelscope.tuning.checkpoint import module_weights, read_weights
 from babelscope.tuning.flat import flattened
 from babelscope.tuning.freezing import Rule, trained_part
 from babelscope.tuning.language import learn_language
@@ -207,7 +207,7 @@ def test_same_seed_same_bits_other_seed_other_bits(encoder, tagged, tmp_path):
         torch.manual_seed(run)  # what happened before must not matter
         tagger = a_tagger(encoder)
         history = tune(tagger, Tagging(tagger, tagged), QUICK, seed, tmp_path / str(run))
-        results.append((weights_of(tagger), history))
+        results.append((module_weights(tagger), history))
     assert same_weights(results[0][0], results[1][0])
     assert results[0][1] == results[1][1]
     assert not same_weights(results[0][0], results[2][0])
@@ -220,7 +220,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(encoder, tagged, tmp_path, st
         task = Tagging(tagger, tagged[:40], {"qaa": tagged[40:]})
         tuning = QUICK.model_copy(update={"validate_every": 2})
         history = tune(tagger, task, tuning, 0, folder, progress, checkpoint_seconds=0.0)
-        return weights_of(tagger), read_weights(folder / "last.safetensors"), history
+        return module_weights(tagger), read_weights(folder / "last.safetensors"), history
 
     for stop in stops:
         with pytest.raises(StoppedError):
@@ -247,7 +247,7 @@ def test_resumed_pretraining_equals_an_uninterrupted_one(tokenizer, sentences, t
         run(tmp_path / "stopped", stop_at(5))
     resumed, resumed_history = run(tmp_path / "stopped", lambda done, total, **numbers: None)
     whole, whole_history = run(tmp_path / "whole", lambda done, total, **numbers: None)
-    assert same_weights(weights_of(resumed.model), weights_of(whole.model))
+    assert same_weights(module_weights(resumed.model), module_weights(whole.model))
     assert resumed_history == whole_history
     assert resumed.has_mlm_head
 
@@ -280,7 +280,7 @@ def test_a_damaged_checkpoint_counts_as_none(encoder, tagged, tmp_path, spoil):
     def run(folder, progress):
         tagger = a_tagger(encoder)
         history = tune(tagger, Tagging(tagger, tagged), QUICK, 0, folder, progress, checkpoint_seconds=0.0)
-        return weights_of(tagger), history
+        return module_weights(tagger), history
 
     with pytest.raises(StoppedError):
         run(tmp_path / "spoiled", stop_at(2))
@@ -328,7 +328,7 @@ def test_the_checkpoint_goes_last(encoder, tagged, tmp_path, monkeypatch):
 
 
 def test_tied_weights_stay_tied_through_a_checkpoint(encoder, sentences, tmp_path):
-    model = reinit(encoder, 0).model
+    model = apply(encoder, "reinit", 0).model
     task = MaskedLanguageModelling(encoder.tokenizer, sentences, 24)
     with pytest.raises(StoppedError):
         tune(model, task, QUICK, 0, tmp_path, stop_at(3), checkpoint_seconds=0.0)

@@ -15,16 +15,20 @@ from babelscope.encoders.blend import moved, random_direction
 from babelscope.engine import run_plan
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
+from babelscope.measures.interpolation import Interpolation, Surface
 from babelscope.steps import Tune
 from babelscope.steps.plan import Plan
 from babelscope.studies import find_study
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
-from babelscope.surface_steps import Surface
 from babelscope.tasks.measured import measured
 from command_line import declaration, transfer
 
 SEEDS = [0, 1, 2]
+
+
+def between(study: Study) -> list[Interpolation]:
+    return [measure for measure in study.measures if isinstance(measure, Interpolation)]
 
 
 def test_the_published_setting_is_576_tunings():
@@ -35,17 +39,15 @@ def test_the_published_setting_is_576_tunings():
         transfer.train for transfer in study.tasks.values() if len(transfer.train) == 2 and transfer.task == "xnli"
     }
     assert len(pairs) == 15 and ("xnli:ar", "xnli:en") not in pairs
-    assert sum(len(one.tasks) == 3 for one in study.interpolations) == 4
-    assert sum(len(one.tasks) == 2 for one in study.interpolations) == 4 * 15 * 2
+    assert sum(len(one.tasks) == 3 for one in between(study)) == 4
+    assert sum(len(one.tasks) == 2 for one in between(study)) == 4 * 15 * 2
 
 
 def test_the_world_has_all_pairs_of_two_sources_on_four_tasks():
     study = find_study("underspecified", {})
-    lines = [
-        one for one in study.interpolations if len(one.tasks) == 2 and one.split == "dev" and len(one.evaluate) == 2
-    ]
-    assert len(lines) == 4 * 15 * 2 and len(study.encoders) == 2 and len(study.angles) == 4 * 15
-    assert sum(len(one.tasks) == 3 for one in study.interpolations) == 2
+    lines = [one for one in between(study) if len(one.tasks) == 2 and one.split == "dev" and len(one.evaluate) == 2]
+    assert len(lines) == 4 * 15 * 2 and len(study.encoders) == 2 and len(study.measures) - len(between(study)) == 4 * 15
+    assert sum(len(one.tasks) == 3 for one in between(study)) == 2
 
 
 def test_sources_have_more_labelled_sentences_in_every_model():
@@ -89,16 +91,14 @@ def test_few_examples_of_an_only_language_leave_none_to_select_on(encoder_folder
 
 @pytest.fixture(scope="module")
 def ran(encoder_folder, tmp_path_factory) -> tuple[Plan, Store]:
-    line = {"tasks": ["pos"], "evaluate": ["world:qab"], "split": "test", "sentences": 10}
+    line = {"measure": "interpolation", "tasks": ["pos"], "evaluate": ["world:qab"], "split": "test", "sentences": 10}
     base = declaration(encoder_folder, surgeries=[None], seeds=SEEDS, retrieval=None)
     lines = [
         line | {"alphas": [0, 0.5, 1]},
         line | {"random": 1, "alphas": [0, 0.4]},
         line | {"random": 2, "alphas": [0, 0.4]},
     ]
-    plan = compile_study(
-        Study.model_validate(base | {"tasks": {"pos": transfer(baselines=[])}, "interpolations": lines})
-    )
+    plan = compile_study(Study.model_validate(base | {"tasks": {"pos": transfer(baselines=[])}, "measures": lines}))
     store = Store(tmp_path_factory.mktemp("seeds") / "store")
     assert not run_plan(plan, store, jobs=1).failed
     return plan, store
@@ -128,7 +128,7 @@ def test_lines_lead_from_seed_to_seed_and_the_mean_is_scored_as_well(ran):
     plan, store = ran
     lines, (mean,) = surfaces(plan, 2), surfaces(plan, 3)
     assert sorted(tuple(model.seed for model in line.models) for line in lines) == [(0, 1), (1, 2)]
-    assert mean.labels["seed"] is None and mean.labels["train_languages"] == "qaa > qaa > qaa"
+    assert mean.labels["seed"] is None and mean.labels["path"] == "qaa > qaa > qaa"
     parts = [weights(store, model) for model in mean.models]
     mixed = {name: np.mean([part[name] for part in parts], axis=0, dtype=np.float64).astype("f") for name in parts[0]}
     (found,) = losses(store, mean).values()
@@ -138,12 +138,12 @@ def test_lines_lead_from_seed_to_seed_and_the_mean_is_scored_as_well(ran):
 
 def test_means_over_seeds_need_more_than_one(encoder_folder):
     base = declaration(encoder_folder, surgeries=[None], seeds=[0], retrieval=None)
-    line = {"tasks": ["pos"], "evaluate": ["world:qab"]}
-    with pytest.raises(StudyError, match=r"interpolations\.0\.tasks: .* more than one seed"):
-        compile_study(Study.model_validate(base | {"interpolations": [line]}))
-    compile_study(Study.model_validate(base | {"interpolations": [line | {"random": 1}]}))
+    line = {"measure": "interpolation", "tasks": ["pos"], "evaluate": ["world:qab"]}
+    with pytest.raises(StudyError, match=r"measures\.0\.tasks: .* more than one seed"):
+        compile_study(Study.model_validate(base | {"measures": [line]}))
+    compile_study(Study.model_validate(base | {"measures": [line | {"random": 1}]}))
     with pytest.raises(ValueError, match="random directions lead from one task's models"):
-        Study.model_validate(base | {"interpolations": [line | {"random": 1, "tasks": ["pos", "mlm"]}]})
+        Study.model_validate(base | {"measures": [line | {"random": 1, "tasks": ["pos", "mlm"]}]})
 
 
 def test_random_directions_start_at_the_model_and_go_where_their_seed_says(ran):
@@ -151,7 +151,7 @@ def test_random_directions_start_at_the_model_and_go_where_their_seed_says(ran):
     lines, planes = surfaces(plan, 1, 1), surfaces(plan, 1, 2)
     assert len(lines) == len(planes) == len(SEEDS)
     line, plane = losses(store, lines[0]), losses(store, planes[0])
-    assert lines[0].labels["train_languages"] == "qaa > random"
+    assert lines[0].labels["path"] == "qaa > random"
     assert (line[0.0, None], line[0.4, None]) == (plane[0.0, 0.0], plane[0.4, 0.0])
     own = weights(store, lines[0].models[0])
     assert line[0.0, None] == pytest.approx(score(store, lines[0], own), rel=1e-6)

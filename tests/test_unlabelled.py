@@ -6,11 +6,18 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from babelscope.core.errors import InputError
+from babelscope.core.errors import DataError, InputError
 from babelscope.core.examples import Tree
 from babelscope.corpora.bio import read_bio
 from babelscope.corpora.conllu import read_conllu, word_lines
-from babelscope.corpora.unlabelled import read_bio_words, read_conllu_words, read_plain_words, read_table
+from babelscope.corpora.unlabelled import (
+    column_in_words,
+    read_bio_words,
+    read_conllu_words,
+    read_plain_words,
+    read_table,
+    read_words,
+)
 
 LETTERS = st.characters(exclude_categories=["Cs"])
 SENTENCES = st.lists(st.lists(st.text(LETTERS, min_size=1, max_size=8), min_size=1, max_size=6), min_size=1, max_size=5)
@@ -85,7 +92,44 @@ def test_another_file_is_plain_text(first, tmp_path):
 
 def test_a_table_keeps_its_other_columns_where_they_are(tmp_path):
     (tmp_path / "in.tsv").write_text("id\tlabel\tsecond\tfirst\n1\told\tb \ta\n2\t\tB\t A\n")
-    document = read_table(tmp_path / "in.tsv", pair=True)
+    document = read_table(tmp_path / "in.tsv", ("first", "second"))
     assert document.inputs == [("a", "b"), ("A", "B")]
     document.write(tmp_path / "out.tsv", ["new", 0.1])
     assert (tmp_path / "out.tsv").read_text() == "id\tlabel\tsecond\tfirst\n1\tnew\tb \ta\n2\t0.1\tB\t A\n"
+
+
+@pytest.mark.parametrize(
+    ("label", "predicted", "column", "before", "after"),
+    [
+        ("xpos", "NN", 4, "_", "NN"),
+        ("feats:Number", "Sing", 5, "_", "Number=Sing"),
+        ("feats:Number", "Sing", 5, "Case=Nom|Number=Plur|Tense=Past", "Case=Nom|Number=Sing|Tense=Past"),
+        ("feats:Number", "Sing", 5, "abbr=Yes|Tense=Past", "abbr=Yes|Number=Sing|Tense=Past"),
+        ("feats:Number", "_", 5, "Case=Nom|Number=Plur", "Case=Nom"),
+        ("feats:Number", "_", 5, "Number=Plur", "_"),
+        ("misc:Gloss", "cat", 9, "SpaceAfter=No", "Gloss=cat|SpaceAfter=No"),
+        ("feats", "Case=Nom", 5, "Number=Plur", "Case=Nom"),
+    ],
+)
+def test_labels_go_to_their_own_column(tmp_path, label, predicted, column, before, after):
+    cells = ["1", "x", "x", "NOUN", "_", "_", "0", "root", "_", "_"]
+    cells[column] = before
+    (tmp_path / "in.conllu").write_text("\t".join(cells) + "\n\n")
+    read_words(tmp_path / "in.conllu", label).write(tmp_path / "out.conllu", [[predicted]])
+    cells[column] = after
+    assert (tmp_path / "out.conllu").read_text() == "\t".join(cells) + "\n\n"
+
+
+def test_it_is_said_where_labels_stand():
+    assert column_in_words("upos") == "the column UPOS"
+    assert column_in_words("feats:Number") == "the column FEATS, as Number"
+
+
+def test_a_table_may_have_its_text_and_labels_in_columns_of_other_names(tmp_path):
+    (tmp_path / "in.tsv").write_text("topic\ttitle\tbody\nold\ta\tb\n")
+    document = read_table(tmp_path / "in.tsv", ("title", "body"), "topic")
+    assert document.inputs == [("a", "b")]
+    document.write(tmp_path / "out.tsv", ["new"])
+    assert (tmp_path / "out.tsv").read_text() == "topic\ttitle\tbody\nnew\ta\tb\n"
+    with pytest.raises(DataError, match="no column 'text' in the header, which has topic, title, body"):
+        read_table(tmp_path / "in.tsv", ("text",))

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from babelscope.comparison import Compare
 from babelscope.core.errors import InputError
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
+from babelscope.measures.comparison import Compare
 from babelscope.report import Report, markdown
 from babelscope.report.kinds import is_gain
 from babelscope.report.page import render
@@ -76,7 +76,9 @@ def test_every_recipe_in_every_letters_with_every_number_of_sentences(plan):
     cells = {"qag", "qah", "qah>world", "qah>world-permute-1", "qai", "qai>world", "qai>world-permute-1"}
     made = [step for step in plan.steps.values() if isinstance(step, Adapt | Pretrain)]
     assert len(made) == 2 * len(cells)
-    tuned = [step for step in plan.steps.values() if isinstance(step, Tune) and step.task == "pos" and step.seed == 0]
+    tuned = [
+        step for step in plan.steps.values() if isinstance(step, Tune) and step.task.name == "pos" and step.seed == 0
+    ]
     labels = {(step.labels["encoder"].partition(" q")[0], step.labels["train_languages"]) for step in tuned}
     own = {f"{cell}:{shots}" for cell in cells for shots in (100,)}
     for recipe in ("world-natural", "adapted", "from scratch", "bilstm"):

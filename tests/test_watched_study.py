@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
+import itertools
+import multiprocessing
 import os
 import signal
-import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from babelscope.core.row import Row
 from babelscope.engine.forecast import expected_bytes
 from babelscope.engine.store import Store
 from babelscope.steps import Tune
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import load_study
-from command_line import SOON, babelscope, start, write_study
+from command_line import SOON, babelscope, write_study
+from toy_steps import execute
 
 STUDY = {
     "name": "watched",
@@ -89,30 +92,39 @@ def test_layers_move_when_they_are_unfrozen(rows):
 
 
 def test_a_killed_training_keeps_its_probes_and_ends_the_same(study, store, rows, tmp_path):
-    restless = tmp_path / "store"
-    with start("run", study, "--store", restless, "--jobs", 1) as process:
-        deadline = time.monotonic() + SOON
-        while not _probes_in_drafts(restless):
-            assert time.monotonic() < deadline and process.poll() is None
-            time.sleep(0.01)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate(timeout=SOON)
+    restless = Store(tmp_path / "store")
+    restless.prepare()
+    steps = compile_study(load_study(study)).steps.values()
+    step = next(step for step in steps if isinstance(step, Tune) and step.task == "mlm")
+    train_and_be_killed(step, restless, writes=4)
+    assert "probe" in {row.split for row in restless.rows_so_far(step.key)}
     unfinished = tmp_path / "unfinished.csv"
-    assert babelscope("rows", study, "--store", restless, "-o", unfinished).status == 0
+    assert babelscope("rows", study, "--store", restless.folder, "-o", unfinished).status == 0
     assert "probe" in set(pd.read_csv(unfinished)["split"])
-    assert babelscope("run", study, "--store", restless).status == 0
+    assert babelscope("run", study, "--store", restless.folder).status == 0
     file = tmp_path / "rows.csv"
-    assert babelscope("rows", study, "--store", restless, "-o", file).status == 0
+    assert babelscope("rows", study, "--store", restless.folder, "-o", file).status == 0
     pd.testing.assert_frame_equal(pd.read_csv(file), rows)
 
 
-def _probes_in_drafts(store: Path) -> bool:
-    """Whether a training that has not ended has probes."""
-    for file in store.glob("drafts/*/rows.jsonl"):
-        with contextlib.suppress(FileNotFoundError):  # published meanwhile
-            if '"schedule"' in file.read_text():
-                return True
-    return False
+def train_and_be_killed(step: Tune, store: Store, writes: int) -> None:
+    """Train in a process that is killed as soon as it has written to the journal so many times."""
+    process = multiprocessing.get_context("forkserver").Process(target=_train, args=(step, store.folder, writes))
+    process.start()
+    process.join(SOON)
+    assert process.exitcode == -signal.SIGKILL
+
+
+def _train(step: Tune, folder: Path, writes: int) -> None:
+    add_rows, count = Store.add_rows, itertools.count(1)
+
+    def last_of(store: Store, key: str, rows: Iterable[Row]) -> None:
+        add_rows(store, key, rows)
+        if next(count) == writes:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    Store.add_rows = last_of
+    execute(step, Store(folder))
 
 
 def test_the_report_and_the_pictures(study, store, tmp_path):

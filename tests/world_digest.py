@@ -1,4 +1,4 @@
-"""Print the digest of the world's data, to be kept in `test_world.py`: `python tests/world_digest.py`.
+"""Print the digests of the world's data, by language, to be kept in `test_world.py`: `python tests/world_digest.py`.
 
 Needs no package but Babelscope itself, so any Python from 3.11 can run it: `PYTHONPATH=src python3.13 -S ...`.
 """
@@ -13,29 +13,33 @@ from typing import Any
 from babelscope.world import FAMILY, World
 
 
-def sample(world: World) -> dict[str, Any]:
-    """Some of everything that the world gives, as plain values."""
+def sample(world: World, code: str) -> dict[str, Any]:
+    """Some of everything that the world gives in one language, as plain values."""
+    pairs = world.parallel(["qaa", code], 100)
     return {
-        "text": {code: world.text(code, 200) for code in FAMILY},
-        "switched": {code: world.text(code, 100, switched=0.2) for code in FAMILY},
+        "text": world.text(code, 200),
+        "switched": world.text(code, 100, switched=0.2),
+        "pairs": world.text_pairs(code, 50, switched=0.2),
         "treebank": {
-            f"{code}-{split}": [
-                [sentence.id, *map(list, sentence.words)] for sentence in world.treebank(code, split, 100)
-            ]
-            for code in FAMILY
+            split: [[sentence.id, *map(list, sentence.words)] for sentence in world.treebank(code, split, 100)]
             for split in ("train", "dev", "test")
         },
         "parallel": [
-            [{code: list(map(list, s.words)) for code, s in pair.sentences.items()}, pair.concepts]
-            for pair in world.parallel(list(FAMILY), 100)
+            [{code: list(map(list, s.words)) for code, s in pair.sentences.items()}, pair.concepts] for pair in pairs
         ],
     }
 
 
-def digest(seed: int = 0) -> str:
-    """SHA-256 of the sample, as hexadecimal digits."""
-    return hashlib.sha256(json.dumps(sample(World(seed)), ensure_ascii=True).encode()).hexdigest()
+def digest(world: World, code: str) -> str:
+    """SHA-256 of a language's sample, as hexadecimal digits."""
+    return hashlib.sha256(json.dumps(sample(world, code), ensure_ascii=True).encode()).hexdigest()
+
+
+def digests(seed: int = 0) -> dict[str, str]:
+    """By language of the family."""
+    world = World(seed)
+    return {code: digest(world, code) for code in FAMILY}
 
 
 if __name__ == "__main__":
-    print(digest(*map(int, sys.argv[1:])))
+    print(json.dumps(digests(*map(int, sys.argv[1:])), indent=4))

@@ -19,6 +19,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import to_jsonable_python
 
 from babelscope.core.declaration import Declaration
+from babelscope.core.registry import Registered
+from babelscope.measures import Measure
 from babelscope.study.declare import Study
 from babelscope.study.encoders import Adaptation, Pretraining
 
@@ -43,6 +45,8 @@ choose. Data sets are listed in [data.md](data.md); [surgery.md](surgery.md) say
 """
 LAST = (Pretraining, Adaptation)
 """What few studies spell out comes at the end of the page."""
+APART = (Measure,)
+"""Families whose kinds have a section each; the others have one for all."""
 SCALARS = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`", NoneType: "`null`"}
 BOUNDS = {Gt: "> {gt}", Ge: "≥ {ge}", Lt: "< {lt}", Le: "≤ {le}"}
 LARGEST = 2**63
@@ -76,6 +80,7 @@ def _walk(kind: type[Declaration], path: str, places: Places) -> None:
         for name, field in kind.model_fields.items()
         for inner, between in _declared(field.annotation)
     ]
+    inside += [(path, member) for member in _members(kind) if kind in APART]
     for where, inner in sorted(inside, key=lambda one: one[1] in LAST):
         _walk(inner, where, places)
 
@@ -106,22 +111,38 @@ def _is_declaration(annotation: Any) -> TypeGuard[type[Declaration]]:
 
 def _section(kind: type[Declaration], paths: Iterable[str]) -> Iterator[str]:
     yield f"## {_title(kind)}\n"
-    if where := ", ".join(f"`{path}`" for path in paths if path):
+    if where := ", ".join(_place(kind, path) for path in paths if path):
         yield f"At {where}.\n"
     yield f"{_doc(kind)}\n"
     members = _members(kind)
     yield from [_table(Key._fields, _keys(kind))] if members == [kind] else _family(kind, members)
 
 
+def _place(kind: type[Declaration], path: str) -> str:
+    """Where a declaration stands, and of a kind with its own section what says that it is meant."""
+    family = next((family for family in APART if kind in _members(family)), None)
+    return f"`{path}`, with `{family.by}: {_tag(kind, family)}`" if family else f"`{path}`"
+
+
+def _tag(kind: type[Declaration], family: type[Registered]) -> str:
+    return str(kind.model_fields[family.by].default)
+
+
 def _members(kind: type[Declaration]) -> list[type[Declaration]]:
-    """What a declaration can be: itself, or the last ones that derive from it."""
+    """What a declaration can be: itself, one of the kinds of a family, or the last ones that derive from it."""
+    if issubclass(kind, Registered) and "by" in vars(kind):
+        return list(kind.kinds.values())
     return [last for derived in kind.__subclasses__() for last in _members(derived)] or [kind]
 
 
 def _family(kind: type[Declaration], members: Sequence[type[Declaration]]) -> Iterator[str]:
     """A table of what there is to choose from, and one of all the keys of these."""
-    (tag,) = kind.model_fields
+    tag = kind.by if issubclass(kind, Registered) else next(iter(kind.model_fields))
     names = {f"`{member.model_fields[tag].default}`": member for member in members}
+    if kind in APART:
+        lines = [(f"[{name}]({_anchor(member)})", _opening(member)) for name, member in names.items()]
+        yield _table((tag, "meaning"), lines)
+        return
     yield _table((tag, "meaning"), [(name, _in_a_line(_doc(member))) for name, member in names.items()])
     owners: dict[Key, list[str]] = {}
     for name, member in names.items():
@@ -134,12 +155,15 @@ def _family(kind: type[Declaration], members: Sequence[type[Declaration]]) -> It
 def _keys(kind: type[Declaration]) -> list[Key]:
     told = _docs_of_fields(kind)
     lines = []
+    tags = {family.by for family in APART if kind in _members(family)}
     for name, field in kind.model_fields.items():
+        if name in tags:
+            continue
         value, default = _value(field.annotation, field.metadata), _default(field)
         if default == "`null`":
             value = value.removesuffix(f" or {default}")
         inner = next(_declared(field.annotation), None)
-        meaning = told.get(name) or (_doc(inner[0]).partition("\n\n")[0] if inner else "")
+        meaning = told.get(name) or (_opening(inner[0]) if inner else "")
         lines.append(Key(f"`{name}`", value, default, _in_a_line(meaning)))
     return lines
 
@@ -162,8 +186,7 @@ def _value(annotation: Any, limits: Sequence[Any] = ()) -> str:
             count = "list of" if ... in inside else f"list of {len(inside)}"
             return f"{filled}{count} {_value(inside[0]).replace('number', 'numbers', 1)}"
     if _is_declaration(annotation):
-        title = _title(annotation)
-        return f"[{title}](#{title.lower().replace(' ', '-')})"
+        return f"[{_title(annotation)}]({_anchor(annotation)})"
     bounds = [BOUNDS[type(one)].format(**asdict(one)) for one in limits if type(one) in BOUNDS and one != Lt(LARGEST)]
     return f"{SCALARS[annotation]} {' and '.join(bounds)}".strip()
 
@@ -197,6 +220,15 @@ def _docs_of_fields(kind: type[Declaration]) -> dict[str, str]:
 
 def _title(kind: type[Declaration]) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", " ", kind.__name__).capitalize()
+
+
+def _anchor(kind: type[Declaration]) -> str:
+    return f"#{_title(kind).lower().replace(' ', '-')}"
+
+
+def _opening(kind: type[Declaration]) -> str:
+    """The first paragraph of what is said of it."""
+    return _in_a_line(_doc(kind).partition("\n\n")[0])
 
 
 def _doc(kind: type[Declaration]) -> str:

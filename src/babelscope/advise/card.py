@@ -19,17 +19,17 @@ from itertools import accumulate
 
 from transformers import pipeline
 
-tag_pieces = pipeline("token-classification", model=".", ignore_labels=[])
+tag_tokens = pipeline("token-classification", model=".", ignore_labels=[])
 
 
 def tag(words):
-    """A tag for each word: that of its first piece."""
+    """A tag for each word: that of its first token."""
     ends = [end - 1 for end in accumulate(len(word) + 1 for word in words)]
     tags = {}
-    for piece in tag_pieces(" ".join(words)):
-        tags.setdefault(bisect(ends, piece["start"]), piece["entity"])
+    for token in tag_tokens(" ".join(words)):
+        tags.setdefault(bisect(ends, token["start"]), token["entity"])
     return [tags.get(place) for place in range(len(words))]'''
-"""What `babelscope predict` does, with transformers alone; a pipeline itself gives tags to pieces, not to words.
+"""What `babelscope predict` does, with transformers alone; a pipeline itself gives tags to tokens, not to words.
 
 None of its ways to aggregate them does: all of them put neighbours with the same tag into one group.
 """
@@ -61,7 +61,7 @@ def card(outcome: Outcome, request: Request) -> str:
         "",
         *_usage(request),
         "",
-        "Chosen by Babelscope, which compared: " + "; ".join(one.recipe.name for one in outcome.placed) + ".",
+        "Chosen by Babelscope, which compared: " + "; ".join(placed.recipe.name for placed in outcome.placed) + ".",
     ]
     return "\n".join(lines) + "\n"
 

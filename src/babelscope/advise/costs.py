@@ -14,16 +14,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from torch import nn
 
-from babelscope.advise.recipes import Recipe, adaptation_tuning, tuning_of
+from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Request, read_split
+from babelscope.advise.steps import adaptation_tuning, tuning_of
 from babelscope.core.examples import Sentence
 from babelscope.corpora.sources import SPLITS
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder, with_mlm_head
-from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
+from babelscope.study.verdicts import ADAPTED, AS_IT_IS
 from babelscope.tasks.mlm import MaskedLanguageModelling
 from babelscope.tasks.models import Design, TaskModel, known_words, recurrent_model, task_model
-from babelscope.tasks.task import Task
+from babelscope.tasks.task import Objective
 from babelscope.tuning.batches import all_batches
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import RECURRENT, Tuning
@@ -59,7 +60,7 @@ class _EnoughError(Exception):
 
 def words_of(request: Request) -> Words:
     """How much there is to train and to score on."""
-    return Words(*(sum(len(one.words) for one in read_split(request, split)) for split in SPLITS))
+    return Words(*(sum(len(sentence.words) for sentence in read_split(request, split)) for split in SPLITS))
 
 
 def encoder_costs(request: Request, name: str, encoder: Encoder, text: Sequence[str]) -> Costs:
@@ -86,23 +87,23 @@ def recurrent_costs(request: Request) -> Costs:
 def expected_seconds(request: Request, recipe: Recipe, costs: Costs, words: Words, longer: float) -> float:
     """Of all rounds of a recipe, with validation after each epoch and the scores on dev and test sentences.
 
-    `longer` is how many pieces the words have, as a multiple of those that they have as the language is written.
+    `longer` is how many subwords the words have, as a multiple of those that they have as the language is written.
     """
-    epochs = (RECURRENT if recipe.encoder == BILSTM else tuning_of(request, recipe)).epochs or 1
+    epochs = tuning_of(request, recipe).epochs or 1
     read = READING * ((epochs + 1) * words.dev + words.test)
     adapting = request.adaptation_steps * costs.step if recipe.kind != AS_IT_IS else 0.0
     return request.seeds * costs.word * longer * (epochs * words.train + read) + adapting
 
 
 def _word(model: TaskModel, tuning: Tuning, sample: Sequence[Sentence]) -> float:
-    """Seconds a word, from seconds a piece of the batches that were timed."""
+    """Seconds a word, from seconds a subword of the batches that were timed."""
     task = model.training(sample, {})
-    a_piece = median(seconds / pieces for seconds, pieces in _timed(model.module, task, tuning))
-    return a_piece * int(task.lengths.sum()) / sum(len(one.words) for one in sample)
+    each = median(seconds / subwords for seconds, subwords in _timed(model.module, task, tuning))
+    return each * int(task.lengths.sum()) / sum(len(sentence.words) for sentence in sample)
 
 
-def _timed(model: nn.Module, task: Task, tuning: Tuning) -> list[tuple[float, int]]:
-    """Of the steps that are timed, the seconds, and the pieces that were learned from.
+def _timed(model: nn.Module, task: Objective, tuning: Tuning) -> list[tuple[float, int]]:
+    """Of the steps that are timed, the seconds, and the subwords that were learned from.
 
     On a CPU it is computing time, so that other work on the machine does not count.
     """

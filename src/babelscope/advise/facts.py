@@ -1,4 +1,4 @@
-"""What can be seen before anything is tuned: script, how each encoder's pieces cover the text, its relatives."""
+"""What can be seen before anything is tuned: script, how each encoder's subwords cover the text, its relatives."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from langcodes import Language as Tag
+from langcodes import LanguageTagError
 from transformers import PreTrainedTokenizerBase
 
 from babelscope.advise.request import Request
@@ -17,27 +19,27 @@ from babelscope.corpora.scripts import script_shares
 from babelscope.corpora.transliteration import transliteration
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder
-from babelscope.measures.overlap import Coverage, coverage, shared_mass
+from babelscope.measures.formulas.overlap import Coverage, coverage, shared_mass
 from babelscope.report.unseen import PUBLISHED
 from babelscope.studies import published_rows
-from babelscope.world import FAMILY, World
+from babelscope.world import LANGUAGES, World
 
 SENTENCES = 500
 """So many sentences of the text are looked at."""
-UNREAD = 0.5
-"""An encoder cannot read a text if more than this share of its words have something unknown."""
 RELATIVES = 200
 """And of each language that it is compared with."""
+UNREAD = 0.5
+"""An encoder cannot read a text if more than this share of its words have something unknown."""
 
 
 class Fact(NamedTuple):
-    """An encoder and letters: how its pieces cover the text, and which languages use the same pieces."""
+    """An encoder and letters: how its subwords cover the text, and which languages use the same subwords."""
 
     encoder: str
     letters: str | None
     coverage: Coverage
     nearest: list[tuple[str, float]]
-    """Languages by the share of pieces in common, the most first; none where most words have something unknown."""
+    """Languages by the share of subwords in common, the most first; none where most words have something unknown."""
     compared: bool
     """Whether there was text to compare with."""
     decoder: bool
@@ -55,11 +57,15 @@ def script_of_text(lines: Sequence[str]) -> dict[str, float]:
 
 
 def references(language: str) -> dict[str, list[str]]:
-    """Text of other languages: of NTREX as far as it is there; for one of the world, of those that encoders know."""
-    if language in FAMILY:
-        known = [code for code, member in FAMILY.items() if member.seen and code != language]
+    """Text of other languages: of NTREX as far as it is there; for one of the world, of those that encoders know.
+
+    The language itself is not among them, whichever of its codes NTREX has, in whatever script.
+    """
+    if language in LANGUAGES:
+        known = [code for code, member in LANGUAGES.items() if member.seen and code != language]
         return {code: World().text(code, RELATIVES) for code in known}
-    there = [code for code in available_ntrex() if code != language]
+    own = _base(language)
+    there = [code for code in available_ntrex() if _base(code) != own]
     return {code: list(find_file("mlm", f"{NTREX}{code}", "train", RELATIVES).read()) for code in there}
 
 
@@ -67,16 +73,16 @@ def facts(
     lines: Sequence[str], encoder: Encoder, name: str, letters: Sequence[str], others: Mapping[str, list[str]]
 ) -> Iterator[Fact]:
     """Of one encoder, for the language's own and each of the other letters; compared with texts by language."""
-    for one in (None, *letters):
-        shown = list(map(transliteration(one), lines)) if one else list(lines)
+    for by in (None, *letters):
+        shown = list(map(transliteration(by), lines)) if by else list(lines)
         covered = coverage(encoder.tokenizer, [line.split() for line in shown])
         near = _nearest(encoder.tokenizer, shown, others) if covered.unknown <= UNREAD else []
-        yield Fact(name, one, covered, near, bool(others), not anatomy_of(encoder.model.config).head)
+        yield Fact(name, by, covered, near, bool(others), not anatomy_of(encoder.model.config).head)
 
 
 def published(language: str, script: str | None) -> list[str]:
     """What the published study found of this language, in words; without a verdict, also of those in its script."""
-    if language in FAMILY:
+    if language in LANGUAGES:
         return []
     rows = published_rows("unseen-languages")
     verdicts = {row.language or "": row.measure.removeprefix(PUBLISHED) for row in rows if _is_verdict(row)}
@@ -84,24 +90,32 @@ def published(language: str, script: str | None) -> list[str]:
     read = f" (the study had {sizes[language]:,.0f} sentences of raw text)" if language in sizes else ""
     if language in verdicts:
         return [f"{language_name(language)}: {verdicts[language]} for mBERT{read}"]
-    alike = [f"{language_name(one)}: {found} for mBERT" for one, found in verdicts.items() if _script(one) == script]
+    alike = [f"{language_name(code)}: {found} for mBERT" for code, found in verdicts.items() if _script(code) == script]
     return [*([f"{language_name(language)}: no verdict is recorded here{read}"] if read else []), *alike]
 
 
 def _nearest(
     tokenizer: PreTrainedTokenizerBase, lines: Sequence[str], others: Mapping[str, list[str]]
 ) -> list[tuple[str, float]]:
-    own = _pieces(tokenizer, lines)
-    shared = {code: shared_mass(own, _pieces(tokenizer, text)) for code, text in others.items()}
+    own = _subwords(tokenizer, lines)
+    shared = {code: shared_mass(own, _subwords(tokenizer, text)) for code, text in others.items()}
     return sorted(shared.items(), key=lambda pair: -pair[1])
 
 
-def _pieces(tokenizer: PreTrainedTokenizerBase, lines: Sequence[str]) -> Counter[int]:
-    """How often each piece comes; unknown ones say nothing about a language."""
+def _subwords(tokenizer: PreTrainedTokenizerBase, lines: Sequence[str]) -> Counter[int]:
+    """How often each subword comes; unknown ones say nothing about a language."""
     encoded = tokenizer(list(lines), add_special_tokens=False, verbose=False)["input_ids"]
-    counts = Counter(piece for ids in encoded for piece in ids)
+    counts = Counter(subword for ids in encoded for subword in ids)
     counts.pop(tokenizer.unk_token_id, None)
     return counts
+
+
+def _base(code: str) -> str:
+    """The language of a code, without script and region: `fo` of `fao`, `sr` of `srp-Cyrl`; else the code itself."""
+    try:
+        return str(Tag.get(code).prefer_macrolanguage().language)
+    except LanguageTagError:
+        return code
 
 
 def _is_verdict(row: Row) -> bool:

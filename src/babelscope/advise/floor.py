@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babelscope.advise.request import Request, read_split
-from babelscope.core.examples import Sentence, Tree
+from babelscope.core.examples import Sentence, Tree, tagged
 from babelscope.corpora.sources import SPLITS
 from babelscope.tasks.attachment import attachment_scores, count_attachments, universal
-from babelscope.tasks.baselines import most_frequent_tag, score_predictions
-from babelscope.tasks.models import tagged
+from babelscope.tasks.baselines.most_frequent_tag import most_frequent_tag
+from babelscope.tasks.kinds.tagging import score_labels
 from babelscope.tasks.task import Score
 
 
@@ -35,24 +35,28 @@ def constant_answer(request: Request) -> Constant:
 
 
 def _same_tag(train: Sequence[Sentence]) -> tuple[str, Callable[[Sequence[Sentence]], Score]]:
-    predict = most_frequent_tag(tagged(train))
-    return f"{predict(['any'])[0]} for every word", lambda part: score_predictions(predict, tagged(part))[0]
+    tag = most_frequent_tag(tagged(train))
+
+    def score(part: Sequence[Sentence]) -> Score:
+        return score_labels([[tag] * len(sentence.words) for sentence in part], tagged(part))[0]
+
+    return f"{tag} for every word", score
 
 
 def _neighbour(train: Sequence[Sentence]) -> tuple[str, Callable[[Sequence[Sentence]], Score]]:
     """On the word before or after it, whichever is right more often, with the most frequent relation."""
-    relations = Counter(universal(word.deprel) for one in train for word in one.words if word.head)
+    relations = Counter(universal(word.deprel) for sentence in train for word in sentence.words if word.head)
     relation = relations.most_common(1)[0][0] if relations else "root"
 
     def trees(part: Sequence[Sentence], after: bool) -> list[Tree]:
-        return [_chain(len(one.words), after, relation) for one in part]
+        return [_chain(len(sentence.words), after, relation) for sentence in part]
 
     def right(after: bool) -> int:
-        return int(count_attachments([one.words for one in train], trees(train, after)).labelled.sum())
+        return int(count_attachments([sentence.words for sentence in train], trees(train, after)).labelled.sum())
 
     after = right(True) > right(False)
     name = f"every word on the one {'after' if after else 'before'} it, as {relation}"
-    return name, lambda part: attachment_scores([one.words for one in part], trees(part, after))[0]
+    return name, lambda part: attachment_scores([sentence.words for sentence in part], trees(part, after))[0]
 
 
 def _chain(words: int, after: bool, relation: str) -> Tree:

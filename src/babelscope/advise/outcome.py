@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from babelscope.advise.floor import constant_answer
-from babelscope.advise.race import Runner, best_direct, counted, gain, leader, mean, score
+from babelscope.advise.race import Race, Runner
 from babelscope.advise.recipes import Recipe
-from babelscope.advise.request import Request
 from babelscope.core.intervals import Interval, mean_ratio, paired_gain
-from babelscope.engine.store import Store
 from babelscope.steps import Evaluate
-from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM, verdict
+from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM, above, verdict_of
 
 
 class Placed(NamedTuple):
@@ -66,53 +63,54 @@ class Outcome(NamedTuple):
         return self.placed[0]
 
 
-def outcome_of(runners: Sequence[Runner], request: Request, store: Store) -> Outcome:
-    """What the race has shown. The dev set has chosen; the test set says how good the choice is."""
-    best = leader(runners, request, store)
-    ran = [runner for runner in runners if runner.dev]
-    by_dev = sorted(ran, key=lambda one: (bool(one.lost), -mean(one.dev, request, store)))
-    by_dev += [runner for runner in runners if not runner.dev]
-    placed = [_placed(one, best, request, store) for one in by_dev]
-    direct = best_direct(runners, request, store)
+def outcome_of(race: Race) -> Outcome:
+    """What a race that was run has shown. The dev set has chosen; the test set says how good the choice is."""
+    best, direct = race.leader(), race.best_direct()
+    ran = [runner for runner in race.runners if runner.dev]
+    order = sorted(ran, key=lambda runner: (bool(runner.lost), -race.scores.mean(runner.dev)))
+    order += [runner for runner in race.runners if not runner.dev]
+    placed = [_placed(race, runner, best) for runner in order]
     return Outcome(
-        placed, _verdicts(runners, request, store), placed[by_dev.index(direct)],
-        _floor(best, direct, request, store),
-        _best_round(direct, request, store).model.key, _best_round(best, request, store).model.key,
-        store.folder,
+        placed, _verdicts(race), placed[order.index(direct)], _floor(race, best, direct),
+        _best_round(race, direct).model.key, _best_round(race, best).model.key, race.store.folder,
     )  # fmt: skip
 
 
-def _placed(runner: Runner, best: Runner, request: Request, store: Store) -> Placed:
-    test = score(runner.test, request, store) if runner.tested else None
-    compared = runner is not best and runner.tested
+def _placed(race: Race, runner: Runner, best: Runner) -> Placed:
+    scores = race.scores
     return Placed(
-        runner.recipe, len(runner.dev), score(runner.dev, request, store) if runner.dev else None, test,
-        gain(best.test, runner.test, request, store) if compared else None, runner.lost,
-    )  # fmt: skip
+        runner.recipe,
+        len(runner.dev),
+        scores.interval(runner.dev) if runner.dev else None,
+        scores.interval(runner.test) if runner.tested else None,
+        scores.gain(best.test, runner.test) if runner.tested and runner is not best else None,
+        runner.lost,
+    )
 
 
-def _floor(best: Runner, direct: Runner, request: Request, store: Store) -> Floor:
-    found = constant_answer(request)
+def _floor(race: Race, best: Runner, direct: Runner) -> Floor:
+    constant = constant_answer(race.request)
 
-    def above(runner: Runner) -> Interval:
-        counts = counted(runner.test, request, store)
-        return paired_gain(counts, np.repeat(found.test, counts.shape[1], axis=1))
+    def above_it(runner: Runner) -> Interval:
+        counts = race.scores.counts(runner.test)
+        return paired_gain(counts, np.repeat(constant.test, counts.shape[1], axis=1))
 
-    return Floor(found.name, mean_ratio(found.dev), mean_ratio(found.test), above(best), above(direct))
+    return Floor(constant.name, mean_ratio(constant.dev), mean_ratio(constant.test), above_it(best), above_it(direct))
 
 
-def _verdicts(runners: Sequence[Runner], request: Request, store: Store) -> dict[str, str]:
+def _verdicts(race: Race) -> dict[str, str]:
     """Of each encoder in the language's own letters, on the dev sentences, since what is given up has no test score."""
-    by_recipe = {runner.recipe: runner.dev for runner in runners}
-    recurrent, found = by_recipe[Recipe(BILSTM, AS_IT_IS)], {}
-    for encoder in request.encoders:
-        plain, adapted = (by_recipe.get(Recipe(encoder, kind)) for kind in (AS_IT_IS, ADAPTED))
-        if plain and adapted:
-            decided = verdict(*(gain(side, recurrent, request, store) for side in (plain, adapted)))
-            rounds = " and ".join(dict.fromkeys(str(len(side)) for side in (plain, adapted)))
-            found[Recipe(encoder, AS_IT_IS).row_name] = f"{decided} (on dev sentences, rounds: {rounds})"
-    return found
+    by_recipe = {runner.recipe: runner.dev for runner in race.runners if runner.dev}
+    recurrent, verdicts = by_recipe[Recipe(BILSTM, AS_IT_IS)], {}
+    for encoder in dict.fromkeys(race.request.encoders):
+        recipes = (Recipe(encoder, kind) for kind in (AS_IT_IS, ADAPTED))
+        ran = {recipe: by_recipe[recipe] for recipe in recipes if recipe in by_recipe}
+        gains = {above(recipe.kind, BILSTM): race.scores.gain(dev, recurrent) for recipe, dev in ran.items()}
+        if decided := verdict_of(gains):
+            rounds = " and ".join(dict.fromkeys(str(len(dev)) for dev in ran.values()))
+            verdicts[Recipe(encoder, AS_IT_IS).row_name] = f"{decided} (on dev sentences, rounds: {rounds})"
+    return verdicts
 
 
-def _best_round(runner: Runner, request: Request, store: Store) -> Evaluate:
-    return max(runner.dev, key=lambda one: mean([one], request, store))
+def _best_round(race: Race, runner: Runner) -> Evaluate:
+    return max(runner.dev, key=lambda scored: race.scores.mean([scored]))

@@ -11,10 +11,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from babelscope.advise.facts import UNREAD, Fact
 from babelscope.advise.outcome import Outcome
-from babelscope.advise.places import VERDICT
+from babelscope.advise.outputs import VERDICT, Outputs
 from babelscope.advise.plan import Planned
 from babelscope.advise.recipes import EXTENDED
-from babelscope.advise.request import Places, Request, command_line, read_split, text_size
+from babelscope.advise.request import Request, command_line, read_split, text_size
 from babelscope.advise.sentences import (
     NO_ENCODER,
     as_good,
@@ -39,38 +39,39 @@ from babelscope.report.kinds import SCORES
 from babelscope.report.sections import Section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
-from babelscope.world import FAMILY
+from babelscope.world import LANGUAGES
 
 NEAREST = 3
+"""Languages that are named."""
 
 
 def seen_section(
-    scripts: Mapping[str, float], found: Sequence[Fact], published: Sequence[str], notes: Sequence[str]
+    scripts: Mapping[str, float], facts: Sequence[Fact], published: Sequence[str], notes: Sequence[str]
 ) -> Section:
-    """The text, what is odd about it, and how the encoders' pieces cover it."""
+    """The text, what is odd about it, and how the encoders' subwords cover it."""
     shares = ", ".join(f"{script} {share:.0%}" for script, share in list(scripts.items())[:3]) or "no letters"
-    sentences = [f"Letters of the text: {shares}.", *notes, *_unread(found)]
-    if decoders := dict.fromkeys(display_name(fact.encoder) for fact in found if fact.decoder):
+    sentences = [f"Letters of the text: {shares}.", *notes, *_unread(facts)]
+    if decoders := dict.fromkeys(display_name(fact.encoder) for fact in facts if fact.decoder):
         sentences.append(f"Read from left to right, so that nothing adapts them here: {', '.join(decoders)}.")
-    if not any(fact.compared for fact in found):
+    if not any(fact.compared for fact in facts):
         sentences.append("No other language's text is at hand: set BABELSCOPE_DATA to a folder with NTREX to compare.")
     if published:
         sentences.append(f"Published (Muller et al., 2021): {'; '.join(published)}.")
-    return Section("What can be seen beforehand", sentences, [], [_fact_table(found)])
+    return Section("What can be seen beforehand", sentences, [], [_fact_table(facts)])
 
 
 def plan_section(planned: Sequence[Planned], request: Request) -> Section:
     """The recipes in the order of promise, what they are, and what all of them cost."""
     lines = [
-        [Cell(one.recipe.name), *([number_cell(one.seconds / 60, ".1f")] if one.seconds is not None else [])]
-        for one in planned
+        [Cell(step.recipe.name), *([number_cell(step.seconds / 60, ".1f")] if step.seconds is not None else [])]
+        for step in planned
     ]
-    kinds = {one.recipe.encoder if one.recipe.encoder == BILSTM else one.recipe.kind for one in planned}
-    sentences = [said for kind, said in _kinds(request).items() if kind in kinds]
-    note = "By promise: fewer unknown words first, then fewer pieces a word. A recipe that falls behind is given up."
-    timed = all(one.seconds is not None for one in planned)
+    kinds = {step.recipe.encoder if step.recipe.encoder == BILSTM else step.recipe.kind for step in planned}
+    sentences = [meaning for kind, meaning in _kinds(request).items() if kind in kinds]
+    note = "By promise: fewer unknown words first, then fewer subwords a word. A recipe that falls behind is given up."
+    timed = all(step.seconds is not None for step in planned)
     if timed:
-        sentences.append(_altogether(sum(one.seconds or 0 for one in planned) / 60, request))
+        sentences.append(_altogether(sum(step.seconds or 0 for step in planned) / 60, request))
         note += (
             " Minutes are of computing, for all rounds, from a few steps that were timed; others beside add to them."
         )
@@ -78,7 +79,7 @@ def plan_section(planned: Sequence[Planned], request: Request) -> Section:
     return Section("The plan", sentences, [], [Table("Recipes", headers, lines, note)])
 
 
-def next_section(request: Request, places: Places, exportable: bool) -> Section:
+def next_section(request: Request, outputs: Outputs, exportable: bool) -> Section:
     """What to do after the plan."""
     if request.treebank is None:
         request = request.model_copy(update={"treebank": "FILE.conllu"})
@@ -87,8 +88,8 @@ def next_section(request: Request, places: Places, exportable: bool) -> Section:
         purpose = "This runs the plan and says which recipe is best; interrupted, it goes on"
     folder = Path(f"{request.language}-model")
     if exportable and not folder.exists():
-        places = places._replace(export=folder)
-    return Section("What to do next", [], [], [], {purpose: [command_line(request, places, run=True)]})
+        outputs = outputs._replace(export=folder)
+    return Section("What to do next", [], [], [], {purpose: [command_line(request, outputs, run=True)]})
 
 
 def verdict_section(outcome: Outcome, request: Request, exported: Path | None) -> Section:
@@ -98,9 +99,9 @@ def verdict_section(outcome: Outcome, request: Request, exported: Path | None) -
     equals = as_good(outcome)
     more = (equals, exported_one(outcome, request, exported), better_one(outcome), useless(outcome))
     sentences += filter(None, more)
-    sentences += [f"Given up: {one.recipe.name}, {one.lost}." for one in outcome.placed if one.lost]
+    sentences += [f"Given up: {placed.recipe.name}, {placed.lost}." for placed in outcome.placed if placed.lost]
     language = language_labels([request.language])[request.language]
-    sentences += [f"For {encoder}, {language} is {said(found)}." for encoder, found in outcome.verdicts.items()]
+    sentences += [f"For {encoder}, {language} is {said(verdict)}." for encoder, verdict in outcome.verdicts.items()]
     if best.recipe.encoder == BILSTM and not equals:
         sentences.append(NO_ENCODER)
     commands = {f"To use {best.recipe.name}": use_of_better(outcome)} if direct is not best else {}
@@ -113,22 +114,22 @@ def verdict_section(outcome: Outcome, request: Request, exported: Path | None) -
     return Section(VERDICT, sentences, [], [_outcome_table(outcome, measure)], commands)
 
 
-def made_section(request: Request, places: Places, run: bool) -> Section:
+def made_section(request: Request, outputs: Outputs, run: bool) -> Section:
     """What the page was made from."""
     about = {
         "Language": language_labels([request.language])[request.language],
         "Text": f"{request.text}: {text_size(request):,} sentences to learn language from",
         "Labelled sentences": _treebank(request),
-        "Encoders": ", ".join(f"{one.name} ({one.content[:12]})" for one in map(locate, request.encoders)),
+        "Encoders": ", ".join(f"{place.name} ({place.content[:12]})" for place in map(locate, request.encoders)),
         "Task": TASKS[request.task].title,
         "Rounds": f"{request.seeds}; seeds {', '.join(map(str, range(request.seeds)))}",
-        "Adaptation": f"{request.adaptation_steps:,} steps; at most {request.new_pieces:,} new pieces",
+        "Adaptation": f"{request.adaptation_steps:,} steps; at most {request.new_pieces:,} new subwords",
         "Device": f"{request.device}, {request.precision}",
         "Versions": ", ".join(f"{name} {version}" for name, version in versions().items()),
     }
     lines = [[Cell(name), Cell(value)] for name, value in about.items()]
     table = Table("Data and settings", ["What", "Which"], lines)
-    return Section("Made from", [], [], [table], {"The command": [command_line(request, places, run)]})
+    return Section("Made from", [], [], [table], {"The command": [command_line(request, outputs, run)]})
 
 
 def write_page(request: Request, sections: Sequence[Section], path: Path) -> None:
@@ -146,7 +147,7 @@ def write_page(request: Request, sections: Sequence[Section], path: Path) -> Non
         raise unwritable(path, error) from None
 
 
-def _fact_table(found: Sequence[Fact]) -> Table:
+def _fact_table(facts: Sequence[Fact]) -> Table:
     lines = [
         [
             Cell(display_name(fact.encoder)), Cell(fact.letters or "its own"),
@@ -154,27 +155,27 @@ def _fact_table(found: Sequence[Fact]) -> Table:
             number_cell(100 * fact.coverage.characters, ".0f"),
             Cell(_nearest(fact)),
         ]
-        for fact in found
+        for fact in facts
     ]  # fmt: skip
     headers = [
         "Encoder",
         "Letters",
         "Unknown words %",
-        "Pieces a word",
+        "Subwords a word",
         "Characters %",
         "Nearest languages",
     ]
     note = (
-        "Characters: those that are covered. Nearest: the languages at hand whose text is made of the same pieces, "
+        "Characters: those that are covered. Nearest: the languages at hand whose text is made of the same subwords, "
         "with the share that is in common."
     )
-    return Table("How the encoders’ pieces cover the text", headers, lines, note)
+    return Table("How the encoders’ subwords cover the text", headers, lines, note)
 
 
-def _unread(found: Sequence[Fact]) -> list[str]:
+def _unread(facts: Sequence[Fact]) -> list[str]:
     """Of each encoder that knows the text in no letters of the table, that it does not."""
     best: dict[str, float] = {}
-    for fact in found:
+    for fact in facts:
         best[fact.encoder] = min(best.get(fact.encoder, 1.0), fact.coverage.unknown)
     return [
         f"{display_name(name)} does not know the letters of this text: {unknown:.0%} of the words have something "
@@ -186,21 +187,21 @@ def _unread(found: Sequence[Fact]) -> list[str]:
 
 def _nearest(fact: Fact) -> str:
     if fact.compared and not fact.nearest:
-        return "too few known pieces to say"
+        return "too few known subwords to say"
     return ", ".join(f"{_language(code)} {100 * share:.0f}%" for code, share in fact.nearest[:NEAREST])
 
 
 def _language(code: str) -> str:
-    return f"{code} ({FAMILY[code].role})" if code in FAMILY else language_name(code)
+    return f"{code} ({LANGUAGES[code].role})" if code in LANGUAGES else language_name(code)
 
 
 def _outcome_table(outcome: Outcome, measure: str) -> Table:
     lines = [
         [
-            Cell(one.recipe.name), number_cell(one.rounds, "d"), *_numbers(one.dev, ".1f")[:1],
-            *_numbers(one.test, ".1f"), *_numbers(one.behind, ".1f"),
+            Cell(placed.recipe.name), number_cell(placed.rounds, "d"), *_numbers(placed.dev, ".1f")[:1],
+            *_numbers(placed.test, ".1f"), *_numbers(placed.behind, ".1f"),
         ]
-        for one in outcome.placed
+        for placed in outcome.placed
     ]  # fmt: skip
     floor = outcome.floor
     lines.append(
@@ -220,20 +221,20 @@ def _outcome_table(outcome: Outcome, measure: str) -> Table:
     return Table("Recipes, from the best", headers, lines, note)
 
 
-def _numbers(one: Interval | None, form: str) -> list[Cell]:
+def _numbers(score: Interval | None, form: str) -> list[Cell]:
     """A mean and its interval, in percent."""
-    return [number_cell(100 * one.mean if one else None, form), bounds_cell(one, 100)]
+    return [number_cell(100 * score.mean if score else None, form), bounds_cell(score, 100)]
 
 
 def _kinds(request: Request) -> dict[str, str]:
     """What each kind of recipe is."""
-    steps = f"{request.adaptation_steps:,} steps of masked language modelling on the text"
+    steps = f"{request.adaptation_steps:,} steps of continued pre-training (masked language modelling) on the text"
     return {
-        AS_IT_IS: "As it is: the encoder is tuned on the labelled sentences without more ado.",
+        AS_IT_IS: "As it is: the encoder is tuned on the labelled sentences.",
         ADAPTED: f"Adapted: after {steps}.",
-        EXTENDED: f"Adapted with new pieces: the same after up to {request.new_pieces:,} pieces of the text were "
+        EXTENDED: f"Adapted with new subwords: the same after up to {request.new_pieces:,} subwords of the text were "
         "added, since the vocabulary covers it badly.",
-        BILSTM: "BiLSTM: knows nothing but the labelled sentences; what the others are held against.",
+        BILSTM: "BiLSTM: trained on the labelled sentences alone, without an encoder; the others are compared with it.",
     }
 
 

@@ -9,11 +9,11 @@ from babelscope.advise.costs import Costs, expected_seconds, words_of
 from babelscope.advise.facts import Fact
 from babelscope.advise.recipes import EXTENDED, Recipe, recipes
 from babelscope.advise.request import Request
-from babelscope.measures.overlap import Coverage
+from babelscope.measures.formulas.overlap import Coverage
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS
 
 Covered = Mapping[tuple[str, str | None], Coverage]
-"""By encoder and letters, how its pieces cover the text."""
+"""By encoder and letters, how its subwords cover the text."""
 
 
 class Planned(NamedTuple):
@@ -24,17 +24,17 @@ class Planned(NamedTuple):
     """Of computing, all rounds; None: not known beforehand."""
 
 
-def planned(request: Request, found: Sequence[Fact], costs: Mapping[str, Costs]) -> list[Planned]:
-    """Recipes by promise: known pieces first, then few pieces a word, then new pieces and adaptation."""
-    covered = {(fact.encoder, fact.letters): fact.coverage for fact in found}
-    decoders = {fact.encoder for fact in found if fact.decoder}
+def planned(request: Request, facts: Sequence[Fact], costs: Mapping[str, Costs]) -> list[Planned]:
+    """Recipes by promise: known subwords first, then few subwords a word, then new subwords and adaptation."""
+    covered = {(fact.encoder, fact.letters): fact.coverage for fact in facts}
+    decoders = {fact.encoder for fact in facts if fact.decoder}
     order = [EXTENDED, ADAPTED, AS_IT_IS]
 
     def promise(recipe: Recipe) -> tuple[float, float, int]:
-        one = covered.get((recipe.encoder, recipe.letters))
-        if one is None:
+        coverage = covered.get((recipe.encoder, recipe.letters))
+        if coverage is None:
             return (2.0, 0.0, 0)  # the BiLSTM is what the others are held against
-        return (round(one.unknown, 2), round(one.fertility, 1), order.index(recipe.kind))
+        return (round(coverage.unknown, 2), round(coverage.fertility, 1), order.index(recipe.kind))
 
     return [
         Planned(recipe, _seconds(request, recipe, covered, costs))

@@ -11,11 +11,11 @@ from statistics import fmean
 from babelscope.advise.recipes import BY_LANGUAGE
 from babelscope.advise.request import Request, read_split
 from babelscope.core.errors import InputError
-from babelscope.core.languages import REAL_LANGUAGES
+from babelscope.core.languages import REAL_LANGUAGES, language_name
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.lines import numbered_lines
 from babelscope.corpora.plain import OWN, text_file
-from babelscope.world import FAMILY
+from babelscope.world import LANGUAGES
 
 FIRST = 100
 """Lines by which a file is taken for something other than raw text."""
@@ -80,15 +80,17 @@ def _words(text: str) -> list[str]:
 
 
 def code_notes(language: str) -> list[str]:
-    """A warning where nothing is known of the code."""
-    if language in REAL_LANGUAGES or language in FAMILY or language in BY_LANGUAGE:
+    """A note where little or nothing is known of the language."""
+    if language in REAL_LANGUAGES or language in LANGUAGES or language in BY_LANGUAGE:
         return []
     by_name = {known.name.lower(): code for code, known in REAL_LANGUAGES.items()}
     meant = by_name.get(language.lower(), "")
     hint = f" If you mean {REAL_LANGUAGES[meant].name}, its code is {meant}." if meant in REAL_LANGUAGES else ""
+    if (name := language_name(language)) != language:
+        return [f"{name}: no transliteration made for the language and no published verdict are known here."]
     return [
-        f"{language} is in none of Babelscope's tables of languages, so it is a label alone: no transliteration made "
-        f"for the language and no published verdict are known for it.{hint}"
+        f"{language} is not a language code that is known here, so it is a label alone: no transliteration made for "
+        f"the language and no published verdict are known for it.{hint}"
     ]
 
 

@@ -6,10 +6,11 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from pydantic import Field, PositiveInt, field_validator
 
+from babelscope.advise.outputs import Outputs
 from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError, StudyError
 from babelscope.core.examples import Sentence
@@ -18,7 +19,8 @@ from babelscope.corpora.datasets import find_file
 from babelscope.corpora.letters import LETTERS
 from babelscope.corpora.own_treebanks import PREFIX
 from babelscope.corpora.plain import NTREX, OWN, text_language
-from babelscope.corpora.sources import Split
+from babelscope.corpora.sources import SPLITS, Split
+from babelscope.encoders.places import locate
 
 OPTIONS = {
     "language": "--language", "text": "--text", "treebank": "--treebank", "encoders": "--encoder", "task": "--task",
@@ -44,7 +46,7 @@ class Request(Declaration):
     adaptation_steps: PositiveInt = 300
     """Of masked language modelling on the text."""
     new_pieces: PositiveInt = 1000
-    """How many are added at most to a vocabulary that covers the text badly."""
+    """How many subwords are added at most to a vocabulary that covers the text badly."""
     device: Literal["cpu", "cuda"] = "cpu"
     precision: Literal["float32", "bfloat16"] = "float32"
 
@@ -89,23 +91,16 @@ def asked(given: Mapping[str, object]) -> Request:
         raise StudyError("advise", faults) from None
 
 
-class Places(NamedTuple):
-    """Where things are written."""
-
-    output: Path = Path("advice.html")
-    store: Path = Path("babelscope-store")
-    export: Path | None = None
-
-
-def command_line(request: Request, places: Places, run: bool) -> str:
+def command_line(request: Request, outputs: Outputs, run: bool) -> str:
     """The command that asks this."""
     changed = {name: value for name, value in request if value != Request.model_fields[name].default}
     options = {option: changed[name] for name, option in OPTIONS.items() if name in changed}
-    options |= {f"--{name}": value for name, value in places._asdict().items() if value != Places._field_defaults[name]}
+    written = {"--output": outputs.page, "--store": outputs.store, "--export": outputs.export}
+    options |= {option: to for (option, to), usual in zip(written.items(), Outputs(), strict=True) if to != usual}
     words = ["babelscope", "advise", *(["--run"] if run else [])]
     for option, value in options.items():
-        for one in value if isinstance(value, tuple) else [value]:
-            words += [option, str(one)]
+        for part in value if isinstance(value, tuple) else [value]:
+            words += [option, str(part)]
     return shlex.join(words)
 
 
@@ -117,6 +112,31 @@ def read_split(request: Request, split: Split) -> Sequence[Sentence]:
 def text_size(request: Request) -> int:
     """How many sentences of the text there are to learn from."""
     return len(find_file("mlm", request.text_name, "train").read())
+
+
+def check_apart(request: Request) -> None:
+    """Refuse test sentences that are trained or selected on, by the content of the files.
+
+    Raises:
+        InputError: the test split is the same file as another.
+    """
+    train, dev, test = (find_file(request.task, request.treebank_name or "", split) for split in SPLITS)
+    if test.sha256 in (train.sha256, dev.sha256) and not test.splits_one_file:
+        raise InputError(f"--treebank {request.treebank}: the test sentences are those that are trained or selected on")
+
+
+def check_names(request: Request) -> None:
+    """Refuse different encoders that tables would call the same.
+
+    Raises:
+        InputError: says which they are; or there is no such encoder.
+    """
+    named: dict[str, tuple[str, str]] = {}
+    for given in dict.fromkeys(request.encoders):
+        place = locate(given)
+        other, content = named.setdefault(place.name, (given, place.content))
+        if content != place.content:
+            raise InputError(f"--encoder {other} and {given}: both are called {place.name}; rename one of the folders")
 
 
 def _named(given: str, prefix: str, known: tuple[str, ...], example: str) -> str:

@@ -26,15 +26,17 @@ NO_ENCODER = (
 )
 
 
-def scored_in_words(one: Placed) -> str:
+def scored_in_words(placed: Placed) -> str:
     """The score on the test set, with its interval."""
-    return in_words(one.test, "share") if one.test else "not known"
+    return in_words(placed.test, "share") if placed.test else "not known"
 
 
 def as_good(outcome: Outcome) -> str:
     """Which recipes the test set does not show to be worse than the best; empty if it does of all."""
-    equals = [one for one in outcome.placed if one.behind and one.behind.sign <= 0]
-    beside = "; ".join(f"{one.recipe.name} (behind by {in_points(one.behind)})" for one in equals if one.behind)
+    equals = [placed for placed in outcome.placed if placed.behind and placed.behind.sign <= 0]
+    beside = "; ".join(
+        f"{placed.recipe.name} (behind by {in_points(placed.behind)})" for placed in equals if placed.behind
+    )
     return f"As good, as far as the test set shows: {beside}." if equals else ""
 
 

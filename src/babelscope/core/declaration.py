@@ -9,3 +9,8 @@ class Declaration(BaseModel):
     """An immutable, hashable value; unknown keys are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)
+
+    @property
+    def known_as(self) -> str | None:
+        """The name that stands for it in keys and files, where it is one of the package's own; None: its fields do."""
+        return None

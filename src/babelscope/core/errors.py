@@ -26,6 +26,11 @@ class InputError(BabelscopeError):
         super().__init__(problem)
         self.advice = advice
 
+    @property
+    def in_a_line(self) -> str:
+        """Problem and advice as sentences."""
+        return ". ".join(filter(None, (str(self.args[0]), self.advice)))
+
     def __str__(self) -> str:
         return f"{self.args[0]}\n{self.advice}" if self.advice else str(self.args[0])
 

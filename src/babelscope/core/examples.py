@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -24,6 +24,14 @@ DEPREL = (
 """The universal dependency relations of UD, in the order of the parser's classes."""
 
 
+NO_LABEL = "_"
+"""What a word is labelled that has nothing in a column, or not that feature: `_`, as CoNLL-U writes it."""
+LABEL_COLUMNS = ("lemma", "upos", "xpos", "feats", "deprel", "deps", "misc")
+"""The columns of CoNLL-U that can be labels of words."""
+KEYED_COLUMNS = ("feats", "misc")
+"""Those that hold `Key=Value` pairs, of which one can be the label: `feats:Number`."""
+
+
 class Word(NamedTuple):
     """A syntactic word of Universal Dependencies. `head` is 1-based; 0 is the root."""
 
@@ -31,6 +39,20 @@ class Word(NamedTuple):
     upos: str
     head: int
     deprel: str
+    lemma: str = NO_LABEL
+    xpos: str = NO_LABEL
+    feats: str = NO_LABEL
+    deps: str = NO_LABEL
+    misc: str = NO_LABEL
+
+    def label(self, name: str) -> str:
+        """What a column says of it (`upos`), or of a column of pairs, one key (`feats:Number`); `_` for nothing."""
+        column, _, key = name.partition(":")
+        value: str = getattr(self, column)
+        if not key:
+            return value
+        start = f"{key}="
+        return next((pair.removeprefix(start) for pair in value.split("|") if pair.startswith(start)), NO_LABEL)
 
 
 class Multiword(NamedTuple):
@@ -74,12 +96,31 @@ class Tagged(NamedTuple):
     labels: Sequence[str]
 
 
+def tagged(sentences: Iterable[Sentence | Tagged], label: str = "upos") -> list[Tagged]:
+    """Words with their labels, those of sentences read from a column (`Word.label`)."""
+    return [
+        sentence
+        if isinstance(sentence, Tagged)
+        else Tagged(sentence.forms, [word.label(label) for word in sentence.words])
+        for sentence in sentences
+    ]
+
+
+Text = str | tuple[str, str]
+"""A sentence, or a pair of sentences."""
+
+
 class SentencePair(NamedTuple):
     """A pair of sentences (or one, then `second` is None) with its gold label: a class, or a number to regress on."""
 
     first: str
     second: str | None
     label: str | float
+
+    @property
+    def text(self) -> Text:
+        """What a classifier reads of it."""
+        return self.first if self.second is None else (self.first, self.second)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +138,14 @@ class Parallel:
         """Pairs of 0-based word positions (source, target) that express the same part of the meaning."""
         where = {concept: j for j, concept in enumerate(self.concepts[target]) if concept >= 0}
         return [(i, where[c]) for i, c in enumerate(self.concepts[source]) if c in where]
+
+
+def word_count(example: Sentence | Tagged | SentencePair | str) -> int:
+    """How many words an example has; of texts, what white space separates."""
+    match example:
+        case Sentence() | Tagged():
+            return len(example.words)
+        case SentencePair():
+            return len(f"{example.first} {example.second or ''}".split())
+        case _:
+            return len(example.split())

@@ -1,15 +1,13 @@
 """Open tables: a class enters its family's table when it is defined, so that a new kind of thing is one new file.
 
 A package's folder of such files imports all of them (`import_modules`); other packages bring theirs by the entry
-point `babelscope.plugins` (`import_plugins`).
+point `babelscope.plugins` (`core.plugins`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from pkgutil import iter_modules
 from typing import Any, ClassVar, Self
 
@@ -18,6 +16,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError
+from babelscope.core.plugins import import_plugins
 
 
 class Registered(Declaration):
@@ -50,17 +49,22 @@ class Registered(Declaration):
         return str(getattr(self, self.by))
 
     @classmethod
+    def all_kinds(cls) -> dict[str, type[Self]]:
+        """All kinds by name, those that other packages bring among them."""
+        import_plugins()
+        return cls.kinds
+
+    @classmethod
     def named(cls, kind: str) -> type[Self]:
         """The class of that kind.
 
         Raises:
             InputError: there is none; says which there are.
         """
-        import_plugins()
-        if kind not in cls.kinds:
-            raise InputError(f"no {cls.by} is named {kind!r}; there are {', '.join(cls.kinds)}")
-        found: type[Self] = cls.kinds[kind]
-        return found
+        kinds = cls.all_kinds()
+        if kind not in kinds:
+            raise InputError(f"no {cls.by} is named {kind!r}; there are {', '.join(kinds)}")
+        return kinds[kind]
 
 
 def reader(family: type[Registered], parse: Callable[[str], Any] | None = None) -> Callable[[Any], Any]:
@@ -77,25 +81,35 @@ def reader(family: type[Registered], parse: Callable[[str], Any] | None = None) 
             if not isinstance(given, Mapping):
                 return given
             if family.by not in given:
-                raise InputError(f"{family.by} is missing; there are {', '.join(family.kinds)}")
+                raise InputError(f"{family.by} is missing; there are {', '.join(family.all_kinds())}")
             kind = family.named(str(given[family.by]))
         except InputError as error:
-            raise ValueError(". ".join(filter(None, (str(error.args[0]), error.advice)))) from None
+            raise ValueError(error.in_a_line) from None
         try:
             return kind.model_validate(given)
         except ValidationError as error:
-            faults = [_within(f"<{given[family.by]}>", fault) for fault in error.errors()]
-            raise ValidationError.from_exception_data(error.title, faults) from None
+            tag = f"<{given[family.by]}>"
+            raise relocated(error, lambda place: (tag, *place)) from None
 
     return read
 
 
-def _within(tag: str, fault: Any) -> InitErrorDetails:
-    """The same fault, one level further in."""
+Place = tuple[int | str, ...]
+"""Where in a declaration a fault is."""
+
+
+def relocated(error: ValidationError, move: Callable[[Place], Place]) -> ValidationError:
+    """The same faults in other places."""
+    return ValidationError.from_exception_data(
+        error.title, [_fault_at(move(fault["loc"]), fault) for fault in error.errors()]
+    )
+
+
+def _fault_at(place: Place, fault: Any) -> InitErrorDetails:
     kind = fault["type"]
     if kind == "value_error":
         kind = PydanticCustomError("value_error", "{problem}", {"problem": fault["msg"].removeprefix("Value error, ")})
-    details = InitErrorDetails(type=kind, loc=(tag, *fault["loc"]), input=fault["input"])
+    details = InitErrorDetails(type=kind, loc=place, input=fault["input"])
     return details if isinstance(kind, PydanticCustomError) else {**details, "ctx": fault.get("ctx", {})}
 
 
@@ -103,10 +117,3 @@ def import_modules(package: str, path: list[str]) -> None:
     """Import every module of a package's folder: `import_modules(__name__, __path__)` in its `__init__`."""
     for module in iter_modules(path):
         import_module(f"{package}.{module.name}")
-
-
-@cache
-def import_plugins() -> None:
-    """Import what other installed packages bring: the modules that their entry points `babelscope.plugins` name."""
-    for point in entry_points(group="babelscope.plugins"):
-        point.load()

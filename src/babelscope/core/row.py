@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
@@ -61,6 +62,16 @@ COLUMNS = (
 """The order of columns in every file."""
 
 assert set(COLUMNS) == {field.name for field in fields(Row)}
+
+
+def training_label(labels: Mapping[str, Any]) -> str:
+    """What a tuning was trained on, from the columns of its rows: `qaa+qab`, with few examples `qaa+qab:10`.
+
+    Raises:
+        KeyError: the columns have no `train_languages`.
+    """
+    shots = labels.get("shots")
+    return f"{labels['train_languages']}:{shots}" if shots else str(labels["train_languages"])
 
 
 def as_record(row: Row) -> dict[str, Any]:

@@ -55,6 +55,7 @@ class Step(Declaration):
     stored: ClassVar[bool] = True
     """False for a step too cheap to keep: whoever needs it computes it anew."""
     unkeyed: ClassVar[frozenset[str]] = frozenset()
+    row_kind: ClassVar[str] = ""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **given: Any) -> None:
@@ -98,6 +99,8 @@ def _plain(value: Any) -> Any:
     match value:
         case Step():
             return value.key
+        case Declaration(known_as=str(name)):
+            return name
         case Declaration():
             return {name: _plain(inside) for name, inside in keyed_fields(value)}
         case tuple():

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from babelscope.core.declaration import Declaration
 from babelscope.core.errors import StudyError
+from babelscope.core.registry import Registered
 
 D = TypeVar("D", bound=Declaration)
 T = TypeVar("T")
@@ -42,11 +43,18 @@ def _fault(kind: type[Declaration], fault: Any) -> str:
         return f"{where}: unknown key; allowed are {', '.join(allowed)}"
     if fault["type"] == "missing":
         return f"{where}: missing"
-    problem = _IN_WORDS.get(fault["type"], fault["msg"].removeprefix("Value error, "))
+    problem = in_words(fault)
     # What is wrong with a declaration as a whole names what it is about; all of it would hide that.
     whole = fault["type"] == "value_error" and isinstance(fault["input"], dict)
     given = "" if whole else f" (given: {_GIVEN.repr(fault['input'])})"
-    return f"{where}: {problem.format(**fault.get('ctx', {}))}{given}"
+    return f"{where}: {problem}{given}"
+
+
+def in_words(fault: Any) -> str:
+    """What is wrong with a value, as pydantic tells it, in the words of those who write studies."""
+    if template := _IN_WORDS.get(fault["type"]):
+        return template.format(**fault.get("ctx", {}))
+    return str(fault["msg"]).removeprefix("Value error, ")
 
 
 _IN_WORDS = {
@@ -59,6 +67,8 @@ _IN_WORDS = {
     "float_parsing": "should be a number",
     "float_type": "should be a number",
     "string_type": "should be text",
+    "bool_parsing": "should be true or false",
+    "bool_type": "should be true or false",
 }
 """What YAML's users call things, by the type of a fault."""
 
@@ -71,7 +81,7 @@ def _located(kind: type[Declaration], location: list[str]) -> tuple[list[str], l
     path: list[str] = []
     kinds, is_name = [kind], False
     for part in location:
-        meant = [one for one in kinds if len(kinds) > 1 and _tag(one) == part]
+        meant = [one for one in kinds if len(kinds) > 1 and _tag(one) == part] or _registered(kinds, part)
         if meant or part.startswith(("<", "[")):  # a tag; "the key"
             kinds = meant or kinds
             continue
@@ -82,14 +92,21 @@ def _located(kind: type[Declaration], location: list[str]) -> tuple[list[str], l
     return path, sorted({name for one in kinds for name in one.model_fields})
 
 
+def _registered(families: list[type[Declaration]], part: str) -> list[type[Declaration]]:
+    """The kind that `<name>` in a location stands for, of those in a family's table."""
+    tables = [family.kinds for family in families if issubclass(family, Registered)]
+    return [table[part[1:-1]] for table in tables if part.startswith("<") and part[1:-1] in table]
+
+
 def _tag(kind: type[Declaration]) -> str:
     """What says in a location that a declaration is of this kind."""
-    operation = kind.model_fields.get("operation")
-    return str(operation.default) if operation else f"<{kind.__name__.lower()}>"
+    name = kind.model_fields[kind.by].default if issubclass(kind, Registered) else kind.__name__.lower()
+    return f"<{name}>"
 
 
 def _declarations_in(annotation: Any) -> Iterator[type[Declaration]]:
+    """The declarations in a type; of an open family, all of its kinds."""
     if isinstance(annotation, type) and issubclass(annotation, Declaration):
-        yield annotation
+        yield from annotation.kinds.values() if issubclass(annotation, Registered) else [annotation]
     for option in get_args(annotation):
         yield from _declarations_in(option)

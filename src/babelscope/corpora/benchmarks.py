@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, get_args
 
 from babelscope.core.errors import InputError
 from babelscope.core.examples import SentencePair
-from babelscope.core.tasks import BINARY, ENTAILED, NLI, TASKS, TaskName
+from babelscope.core.tasks import BINARY, ENTAILED, NLI, TASKS
 from babelscope.corpora.cache import publish, reason, user_cache
 from babelscope.corpora.pairs import Layout, read_pairs, write_pairs, written_layout
 from babelscope.corpora.sources import SPLITS, Split, data_folder
@@ -32,7 +32,7 @@ _MNLI = Layout("sentence1", "sentence2", "gold_label", _NLI)
 class Benchmark(NamedTuple):
     """One of GLUE's data sets."""
 
-    tasks: tuple[TaskName, ...]
+    tasks: tuple[str, ...]
     """What it is data of; XNLI's task can be trained on MNLI, which it is translated from."""
     layout: Layout
     configuration: str
@@ -43,7 +43,7 @@ class Benchmark(NamedTuple):
 
 
 _PAIR = ("sentence1", "sentence2")
-_NLI_TASKS: tuple[TaskName, ...] = ("mnli", "xnli")
+_NLI_TASKS: tuple[str, ...] = ("mnli", "xnli")
 _PREMISE = ("premise", "hypothesis")
 GLUE = {
     "CoLA": Benchmark(("cola",), Layout(3, None, 1, _ZERO_ONE, cells=4), "cola", ("sentence",)),
@@ -69,15 +69,6 @@ GLUE = {
 """By the names of GLUE's folders (Wang et al., 2019), https://gluebenchmark.com."""
 XNLI_LANGUAGES = ("ar", "bg", "de", "el", "en", "es", "fr", "hi", "ru", "sw", "th", "tr", "ur", "vi", "zh")
 """Conneau et al. (2018), https://aclanthology.org/D18-1269."""
-
-
-class AvailableBenchmark(NamedTuple):
-    """A benchmark in the data folder."""
-
-    name: str
-    tasks: tuple[TaskName, ...]
-    language: str
-    splits: tuple[Split, ...]
 
 
 class Found(NamedTuple):
@@ -143,13 +134,13 @@ def hub_files(name: str, cache: Path | None = None, load: HubLoader | None = Non
 SOURCES: tuple[Source, ...] = (local_files, hub_files)
 
 
-def names_for(task: TaskName) -> tuple[str, ...]:
+def names_for(task: str) -> tuple[str, ...]:
     """How the benchmarks of a task are named."""
     xnli = ("xnli:LANGUAGE",) if task in _NLI_TASKS else ()
     return (*(f"glue:{part}" for part, one in GLUE.items() if task in one.tasks), *xnli)
 
 
-def find_examples(task: TaskName, name: str, split: Split, sources: Sequence[Source] = SOURCES) -> Path:
+def find_examples(task: str, name: str, split: Split, sources: Sequence[Source] = SOURCES) -> Path:
     """The file that a split's examples are in; `train` and `dev` may be parts of one.
 
     Raises:
@@ -158,21 +149,11 @@ def find_examples(task: TaskName, name: str, split: Split, sources: Sequence[Sou
     return _found_split(task, name, split, sources)[0]
 
 
-def read_examples(task: TaskName, name: str, split: Split, sources: Sequence[Source] = SOURCES) -> list[SentencePair]:
+def read_examples(task: str, name: str, split: Split, sources: Sequence[Source] = SOURCES) -> list[SentencePair]:
     """The examples of a split. Raises as `find_examples` does, and `DataError` if the file is not well-formed."""
     path, layout, language, divided = _found_split(task, name, split, sources)
     examples = read_pairs(path, layout, language)
     return divide(examples)[split == "dev"] if divided else examples
-
-
-def available_benchmarks() -> list[AvailableBenchmark]:
-    """The benchmarks of the data folder; the hub has all of GLUE, and XNLI in its fifteen languages."""
-    data = data_folder()
-    files = sorted((data / "xnli").glob("xnli-*.tsv*")) if data else []
-    sets = [file.name.removeprefix("xnli-").split(".")[0] for file in files]
-    names = [f"glue:{part}" for part in GLUE] + [f"xnli:{part}" for part in dict.fromkeys((*sets, *XNLI_LANGUAGES))]
-    found = [(name, there) for name in names if (there := local_files(name))]
-    return [AvailableBenchmark(name, _tasks(name), there.language, _splits(there)) for name, there in found]
 
 
 def divide(examples: Sequence[SentencePair]) -> tuple[list[SentencePair], list[SentencePair]]:
@@ -188,7 +169,7 @@ def divide(examples: Sequence[SentencePair]) -> tuple[list[SentencePair], list[S
     return [one for one in examples if one.first in trained], [one for one in examples if one.first not in trained]
 
 
-def _found_split(task: TaskName, name: str, split: Split, sources: Sequence[Source]) -> tuple[Path, Layout, str, bool]:
+def _found_split(task: str, name: str, split: Split, sources: Sequence[Source]) -> tuple[Path, Layout, str, bool]:
     """The file of a split, its layout, the language, and whether the split is a part of a train file."""
     if split not in get_args(Split):
         raise InputError(f"{split!r} is not a split; allowed are {', '.join(SPLITS)}")
@@ -216,7 +197,7 @@ def _parts(name: str) -> tuple[str, str]:
     raise InputError(f"{name!r} is not the name of a benchmark; known are {known}, and xnli:LANGUAGE such as xnli:de")
 
 
-def _tasks(name: str) -> tuple[TaskName, ...]:
+def _tasks(name: str) -> tuple[str, ...]:
     suite, part = _parts(name)
     return GLUE[part].tasks if suite == "glue" else _NLI_TASKS[::-1]
 

@@ -1,26 +1,27 @@
 """CoNLL-U, the file format of Universal Dependencies: https://universaldependencies.org/format.html.
 
-Each line is parsed by the `conllu` library. What is added here is the number of the line at fault, and the checks
-that tell a dependency tree from a damaged file: a file is read whole and right, or refused.
+Comments, ids and heads are parsed by the `conllu` library. What is added here is the number of the line at fault, and
+the checks that tell a dependency tree from a damaged file: what is read is right, or refused.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from conllu.exceptions import ParseException
 from conllu.models import Metadata, Token, TokenList
-from conllu.parser import parse_comment_line, parse_id_value, parse_int_value, parse_line
+from conllu.parser import parse_comment_line, parse_id_value, parse_int_value
 
 from babelscope.core.errors import DataError
 from babelscope.core.examples import UPOS, Multiword, Sentence, Word
 from babelscope.corpora.lines import Line, numbered_lines
 
-_COLUMNS = 10
-_FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel")
-_PARSERS = {"id": lambda row, i: parse_id_value(row[i]), "head": lambda row, i: parse_int_value(row[i])}
+COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+_KNOWN_TAGS = frozenset(UPOS)
 _REPEATED_SPACE = re.compile(" {2,}")  # `conllu` would take it for the end of a column
 
 
@@ -31,16 +32,33 @@ class _LineError(Exception):
         self.line, self.problem = line, problem if len(problem) < 400 else f"{problem[:400]} ..."
 
 
-def read_conllu(path: Path) -> list[Sentence]:
-    """All sentences of a CoNLL-U file, plain or gzip-compressed (told apart by content, not by name).
+class _Row(NamedTuple):
+    """A line that is no comment: the number of the line, and its ten columns, id and head parsed."""
 
-    Multiword tokens become `Sentence.multiwords`. Empty nodes (8.1) are left out; heads never point to them. A
-    sentence without `sent_id` is named by its ordinal in the file, from 1.
+    line: int
+    id: Any
+    form: str
+    lemma: str
+    upos: str
+    xpos: str
+    feats: str
+    head: int | None
+    deprel: str
+    deps: str
+    misc: str
 
-    Raises `DataError`, with the line where there is one, if any part of the file is not well-formed.
+
+def read_conllu(path: Path, count: int | None = None) -> list[Sentence]:
+    """The sentences of a CoNLL-U file, plain or gzip-compressed (told apart by content, not by name).
+
+    `count` is how many are read at most, from the first; what comes after them is not looked at. Multiword tokens
+    become `Sentence.multiwords`. Empty nodes (8.1) are left out; heads never point to them. A sentence without
+    `sent_id` is named by its ordinal in the file, from 1.
+
+    Raises `DataError`, with the line where there is one, if any part of what is read is not well-formed.
     """
     try:
-        sentences = list(_sentences(path))
+        sentences = list(islice(_sentences(path), count))
     except _LineError as fault:
         raise DataError(path, fault.line, fault.problem) from None
     if not sentences:
@@ -56,9 +74,9 @@ def word_lines(path: Path) -> list[list[int]]:
     sentences = []
     try:
         for block in _blocks(path):
-            rows = [(line.number, _parsed(line)) for line in block if not line.text.startswith("#")]
+            rows = [_parsed(line) for line in block if not line.text.startswith("#")]
             _check_ids(rows)
-            sentences.append([line for line, token in rows if isinstance(token["id"], int)])
+            sentences.append([row.line for row in rows if isinstance(row.id, int)])
             if not sentences[-1]:
                 raise _LineError(block[-1].number, "a sentence without words ends here")
     except _LineError as fault:
@@ -69,7 +87,7 @@ def word_lines(path: Path) -> list[list[int]]:
 
 
 def write_conllu(path: Path, sentences: Iterable[Sentence]) -> None:
-    """Write sentences as plain CoNLL-U; columns that a `Sentence` does not hold are `_`."""
+    """Write sentences as plain CoNLL-U."""
     with path.open("w", encoding="utf-8", newline="\n") as stream:
         stream.writelines(_token_list(sentence).serialize() for sentence in sentences)
 
@@ -79,13 +97,10 @@ def _token_list(sentence: Sentence) -> TokenList:
     tokens = []
     for number, word in enumerate(sentence.words, start=1):
         if number in starts:
-            tokens.append(_token(f"{number}-{starts[number].last}", starts[number].form))
-        tokens.append(_token(number, word.form, upos=word.upos, head=word.head, deprel=word.deprel))
+            covers = {"id": f"{number}-{starts[number].last}", "form": starts[number].form}
+            tokens.append(Token(dict.fromkeys(COLUMNS, "_") | covers))
+        tokens.append(Token({"id": number, **{name: getattr(word, name) for name in COLUMNS[1:]}}))
     return TokenList(tokens, Metadata(sent_id=sentence.id))
-
-
-def _token(id: int | str, form: str, **columns: str | int) -> Token:
-    return Token(dict.fromkeys(("id", *_FIELDS[1:], "deps", "misc"), "_") | {"id": id, "form": form} | columns)
 
 
 def _sentences(path: Path) -> Iterator[Sentence]:
@@ -113,48 +128,48 @@ def _blocks(path: Path) -> Iterator[list[Line]]:
 
 def _sentence(block: list[Line], ordinal: int) -> Sentence:
     comments = dict(pair for line in block if line.text.startswith("#") for pair in parse_comment_line(line.text))
-    rows = [(line.number, _parsed(line)) for line in block if not line.text.startswith("#")]
+    rows = [_parsed(line) for line in block if not line.text.startswith("#")]
     _check_ids(rows)
-    numbered = [(line, _word(line, token)) for line, token in rows if isinstance(token["id"], int)]
+    numbered = [(row.line, _word(row)) for row in rows if isinstance(row.id, int)]
     if not numbered:
         raise _LineError(block[-1].number, "a sentence without words ends here")
     _check_tree(numbered)
-    multiwords = tuple(Multiword(t["id"][0], t["id"][2], t["form"]) for _, t in rows if _is_range(t["id"]))
+    multiwords = tuple(Multiword(row.id[0], row.id[2], row.form) for row in rows if _is_range(row.id))
     sentence = Sentence(comments.get("sent_id") or str(ordinal), tuple(word for _, word in numbered), multiwords)
     if text := comments.get("text"):
         _check_spelling(block[-1].number, sentence, text)
     return sentence
 
 
-def _parsed(line: Line) -> Token:
-    columns = line.text.count("\t") + 1
-    if columns != _COLUMNS:
-        hint = "; are they separated by spaces instead of tabs?" if columns == 1 and " " in line.text else ""
-        raise _LineError(line.number, f"expected {_COLUMNS} tab-separated columns, found {columns}{hint}")
+def _parsed(line: Line) -> _Row:
+    cells = line.text.split("\t")
+    if len(cells) != len(COLUMNS):
+        hint = "; are they separated by spaces instead of tabs?" if len(cells) == 1 and " " in line.text else ""
+        raise _LineError(line.number, f"expected {len(COLUMNS)} tab-separated columns, found {len(cells)}{hint}")
     if _REPEATED_SPACE.search(line.text):
         raise _LineError(line.number, "two spaces in a row inside a column; columns are separated by tabs")
+    id, form, lemma, upos, xpos, feats, head, deprel, deps, misc = cells
     try:
-        token = parse_line(line.text, _FIELDS, _PARSERS)
-        if token["id"] is None:  # `_`
+        numbers = parse_id_value(id), parse_int_value(head)
+        if numbers[0] is None:  # `_`
             raise ParseException
     except (ParseException, ValueError):  # ValueError: a number of thousands of digits
-        id, head = (line.text.split("\t")[i] for i in (0, 6))
         problem = f"the id is {id!r} and the head {head!r}; an id is like 8, 8-9 or 8.1, a head a number from 0"
         raise _LineError(line.number, problem) from None
-    if not token["form"].strip():
+    if not form.strip():
         raise _LineError(line.number, "the form (second column) is empty")
-    return token
+    return _Row(line.number, numbers[0], form, lemma, upos, xpos, feats, numbers[1], deprel, deps, misc)
 
 
 def _is_range(id: object) -> bool:
     return isinstance(id, tuple) and id[1] == "-"
 
 
-def _check_ids(rows: list[tuple[int, Token]]) -> None:
+def _check_ids(rows: list[_Row]) -> None:
     """Words count 1, 2, 3; empty nodes count 8.1, 8.2 after word 8; ranges begin at the next word, don't overlap."""
     words, empty, covered, last_line = 0, 0, 0, 0
-    for line, token in rows:
-        id = token["id"]
+    for row in rows:
+        id, line = row.id, row.line
         if isinstance(id, int):
             words, empty = words + 1, 0
             _expect(line, id, words)
@@ -175,15 +190,14 @@ def _expect(line: int, id: object, expected: object) -> None:
         raise _LineError(line, f"the id is {shown[0]} where {shown[1]} is expected{hint}")
 
 
-def _word(line: int, token: Token) -> Word:
-    upos, deprel = token["upos"], token["deprel"]
-    if upos == "_":
-        raise _LineError(line, "no universal part of speech (fourth column is _): the treebank is not annotated")
-    if upos not in UPOS:
-        raise _LineError(line, f"{upos!r} is not a universal part of speech; allowed are {', '.join(UPOS)}")
-    if token["head"] is None or deprel in ("", "_"):
-        raise _LineError(line, "no head or no dependency relation (seventh and eighth column): not annotated")
-    return Word(token["form"], upos, token["head"], deprel)
+def _word(row: _Row) -> Word:
+    if row.upos == "_":
+        raise _LineError(row.line, "no universal part of speech (fourth column is _): the treebank is not annotated")
+    if row.upos not in _KNOWN_TAGS:
+        raise _LineError(row.line, f"{row.upos!r} is not a universal part of speech; allowed are {', '.join(UPOS)}")
+    if row.head is None or row.deprel in ("", "_"):
+        raise _LineError(row.line, "no head or no dependency relation (seventh and eighth column): not annotated")
+    return Word(row.form, row.upos, row.head, row.deprel, row.lemma, row.xpos, row.feats, row.deps, row.misc)
 
 
 def _check_tree(numbered: list[tuple[int, Word]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from babelscope.core.errors import DataError, InputError
@@ -53,21 +54,23 @@ def is_one_file(name: str) -> bool:
     return not Path(name.split(":", 2)[2]).expanduser().is_dir()
 
 
-def own_language(name: str) -> str:
-    """The code of the language."""
-    return name.split(":")[1]
+def read_own(
+    name: str,
+    split: Split,
+    read: Callable[[Path, int | None], Sequence[Sentence]] = read_conllu,
+    count: int | None = None,
+) -> Sequence[Sentence]:
+    """The sentences of a split, or the first `count` of them and perhaps more, as `read` gives them of a file.
 
-
-def read_own(name: str, split: Split) -> list[Sentence]:
-    """The sentences of a split; a single file is divided as plain text is, and `train` into itself and `dev`.
+    A single file is divided as plain text is, and `train` into itself and `dev`.
 
     Raises:
         DataError: the file is malformed, or has too few sentences to be divided.
     """
     path = own_file(name, split)
-    sentences = read_conllu(path)
     alone = path == Path(name.split(":", 2)[2]).expanduser()
     shared = alone or (split != "test" and own_file(name, "train") == own_file(name, "dev"))
+    sentences = read(path, None if shared else count)
     if shared and len(sentences) < 10:
         raise DataError(path, None, f"{len(sentences)} sentences; a file that is divided takes ten or more")
     if alone:

@@ -10,9 +10,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.examples import SentencePair
+from babelscope.core.tasks import Task
 from babelscope.corpora.lines import Line, numbered_lines
 
 Column = str | int
@@ -26,8 +28,8 @@ class Layout:
     first: Column
     second: Column | None
     label: Column
-    labels: Mapping[str, str] | None = None
-    """The file's labels and what they are called here; None: the label is a number."""
+    labels: Mapping[str, str] | Literal["any"] | None = None
+    """The file's labels and what they are called here; "any": as they stand there; None: the label is a number."""
     scale: tuple[float, float] = (-math.inf, math.inf)
     """The lowest and the highest number."""
     language: Column | None = None
@@ -90,6 +92,14 @@ def written_layout(pair: bool, labels: Sequence[str]) -> Layout:
     return Layout("first", "second" if pair else None, "label", dict(zip(labels, labels, strict=True)) or None)
 
 
+def labelled_layout(task: Task) -> Layout:
+    """The layout of a table with the columns that a task names; its classes may be any where it has none yet."""
+    columns = (task.texts[0], task.texts[1] if task.pair else None, task.label)
+    if task.scale:
+        return Layout(*columns, scale=task.scale)
+    return Layout(*columns, dict(zip(task.labels, task.labels, strict=True)) or "any")
+
+
 def _places(path: Path, layout: Layout, lines: Iterator[Line]) -> tuple[dict[str, int], int | None]:
     """Where the columns are, and how many cells a line has; reads the header if there is one."""
     if isinstance(layout.first, int):
@@ -117,17 +127,23 @@ def _example(path: Path, line: Line, cells: dict[str, str], layout: Layout) -> S
 
 
 def _label(path: Path, line: Line, text: str, layout: Layout) -> str | float:
+    where = f"in column {layout.label + 1 if isinstance(layout.label, int) else repr(layout.label)}"
+    if layout.labels == "any":
+        if not text:
+            raise DataError(path, line.number, f"no label {where}")
+        return text
     if layout.labels is not None:
         if text not in layout.labels:
-            raise DataError(path, line.number, f"unknown label {text!r}; expected {', '.join(layout.labels)}")
+            problem = f"unknown label {text!r} {where}; expected {', '.join(layout.labels)}"
+            raise DataError(path, line.number, problem)
         return layout.labels[text]
     low, high = layout.scale
     try:
         number = float(text)
     except ValueError:
-        raise DataError(path, line.number, f"the score {text!r} is no number") from None
+        raise DataError(path, line.number, f"the score {text!r} {where} is no number") from None
     if not (low <= number <= high and math.isfinite(number)):
-        raise DataError(path, line.number, f"the score {text} is not between {low:g} and {high:g}")
+        raise DataError(path, line.number, f"the score {text} {where} is not between {low:g} and {high:g}")
     return number
 
 

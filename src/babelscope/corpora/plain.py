@@ -7,6 +7,7 @@ parallel, so that in all of its languages a split is the same sentences.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -56,7 +57,7 @@ def text_language(name: str) -> str:
     return {long: short for short, long in _CODES.items()}.get(code, code)
 
 
-def read_text(name: str, split: Split) -> list[str]:
+def read_text(name: str, split: Split) -> Sequence[str]:
     """The sentences of a split; empty lines are left out.
 
     Raises:
@@ -69,7 +70,7 @@ def read_text(name: str, split: Split) -> list[str]:
     return divided(sentences, split)
 
 
-def divided(sentences: list[T], split: Split) -> list[T]:
+def divided(sentences: Sequence[T], split: Split) -> Sequence[T]:
     """A split of what is in one file, in its order."""
     ends = {"train": (0.0, 0.8), "dev": (0.8, 0.9), "test": (0.9, 1.0)}[split]
     start, end = (round(share * len(sentences)) for share in ends)

@@ -29,8 +29,3 @@ def script_shares(text: str) -> dict[str, float]:
     """Script -> its share of the letters, most frequent first; empty where there are none."""
     counts = Counter(script for letter in text if (script := script_of_letter(letter)))
     return {script: count / counts.total() for script, count in counts.most_common()}
-
-
-def script_of(text: str) -> str | None:
-    """The script of most letters of a text, such as a sentence; of equals the one that comes first; None: no letter."""
-    return next(iter(script_shares(text)), None)

@@ -10,13 +10,13 @@ import csv
 import functools
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from babelscope.core.errors import InputError
-from babelscope.core.examples import Multiword, Sentence, Word
+from babelscope.core.examples import NO_LABEL, Multiword, Sentence, Word
 from babelscope.core.languages import REAL_LANGUAGES, Language
 from babelscope.corpora.cache import publish, reason, user_cache
 from babelscope.corpora.conllu import read_conllu, write_conllu
@@ -136,15 +136,22 @@ def split_file(name: str, split: Split, sources: tuple[Source, ...] = SOURCES) -
     return find_treebank(name, "dev" if _divides_dev(folder, split) else split, sources)
 
 
-def read_split(name: str, split: Split, sources: tuple[Source, ...] = SOURCES) -> list[Sentence]:
-    """The sentences of a split.
+def read_split(
+    name: str,
+    split: Split,
+    sources: tuple[Source, ...] = SOURCES,
+    read: Callable[[Path, int | None], Sequence[Sentence]] = read_conllu,
+    count: int | None = None,
+) -> Sequence[Sentence]:
+    """The sentences of a split, or the first `count` of them and perhaps more, as `read` gives them of a file.
 
     Where a treebank has no train file, its dev file takes that place: the first nine tenths are `train`, the last
     tenth is `dev`, held out for model selection. A test file is never training data.
     """
-    sentences = read_conllu(split_file(name, split, sources))
+    path = split_file(name, split, sources)
     if not _divides_dev(treebank_folder(name, sources), split):
-        return sentences
+        return read(path, count)
+    sentences = read(path, None)
     held_out = max(1, len(sentences) // 10)
     return sentences[:-held_out] if split == "train" else sentences[-held_out:]
 
@@ -216,8 +223,10 @@ def _hub_sentences(rows: Any) -> Iterator[Sentence]:
     """`rows` is a `datasets.Dataset` with one sentence a row; heads are strings, tags are class numbers."""
     tags = rows.features["upos"].feature
     for row in rows:
-        columns = zip(row["tokens"], tags.int2str(row["upos"]), row["head"], row["deprel"], strict=True)
-        words = tuple(Word(form, upos, int(head), deprel) for form, upos, head, deprel in columns)
+        columns = zip(row["tokens"], tags.int2str(row["upos"]), map(int, row["head"]), row["deprel"], strict=True)
+        more = [row.get(name) or [NO_LABEL] * len(row["tokens"]) for name in ("lemmas", "xpos", "feats")]
+        values = zip(columns, zip(*more, strict=True), strict=True)
+        words = tuple(Word(*word, *(value or NO_LABEL for value in rest)) for word, rest in values)
         ranges = (([int(end) for end in token["id"].split("-")], token["form"]) for token in row["mwt"])
         yield Sentence(row["sent_id"], words, tuple(Multiword(first, last, form) for (first, last), form in ranges))
 

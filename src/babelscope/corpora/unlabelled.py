@@ -6,18 +6,17 @@ as it came in; BIO goes out with words and tags alone. Labels that a file has al
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 from babelscope.core.errors import DataError, InputError
-from babelscope.core.examples import Tagged, Tree
+from babelscope.core.examples import NO_LABEL, Tagged, Tree
 from babelscope.corpora.bio import OUTSIDE, read_bio, split_tag, write_bio
-from babelscope.corpora.conllu import word_lines
+from babelscope.corpora.conllu import COLUMNS, word_lines
 from babelscope.corpora.lines import Line, numbered_lines
-
-UPOS_COLUMN, HEAD_COLUMN, DEPREL_COLUMN, DEPS_COLUMN = 3, 6, 7, 8
 
 
 class Document(Protocol):
@@ -33,11 +32,13 @@ class Document(Protocol):
 
 @dataclass(frozen=True)
 class ConlluDocument:
-    """CoNLL-U, annotated or not; the predictions are parts of speech or trees."""
+    """CoNLL-U, annotated or not; the predictions are labels of words or trees."""
 
     lines: list[str]
     places: list[list[int]]
     """For each sentence, where in `lines` its words are."""
+    label: str = "upos"
+    """Where labels are written: a column, or one key of a column (`feats:Number`)."""
 
     @property
     def inputs(self) -> list[list[str]]:
@@ -45,23 +46,39 @@ class ConlluDocument:
         return [[self.lines[place].split("\t")[1] for place in places] for places in self.places]
 
     def write(self, path: Path, predictions: Sequence[Sequence[str] | Tree]) -> None:
-        """With parts of speech, or with heads and relations; enhanced dependencies, which no longer fit, are `_`."""
+        """With labels, or with heads and relations; enhanced dependencies, which no longer fit, are `_`."""
         lines = list(self.lines)
         for places, predicted in zip(self.places, predictions, strict=True):
-            for place, columns in zip(places, _columns(predicted), strict=True):
-                cells = lines[place].split("\t")
-                lines[place] = "\t".join(columns.get(number, cell) for number, cell in enumerate(cells))
+            for place, columns in zip(places, self._columns(predicted), strict=True):
+                cells = dict(zip(COLUMNS, lines[place].split("\t"), strict=True))
+                lines[place] = "\t".join(columns(cells).values())
         _write(path, lines)
 
+    def _columns(self, predicted: Sequence[str] | Tree) -> list[Callable[[dict[str, str]], dict[str, str]]]:
+        """For each word of a sentence, what makes its new columns of the old ones."""
+        if isinstance(predicted, Tree):
+            pairs = zip(predicted.heads, predicted.deprels, strict=True)
+            return [partial(_attached, head=head, deprel=deprel) for head, deprel in pairs]
+        return [partial(_labelled, where=self.label, label=label) for label in predicted]
 
-def _columns(predicted: Sequence[str] | Tree) -> list[dict[int, str]]:
-    """For each word of a sentence, what its columns become."""
-    if not isinstance(predicted, Tree):
-        return [{UPOS_COLUMN: tag} for tag in predicted]
-    return [
-        {HEAD_COLUMN: str(head), DEPREL_COLUMN: deprel, DEPS_COLUMN: "_"}
-        for head, deprel in zip(predicted.heads, predicted.deprels, strict=True)
-    ]
+
+def _attached(cells: dict[str, str], head: int, deprel: str) -> dict[str, str]:
+    return cells | {"head": str(head), "deprel": deprel, "deps": NO_LABEL}
+
+
+def _labelled(cells: dict[str, str], where: str, label: str) -> dict[str, str]:
+    column, _, key = where.partition(":")
+    if not key:
+        return cells | {column: label}
+    others = [pair for pair in cells[column].split("|") if pair != NO_LABEL and not pair.startswith(f"{key}=")]
+    pairs = others if label == NO_LABEL else sorted([*others, f"{key}={label}"], key=str.lower)
+    return cells | {column: "|".join(pairs) or NO_LABEL}
+
+
+def column_in_words(label: str) -> str:
+    """Where labels of words stand: `the column UPOS`, `the column FEATS, as Number`."""
+    column, _, key = label.partition(":")
+    return f"the column {column.upper()}" + (f", as {key}" if key else "")
 
 
 @dataclass(frozen=True)
@@ -77,24 +94,25 @@ class BioDocument:
 
 @dataclass(frozen=True)
 class TableDocument:
-    """TSV with a header that names a column `first` and, for pairs, one `second`."""
+    """TSV with a header that names the columns of the text."""
 
     header: list[str]
     rows: list[list[str]]
-    pair: bool
+    texts: tuple[str, ...]
+    """The column of the text, or the two of pairs."""
+    label: str = "label"
+    """The column that predictions are written to."""
 
     @property
     def inputs(self) -> list[str] | list[tuple[str, str]]:
         """The texts, or pairs of them."""
-        first = [row[self.header.index("first")].strip() for row in self.rows]
-        if not self.pair:
-            return first
-        return list(zip(first, [row[self.header.index("second")].strip() for row in self.rows], strict=True))
+        first, *second = ([row[self.header.index(name)].strip() for row in self.rows] for name in self.texts)
+        return list(zip(first, second[0], strict=True)) if second else first
 
     def write(self, path: Path, predictions: Sequence[str | float]) -> None:
-        """With the column `label`, the last one where there was none."""
-        header = self.header if "label" in self.header else [*self.header, "label"]
-        place = header.index("label")
+        """With the column of labels, the last one where there was none."""
+        header = self.header if self.label in self.header else [*self.header, self.label]
+        place = header.index(self.label)
         lines = ["\t".join(header)]
         for row, label in zip(self.rows, predictions, strict=True):
             lines.append("\t".join([*row[:place], str(label), *row[place + 1 :]]))
@@ -103,6 +121,21 @@ class TableDocument:
 
 def _write(path: Path, lines: Sequence[str]) -> None:
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+
+
+def read_words(path: Path, label: str = "upos") -> ConlluDocument:
+    """CoNLL-U in a file named `.conllu`, or plain text in one named `.txt`; `.gz` may follow.
+
+    Raises:
+        InputError: the file is named otherwise, or is malformed.
+    """
+    readers = {".conllu": read_conllu_words, ".txt": read_plain_words}
+    suffix = Path(path.name.removesuffix(".gz")).suffix
+    if suffix not in readers:
+        raise InputError(
+            f"{path}: give CoNLL-U in a file named .conllu, or plain text, one sentence a line, in one named .txt"
+        )
+    return replace(readers[suffix](path), label=label)
 
 
 def read_conllu_words(path: Path) -> ConlluDocument:
@@ -131,26 +164,25 @@ def read_bio_words(path: Path) -> BioDocument:
     return BioDocument(list(_plain_sentences(path)))
 
 
-def read_table(path: Path, pair: bool) -> TableDocument:
-    """TSV with a header, or for single texts plain text: one text a line.
+def read_table(path: Path, texts: tuple[str, ...] = ("first",), label: str = "label") -> TableDocument:
+    """TSV with a header that has the columns of the text, or for single texts plain text: one text a line.
 
     Raises:
         DataError: a column is missing, or with its line: another number of cells than the header has, no text.
     """
     lines = numbered_lines(path)
     header = next(lines, Line(1, "")).text.split("\t")
-    if not pair and "first" not in header:
-        header, lines = ["first"], numbered_lines(path)
-    wanted = ["first", "second"] if pair else ["first"]
-    if missing := [column for column in wanted if column not in header]:
+    if len(texts) == 1 and texts[0] not in header and len(header) == 1:
+        header, lines = [texts[0]], numbered_lines(path)
+    if missing := [column for column in texts if column not in header]:
         raise DataError(path, 1, f"no column {missing[0]!r} in the header, which has {', '.join(header)}")
-    rows = [_row(path, line, header, wanted) for line in lines]
+    rows = [_row(path, line, header, texts) for line in lines]
     if not rows:
         raise DataError(path, None, "holds no text")
-    return TableDocument(header, rows, pair)
+    return TableDocument(header, rows, texts, label)
 
 
-def _row(path: Path, line: Line, header: list[str], wanted: list[str]) -> list[str]:
+def _row(path: Path, line: Line, header: list[str], wanted: Sequence[str]) -> list[str]:
     cells = line.text.split("\t")
     if len(cells) != len(header):
         raise DataError(path, line.number, f"{len(cells)} cells separated by tabs; expected {len(header)}")

@@ -8,13 +8,13 @@ from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt
 
 from babelscope.core.declaration import Declaration
 from babelscope.corpora.transliteration import transliteration
-from babelscope.world import FAMILY, World
+from babelscope.world import LANGUAGES, World
 from babelscope.world.world import VERSION
 
 
 def _in_the_world(code: str) -> str:
-    if code not in FAMILY:
-        raise ValueError(f"the world has no language {code!r}; there are {', '.join(FAMILY)}")
+    if code not in LANGUAGES:
+        raise ValueError(f"the world has no language {code!r}; there are {', '.join(LANGUAGES)}")
     return code
 
 

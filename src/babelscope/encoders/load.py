@@ -23,7 +23,7 @@ from transformers.utils import logging
 
 from babelscope.core.errors import EncoderError
 from babelscope.encoders.anatomy import anatomy_of, max_positions
-from babelscope.encoders.places import check_folder
+from babelscope.encoders.places import SHIPPED, Place, check_folder, folder_of, shipped_encoders
 from babelscope.encoders.pooler import Pooler, read_pooler
 
 
@@ -55,8 +55,9 @@ class Encoder:
 
 
 def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickle: bool = False) -> Encoder:
-    """Load an encoder in float32 from a local folder, or by its name on the Hugging Face hub.
+    """Load an encoder in float32: a shipped one by its name, from a local folder, or by its name on the hub.
 
+    A shipped name needs no network and comes before a folder of that name here; a `Path` is always a folder.
     Weights are read from safetensors files; pickled weights, which can run code, only with `allow_pickle`. Code that
     comes with a model is never run. The masked language model head is kept if the checkpoint has its weights. Of a
     decoder (GPT-2, Llama) the backbone is loaded; it reads from left to right as ever, and where its tokenizer has no
@@ -85,6 +86,17 @@ def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickl
     if misfits := sorted(name for name, *_ in report["mismatched_keys"]):
         raise EncoderError(f"{source}: {len(misfits)} weights do not fit the sizes in config.json, first {misfits[0]}")
     return replace(_assembled(source, model, tokenizer, set(report["missing_keys"])), pooler=pooler)
+
+
+def load_located(place: Place) -> Encoder:
+    """Load the encoder that `locate` found, under the name that rows have for it.
+
+    Raises:
+        EncoderError: as of `load_encoder`; or the folder no longer holds what `locate` found in it.
+    """
+    folder = folder_of(place)
+    encoder = load_encoder(folder) if folder else load_encoder(place.path, revision=place.content)
+    return replace(encoder, name=place.name)
 
 
 def save_encoder(encoder: Encoder, folder: Path) -> None:
@@ -149,7 +161,8 @@ def _pooler_in_place(encoder: Encoder) -> Iterator[None]:
 
 def _checked_source(source: str | Path, allow_pickle: bool) -> str:
     """The source as text; what can be seen to be wrong without the network is refused here."""
-    folder = Path(source).expanduser()
+    shipped = isinstance(source, str) and source in shipped_encoders()
+    folder = SHIPPED / source if shipped else Path(source).expanduser()
     if not folder.is_dir():
         if isinstance(source, Path) or str(source).startswith((".", "/", "~")) or str(source).count("/") > 1:
             raise EncoderError(f"{source}: no such folder. Give an encoder's folder, or its name on the hub")

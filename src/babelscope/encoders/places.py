@@ -147,14 +147,22 @@ def check_folder(folder: Path, allow_pickle: bool = False) -> None:
         )
 
 
-def verify(path: str, content: str) -> None:
-    """Check that a folder still holds what `locate` found in it.
+def folder_of(place: Place) -> Path | None:
+    """The folder of an encoder that `locate` found; None of one on the hub.
+
+    A shipped one is in this installation, wherever the one was that it was found in.
 
     Raises:
-        EncoderError: its files have another digest than `content`.
+        EncoderError: the folder no longer holds what `locate` found in it.
     """
-    if folder_digest(Path(path), FILES) != content:
-        raise EncoderError(f"{path}: the encoder's files have changed since the run was planned. Run again")
+    folder = Path(place.path)
+    if not folder.is_dir():
+        if place.name not in shipped_encoders():
+            return None
+        folder = SHIPPED / place.name
+    if folder_digest(folder, FILES) != place.content:
+        raise EncoderError(f"{folder}: the encoder's files have changed since the run was planned. Run again")
+    return folder
 
 
 def _hub_commit(name: str) -> str:

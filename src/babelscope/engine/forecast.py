@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from babelscope.core.examples import Sentence, SentencePair, Tagged
 from babelscope.core.step import Step
 from babelscope.encoders.shape import Shape
 from babelscope.steps import Adapt, EncoderStep, Load, Operate, Pretrain, Tune
 from babelscope.steps.plan import Plan
+from babelscope.tasks.kinds import kind_of
 from babelscope.tuning.probes import Probes
 
 ROW_BYTES = 280
@@ -39,7 +39,8 @@ def expected_steps(step: Tune) -> int:
     """Optimizer steps of a tuning: as declared, or about, from the words of its training data."""
     if step.tuning.steps is not None:
         return step.tuning.steps
-    words = sum(_words(example) for data in step.train for example in data.read())
+    kind = kind_of(step.task)
+    words = sum(kind.words(example) for data in step.train for example in data.read())
     return max(1, round((step.tuning.epochs or 1) * words * PIECES_A_WORD / step.tuning.tokens_per_batch))
 
 
@@ -80,17 +81,3 @@ def _parameters(shape: Shape, pieces: int) -> int:
     layer = 4 * (hidden + 1) * hidden + (hidden + 1) * inner + (inner + 1) * hidden + 4 * hidden
     embeddings = (pieces + shape.positions + 1) * hidden + 2 * hidden
     return embeddings + shape.layers * layer + (hidden + 1) * hidden + 2 * hidden + pieces
-
-
-def _words(example: object) -> int:
-    match example:
-        case str():
-            return len(example.split())
-        case Sentence():
-            return len(example.words)
-        case Tagged():
-            return len(example.words)
-        case SentencePair():
-            return len(f"{example.first} {example.second or ''}".split())
-        case _:
-            return 0

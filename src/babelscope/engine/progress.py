@@ -12,7 +12,7 @@ from babelscope.core.row import Row
 from babelscope.corpora.letters import split_name
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
-from babelscope.world import FAMILY
+from babelscope.world import LANGUAGES
 
 
 def study_rows(study: str, plan: Plan, store: Store) -> list[Row]:
@@ -29,14 +29,14 @@ def language_labels(codes: Iterable[str | None]) -> dict[str, str]:
 
     Those in other letters say which, and come after the language itself.
     """
-    order = {code: place for place, code in enumerate(FAMILY)}
+    order = {code: place for place, code in enumerate(LANGUAGES)}
     wanted = dict.fromkeys(code for code in codes if code)
     by_distance = sorted(wanted, key=lambda code: order.get(split_name(code)[0], len(order)))
     return {code: _language_label(*split_name(code)) for code in by_distance}
 
 
 def _language_label(code: str, letters: str | None) -> str:
-    member, known = FAMILY.get(code), REAL_LANGUAGES.get(code)
+    member, known = LANGUAGES.get(code), REAL_LANGUAGES.get(code)
     label = f"{known.name} ({known.script})" if known else language_name(code)
     if member:
         label = f"{code} {member.role} ({member.language.script})"

@@ -5,21 +5,20 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from babelscope.core.errors import InputError
-from babelscope.core.tasks import TASKS, TaskName
-from babelscope.corpora import unlabelled
-from babelscope.corpora.unlabelled import Document
 from babelscope.engine.recall import find_key, recall
 from babelscope.engine.store import Store
 from babelscope.steps import Adapt, Evaluate, Pretrain, Training, Tune
+from babelscope.tasks.kinds import kind_of
 
 if TYPE_CHECKING:
     from babelscope.core.step import Step
+    from babelscope.corpora.unlabelled import Document
     from babelscope.tasks.models import TaskModel
 
 
@@ -70,22 +69,24 @@ def predict(store: Store, source: str, file: Path, output: Path) -> str:
         store: where `source` is looked up unless it is a folder.
         source: a folder that `export` wrote, or a key as `export` takes it.
         file: CoNLL-U for tagging and parsing, BIO for named entities, TSV for sentence tasks; or plain text, one
-            sentence a line.
+            sentence a line. Labels of words go to the column of CoNLL-U that the model was trained on.
         output: to write, in the same format; plain text becomes one of these. Must not exist yet.
 
     Returns:
-        One line for the user.
+        One line for the user, which says where the predictions stand.
 
     Raises:
         InputError: there is no such model, the file is malformed or not of its task, or the output exists.
     """
     _refuse_existing(output)
     model = _model(store, source)
-    document = _document(model.design.task, file)
+    task = model.design.task
+    kind = kind_of(task)
+    document = kind.document(task, file)
     predictions = _predictions(model, document)
     with _replacing(output) as draft:
         document.write(draft, predictions)
-    return f"{output}: {len(document.inputs)} predictions of task {model.design.task}"
+    return f"{output}: {len(document.inputs)} predictions of task {task}, in {kind.written(task)}"
 
 
 def _predictions(model: TaskModel, document: Document) -> list[object]:
@@ -120,25 +121,6 @@ def _trained_step(store: Store, key: str) -> Training:
 
 def _load(step: Tune, store: Store) -> TaskModel:
     return step.model(FinishedSteps(store))
-
-
-def _document(task: TaskName, file: Path) -> Document:
-    info = TASKS[task]
-    if info.kind in ("classes", "degrees"):
-        return unlabelled.read_table(file, info.pair)
-    if info.kind == "entities":
-        return unlabelled.read_bio_words(file)
-    return _by_name(file)(file)
-
-
-def _by_name(file: Path) -> Callable[[Path], Document]:
-    readers = {".conllu": unlabelled.read_conllu_words, ".txt": unlabelled.read_plain_words}
-    suffix = Path(file.name.removesuffix(".gz")).suffix
-    if suffix not in readers:
-        raise InputError(
-            f"{file}: give CoNLL-U in a file named .conllu, or plain text, one sentence a line, in one named .txt"
-        )
-    return readers[suffix]
 
 
 def _refuse_existing(path: Path) -> None:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from babelscope.core.errors import InputError
 
 if TYPE_CHECKING:
+    from babelscope.core.grammar import Fields
+    from babelscope.core.registry import Registered
     from babelscope.engine.store import Store
 
 Table = tuple[tuple[str, ...], Sequence[tuple[str, ...]]]
@@ -19,7 +21,7 @@ Table = tuple[tuple[str, ...], Sequence[tuple[str, ...]]]
 
 def catalogue(kind: str) -> Table:
     """Header and lines of one list; an unknown kind is an `InputError`."""
-    from babelscope.core.registry import import_plugins
+    from babelscope.core.plugins import import_plugins
 
     if kind not in KINDS:
         raise InputError(f"nothing to list by the name of {kind!r}; there are {', '.join(KINDS)}")
@@ -38,15 +40,16 @@ def _studies() -> Table:
 
 
 def _tasks() -> Table:
-    from babelscope.core.tasks import BASELINES, HEADS, TASKS
+    from babelscope.core.tasks import TASKS
+    from babelscope.tasks.kinds import kind_of
 
     lines = [
         (
             name,
             info.title,
             ", ".join(info.measures),
-            ", ".join(BASELINES[info.kind]),
-            ", ".join(HEADS.get(info.kind, ())),
+            ", ".join(kind_of(info).baselines),
+            ", ".join(kind_of(info).heads),
         )
         for name, info in TASKS.items()
     ]
@@ -54,35 +57,51 @@ def _tasks() -> Table:
 
 
 def _surgeries() -> Table:
-    from babelscope.surgery.declare import OPERATIONS, usage
+    from babelscope.surgery import Operation
 
-    lines = [(name, usage(kind), (kind.__doc__ or "").partition("\n")[0]) for name, kind in OPERATIONS.items()]
-    return ("operation", "arguments", "what it does"), lines
+    return ("operation", "arguments", "what it does"), _kinds(Operation)
 
 
-def _measures() -> Table:
-    return ("measure", "what it is"), [
-        ("accuracy", "share of words, or of texts, with the gold label"),
-        ("f1, precision, recall", "of named entities, by whole spans; f1 of sentence tasks: of class 1"),
-        ("las, uas", "share of words with the gold head (and relation); .nopunct: without PUNCT and SYM"),
-        ("matthews, pearson, spearman", "correlations of predictions with gold labels or numbers"),
-        ("perplexity", "exp of the mean loss on fixed masked tokens"),
-        ("retrieval", "share of sentences whose nearest neighbour by cosine is their translation, layer by layer"),
-        ("mutual retrieval", "share of sentences and translations that are each other's nearest, likewise"),
-        (
-            "linear CKA, RBF CKA",
-            "how similar the states of parallel sentences are in two languages, layer by layer; (biased), (debiased)",
-        ),
-        ("coverage, unknown", "share of words that were scored; that hold a token unknown to the tokenizer"),
+def _schedules() -> Table:
+    from babelscope.tuning.schedule import schedule_arguments
+    from babelscope.tuning.strategy import Strategy
+
+    return ("schedule", "arguments", "what is trained"), _kinds(Strategy, schedule_arguments)
+
+
+def _kinds(family: type[Registered], arguments: Callable[..., Fields] | None = None) -> list[tuple[str, ...]]:
+    """Name, arguments and the first line about each kind of a family."""
+    from babelscope.core.grammar import arguments_of, usage
+
+    return [
+        (name, usage((arguments or arguments_of)(kind)), (kind.__doc__ or "").partition("\n")[0])
+        for name, kind in family.all_kinds().items()
     ]
 
 
+def _measures() -> Table:
+    from babelscope.measures import Measure
+    from babelscope.measures.similarities import SIMILARITIES
+
+    scores = [
+        ("accuracy", "score", "share of words, or of texts, with the gold label"),
+        ("f1, precision, recall", "score", "of named entities, by whole spans; f1 of sentence tasks: of class 1"),
+        ("las, uas", "score", "share of words with the gold head (and relation); .nopunct: without PUNCT and SYM"),
+        ("matthews, pearson, spearman", "score", "correlations of predictions with gold labels or numbers"),
+        ("perplexity", "score", "exp of the mean loss on fixed masked tokens"),
+        ("coverage, unknown", "score", "share of words that were scored; that hold a token unknown to the tokenizer"),
+    ]
+    measures = [(name, "measure", (kind.__doc__ or "").partition("\n")[0]) for name, kind in Measure.kinds.items()]
+    similarities = [(name, "similarity", function.meaning) for name, function in SIMILARITIES.items()]
+    return ("name", "kind", "what it is"), [*scores, *measures, *similarities]
+
+
 def _languages() -> Table:
-    from babelscope.world import FAMILY
+    from babelscope.world import LANGUAGES
 
     lines = [
         (f"world:{code}", member.language.script, member.role, "seen" if member.seen else "unseen")
-        for code, member in FAMILY.items()
+        for code, member in LANGUAGES.items()
     ]
     return ("treebank", "script", "relation to the source", "by the shipped encoders"), lines
 
@@ -109,8 +128,8 @@ def _encoders() -> Table:
 
 
 KINDS: dict[str, Callable[[], Table]] = {
-    "studies": _studies, "tasks": _tasks, "surgeries": _surgeries, "measures": _measures, "languages": _languages,
-    "encoders": _encoders, "treebanks": _treebanks,
+    "studies": _studies, "tasks": _tasks, "surgeries": _surgeries, "schedules": _schedules, "measures": _measures,
+    "languages": _languages, "encoders": _encoders, "treebanks": _treebanks,
 }  # fmt: skip
 
 

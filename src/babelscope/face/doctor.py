@@ -1,4 +1,4 @@
-"""What this machine has and lacks, and which precision and number of threads pay on it, by measurement."""
+"""What this machine has and lacks, and which settings are fastest here."""
 
 from __future__ import annotations
 
@@ -29,10 +29,16 @@ SHAPES = {
     "medium (2 layers of 768)": Shape(hidden=768, layers=2, heads=12, feed_forward=3072),
 }
 VOCABULARY, SENTENCES, LENGTH = 1000, 8, 32
-"""Pieces of the measured encoders; sentences in a batch, and pieces in each."""
+"""Tokens that the measured encoders know; sentences in a batch, and tokens in each."""
 CAPABILITIES = ("avx2", "avx512_f", "avx512_bf16", "amx_tile", "amx_bf16")
-PAYS = 1.2
+WORTHWHILE = 1.2
 """How many times faster a setting must be to be worth declaring instead of the default."""
+PASSES = 20
+"""Steps of each setting that are timed at most, after one that warms caches."""
+HOPELESS = 3.0
+"""A setting whose first step takes this many times as long as the default's is not timed again."""
+BUSY = 0.5
+"""Others compute here if the load average is above this share of the cores."""
 
 
 class Setting(NamedTuple):
@@ -43,14 +49,15 @@ class Setting(NamedTuple):
     threads: int
 
 
-def examine(store: Store, shapes: Mapping[str, Shape] = SHAPES, seconds: float = 5.0) -> list[Table]:
-    """Title, header and lines of each table about this machine; measuring takes about `seconds` a shape."""
+def examine(store: Store, shapes: Mapping[str, Shape] = SHAPES, passes: int = PASSES) -> list[Table]:
+    """Title, header and lines of each table about this machine; `passes` steps of each setting are timed at most."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch is loaded, as in the engine's workers
-    speeds = {name: measure(shape, settings(), seconds) for name, shape in shapes.items()}
+    load = psutil.getloadavg()[0]  # before this adds to it
+    speeds = {name: measure(shape, settings(), passes) for name, shape in shapes.items()}
     return [
-        ("machine", ("what", "found"), _machine()),
+        ("machine", ("what", "found"), [*_machine(), ("load", load_in_words(load, usable_cores()))]),
         ("data", ("what", "found"), _data(store.folder)),
-        ("training speed", ("encoder", "device", "precision", "threads", "pieces a second"), _speed_lines(speeds)),
+        ("training speed", ("encoder", "device", "precision", "threads", "tokens a second"), _speed_lines(speeds)),
         (
             "what to declare under tuning",
             ("encoder", *Setting._fields, "times as fast as the default"),
@@ -68,14 +75,21 @@ def settings() -> list[Setting]:
     return [Setting(device, p, threads) for (device, threads), p in product(places, ("float32", "bfloat16"))]
 
 
-def measure(shape: Shape, settings: list[Setting], seconds: float) -> dict[Setting, float]:
-    """Pieces that one run trains on in a second, by setting: medians of single steps, the settings taking turns."""
+def load_in_words(load: float, cores: int) -> str:
+    """The load average, and what it means for the speeds that are measured."""
+    if load <= BUSY * cores:
+        return f"{load:.1f}, {cores} cores: quiet"
+    return f"{load:.1f}, {cores} cores: busy, so the speeds below are too low; run this again when it is quiet"
+
+
+def measure(shape: Shape, settings: list[Setting], passes: int) -> dict[Setting, float]:
+    """Tokens that one run trains on in a second, by setting: medians of single steps, the settings taking turns."""
     import torch
 
     threads = torch.get_num_threads()
     try:
         steps = {setting: _training_step(shape, setting) for setting in settings}
-        times = _take_turns(steps, seconds)
+        times = take_turns(steps, passes)
     finally:
         torch.set_num_threads(threads)
     return {setting: SENTENCES * LENGTH / median(spent) for setting, spent in times.items()}
@@ -84,12 +98,12 @@ def measure(shape: Shape, settings: list[Setting], seconds: float) -> dict[Setti
 def recommended(speeds: dict[Setting, float]) -> Setting:
     """What trains most in a second on the whole machine, when as many runs share a CPU as their threads leave room.
 
-    Single-threaded float32, the default, unless another setting is `PAYS` times faster.
+    Single-threaded float32, the default, unless another setting is `WORTHWHILE` times as fast.
     """
     default = next(iter(speeds))
     best = max(speeds, key=lambda setting: _whole_machine(setting, speeds))
-    pays = _whole_machine(best, speeds) >= PAYS * _whole_machine(default, speeds)
-    return best if pays else default
+    worthwhile = _whole_machine(best, speeds) >= WORTHWHILE * _whole_machine(default, speeds)
+    return best if worthwhile else default
 
 
 def _whole_machine(setting: Setting, speeds: dict[Setting, float]) -> float:
@@ -97,24 +111,34 @@ def _whole_machine(setting: Setting, speeds: dict[Setting, float]) -> float:
     return speeds[setting] * runs
 
 
-def _take_turns(steps: dict[Setting, Callable[[], float]], seconds: float) -> dict[Setting, list[float]]:
-    """Seconds of single steps, at least two of each after one that warms caches."""
+def take_turns(
+    steps: Mapping[Setting, Callable[[], float]], passes: int, clock: Callable[[], float] = time.perf_counter
+) -> dict[Setting, list[float]]:
+    """Seconds of single steps, by setting, after one of each that warms caches; the first setting is the default.
+
+    Taking turns spreads what else the machine does over all of them. `HOPELESS` settings are timed once.
+    """
     import torch
 
-    times: dict[Setting, list[float]] = {setting: [] for setting in steps}
-    began, rounds = time.perf_counter(), 0
-    while rounds < 3 or time.perf_counter() - began < seconds:
-        for setting, step in steps.items():
-            torch.set_num_threads(setting.threads)
-            start = time.perf_counter()
-            step()
-            times[setting].append(time.perf_counter() - start)
-        rounds += 1
-    return {setting: spent[1:] for setting, spent in times.items()}
+    def seconds_of(setting: Setting) -> float:
+        torch.set_num_threads(setting.threads)
+        start = clock()
+        steps[setting]()
+        return clock() - start
+
+    for setting in steps:
+        seconds_of(setting)
+    times = {setting: [seconds_of(setting)] for setting in steps}
+    limit = HOPELESS * next(iter(times.values()))[0]
+    hopeful = [setting for setting, spent in times.items() if spent[0] <= limit]
+    for _ in range(passes - 1):
+        for setting in hopeful:
+            times[setting].append(seconds_of(setting))
+    return times
 
 
 def _training_step(shape: Shape, setting: Setting) -> Callable[[], float]:
-    """A step of masked language modelling as the training loop takes it, on random pieces."""
+    """A step of masked language modelling as the training loop takes it, on random tokens."""
     import torch
     from transformers import BertConfig
 

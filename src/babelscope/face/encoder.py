@@ -19,7 +19,7 @@ from babelscope.face import html
 from babelscope.face.session import open_store
 from babelscope.steps import EncoderStep, Load, Operate
 from babelscope.study.declare import Sizes, Surgery
-from babelscope.surgery.declare import Operation, describe, donors_of, parse_operation
+from babelscope.surgery import Operation, describe, donors_of, parse_operation
 from babelscope.tuning.schedule import Schedule
 from babelscope.tuning.settings import Tuning
 

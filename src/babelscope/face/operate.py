@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from babelscope.core.errors import InputError
 from babelscope.core.version import __version__
 from babelscope.encoders.places import Place, locate
-from babelscope.surgery.declare import Operation, donors_of, parse_operation
-
-if TYPE_CHECKING:
-    from babelscope.encoders.load import Encoder
+from babelscope.surgery import Operation, apply, donors_of, parse_operation
 
 RECORD = "surgery.json"
 Sizes = tuple[int, int]
@@ -49,15 +44,14 @@ def write_operated(source: str, texts: Sequence[str], folder: Path, seed: int = 
 
 
 def _operate(place: Place, donors: dict[str, Place], operations: Sequence[Operation], seed: int, folder: Path) -> Sizes:
-    from babelscope.encoders.load import save_encoder
+    from babelscope.encoders.load import load_located, save_encoder
     from babelscope.encoders.state import weights_of
-    from babelscope.surgery.operate import operate
 
-    encoder = _load(place)
-    operated = operate(encoder, operations, seed, {name: _load(donor) for name, donor in donors.items()})
+    encoder = load_located(place)
+    operated = apply(encoder, operations, seed, {name: load_located(donor) for name, donor in donors.items()})
     _make(folder)
     save_encoder(operated, folder)
-    before, after = (sum(weight.numel() for weight in weights_of(one).values()) for one in (encoder, operated))
+    before, after = (sum(weight.numel() for weight in weights_of(each).values()) for each in (encoder, operated))
     return before, after
 
 
@@ -66,14 +60,6 @@ def _make(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be made: {error.strerror}") from None
-
-
-def _load(place: Place) -> Encoder:
-    from babelscope.encoders.load import load_encoder
-
-    is_folder = Path(place.path).is_dir()
-    encoder = load_encoder(place.path, revision=None if is_folder else place.content)
-    return replace(encoder, name=place.name)
 
 
 def _write_record(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from babelscope.core.errors import InputError
 from babelscope.core.examples import Pooling
-from babelscope.measure_steps import SIMILARITIES
+from babelscope.measures.similarities import SIMILARITIES, check_similarity
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,8 +31,8 @@ def similarity(
         encoder: as it is, or tuned.
         sentences_a: of one language.
         sentences_b: their translations, in the same order.
-        measure: CKA with a linear or Gaussian kernel, biased or debiased, or the share of sentences whose nearest is
-            their translation (`retrieval`, `mutual retrieval`).
+        measure: such as CKA with a linear or Gaussian kernel, or the share of sentences whose nearest is their
+            translation (`retrieval`); `babelscope list measures` names all.
         pooling: what stands for a sentence: the mean of its tokens' states, or as `mean-with-special`, `weighted` or
             `first` have it.
 
@@ -47,11 +47,12 @@ def similarity(
 
     from babelscope.encoders.load import Encoder as LoadedEncoder
     from babelscope.encoders.tap import sentence_states
-    from babelscope.measures.similarity import LanguageStates
-    from babelscope.measures.similarity import similarity as formula
+    from babelscope.measures.formulas.states import LanguageStates
 
-    if measure not in SIMILARITIES:
-        raise InputError(f"no similarity is named {measure!r}; there are {', '.join(SIMILARITIES)}")
+    try:
+        function = SIMILARITIES[check_similarity(measure)]
+    except ValueError as error:
+        raise InputError(f"{measure!r}: {error}") from None
     if len(sentences_a) != len(sentences_b):
         raise InputError(f"{len(sentences_a)} and {len(sentences_b)} sentences: give each with its translation")
     loaded = encoder if isinstance(encoder, LoadedEncoder) else encoder.build()
@@ -62,6 +63,6 @@ def similarity(
             LanguageStates(name, sentence_states(loaded, list(sentences), pooling=pooling)[lowest:])
             for name, sentences in (("the first language", sentences_a), ("the second language", sentences_b))
         )
-        return formula(measure, first, second).double().cpu().numpy()
+        return function(first, second).double().cpu().numpy()
     finally:
         torch.set_num_threads(threads)

@@ -1,16 +1,78 @@
-"""How fast an encoder is against another."""
+"""What operations on an encoder save: parameters and time."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from statistics import median
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-import torch
+from pydantic import Field
 
-from babelscope.encoders.load import Encoder
+from babelscope.core.faults import Faults
+from babelscope.core.row import Row
+from babelscope.core.step import Step, Workspace
+from babelscope.measures.compiled import Compiled
+from babelscope.measures.measure import Measure
+from babelscope.steps import Operate
+
+if TYPE_CHECKING:
+    from babelscope.encoders.load import Encoder
 
 
-@torch.no_grad()
+class Costs(Measure):
+    """Parameters and speed of operated encoders, against those that they were made of."""
+
+    before_tuning: ClassVar[bool] = True
+
+    measure: Literal["cost"] = "cost"
+    surgeries: tuple[str, ...] = Field(min_length=1)
+    """Names of the study's surgeries."""
+
+    def check(self, compiled: Compiled, faults: Faults) -> None:
+        for k, name in enumerate(self.surgeries):
+            if name not in compiled.surgeries:
+                problem = f"no surgery is named {name}; there are {', '.join(compiled.surgeries) or 'none'}"
+                faults.add(f"surgeries.{k}", problem)
+
+    def steps(self, compiled: Compiled) -> Iterator[Step]:
+        for encoder, _ in compiled.conditions:
+            if isinstance(encoder, Operate) and encoder.surgery in self.surgeries:
+                yield Cost(encoder=encoder)
+
+
+class Cost(Step):
+    """Count the parameters of an operated encoder, and time it against the encoder that it was made of.
+
+    Its rows are measurements of time: another run gives others.
+    """
+
+    row_kind: ClassVar[str] = "cost"
+
+    encoder: Operate
+
+    @property
+    def title(self) -> str:
+        return f"cost of {self.encoder.labels['encoder']} ({self.encoder.surgery})"
+
+    def execute(self, workspace: Workspace) -> None:
+        """Write parameters, seconds that the operations take, and how many times as fast the result is."""
+        import torch
+
+        torch.set_num_threads(1)
+        whole = self.encoder.encoder.build(workspace)
+        began = time.process_time()
+        operated = self.encoder.applied(whole, workspace)
+        seconds = time.process_time() - began
+        parameters = sum(weight.numel() for weight in operated.backbone.parameters())
+        rows = (
+            Row("parameters", parameters, "parameters"),
+            Row("relative speed", relative_speed(operated, whole), "times"),
+            Row("seconds to make", seconds, "s of CPU"),
+        )
+        workspace.write_rows(row.labelled(**self.encoder.labels) for row in rows)
+
+
 def relative_speed(
     encoder: Encoder, reference: Encoder, sequences: int = 16, pieces: int = 64, rounds: int = 9
 ) -> float:
@@ -18,13 +80,16 @@ def relative_speed(
 
     The two take turns, so that whatever else the machine does slows both; the medians are compared.
     """
+    import torch
+
     pieces = min(pieces, encoder.max_length, reference.max_length)
     ids = torch.randint(min(len(encoder.tokenizer), len(reference.tokenizer)), (sequences, pieces))
     times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(rounds + 1):
-        for one, spent in zip((encoder, reference), times, strict=True):
-            began = time.perf_counter()
-            one.backbone(input_ids=ids)
-            spent.append(time.perf_counter() - began)
+    with torch.no_grad():
+        for _ in range(rounds + 1):
+            for timed, spent in zip((encoder, reference), times, strict=True):
+                began = time.perf_counter()
+                timed.backbone(input_ids=ids)
+                spent.append(time.perf_counter() - began)
     own, other = (median(spent[1:]) for spent in times)  # the first pass warms up
     return other / own

@@ -1,49 +1,152 @@
-"""How alike two languages' states of parallel sentences are, layer by layer: CKA in four forms, and retrieval."""
+"""How alike encoders make parallel sentences of two languages, layer by layer, by functions in `similarities`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Literal
 
-from torch import Tensor
+from pydantic import AfterValidator, Field, PositiveInt, SerializeAsAny
 
-from babelscope.encoders.cka import require_samples
-from babelscope.encoders.kernels import gaussian_kernels, linear_kernels, unit_kernels
-from babelscope.measures.retrieval import mutual_retrieval, retrieval_accuracy
+from babelscope.core.examples import Pooling
+from babelscope.core.faults import Faults
+from babelscope.core.row import Row
+from babelscope.core.step import Step, Workspace
+from babelscope.corpora.parallel_sentences import Parallel, WorldParallel, find_parallel
+from babelscope.measures.compiled import Compiled
+from babelscope.measures.measure import Measure
+from babelscope.measures.similarities import SIMILARITIES, check_similarity
+from babelscope.steps import EncoderStep, Tune
 
-_KERNELS: dict[str, Callable[[str, Tensor], Tensor]] = {"linear": linear_kernels, "RBF": gaussian_kernels}
-
-
-class LanguageStates:
-    """The states of one language's sentences; what comparisons need of them is computed once."""
-
-    def __init__(self, language: str, states: Tensor):
-        """`states` are [layers, sentences, width]."""
-        self.language, self.states = language, states
-        self.kernels = cache(self._kernels)
-        self.units = cache(self._units)
-
-    def _kernels(self, kind: str) -> Tensor:
-        return _KERNELS[kind](self.language, self.states.double())
-
-    def _units(self, kind: str, debiased: bool) -> Tensor:
-        """[layers, sentences^2]: unit kernels."""
-        require_samples(self.states.shape[-2], debiased)
-        return unit_kernels(self.language, self.kernels(kind), debiased)
+SimilarityName = Annotated[str, AfterValidator(check_similarity)]
+USUAL = (
+    "linear CKA (biased)", "linear CKA (debiased)", "RBF CKA (biased)", "RBF CKA (debiased)", "retrieval",
+    "mutual retrieval",
+)  # fmt: skip
+"""The similarities that are measured unless others are named. Another list would change the keys of old results."""
 
 
-def similarity(measure: str, source: LanguageStates, target: LanguageStates) -> Tensor:
-    """[layers]: a measure of like layers of two languages; sentence i of the one translates sentence i of the other.
+class Similarity(Measure):
+    """How alike encoders make parallel sentences of two languages, layer by layer, before and after tuning.
 
-    CKA is as `linear_cka` and `rbf_cka` compute it, of unit kernels.
-
-    Raises:
-        InputError: A layer whose states do not vary, or too few sentences for CKA.
+    Muller et al. (2021, section 4): CKA of mean-pooled sentence states, of a source with each of other languages.
     """
-    if measure in _SEARCHES:
-        return _SEARCHES[measure](source.states, target.states)
-    kind, debiased = measure.split()[0], measure.endswith("(debiased)")
-    return (source.units(kind, debiased) * target.units(kind, debiased)).sum(dim=-1)
+
+    per_layer: ClassVar[bool] = True
+
+    measure: Literal["similarity"] = "similarity"
+    source: str
+    """Its sentences: `world:CODE`, or a treebank that has parallel ones, such as `UD_English-PUD`."""
+    targets: tuple[str, ...] = Field(min_length=1)
+    """Those of other languages, named likewise. Treebanks are aligned by `sent_id`; their test splits are read."""
+    sentences: Annotated[int, Field(ge=4)] = 300
+    """Of each language, at most; as many as there are where a treebank has fewer."""
+    pooling: Pooling = "mean"
+    """What stands for a sentence: the mean of its pieces, the same with special pieces, a mean in which the n-th piece
+    counts n times (for decoders), or the first piece ([CLS])."""
+    measures: tuple[SimilarityName, ...] = Field(default=USUAL, min_length=1)
+    """CKA with linear or Gaussian (median bandwidth) kernels, biased or debiased; the share of sentences whose
+    nearest is their translation, or that are each other's nearest (mutual). `babelscope list measures` has all."""
+    tuned: tuple[str, ...] = ()
+    """Names of tasks whose tuned models are measured as well, each trained on the source's language."""
+    device: Literal["cpu", "cuda"] = "cpu"
+    """Of encoders as they are; tuned ones are measured where they were trained."""
+
+    def check(self, compiled: Compiled, faults: Faults) -> None:
+        texts = faults.resolve("", self._find, compiled)
+        for name in self.tuned:
+            task = faults.resolve("tuned", compiled.task, name)
+            trained = dict.fromkeys(data.language for data in task.train) if task else {}
+            if trained and texts is not None and _source_language(texts) not in trained:
+                problem = f"{name} is trained on {', '.join(trained)}, but the sentences are compared with"
+                faults.add(
+                    "tuned", f"{problem} {_source_language(texts)}; give the source in a language of the training"
+                )
+
+    def steps(self, compiled: Compiled) -> Iterator[Step]:
+        """One for every encoder under every surgery, untuned; and for each of its tunings that is to be measured."""
+        texts = self._find(compiled)
+        for encoder, seed in compiled.conditions:
+            yield self._step(texts, encoder, self.device, 1)
+            for name in self.tuned:
+                for (model,) in compiled.tunings_of(encoder, seed, [name]):
+                    yield self._step(texts, model, model.tuning.device, model.tuning.threads)
+
+    def _find(self, compiled: Compiled) -> Parallel:
+        return compiled.look_up(find_parallel, self.source, self.targets, self.sentences, compiled.world_seed)
+
+    def _step(
+        self, texts: Parallel, model: EncoderStep | Tune, device: Literal["cpu", "cuda"], threads: int
+    ) -> SentenceSimilarity:
+        return SentenceSimilarity(
+            model=model, texts=texts, pooling=self.pooling, measures=self.measures, device=device, threads=threads
+        )
 
 
-_SEARCHES = {"retrieval": retrieval_accuracy, "mutual retrieval": mutual_retrieval}
+def _source_language(texts: Parallel) -> str:
+    return texts.languages[0] if isinstance(texts, WorldParallel) else texts.treebanks[0].language
+
+
+class SentenceSimilarity(Step):
+    """Measure how alike the states of parallel sentences are in a language and in others, layer by layer.
+
+    One step has all of the other languages, so that each is read by the encoder once.
+    """
+
+    version: ClassVar[int] = 2
+    row_kind: ClassVar[str] = "similarity"
+
+    model: SerializeAsAny[EncoderStep | Tune]
+    """An encoder as it is, or a tuning, whose best model's encoder is measured."""
+    texts: Parallel
+    pooling: Pooling
+    measures: tuple[SimilarityName, ...]
+    device: Literal["cpu", "cuda"]
+    threads: PositiveInt
+
+    @property
+    def runs_on(self) -> str:
+        return self.device
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """The columns that the model determines in all rows."""
+        return self.model.labels
+
+    @property
+    def title(self) -> str:
+        what = self.model.title.removeprefix("tune ") if isinstance(self.model, Tune) else self.labels["encoder"]
+        return f"compare sentences in {len(self.texts.pairs) + 1} languages: {what}"
+
+    def execute(self, workspace: Workspace) -> None:
+        """Write how alike the source's sentences are to those of each other language, by layer (0: the embeddings).
+
+        Of first pieces the embeddings are left out: they are the same in all sentences.
+        """
+        import torch
+        from torch.nn import Module
+
+        from babelscope.encoders.tap import sentence_states
+        from babelscope.measures.formulas.states import LanguageStates
+
+        torch.set_num_threads(self.threads)
+        model = self.model
+        encoder = model.tuned_encoder(workspace) if isinstance(model, Tune) else model.build(workspace)
+        Module.to(encoder.model, self.device)
+        lowest = 1 if self.pooling == "first" else 0
+
+        def states(language: str, sentences: list[str]) -> LanguageStates:
+            return LanguageStates(language, sentence_states(encoder, sentences, pooling=self.pooling)[lowest:])
+
+        source, *targets = self.texts.read()
+        of_source, rows = states("the source", source), []
+        for (language, pair), sentences in zip(self.texts.pairs, targets, strict=True):
+            of_target = states(language, sentences)
+            labels = self.labels | {"language": language, "dataset": pair}
+            for name in self.measures:
+                similarity = SIMILARITIES[check_similarity(name)]
+                values = similarity(of_source, of_target).tolist()
+                rows += [
+                    Row(name, value, similarity.unit, layer=layer, **labels)
+                    for layer, value in enumerate(values, lowest)
+                ]
+        workspace.write_rows(rows)

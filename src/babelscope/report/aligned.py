@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from babelscope.core.intervals import Interval, spearman_interval
 from babelscope.core.row import Row
-from babelscope.measure_steps import SIMILARITIES
+from babelscope.measures.similarities import SIMILARITIES
 from babelscope.report.contrasts import BySeed, mean_by_seed
 from babelscope.report.model import Report, Score, title_of
 from babelscope.report.published import is_published, with_published

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from babelscope.comparison import GAIN
 from babelscope.core.row import Row
 from babelscope.core.tasks import TASKS
 
@@ -72,8 +71,7 @@ def is_score(row: Row) -> bool:
 
 def is_gain(row: Row) -> bool:
     """Whether the row is what a comparison found in its task's main measure."""
-    measure, gain, _ = row.measure.partition(f" {GAIN}")
-    return bool(gain) and measure == main_measure(row)
+    return row.claim is not None and row.measure == f"{main_measure(row)} gain"
 
 
 def is_companion(row: Row) -> bool:

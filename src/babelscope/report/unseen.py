@@ -9,7 +9,6 @@ from typing import NamedTuple
 import altair as alt
 import pandas as pd
 
-from babelscope.comparison import GAIN
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.corpora.letters import split_name
@@ -45,10 +44,9 @@ def gains(report: Report) -> Gains:
     found: dict[tuple[Case, str], dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for row in report.rows:
         if is_gain(row):
-            claim = row.measure.partition(GAIN)[2]
-            end = next((end for end in ("low", "high") if claim.endswith(f".{end}")), "mean")
             model = ", ".join(filter(None, [row.encoder, row.schedule, f"trained on {row.train_languages}"]))
-            found[_case(row), claim.removesuffix(f".{end}")][model][end] = row.value
+            ends = {name: end for name, end in (("low", row.low), ("high", row.high)) if end is not None}
+            found[_case(row), row.claim or ""][model] = {"mean": row.value, **ends}
     intervals: Gains = defaultdict(dict)
     for (case, claim), by_model in found.items():
         for model, numbers in by_model.items():

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from babelscope.core.row import Row
-from babelscope.core.tasks import TASKS
+from babelscope.core.scores import MEASURES
 
 if TYPE_CHECKING:
     from babelscope.tuning.checkpoint import Point
@@ -14,11 +14,10 @@ if TYPE_CHECKING:
 
 def curve_rows(points: Iterable[Point], labels: dict[str, Any]) -> list[Row]:
     """One a point; a dev point's split is "dev" and its data set the dev set."""
-    shares = {measure for info in TASKS.values() for measure in info.measures} - {"perplexity"}
     rows = []
     for point in points:
         split, _, dataset = point.split.partition(" ")
-        unit = "share" if point.measure in shares else ""
+        unit = MEASURES[point.measure].unit if point.measure in MEASURES else ""
         row = Row(point.measure, point.value, unit, split=split, dataset=dataset or None, step=point.step)
         rows.append(row.labelled(**labels))
     return rows

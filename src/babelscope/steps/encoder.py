@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import NonNegativeInt, SerializeAsAny
 
 from babelscope.core.step import Results, Step
-from babelscope.encoders.places import has_mlm_head, layer_count, verify
-from babelscope.surgery.declare import AnyOperation, Drop, Repeat, donors_of
+from babelscope.encoders.places import Place, has_mlm_head, layer_count
+from babelscope.surgery import AnyOperation, apply, count_layers, donors_of
 
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
@@ -56,12 +55,9 @@ class Load(EncoderStep):
 
     def read(self) -> Encoder:
         """The encoder at the step's place, which must still hold what the step was planned with."""
-        from babelscope.encoders.load import load_encoder
+        from babelscope.encoders.load import load_located
 
-        if not Path(self.place).is_dir():
-            return load_encoder(self.place, revision=self.content)
-        verify(self.place, self.content)
-        return load_encoder(self.place)
+        return load_located(Place(self.name, self.content, self.place))
 
     @property
     def labels(self) -> dict[str, Any]:
@@ -96,11 +92,9 @@ class Operate(EncoderStep):
 
     def applied(self, encoder: Encoder, results: Results) -> Encoder:
         """What the operations make of an encoder."""
-        from babelscope.surgery.operate import operate
-
         names = donors_of(self.operations)
         donors = {name: donor.build(results) for name, donor in zip(names, self.donors, strict=True)}
-        return operate(encoder, self.operations, self.seed, donors)
+        return apply(encoder, self.operations, self.seed, donors)
 
     @property
     def labels(self) -> dict[str, Any]:
@@ -108,7 +102,7 @@ class Operate(EncoderStep):
 
     @property
     def layers(self) -> int | None:
-        return None if any(isinstance(one, Drop | Repeat) for one in self.operations) else self.encoder.layers
+        return count_layers(self.operations, self.encoder.layers)
 
     @property
     def has_mlm_head(self) -> bool | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from babelscope.core.row import Row
 from babelscope.core.step import Step, Workspace
-from babelscope.core.tasks import BaselineName, TaskName
+from babelscope.core.tasks import Task
 from babelscope.corpora.datasets import Dataset, data_labels
 from babelscope.steps.tune import Tune
 
@@ -52,8 +52,9 @@ class Evaluate(Step):
 class Baseline(Step):
     """Score a rule or a linear model that needs no encoder."""
 
-    baseline: BaselineName
-    task: TaskName
+    baseline: str
+    """The name of a `BaselineRule`."""
+    task: Task
     train: tuple[Dataset, ...]
     data: Dataset
 
@@ -67,12 +68,12 @@ class Baseline(Step):
 
         scores = score_baseline(_fitted(self.baseline, self.task, self.train), self.task, self.data.read())
         languages = "+".join(dict.fromkeys(data.code for data in self.train))
-        labels = {"encoder": self.baseline, "task": self.task, "train_languages": languages}
+        labels = {"encoder": self.baseline, "task": self.task.name, "train_languages": languages}
         workspace.write_rows(_score_rows(scores, labels | data_labels(self.data)))
 
 
 @lru_cache(maxsize=4)
-def _fitted(baseline: str, task: TaskName, train: tuple[Dataset, ...]) -> Callable[..., Any]:
+def _fitted(baseline: str, task: Task, train: tuple[Dataset, ...]) -> Callable[..., Any]:
     """A baseline, fitted once in a process for all the data sets that it is scored on."""
     from babelscope.tasks.models import fit_baseline
 

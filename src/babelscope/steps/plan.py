@@ -45,7 +45,10 @@ def check_data(steps: Iterable[Step]) -> None:
     faults: dict[str, str] = {}  # by what is wrong: several splits and tasks can read one file
     for data in dict.fromkeys(data for step in steps for data in _files(step)):
         try:
-            data.read()
+            if isinstance(data, FileData):
+                data.check()
+            else:
+                data.read()
         except InputError as error:
             faults.setdefault(str(error), f"{data.name}, {data.split}: {error}")
     if faults:

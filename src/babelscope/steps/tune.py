@@ -10,10 +10,11 @@ from pydantic import NonNegativeInt, SerializeAsAny
 
 from babelscope.core.seeds import derive_seed
 from babelscope.core.step import Results, Step, Workspace
-from babelscope.core.tasks import TASKS, TaskName
+from babelscope.core.tasks import Task
 from babelscope.corpora.datasets import Dataset
 from babelscope.steps.curves import curve_rows
 from babelscope.steps.encoder import EncoderStep, Recurrent
+from babelscope.tasks.kinds import kind_of
 from babelscope.tuning.probes import Probes
 from babelscope.tuning.schedule import Schedule
 from babelscope.tuning.settings import Tuning
@@ -32,9 +33,10 @@ class Tune(Step):
     """Train an encoder on a task in one or several languages; the dev sets select the best step."""
 
     encoder: SerializeAsAny[EncoderStep]
-    task: TaskName
+    task: Task
+    """A built-in one, or one that a study declares, with its classes."""
     head: str | None = None
-    """One of `HEADS`; None: the default of the task's model."""
+    """One of the heads of the task's kind; None: the default of its model."""
     entity_types: tuple[str, ...] = ()
     """Of named entities: what the model can call one."""
     train: tuple[Dataset, ...]
@@ -58,7 +60,7 @@ class Tune(Step):
         selected = {data.code for data in self.dev}
         few = {data.code: f":{data.examples}" for data in self.train if data.examples and data.code not in selected}
         languages = "+".join(dict.fromkeys(data.code + few.get(data.code, "") for data in self.train))
-        labels = self.encoder.labels | {"task": self.task, "train_languages": languages, "seed": self.seed}
+        labels = self.encoder.labels | {"task": self.task.name, "train_languages": languages, "seed": self.seed}
         return labels | ({"schedule": self.schedule.name} if self.schedule else {})
 
     @property
@@ -88,7 +90,7 @@ class Tune(Step):
             watch = Observer(self.probes, untuned, encoder, references, workspace, self.labels)
         history = loop.tune(
             untuned.module, task, self.tuning, self.seed, workspace.folder, workspace.progress, schedule=self.schedule,
-            memo=_memo() if TASKS[self.task].kind != "language model" else None, watch=watch,
+            memo=None if kind_of(self.task).fresh_examples else _memo(), watch=watch,
         )  # fmt: skip
         steps = {"best_step": history.best_step, "last_step": history.last_step, "planned_steps": history.planned_steps}
         (workspace.folder / "history.json").write_text(json.dumps(steps, indent=1) + "\n", encoding="utf-8")
@@ -101,7 +103,10 @@ class Tune(Step):
 
         from babelscope.tasks.models import Design, known_words, recurrent_model, task_model
 
-        design = Design(self.task, self.head, self.entity_types, self.tuning.dropout, self.tuning.max_length)
+        design = Design(
+            self.task, head=self.head, entity_types=self.entity_types, dropout=self.tuning.dropout,
+            max_length=self.tuning.max_length,
+        )  # fmt: skip
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(derive_seed(self.seed, "head"))
             if encoder is None:

@@ -13,9 +13,9 @@ from typing import Any
 from pydantic import PositiveInt
 
 from babelscope.core.errors import InputError
+from babelscope.measures.similarity import Similarity
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.study.declare import Sizes, Study, Transfer
-from babelscope.study_measures import Similarity
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY
 
@@ -143,7 +143,7 @@ def _study(
         surgeries=(None, *(f"reinit:layers={first}+{second}" for first, second in pairs)),
         tasks={f"{task}-{code}": _transfer(task, code, setting) for code in sources for task in setting.tasks},
         seeds=given.seeds_to_run,
-        similarities=tuple(_similarity(code, setting) for code in sources),
+        measures=tuple(_similarity(code, setting) for code in sources),
     )
 
 

@@ -10,9 +10,10 @@ from typing import Any
 from pydantic import PositiveInt
 
 from babelscope.corpora.benchmarks import XNLI_LANGUAGES
+from babelscope.measures.projection import Projection
+from babelscope.measures.retrieval import Retrieval
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.study.declare import Sizes, Study, Transfer
-from babelscope.study_measures import Projection, Retrieval
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY
 
@@ -34,6 +35,7 @@ class Parameters(DeviceParameters):
 
 def world(given: Parameters) -> Study:
     """Inference and tagging, tuned on the source with every number of frozen layers, scored on all nine languages."""
+    targets = tuple(code for code in FAMILY if code != "qaa")
     return Study(
         name="alignment-by-layer@world",
         question=QUESTION,
@@ -41,10 +43,10 @@ def world(given: Parameters) -> Study:
         schedules=_schedules(given.layers or 6),
         tasks={"pos": _in_world(given, 1500, 6), "inference": _in_world(given, 6000, 3)},
         seeds=given.seeds_to_run,
-        retrieval=Retrieval(
-            source="qaa", targets=tuple(code for code in FAMILY if code != "qaa"), sentences=100 if given.small else 300
+        measures=(
+            Retrieval(source="qaa", targets=targets, sentences=100 if given.small else 300),
+            Projection(source="qaa", targets=("qab", "qac"), pairs=40 if given.small else 100),
         ),
-        projection=Projection(source="qaa", targets=("qab", "qac"), pairs=40 if given.small else 100),
     )
 
 

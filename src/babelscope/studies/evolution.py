@@ -12,10 +12,10 @@ from pydantic import PositiveInt
 from babelscope.corpora.benchmarks import XNLI_LANGUAGES
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.shape import Shape
+from babelscope.measures.probing import Probing
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.study.encoders import Adaptation, Pretraining
-from babelscope.study_measures import Probing
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY
 

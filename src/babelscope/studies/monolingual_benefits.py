@@ -12,10 +12,12 @@ from pydantic import PositiveInt
 
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.places import display_name
+from babelscope.measures import Measure
+from babelscope.measures.cost import Costs
+from babelscope.measures.vocabulary import VocabularyComparison
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.study.encoders import Pretraining
-from babelscope.study_measures import VocabularyComparison
 from babelscope.tuning.settings import Tuning
 
 QUESTION = (
@@ -77,8 +79,10 @@ def world(given: Parameters) -> Study:
         tasks=transfers,
         seeds=given.seeds_to_run,
         contrasts=_contrasts(target.name, names),
-        vocabulary=VocabularyComparison(reference=target.name, treebanks=("world:qaa",)),
-        costs=HALVED,
+        measures=(
+            VocabularyComparison(reference=target.name, treebanks=("world:qaa",)),
+            Costs(surgeries=HALVED),
+        ),
     )
 
 
@@ -103,6 +107,7 @@ def _on_glue(
 ) -> Study:
     english = given.english or HUB["english"]
     labels = [display_name(encoder) for encoder in (english, *foreign)]
+    compared: list[Measure] = [VocabularyComparison(reference=labels[0], treebanks=TREEBANKS)] if foreign else []
     return Study(
         name=name,
         question=QUESTION,
@@ -111,8 +116,7 @@ def _on_glue(
         tasks={task: _glue(task, tuning, sizes) for task in tasks},
         seeds=given.seeds_to_run,
         contrasts=_contrasts(labels[0], labels[1:]),
-        vocabulary=VocabularyComparison(reference=labels[0], treebanks=TREEBANKS) if foreign else None,
-        costs=HALVED,
+        measures=(*compared, Costs(surgeries=HALVED)),
     )
 
 

@@ -12,10 +12,11 @@ from pydantic import PositiveInt
 
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.shape import Shape
+from babelscope.measures.angle import Angles
+from babelscope.measures.interpolation import Interpolation
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.study.encoders import DeclaredEncoder, Pretraining
-from babelscope.study_measures import Interpolation
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY
 
@@ -203,12 +204,12 @@ def _study(
 ) -> Study:
     tasks: dict[str, Transfer] = {}
     between: list[Interpolation] = []
-    angles: list[tuple[str, str, str]] = []
+    angles: list[Angles] = []
     for task, setting in settings.items():
         tasks |= _transfers(task, setting)
         for pair in setting.pairs:
             source, target, both = _names(task, pair)
-            angles.append((both, source, target))
+            angles.append(Angles(tasks=(both, source, target)))
             evaluate = tuple(setting.data(code) for code in pair)
             lines = [(source, both), (target, both)] + ([(both, source, target)] if pair in setting.planes else [])
             between += [Interpolation(tasks=line, evaluate=evaluate, sentences=sentences) for line in lines]
@@ -216,7 +217,7 @@ def _study(
         between += _of_seeds(task, setting) if len(given.seeds_to_run) > 1 else []
     return Study(
         name=name, question=QUESTION, encoders=tuple(encoders), tasks=tasks, seeds=given.seeds_to_run,
-        interpolations=tuple(between), angles=tuple(angles),
+        measures=(*between, *angles),
     )  # fmt: skip
 
 

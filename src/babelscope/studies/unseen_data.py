@@ -7,7 +7,7 @@ from typing import NamedTuple
 from babelscope.core.errors import InputError
 from babelscope.core.tasks import TaskName
 from babelscope.corpora.transliteration import PERMUTE
-from babelscope.world import FAMILY
+from babelscope.world import World
 
 CONTROL = f"{PERMUTE}1"
 """After a transliteration: its letters exchanged at random."""
@@ -53,7 +53,7 @@ SOURCES: dict[TaskName, str] = {"pos": "UD_English-EWT", "parsing": "UD_English-
 
 def of_the_world(code: str) -> Language:
     """With a task's every data set; in the source's letters too, where they are not its own."""
-    letters = () if code in FAMILY and FAMILY[code].language.script == "Latn" else ("world", f"world{CONTROL}")
+    letters = () if World().member(code).language.script == "Latn" else ("world", f"world{CONTROL}")
     data: dict[TaskName, str] = dict.fromkeys(("pos", "parsing", "ner"), f"world:{code}")
     return Language(code, data, code, letters)
 

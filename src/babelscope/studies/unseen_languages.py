@@ -17,14 +17,14 @@ from babelscope.corpora.letters import LETTERS
 from babelscope.corpora.transliteration import PERMUTE
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.shape import Shape
+from babelscope.measures.comparison import Comparison, Scored
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.studies.unseen_data import CONTROL, RESOURCES, SOURCES, Language, has_text, of_the_world, real_language
 from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.study.encoders import Adaptation, DeclaredText, Pretraining
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM, SCRATCH, above, against_chance, by_letters
-from babelscope.study_measures import Comparison, Scored
 from babelscope.tuning.settings import Tuning
-from babelscope.world import FAMILY
+from babelscope.world import FAMILY, LANGUAGES
 
 QUESTION = (
     "A language that an encoder has never seen: does the encoder as it is beat a BiLSTM that starts from nothing (the "
@@ -180,7 +180,7 @@ def _study(name: str, given: Parameters, languages: list[Language], setting: Set
         question=QUESTION,
         encoders=(setting.encoder, *made),
         tasks=dict(_tasks(cells, setting)),
-        comparisons=tuple(_comparisons(cells, setting)),
+        measures=tuple(_comparisons(cells, setting)),
         seeds=given.seeds_to_run,
     )
 
@@ -195,7 +195,7 @@ def _encoders(cell: Cell, setting: Setting) -> Iterator[Adaptation | Pretraining
 
 
 def _text(cell: Cell) -> DeclaredText:
-    if cell.language.code in FAMILY:
+    if cell.language.code in LANGUAGES:
         return WorldText(language=cell.language.code, sentences=10_000, letters=cell.letters)
     return cell.lettered(cell.language.text)
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 from pydantic import NonNegativeInt, PositiveInt
 
 from babelscope.corpora.world_text import WorldText
+from babelscope.measures.retrieval import Retrieval
 from babelscope.studies.parameters import StudyParameters
 from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.study.encoders import Pretraining
-from babelscope.study_measures import Retrieval
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY
 
@@ -61,6 +61,7 @@ def scratch(given: Parameters) -> Study:
 
 
 def _study(name: str, encoders: tuple[str | Pretraining, ...], given: Parameters) -> Study:
+    targets = tuple(code for code in FAMILY if code != "qaa")
     return Study(
         name=name,
         question=QUESTION,
@@ -76,9 +77,7 @@ def _study(name: str, encoders: tuple[str | Pretraining, ...], given: Parameters
             )
         },
         seeds=given.seeds_to_run,
-        retrieval=Retrieval(
-            source="qaa", targets=tuple(code for code in FAMILY if code != "qaa"), sentences=100 if given.small else 300
-        ),
+        measures=(Retrieval(source="qaa", targets=targets, sentences=100 if given.small else 300),),
     )
 
 

@@ -7,6 +7,8 @@ model the language, and Hard where it does not even then.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from babelscope.core.intervals import Interval
 
 AS_IT_IS, ADAPTED, SCRATCH, BILSTM = "as it is", "adapted", "from scratch", "BiLSTM"
@@ -28,6 +30,15 @@ def by_letters(recipe: str, permuted: bool = False) -> str:
 def against_chance(recipe: str) -> str:
     """The claim that transliteration gives a recipe more than letters exchanged at random do."""
     return f"transliteration over letters exchanged at random, {recipe}"
+
+
+def verdict_of(gains: Mapping[str, Interval]) -> str | None:
+    """The verdict from gains by their claims; None where one of the two that decide is not among them.
+
+    They are those over the BiLSTM of the encoder as it is and adapted: `above(AS_IT_IS, BILSTM)`.
+    """
+    as_it_is, adapted = (gains.get(above(recipe, BILSTM)) for recipe in (AS_IT_IS, ADAPTED))
+    return verdict(as_it_is, adapted) if as_it_is and adapted else None
 
 
 def verdict(as_it_is: Interval, adapted: Interval) -> str:

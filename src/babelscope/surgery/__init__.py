@@ -1,69 +1,14 @@
-"""Surgery: operations on an encoder's weights, each a pure function of the encoder and a seed."""
+"""Surgery: operations on an encoder's weights, each a value whose `apply` is a pure function of an encoder and a seed.
 
-from __future__ import annotations
+An operation is a class in a file of its own in `operations/`. A new file there is all that a new operation takes:
+studies, the text form, `babelscope list surgeries` and `babelscope operate` then know it. Loads no torch.
+"""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, overload
+from babelscope.surgery import operations
+from babelscope.surgery.operation import AnyOperation, OnPart, Operation, parse_operation
+from babelscope.surgery.sequence import apply, check_operations, count_layers, describe, donors_of
 
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
-    from babelscope.encoders.given import Buildable
-    from babelscope.encoders.load import Encoder
-    from babelscope.surgery.declare import Operation
-
-    Operations = str | Operation | Sequence[str | Operation]
-    Donors = Mapping[str, Encoder | Buildable]
-
-
-@overload
-def apply(
-    encoder: Encoder | Buildable,
-    operations: Operations,
-    seed: int = 0,
-    donors: Donors | None = None,
-) -> Encoder: ...
-
-
-@overload
-def apply(
-    encoder: PreTrainedModel,
-    operations: Operations,
-    seed: int = 0,
-    donors: Donors | None = None,
-) -> PreTrainedModel: ...
-
-
-def apply(
-    encoder: Encoder | Buildable | PreTrainedModel,
-    operations: Operations,
-    seed: int = 0,
-    donors: Donors | None = None,
-) -> Encoder | PreTrainedModel:
-    """An encoder after one operation or several, done in order; the given one is not changed.
-
-    Args:
-        encoder: with its tokenizer, or what `babelscope.load` gives; or a model of transformers, an encoder alone or
-            with its masked language model head, for operations that need no tokenizer. A pooler of such a model is
-            left out.
-        operations: as text, such as `reverse` or `drop:last=6`, or declared.
-        seed: of what is drawn.
-        donors: the encoders that operations name as theirs, by that name.
-
-    Returns:
-        A model if a model was given, else an encoder with its tokenizer.
-
-    Raises:
-        InputError: there is no such operation, or it does not suit the encoder.
-    """
-    from transformers import PreTrainedModel
-
-    from babelscope.encoders.given import as_encoder
-    from babelscope.surgery.declare import parse_operation
-    from babelscope.surgery.operate import operate
-
-    given = [operations] if isinstance(operations, str) or not isinstance(operations, Sequence) else operations
-    parsed = [parse_operation(operation) if isinstance(operation, str) else operation for operation in given]
-    given_donors = {name: as_encoder(donor) for name, donor in (donors or {}).items()}
-    operated = operate(as_encoder(encoder), parsed, seed, given_donors)
-    return operated.model if isinstance(encoder, PreTrainedModel) else operated
+__all__ = [
+    "AnyOperation", "OnPart", "Operation", "apply", "check_operations", "count_layers", "describe", "donors_of",
+    "operations", "parse_operation",
+]  # fmt: skip

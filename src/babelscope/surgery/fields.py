@@ -1,17 +1,26 @@
-"""What arguments of operations are: parts of an encoder, layers, patterns of pieces. Loads no torch."""
+"""What arguments of operations are: parts of an encoder, layers, patterns of tokens. Loads no torch."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, NonNegativeInt
+
+from babelscope.core.errors import InputError
 
 Part = Literal["all", "word-embeddings", "layers", "attention", "feed-forward", "norms", "positions", "head"]
 IN_LAYERS: tuple[Part, ...] = ("all", "layers", "attention", "feed-forward", "norms")
 """The parts that `layers` can narrow down."""
 ENGLISH_LIKE = "(##)?[A-Za-z]+"
-"""Zhang (2021), section 4.1: a piece of ASCII letters. Pieces are spelled as in WordPiece, `##` before what goes on."""
+"""Zhang (2021), section 4.1: a token of ASCII letters. Tokens are spelled as in WordPiece: `##` inside a word."""
+
+
+def check_layers(layers: Iterable[int], count: int, name: str) -> None:
+    """Refuse layers that an encoder of `count` layers, which messages call `name`, does not have."""
+    if wrong := sorted(layer for layer in layers if not 0 <= layer < count):
+        raise InputError(f"layer {wrong[0]}: {name} has {count} layers, 0 to {count - 1}")
 
 
 def _joined(given: Any) -> Any:
@@ -19,7 +28,7 @@ def _joined(given: Any) -> Any:
     if not isinstance(given, str):
         return given
     if not re.fullmatch(r"[0-9]+(\+[0-9]+)*", given.strip()):
-        raise ValueError("layers are numbers joined by +, such as 0+1+2")
+        raise ValueError("should be numbers joined by +, such as 0+1+2")
     return given.strip().split("+")
 
 

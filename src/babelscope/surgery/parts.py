@@ -20,30 +20,29 @@ from babelscope.encoders.state import (
     with_weights,
     word_embeddings_name,
 )
-from babelscope.surgery.fields import IN_LAYERS
-from babelscope.surgery.fit import check_layers
+from babelscope.surgery.fields import check_layers
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """Where a weight is: its part (`other` if it is of none, as token types), and its layer, None outside of them."""
 
     part: str
     layer: int | None
 
 
-def place_of(encoder: Encoder, name: str) -> Place:
+def location_of(encoder: Encoder, name: str) -> Location:
     """Where the weight of that name is."""
     anatomy, backbone, layers = anatomy_of(encoder.model.config), backbone_prefix(encoder), layers_prefix(encoder)
     if name.startswith(POOLER) or not name.startswith(backbone):
-        return Place("head", None)
+        return Location("head", None)
     if name == word_embeddings_name(encoder):
-        return Place("word-embeddings", None)
+        return Location("word-embeddings", None)
     if name.startswith(layers):
         number, _, inside = name.removeprefix(layers).partition(".")
         layer = anatomy.layer
         prefixes = {"attention": layer.attention, "feed-forward": layer.feed_forward, "norms": layer.norms}
-        return Place(_part(inside, prefixes), int(number))
-    return Place(_part(name.removeprefix(backbone), {"positions": anatomy.positions, "norms": anatomy.norms}), None)
+        return Location(_part(inside, prefixes), int(number))
+    return Location(_part(name.removeprefix(backbone), {"positions": anatomy.positions, "norms": anatomy.norms}), None)
 
 
 def chosen(encoder: Encoder, part: str = "all", layers: Sequence[int] | None = None) -> list[str]:
@@ -57,9 +56,7 @@ def chosen(encoder: Encoder, part: str = "all", layers: Sequence[int] | None = N
     """
     if layers is not None:
         check_layers(layers, encoder.model.config.num_hidden_layers, encoder.name)
-        if part not in IN_LAYERS:
-            raise InputError(f"part {part!r} is outside the layers: with layers, give {', '.join(IN_LAYERS)}")
-    names = [name for name in weights_of(encoder) if _is_chosen(place_of(encoder, name), part, layers)]
+    names = [name for name in weights_of(encoder) if _is_chosen(location_of(encoder, name), part, layers)]
     if not names:
         raise InputError(f"{encoder.name} ({encoder.model.config.model_type}) has no weights of part {part!r}")
     return names
@@ -79,15 +76,15 @@ def stream(seed: int, *purpose: str) -> torch.Generator:
     return torch.Generator().manual_seed(derive_seed(seed, *purpose))
 
 
-def _is_chosen(place: Place, part: str, layers: Sequence[int] | None) -> bool:
-    if layers is not None and place.layer not in layers:
+def _is_chosen(location: Location, part: str, layers: Sequence[int] | None) -> bool:
+    if layers is not None and location.layer not in layers:
         return False
-    return part == "all" or place.part == part or (part == "layers" and place.layer is not None)
+    return part == "all" or location.part == part or (part == "layers" and location.layer is not None)
 
 
 def _part(name: str, prefixes: dict[str, tuple[str, ...]]) -> str:
     """The part with the longest prefix that the name begins with."""
-    found = [
+    parts = [
         (len(prefix), part) for part, all_ in prefixes.items() for prefix in all_ if f"{name}.".startswith(f"{prefix}.")
     ]
-    return max(found)[1] if found else "other"
+    return max(parts)[1] if parts else "other"

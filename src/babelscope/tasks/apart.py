@@ -12,14 +12,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from babelscope.tasks.task import Task
+from babelscope.tasks.task import Objective
 
 
 @dataclass(frozen=True)
 class Apart:
     """One task made of several, a training language each; the first holds the dev sets of all."""
 
-    parts: Sequence[Task]
+    parts: Sequence[Objective]
 
     @property
     def measure(self) -> str:

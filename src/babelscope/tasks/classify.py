@@ -14,16 +14,16 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, mse_loss
 
 from babelscope.core.errors import InputError
-from babelscope.core.examples import SentencePair
-from babelscope.core.tasks import HEADS
+from babelscope.core.examples import SentencePair, Text
 from babelscope.encoders.anatomy import anatomy_of, reads_types
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_length
 from babelscope.encoders.pooler import Pooler, may_have_pooler
 from babelscope.tasks.family import family_classifier
-from babelscope.tasks.metrics import measure_of, score
+from babelscope.tasks.kinds.classification import HEADS
+from babelscope.tasks.metrics import computed, gold_values, score
 from babelscope.tasks.task import Score
-from babelscope.tasks.texts import Text, encode_texts, text_of
+from babelscope.tasks.texts import encode_texts
 
 
 class ClassBatch(NamedTuple):
@@ -161,11 +161,11 @@ class LabelledTexts:
             InputError: a gold label that the classifier does not have, or no finite number for regression.
         """
         gold = gold_values(examples, classifier.labels)
-        return cls(classifier.encode([text_of(example) for example in examples]), gold)
+        return cls(classifier.encode([example.text for example in examples]), gold)
 
     def value(self, classifier: Classifier, measure: str) -> float:
         """The measure of the classifier's predictions."""
-        compute = measure_of(measure, len(classifier.labels)).compute
+        compute = computed(measure, len(classifier.labels))
         return float(compute(predict_values(classifier, self.pieces), self.gold))
 
     def targets(self, classifier: Classifier) -> Tensor:
@@ -185,23 +185,6 @@ def mean_loss(classifier: Classifier, outputs: Tensor, gold: Tensor) -> Tensor:
     return cross_entropy(outputs, gold) if classifier.labels else mse_loss(outputs, gold)
 
 
-def gold_values(examples: Sequence[SentencePair], labels: Sequence[str]) -> NDArray[np.generic]:
-    """[examples]: the place of each gold label among `labels`, int64; or without labels the number, float64.
-
-    Raises:
-        InputError: a label is not one of `labels`, or is no finite number.
-    """
-    if not labels:
-        for example in examples:
-            if isinstance(example.label, str) or not np.isfinite(example.label):
-                raise InputError(f"label {example.label!r} in the data: regression needs finite numbers")
-        return np.asarray([example.label for example in examples], dtype=np.float64)
-    places = {label: number for number, label in enumerate(labels)}
-    if strange := {str(example.label) for example in examples} - set(places):
-        raise InputError(f"label {min(strange)!r} in the data: the task has {', '.join(labels)}")
-    return np.asarray([places[str(example.label)] for example in examples], dtype=np.int64)
-
-
 def evaluate_classifier(
     classifier: Classifier, examples: Sequence[SentencePair], measures: Sequence[str]
 ) -> list[Score]:
@@ -213,7 +196,7 @@ def evaluate_classifier(
     if not examples:
         raise InputError("no text to classify: the evaluation data is empty")
     for measure in measures:
-        measure_of(measure, len(classifier.labels))
+        computed(measure, len(classifier.labels))
     return LabelledTexts.of(classifier, examples).scores(classifier, measures)
 
 
@@ -228,7 +211,7 @@ class Classification:
     higher_is_better: bool = True
 
     def __post_init__(self) -> None:
-        measure_of(self.measure, len(self.classifier.labels))
+        computed(self.measure, len(self.classifier.labels))
 
     @cached_property
     def examples(self) -> LabelledTexts:
@@ -268,7 +251,7 @@ class Classification:
 def _check(labels: Sequence[str], head: str, scale: tuple[float, float]) -> None:
     if len(labels) == 1:
         raise InputError(f"one label, {labels[0]!r}, leaves nothing to tell apart: give two or more (none: regression)")
-    if head not in HEADS["classes"]:
-        raise InputError(f"unknown head {head!r}; allowed are {', '.join(HEADS['classes'])}")
+    if head not in HEADS:
+        raise InputError(f"unknown head {head!r}; allowed are {', '.join(HEADS)}")
     if not scale[0] < scale[1]:
         raise InputError(f"scale {scale}: give the lowest and the highest number of the task, such as (0, 5)")

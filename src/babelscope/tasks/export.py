@@ -23,7 +23,6 @@ from transformers.models.auto import modeling_auto
 
 from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError
-from babelscope.core.tasks import TASKS
 from babelscope.core.version import __version__
 from babelscope.encoders.anatomy import anatomy_of, reads_types
 from babelscope.encoders.load import load_encoder, save_encoder
@@ -32,9 +31,10 @@ from babelscope.tasks.bilstm.tag import BiLstmTagger
 from babelscope.tasks.bilstm.words import Vocabulary
 from babelscope.tasks.classify import Classifier
 from babelscope.tasks.family import labelled_config
-from babelscope.tasks.models import Design, LanguageModel, TaskModel, recurrent_model, task_model
+from babelscope.tasks.models import Design, TaskModel, recurrent_model, task_model
 from babelscope.tasks.parse import Parser
 from babelscope.tasks.tag import Tagger
+from babelscope.tasks.text_models import LanguageModel
 
 RECORD, WEIGHTS = "babelscope.json", "model.safetensors"
 
@@ -48,14 +48,12 @@ TAGGERS = {
 _DENSE = {"pooler.": "classifier.", "classifier.": "classifier.out_proj."}
 _POOLING = {"bert": {"pooler.": "bert.pooler."} | _LINEAR, "roberta": _DENSE, "xlm-roberta": _DENSE}
 """The same of a pooler and a linear layer over it, where its `...ForSequenceClassification` is just that."""
-_ARCHITECTURES: dict[str, Mapping[str, Any]] = {
-    "trees": modeling_auto.MODEL_MAPPING_NAMES,
-    "tags": modeling_auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES,
-    "entities": modeling_auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES,
-    "classes": modeling_auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
-    "degrees": modeling_auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
+_ARCHITECTURES: dict[type[nn.Module], Mapping[str, Any]] = {
+    Parser: modeling_auto.MODEL_MAPPING_NAMES,
+    Tagger: modeling_auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES,
+    Classifier: modeling_auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
 }
-"""Kind of task -> model type -> the class of transformers for it; of trees, that of the encoder."""
+"""Our model -> model type -> the class of transformers for it; of parsers, that of the encoder."""
 
 
 class Record(Declaration):
@@ -95,12 +93,14 @@ def save_model(model: TaskModel, folder: Path) -> None:
         return save_encoder(model.encoder, folder)
     module, vocabulary, naming = model.module, None, Naming()
     if isinstance(module, Tagger | Classifier | Parser):
-        naming = _naming(model.design, module.backbone.config)
+        naming = _naming(model.design, module)
         folder.mkdir(parents=True)
         _save_settings(module, naming, folder)
     elif isinstance(module, BiLstmTagger | BiLstmParser):
         vocabulary = module.backbone.vocabulary
         folder.mkdir(parents=True)
+    else:
+        raise _no_export(module)
     weights = {naming.name(name): weight.detach().cpu().contiguous() for name, weight in module.named_parameters()}
     save_file(weights, folder / WEIGHTS, {"format": "pt"})
     record = Record(babelscope=__version__, design=model.design, vocabulary=vocabulary)
@@ -118,31 +118,42 @@ def load_model(folder: Path) -> TaskModel:
         if record.vocabulary is not None:
             model, naming = recurrent_model(record.design, record.vocabulary), Naming()
         else:
-            encoder = load_encoder(folder)
-            model, naming = task_model(encoder, record.design), _naming(record.design, encoder.backbone.config)
+            model = task_model(load_encoder(folder), record.design)
+            naming = _naming(record.design, model.module)
     _set_weights(model.module, naming, folder / WEIGHTS)
     model.module.eval()
     return model
 
 
-def _naming(design: Design, config: PretrainedConfig) -> Naming:
-    model_type, kind = config.model_type, TASKS[design.task].kind
+def _naming(design: Design, module: nn.Module) -> Naming:
+    if not isinstance(module, Tagger | Classifier | Parser):
+        raise _no_export(module)
+    config: PretrainedConfig = module.backbone.config
     head: Mapping[str, str] | None = None
-    if kind == "trees":
+    if isinstance(module, Parser):
         head = {"biaffine.": "biaffine."}
-    elif kind in ("tags", "entities"):
-        head = TAGGERS.get(model_type)
+    elif isinstance(module, Tagger):
+        head = TAGGERS.get(config.model_type)
     elif design.head == "pooler":
-        head = _POOLING.get(model_type)
+        head = _POOLING.get(config.model_type)
     elif design.head == "family":
         head = {"family.": ""}
     if head is None:
-        raise InputError(_no_such_head(design, model_type))
-    return Naming(_ARCHITECTURES[kind][model_type], {"backbone.": f"{anatomy_of(config).backbone}.", **head})
+        raise InputError(_no_such_head(design, module))
+    architecture = _ARCHITECTURES[type(module)][config.model_type]
+    return Naming(architecture, {"backbone.": f"{anatomy_of(config).backbone}.", **head})
 
 
-def _no_such_head(design: Design, model_type: str) -> str:
-    if TASKS[design.task].kind in ("tags", "entities"):
+def _no_export(module: nn.Module) -> InputError:
+    return InputError(
+        f"this model cannot be exported: there is no format for a {type(module).__name__}. babelscope predict can use "
+        "the model from the store"
+    )
+
+
+def _no_such_head(design: Design, module: Tagger | Classifier | Parser) -> str:
+    model_type = module.backbone.config.model_type
+    if isinstance(module, Tagger):
         head, advice = "a linear layer over the last hidden states", f"of the types {', '.join(TAGGERS)} it has"
     else:
         head, advice = f"the head {design.head or 'first'!r}", f"tune with tasks.{design.task}.head: family"

@@ -6,28 +6,25 @@ One forward pass gives both. There are no intervals: a bootstrap would cost more
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch.nn.functional import cross_entropy
+from transformers import PreTrainedModel
 
 from babelscope.core.errors import InputError
 from babelscope.core.examples import Sentence, SentencePair, Tagged, Tree
-from babelscope.core.tasks import TASKS
 from babelscope.tasks.attachment import count_attachments
 from babelscope.tasks.classify import Classifier, LabelledTexts, mean_loss, predict_outputs, values_of
-from babelscope.tasks.metrics import measure_of
-from babelscope.tasks.models import LanguageModel, TaskModel, tagged
+from babelscope.tasks.metrics import computed
+from babelscope.tasks.mlm import HeldOut
+from babelscope.tasks.models import Measured, TaskModel
 from babelscope.tasks.parse import EncodedSentences, Parser, gold_trees, read_sentences, sentence_batches
 from babelscope.tasks.spans import count_spans
 from babelscope.tasks.tag import TaggedWindows, Tagger, WordsBatch, label_sentences, read_words, word_batches
-
-Measured = Callable[[], dict[str, float]]
-"""Measures the model as it is now: by name the measures of its task, and the mean `loss` (nats; of regression the
-squared error in shares of the scale)."""
 
 
 def measured(model: TaskModel, examples: Sequence[Any]) -> Measured:
@@ -38,21 +35,11 @@ def measured(model: TaskModel, examples: Sequence[Any]) -> Measured:
     """
     if not examples:
         raise InputError("nothing to measure on: the evaluation data is empty")
-    match TASKS[model.design.task].kind, model.module:
-        case "tags", Tagger() as tagger:
-            return _tags(tagger, tagged(examples))
-        case "entities", Tagger() as tagger:
-            return _entities(tagger, examples)
-        case "trees", Parser() as parser:
-            return _trees(parser, examples)
-        case "classes" | "degrees", Classifier() as classifier:
-            return _texts(classifier, examples, TASKS[model.design.task].measures)
-        case "language model", _ if isinstance(model, LanguageModel):
-            return _language(model, examples)
-    raise InputError(f"{type(model.module).__name__}: only models of encoders are measured so")
+    return model.measured(examples)
 
 
-def _tags(tagger: Tagger, sentences: Sequence[Tagged]) -> Measured:
+def measured_tags(tagger: Tagger, sentences: Sequence[Tagged]) -> Measured:
+    """Accuracy of a tagger, and its loss."""
     windows = TaggedWindows.of(tagger, sentences)
     batches = list(word_batches(windows.windows))
 
@@ -63,7 +50,8 @@ def _tags(tagger: Tagger, sentences: Sequence[Tagged]) -> Measured:
     return measure
 
 
-def _entities(tagger: Tagger, sentences: Sequence[Tagged]) -> Measured:
+def measured_entities(tagger: Tagger, sentences: Sequence[Tagged]) -> Measured:
+    """F1 of a tagger's spans, and its loss."""
     windows = TaggedWindows.of(tagger, sentences)
     batches, gold = list(word_batches(windows.windows)), [sentence.labels for sentence in sentences]
 
@@ -84,7 +72,8 @@ def _classes(tagger: Tagger, batches: Sequence[WordsBatch], gold: NDArray[np.int
     return classes, total / max(1, int((gold >= 0).sum()))
 
 
-def _trees(parser: Parser, sentences: Sequence[Sentence]) -> Measured:
+def measured_trees(parser: Parser, sentences: Sequence[Sentence]) -> Measured:
+    """LAS and UAS of a parser, and its loss."""
     words = [sentence.words for sentence in sentences if sentence.words]
     encoded = EncodedSentences.of(parser, [sentence.forms for sentence in sentences if sentence.words])
     batches, gold = list(sentence_batches(encoded)), gold_trees(words)
@@ -105,25 +94,26 @@ def _trees(parser: Parser, sentences: Sequence[Sentence]) -> Measured:
     return measure
 
 
-def _texts(classifier: Classifier, examples: Sequence[SentencePair], names: Sequence[str]) -> Measured:
+def measured_texts(classifier: Classifier, examples: Sequence[SentencePair], names: Sequence[str]) -> Measured:
+    """Measures of a classifier by name, and its loss."""
     texts = LabelledTexts.of(classifier, examples)
     targets = texts.targets(classifier)
-    computed = {name: measure_of(name, len(classifier.labels)).compute for name in names}
+    measures = {name: computed(name, len(classifier.labels)) for name in names}
 
     def measure() -> dict[str, float]:
         outputs = predict_outputs(classifier, texts.pieces)
         predicted = values_of(classifier, outputs)
-        scores = {name: float(compute(predicted, texts.gold)) for name, compute in computed.items()}
+        scores = {name: float(compute(predicted, texts.gold)) for name, compute in measures.items()}
         return scores | {"loss": float(mean_loss(classifier, outputs, targets))}
 
     return measure
 
 
-def _language(model: LanguageModel, sentences: Sequence[str]) -> Measured:
-    held_out = model.held_out(sentences)
+def measured_language(model: PreTrainedModel, held_out: HeldOut) -> Measured:
+    """Perplexity of a masked language model, and its logarithm, the loss."""
 
     def measure() -> dict[str, float]:
-        perplexity = held_out.perplexity(model.module)
+        perplexity = held_out.perplexity(model)
         return {"perplexity": perplexity, "loss": math.log(perplexity)}
 
     return measure

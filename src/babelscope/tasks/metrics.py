@@ -1,130 +1,63 @@
-"""How predicted classes and numbers compare with the gold ones: GLUE's measures (Wang et al., 2019).
-
-Each measure takes predictions and gold values of equal shape [..., examples] and reduces the last axis, so that the
-same code scores a test set and all its bootstrap resamples. Every measure is a finite number for any input: what a
-constant prediction leaves undefined is 0.
-"""
+"""Predicted classes and numbers of texts against the gold ones: which measures fit, and scores with intervals."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from babelscope.core.errors import InputError
+from babelscope.core.examples import SentencePair
 from babelscope.core.intervals import paired_interval
+from babelscope.core.scores import MEASURES, Numbers, order_codes
 from babelscope.tasks.task import Score, ratio_score
 
-Numbers = NDArray[Any]
 
+def computed(name: str, classes: int) -> Callable[[Numbers, Numbers], Numbers]:
+    """What computes the measure of that name, for a task of so many classes (0: numbers).
 
-def accuracy(predicted: Numbers, gold: Numbers) -> Numbers:
-    """The share of examples with the gold class."""
-    return (predicted == gold).mean(-1)
-
-
-def f1(predicted: Numbers, gold: Numbers) -> Numbers:
-    """F1 of class 1: 2 · hits / (predicted + gold ones); 0 where class 1 is neither predicted nor gold."""
-    hits = ((predicted == 1) & (gold == 1)).sum(-1)
-    ones = (predicted == 1).sum(-1) + (gold == 1).sum(-1)
-    return 2 * hits / np.maximum(ones, 1)
-
-
-def matthews(predicted: Numbers, gold: Numbers) -> Numbers:
-    """Matthews correlation (1975) of two classes, -1 to 1; 0 where predicted or gold classes are all the same."""
-    yes, truth = predicted == 1, gold == 1
-    n = float(predicted.shape[-1])  # in floating point, as products of four counts leave the integers
-    hits, a, b = (np.asarray(x.sum(-1), dtype=np.float64) for x in (yes & truth, yes, truth))
-    square = a * (n - a) * b * (n - b)
-    return np.where(square > 0, (hits * n - a * b) / np.sqrt(np.where(square > 0, square, 1)), 0.0)
-
-
-def pearson(predicted: Numbers, gold: Numbers) -> Numbers:
-    """Pearson's correlation, -1 to 1; 0 where predictions or gold numbers are all the same."""
-    constant = _constant(predicted) | _constant(gold)
-    x, y = (one - one.mean(-1, dtype=np.float64, keepdims=True) for one in (predicted, gold))
-    xy, xx, yy = (np.einsum("...i,...i->...", *two) for two in ((x, y), (x, x), (y, y)))
-    spread = np.sqrt(xx) * np.sqrt(yy)
-    constant |= spread == 0  # squares of the tiniest differences vanish
-    return np.where(constant, 0.0, np.clip(xy / np.where(constant, 1, spread), -1, 1))
-
-
-def spearman(predicted: Numbers, gold: Numbers) -> Numbers:
-    """Spearman's correlation: Pearson's of the ranks, where equal numbers share the mean of their ranks."""
-    return pearson(_ranks(predicted), _ranks(gold))
-
-
-def accuracy_f1(predicted: Numbers, gold: Numbers) -> Numbers:
-    """GLUE's score of MRPC and QQP: the mean of accuracy and F1."""
-    return (accuracy(predicted, gold) + f1(predicted, gold)) / 2
-
-
-def pearson_spearman(predicted: Numbers, gold: Numbers) -> Numbers:
-    """GLUE's score of STS-B: the mean of Pearson's and Spearman's correlations."""
-    return (pearson(predicted, gold) + spearman(predicted, gold)) / 2
-
-
-class Measure(NamedTuple):
-    """A measure, what it is of, and its unit."""
-
-    compute: Callable[[Numbers, Numbers], Numbers]
-    of: str
-    unit: str = "share"
-
-
-MEASURES = {
-    "accuracy": Measure(accuracy, "classes"),
-    "f1": Measure(f1, "two classes"),
-    "accuracy_f1": Measure(accuracy_f1, "two classes"),
-    "matthews": Measure(matthews, "two classes", "correlation"),
-    "pearson": Measure(pearson, "numbers", "correlation"),
-    "spearman": Measure(spearman, "numbers", "correlation"),
-    "pearson_spearman": Measure(pearson_spearman, "numbers", "correlation"),
-}
-"""By name. More is better in all."""
-
-
-def measure_of(name: str, classes: int) -> Measure:
-    """The measure of that name, for a task of so many classes (0: numbers); InputError if it does not fit."""
+    Raises:
+        InputError: it does not fit; says which do.
+    """
     kinds = {0: ("numbers",), 2: ("classes", "two classes")}.get(classes, ("classes",))
-    fitting = [name for name, measure in MEASURES.items() if measure.of in kinds]
+    fitting = {name: measure.compute for name, measure in MEASURES.items() if measure.of in kinds and measure.compute}
     if name not in fitting:
         what = f"{classes} classes" if classes else "numbers"
         raise InputError(f"measure {name!r} does not score {what}; these do: {', '.join(fitting)}")
-    return MEASURES[name]
+    return fitting[name]
 
 
 def score(name: str, predicted: ArrayLike, gold: ArrayLike) -> Score:
-    """A measure of predictions (class numbers, or numbers) with its BCa bootstrap interval over examples."""
+    """A measure of predictions (class numbers, or numbers) with its BCa bootstrap interval over examples.
+
+    Raises:
+        InputError: the measure is none of texts.
+    """
     x, y = np.asarray(predicted), np.asarray(gold)
     if name == "accuracy":
         return ratio_score(name, x == y, np.ones(len(x)))
+    compute = MEASURES[name].compute
+    if compute is None:
+        raise InputError(f"measure {name!r} does not score texts")
     if name == "spearman":  # order is all that counts, and whole numbers need no sorting in each resample
-        x, y = _codes(x), _codes(y)
-    found = paired_interval(MEASURES[name].compute, x, y)
+        x, y = order_codes(x), order_codes(y)
+    found = paired_interval(compute, x, y)
     return Score(name, found.mean, MEASURES[name].unit, found.low, found.high)
 
 
-def _constant(numbers: Numbers) -> Numbers:
-    """[...]: whether all numbers are the same; compared, as their variance need not come out as 0."""
-    return numbers.max(-1) == numbers.min(-1)
+def gold_values(examples: Sequence[SentencePair], labels: Sequence[str]) -> NDArray[np.generic]:
+    """[examples]: the place of each gold label among `labels`, int64; or without labels the number, float64.
 
-
-def _ranks(numbers: Numbers) -> Numbers:
-    """[..., n]: ranks from 1 along the last axis, equal numbers sharing the mean of theirs; by counting."""
-    coded = numbers.dtype.kind == "i" and numbers.min() >= 0 and numbers.max() < numbers.shape[-1]
-    codes = numbers if coded else _codes(numbers)
-    rows = codes.reshape(-1, codes.shape[-1])
-    width = int(rows.max()) + 1
-    places = rows + width * np.arange(len(rows))[:, None]
-    counts = np.bincount(places.ravel(), minlength=len(rows) * width).reshape(len(rows), width)
-    # Of `count` equal numbers that end at `last`, the mean rank is last - (count - 1) / 2.
-    means = counts.cumsum(axis=1) - (counts - 1) / 2
-    return means.ravel()[places].reshape(numbers.shape)
-
-
-def _codes(numbers: Numbers) -> Numbers:
-    """The same order in whole numbers from 0."""
-    return np.unique(numbers, return_inverse=True)[1].reshape(numbers.shape)
+    Raises:
+        InputError: a label is not one of `labels`, or is no finite number.
+    """
+    if not labels:
+        for example in examples:
+            if isinstance(example.label, str) or not np.isfinite(example.label):
+                raise InputError(f"label {example.label!r} in the data: regression needs finite numbers")
+        return np.asarray([example.label for example in examples], dtype=np.float64)
+    places = {label: number for number, label in enumerate(labels)}
+    if strange := {str(example.label) for example in examples} - set(places):
+        raise InputError(f"label {min(strange)!r} in the data: the task has {', '.join(labels)}")
+    return np.asarray([places[str(example.label)] for example in examples], dtype=np.int64)

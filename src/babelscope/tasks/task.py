@@ -1,15 +1,17 @@
-"""What every task offers: to the training loop, examples with a loss; to an evaluation, scores."""
+"""What the training loop is given of a task, examples with a loss, and what an evaluation gives, scores."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike, NDArray
-from torch import Tensor
 
 from babelscope.core.intervals import bca_interval
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
 
 
 class Score(NamedTuple):
@@ -39,7 +41,7 @@ def ratio_score(measure: str, numerators: ArrayLike, denominators: ArrayLike) ->
     return Score(measure, found.mean, "share", found.low, found.high, above, below)
 
 
-class Task(Protocol):
+class Objective(Protocol):
     """Training examples, a loss over some of them, and a measure on the dev sets.
 
     Models and batches are values that the task alone looks into; random choices come from the generator it is given.

@@ -7,16 +7,8 @@ from collections.abc import Sequence
 from transformers import PreTrainedTokenizerBase
 
 from babelscope.core.errors import InputError
-from babelscope.core.examples import SentencePair
+from babelscope.core.examples import Text
 from babelscope.encoders.pieces import Pieces
-
-Text = str | tuple[str, str]
-"""A sentence, or a pair of sentences."""
-
-
-def text_of(example: SentencePair) -> Text:
-    """What a classifier reads of an example."""
-    return example.first if example.second is None else (example.first, example.second)
 
 
 def encode_texts(

@@ -13,7 +13,7 @@ from transformers.pytorch_utils import Conv1D
 
 from babelscope.core.errors import InputError
 from babelscope.core.seeds import derive_seed
-from babelscope.tuning.checkpoint import weights_of
+from babelscope.tuning.checkpoint import module_weights
 
 _BASE = ".base_layer"
 """Where peft keeps a matrix that it adapts, inside of what replaces it."""
@@ -52,7 +52,7 @@ def adapted(layers: Sequence[nn.Module], rank: int, seed: int) -> Iterator[None]
 def merged_weights(model: nn.Module) -> dict[str, Tensor]:
     """The weights of a model by the names that they have without adapters, which are added to their matrices."""
     weights = {}
-    for name, tensor in weights_of(model).items():
+    for name, tensor in module_weights(model).items():
         if not _is_adapter(name):
             place, _, leaf = name.partition(_BASE)
             layer: Any = model.get_submodule(place) if leaf == ".weight" else None

@@ -76,18 +76,19 @@ def stage_starts(
     Raises:
         InputError: the run ends before the last stage begins.
     """
-    if schedule is None or schedule.gradual is None:
+    if schedule is None or schedule.chosen.stages == 1:
         return [1]
-    if schedule.every != "epoch":
-        starts = [1 + stage * schedule.every for stage in range(schedule.gradual)]
+    stages, length = schedule.chosen.stages, schedule.chosen.stage_length
+    if length != "epoch":
+        starts = [1 + stage * length for stage in range(stages)]
     else:
         batches = enumerate(all_batches(lengths, tuning, seed, groups), 1)
         starts = [1, *(step + 1 for step, (_, ends) in batches if ends)]
     total = count_steps(lengths, tuning, seed, groups)
     reached = sum(start <= total for start in starts)
-    if reached < schedule.gradual:
+    if reached < stages:
         raise InputError(
             f"schedule {schedule.name}: the run ends after {total} steps, when "
-            f"{reached} of {schedule.gradual} groups are trained; train for longer or give fewer groups"
+            f"{reached} of {stages} groups are trained; train for longer or give fewer groups"
         )
-    return starts[: schedule.gradual]
+    return starts[:stages]

@@ -73,7 +73,7 @@ def _draft(path: Path) -> Path:
     return path.with_suffix(".draft")
 
 
-def weights_of(model: nn.Module) -> dict[str, Tensor]:
+def module_weights(model: nn.Module) -> dict[str, Tensor]:
     """Parameters and buffers by name, each shared (tied) tensor once."""
     return {**dict(model.named_parameters()), **dict(model.named_buffers())}
 
@@ -81,7 +81,7 @@ def weights_of(model: nn.Module) -> dict[str, Tensor]:
 @torch.no_grad()
 def set_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
     """Copy weights into the model, tied tensors included."""
-    for name, tensor in weights_of(model).items():
+    for name, tensor in module_weights(model).items():
         tensor.copy_(weights[name])
 
 
@@ -92,7 +92,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
 
 def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, state: State) -> None:
     """Write weights, the moments of an optimizer with one parameter a group, and the state."""
-    tensors = {f"model/{name}": tensor for name, tensor in weights_of(model).items()}
+    tensors = {f"model/{name}": tensor for name, tensor in module_weights(model).items()}
     for number, group in enumerate(optimizer.param_groups):
         moments = optimizer.state[group["params"][0]]  # empty while a group waits for its first step
         tensors |= {f"{moment}/{number}": moments[moment] for moment in _MOMENTS if moments}

@@ -13,7 +13,7 @@ from babelscope.core.errors import InputError
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.tuning.adapters import adapted
 from babelscope.tuning.flat import flattened
-from babelscope.tuning.schedule import Schedule, check_schedule, entry_stages, rate_factors
+from babelscope.tuning.schedule import Schedule
 
 
 class Rule(NamedTuple):
@@ -129,10 +129,10 @@ def _parts(backbone: PreTrainedModel, schedule: Schedule, starts: Sequence[int])
     that layer; a pooler is a part of the head.
     """
     layers = layers_of(backbone)
-    check_schedule(schedule, len(layers))
-    stages = entry_stages(schedule, len(layers))
+    schedule.check(len(layers))
+    stages = schedule.entry_stages(len(layers))
     steps = [starts[stage] if stage is not None and stage < len(starts) else None for stage in stages]
-    factors, lora = rate_factors(schedule, len(layers)), schedule.lora is not None
+    factors, lora = schedule.rate_factors(len(layers)), schedule.lora is not None
     parts = [Part(backbone, None if lora else steps[0], factors[0])]
     of_layers = zip(layers, steps[1:], factors[1:], strict=True)
     parts += [Part(layer, step, factor, lora and step is not None) for layer, step, factor in of_layers]

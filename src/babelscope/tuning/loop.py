@@ -20,10 +20,11 @@ from torch.optim import Optimizer
 
 from babelscope.core.errors import DivergedError, InputError
 from babelscope.core.hashing import digest
+from babelscope.core.keyed import keyed_fields
 from babelscope.core.seeds import derive_seed
 from babelscope.encoders.pieces import EVALUATION_TOKENS
 from babelscope.tasks.apart import Apart
-from babelscope.tasks.task import Task
+from babelscope.tasks.task import Objective
 from babelscope.tuning.adapters import merged_weights
 from babelscope.tuning.batches import all_batches, count_steps, epoch_batches, stage_starts
 from babelscope.tuning.checkpoint import (
@@ -72,7 +73,7 @@ class History:
 
 def tune(
     model: nn.Module,
-    task: Task,
+    task: Objective,
     tuning: Tuning,
     seed: int,
     folder: Path,
@@ -156,7 +157,7 @@ def tune(
     return History(state.points, state.best_step, state.step, total)
 
 
-def _loss(model: nn.Module, task: Task, tuning: Tuning, indices: NDArray[np.int64], seed: int) -> Tensor:
+def _loss(model: nn.Module, task: Objective, tuning: Tuning, indices: NDArray[np.int64], seed: int) -> Tensor:
     batch = task.batch(indices, torch.Generator().manual_seed(seed))
     with torch.autocast(tuning.device, torch.bfloat16, enabled=tuning.precision == "bfloat16"):
         return task.loss(model, batch)
@@ -170,18 +171,18 @@ def _descend(loss: Tensor, part: TrainedPart, optimizer: Optimizer, tuning: Tuni
     optimizer.zero_grad(set_to_none=False)
 
 
-def _read(model: nn.Module, task: Task, tuning: Tuning) -> None:
+def _read(model: nn.Module, task: Objective, tuning: Tuning) -> None:
     """Have the model read all examples, in batches that follow from them alone."""
     for indices in epoch_batches(task.lengths, EVALUATION_TOKENS, 0, 0, _groups(task)):
         _loss(model, task, tuning, indices, 0)
 
 
-def _groups(task: Task) -> NDArray[np.int64] | None:
+def _groups(task: Objective) -> NDArray[np.int64] | None:
     return task.groups if isinstance(task, Apart) else None
 
 
 @torch.no_grad()
-def _validate(model: nn.Module, task: Task, state: State, part: TrainedPart) -> bool:
+def _validate(model: nn.Module, task: Objective, state: State, part: TrainedPart) -> bool:
     """Add the dev sets' values to the curves; True if their mean is the best so far."""
     model.eval()
     values = task.evaluate(model)
@@ -223,9 +224,12 @@ def _diverged(value: float, step: int, rate: float, tuning: Tuning) -> DivergedE
     return DivergedError(f"the training loss became {value} at step {step}, learning rate {rate:.3g}: {hint}")
 
 
-def _run_digest(task: Task, tuning: Tuning, seed: int, schedule: Schedule | None) -> str:
-    declared = [one.model_dump(mode="json") for one in (tuning, schedule) if one is not None]
-    return digest([declared[0], seed, task.lengths.tolist(), *declared[1:]])
+def _run_digest(task: Objective, tuning: Tuning, seed: int, schedule: Schedule | None) -> str:
+    counted = [
+        given.model_dump(mode="json", include={name for name, _ in keyed_fields(given)})
+        for given in (tuning, schedule) if given is not None
+    ]  # fmt: skip
+    return digest([counted[0], seed, task.lengths.tolist(), *counted[1:]])
 
 
 @contextmanager

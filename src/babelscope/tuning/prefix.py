@@ -24,7 +24,7 @@ from transformers import PreTrainedModel
 from babelscope.tuning.bypass import Bypass
 from babelscope.tuning.freezing import backbone_of, layers_of
 from babelscope.tuning.memo import StateMemo
-from babelscope.tuning.schedule import Schedule, constant_layers
+from babelscope.tuning.schedule import Schedule
 
 Paused = Callable[[], AbstractContextManager[None]]
 """Within `paused()` all layers are computed, so that they can be looked at."""
@@ -57,7 +57,7 @@ def recalling(
         return
     backbone = backbone_of(model)
     layers = layers_of(backbone)
-    depth = min(constant_layers(schedule, len(layers)), len(layers) - 1)
+    depth = min(schedule.constant_layers(len(layers)), len(layers) - 1)
     needed = int(lengths.sum()) * backbone.config.hidden_size * 4
     if depth < 1 or not memo.open(layer_digests(backbone, depth), needed, folder):
         yield nullcontext

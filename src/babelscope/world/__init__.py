@@ -1,6 +1,11 @@
-"""The artificial world: a family of languages built from shared meanings, whose relatedness is known."""
+"""The artificial world: languages built from shared meanings, whose relatedness is known.
 
-from babelscope.world.family import FAMILY
+Here is what makes text, treebanks and labelled sentences of meanings. A new language is a file in `languages/`.
+Needs the standard library alone.
+"""
+
+from babelscope.world.family import LANGUAGES
+from babelscope.world.languages import FAMILY
 from babelscope.world.world import World
 
-__all__ = ["FAMILY", "World"]
+__all__ = ["FAMILY", "LANGUAGES", "World"]

@@ -94,11 +94,6 @@ def specialise(chance: Chance, clause: Clause) -> Clause | None:
 # Edits that change what is said
 
 
-def negate(chance: Chance, clause: Clause) -> Clause | None:
-    """Deny what was said, or say what was denied."""
-    return replace(clause, negated=not clause.negated)
-
-
 def oppose(chance: Chance, clause: Clause) -> Clause | None:
     """The predicate or the adverb becomes its antonym."""
     antonyms = {site: antonym(getattr(clause, site)) for site in ("predicate", "adverb")}

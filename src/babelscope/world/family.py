@@ -1,12 +1,16 @@
-"""The family: nine languages, their grammar, their descent and their script."""
+"""What a language of the world is: its grammar, its descent and its script; and the table of all of them."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Literal
 
+from babelscope.core.errors import InputError
 from babelscope.core.languages import Language
-from babelscope.world.lexicon import SoundChange
+from babelscope.core.plugins import import_plugins
+from babelscope.world.lexicon import SCRIPTS, SoundChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,75 +36,79 @@ class Grammar:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A language of the family. `parent` None: an isolate, whose roots are all its own.
+    """A language of the world. `parent` None: an isolate, whose roots are all its own.
 
     `replaced` is the share of the parent's roots that gave way to new ones; `lexicon_of` names a language
-    whose words this one shares to the last letter, though it writes them in another script.
+    whose words this one shares to the last letter, though it writes them in another script. `seen`: whether
+    encoders are pre-trained on it.
     """
 
     language: Language
     role: str
+    """In a few words, what it is to the source; tables and labels show it."""
     grammar: Grammar
-    seen: bool = True
+    seen: bool = False
     parent: str | None = None
     changes: tuple[SoundChange, ...] = ()
     replaced: float = 0.0
     lexicon_of: str | None = None
 
 
-def _changes(*rules: str) -> tuple[SoundChange, ...]:
-    return tuple(SoundChange(*rule.split(">")) for rule in rules)
+class Languages(Mapping[str, Member]):
+    """Language code -> language, in alphabetical order, those that other installed packages bring included."""
+
+    def __init__(self) -> None:
+        self.registered: dict[str, Member] = {}
+        """Those that are there so far; other packages are not asked for theirs."""
+
+    def __getitem__(self, code: str) -> Member:
+        import_plugins()
+        return self.registered[code]
+
+    def __iter__(self) -> Iterator[str]:
+        import_plugins()
+        return iter(self.registered)
+
+    def __len__(self) -> int:
+        import_plugins()
+        return len(self.registered)
+
+    def register(self, member: Member) -> Member:
+        """Add a language. What is made of the others stays as it is: every language has streams of chance of its own.
+
+        Raises:
+            InputError: its code is none for an artificial language, or taken by another; its script or its parent is
+                not known.
+        """
+        _check(member, self.registered)
+        self.registered = dict(sorted((self.registered | {member.language.code: member}).items()))
+        return member
+
+    def unregister(self, code: str) -> None:
+        """Take a language out again; nothing happens if there is none of that code."""
+        self.registered.pop(code, None)
 
 
-_SOURCE = Grammar()
-_RELATIVE = Grammar(adjective_plural="m", plural="m", verb_plural="m", past="da")
-_MEMBERS = (
-    Member(Language("qaa", "Qaa", "Latn"), "source", _SOURCE),
-    Member(
-        Language("qab", "Qab", "Latn"), "near", Grammar(past="da", adverb_first=True),
-        parent="qaa", changes=_changes("t(?=[aeiou])>d", "u$>o", "v>b"), replaced=0.1,
-    ),
-    Member(
-        Language("qac", "Qac", "Cyrl"), "near, other script", Grammar(past="ta", plural="m", verb_plural="m"),
-        parent="qaa", changes=_changes("n$>m", "p(?=[aeiou])>f", "j>z"), replaced=0.1,
-    ),
-    Member(
-        Language("qad", "Qad", "Latn"), "middle",
-        Grammar(adjective_after=True, negation_after=True, plural="s", verb_plural="s", past="k", adjective_plural="s"),
-        parent="qaa", changes=_changes("k(?=[ei])>c", "(?<=[aeiou])s(?=[aeiou])>r", "o$>u", "h>"), replaced=0.35,
-    ),
-    Member(
-        Language("qae", "Qae", "Latn"), "far",
-        Grammar("SOV", postpositions=True, possessor_first=True, relative_first=True, definite_article=False,
-                indefinite_article=False, negation_after=True, adverb_first=True, plural="l", verb_plural="l",
-                past="mi", accusative="k"),
-        parent="qaa", changes=_changes("b>p", "d>t", "g>k", "e>y", "w>v"), replaced=0.65,
-    ),
-    Member(
-        Language("qaf", "Qaf", "Grek"), "isolate",
-        Grammar("VSO", adjective_after=True, indefinite_article=False, plural="r", verb_plural="r", past="so"),
-    ),
-    Member(
-        Language("qag", "Qag", "Latn"), "unseen, near", _RELATIVE, seen=False,
-        parent="qaa", changes=_changes("d>t", "i$>e", "f>h", "n$>m"), replaced=0.12,
-    ),
-    Member(
-        Language("qah", "Qah", "Grek"), "unseen, near, other script", _RELATIVE, seen=False, lexicon_of="qag",
-    ),
-    Member(
-        Language("qai", "Qai", "Cyrl"), "unseen, isolate",
-        Grammar("SOV", adjective_after=True, postpositions=True, definite_article=False, negation_after=False,
-                determiner_after=True, plural="z", verb_plural="d", past="ne"), seen=False,
-    ),
-)  # fmt: skip
+LANGUAGES = Languages()
+register = LANGUAGES.register
 
-FAMILY: dict[str, Member] = {member.language.code: member for member in _MEMBERS}
-"""Language code -> member, the source first, by distance from it, the unseen ones last."""
+
+def _check(member: Member, known: Mapping[str, Member]) -> None:
+    code = member.language.code
+    if not re.fullmatch("q[a-t][a-z]", code):
+        raise InputError(f"{code!r}: not the code of an artificial language; those are qaa to qtz, such as qaj")
+    if known.get(code, member) != member:
+        raise InputError(f"{code}: there is another language of that code; take the next one that is free")
+    if member.language.script not in SCRIPTS:
+        raise InputError(f"{code}: no script {member.language.script!r}; there are {', '.join(SCRIPTS)}")
+    for other in filter(None, (member.parent, member.lexicon_of)):
+        if other not in known or other == code:
+            raise InputError(f"{code}: no language {other!r} to take words from; there are {', '.join(known)}")
 
 
 def typological_distance(first: str, second: str) -> float:
     """Share of the grammar's word-order and category features (not suffixes) in which two languages differ."""
     suffixes = {"plural", "verb_plural", "past", "accusative", "adjective_plural"}
     features = [field.name for field in fields(Grammar) if field.name not in suffixes]
-    one, other = FAMILY[first].grammar, FAMILY[second].grammar
+    one, other = LANGUAGES[first].grammar, LANGUAGES[second].grammar
     return sum(getattr(one, name) != getattr(other, name) for name in features) / len(features)

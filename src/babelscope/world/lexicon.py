@@ -50,6 +50,11 @@ class SoundChange:
         return re.sub(self.pattern, self.replacement, root)
 
 
+def sound_changes(*rules: str) -> tuple[SoundChange, ...]:
+    """Sound changes from their short form: `sound_changes("t(?=[aeiou])>d", "h>")`."""
+    return tuple(SoundChange(*rule.split(">")) for rule in rules)
+
+
 def changed(root: Root, changes: Iterable[SoundChange]) -> Root:
     """The root after all changes, in their order."""
     form = root.form

@@ -1,4 +1,4 @@
-"""The page that shows the languages side by side: `python -m babelscope.world.showcase > docs/languages.md`."""
+"""The page that shows the family side by side: `python -m babelscope.world.showcase > docs/languages.md`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from itertools import zip_longest
 from typing import Any
 
 from babelscope.world.concepts import Concept, inventory
-from babelscope.world.family import FAMILY, Grammar, Member
+from babelscope.world.family import Grammar, Member
+from babelscope.world.languages import FAMILY
 from babelscope.world.meaning import Clause, Nominal
 from babelscope.world.realise import Node, realise, write
 from babelscope.world.world import Inflector, World, suffix

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
@@ -11,8 +10,9 @@ from babelscope.core.errors import InputError
 from babelscope.core.examples import Parallel, Sentence, SentencePair, Tagged
 from babelscope.world.chance import Chance
 from babelscope.world.concepts import Concept
-from babelscope.world.family import FAMILY, Grammar, Member, typological_distance
+from babelscope.world.family import LANGUAGES, Grammar, Member, typological_distance
 from babelscope.world.judgements import DRAWS, Judgement
+from babelscope.world.languages import FAMILY
 from babelscope.world.lexicon import SCRIPTS, Lexicon, cognate_share, coin_lexicon, coin_names, inherit, shared_names
 from babelscope.world.meaning import Clause, draw_sentence
 from babelscope.world.pairs import draw_pairs
@@ -32,31 +32,40 @@ class Relatedness(NamedTuple):
     typology: float
 
 
+class Lexicons(dict[str, Lexicon]):
+    """Language code -> concept -> root; each is made when it is first asked for, after its parent's."""
+
+    def __init__(self, seed: int):
+        super().__init__()
+        self._seed = seed
+
+    def __missing__(self, code: str) -> Lexicon:
+        member, chance = LANGUAGES[code], Chance("lexicon", self._seed, code)
+        if member.lexicon_of:
+            lexicon = self[member.lexicon_of]
+        elif member.parent:
+            lexicon = inherit(chance, self[member.parent], member.changes, member.replaced, code)
+        else:
+            lexicon = coin_lexicon(chance, coin_names(Chance("names", self._seed)), code)
+        return self.setdefault(code, lexicon)
+
+
 class World:
-    """All languages of the family for one seed. The same seed gives the same bytes everywhere."""
+    """All languages for one seed. The same seed gives the same bytes everywhere.
+
+    What is made of a language depends on its own definition and those of the languages that its words are from, not
+    on which others there are.
+    """
 
     def __init__(self, seed: int = 0):
         self.seed = seed
-
-    @cached_property
-    def lexicons(self) -> dict[str, Lexicon]:
-        """Language code -> concept -> root, parents before daughters."""
-        names = coin_names(Chance("names", self.seed))
-        lexicons: dict[str, Lexicon] = {}
-        for code, member in FAMILY.items():
-            chance = Chance("lexicon", self.seed, code)
-            if member.lexicon_of:
-                lexicons[code] = lexicons[member.lexicon_of]
-            elif member.parent:
-                lexicons[code] = inherit(chance, lexicons[member.parent], member.changes, member.replaced, code)
-            else:
-                lexicons[code] = coin_lexicon(chance, names, code)
-        return lexicons
+        self.lexicons = Lexicons(seed)
 
     def text(self, language: str, count: int, switched: float = 0.0) -> list[str]:
         """Non-parallel sentences for pre-training, words separated by spaces.
 
-        `switched` is the share, of the words that have a meaning, replaced by another seen language's word for it.
+        `switched` is the share, of the words that have a meaning, replaced by the word for it of another language of
+        the family that encoders have seen.
         Punctuation and digits are never replaced, and shared names look the same in every language: with 0.2 about a
         sixth of all words differ.
         """
@@ -116,10 +125,10 @@ class World:
         return [(one, other) for one, other in said]
 
     def member(self, language: str) -> Member:
-        """The family's entry for a language code; an unknown code is an `InputError`."""
-        if language not in FAMILY:
-            raise InputError(f"the world has no language {language!r}; there are {', '.join(FAMILY)}")
-        return FAMILY[language]
+        """The definition of a language by its code; an unknown code is an `InputError`."""
+        if language not in LANGUAGES:
+            raise InputError(f"the world has no language {language!r}; there are {', '.join(LANGUAGES)}")
+        return LANGUAGES[language]
 
     def relatedness(self, first: str, second: str) -> Relatedness:
         """How closely two languages are related: known from their making, not estimated from data."""

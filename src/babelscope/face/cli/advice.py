@@ -29,7 +29,8 @@ def advise(
 ) -> None:
     """Say which encoder and recipe suit a language: first by looking, then by a plan, and with --run by trying."""
     from babelscope.advise.command import advise as ask
-    from babelscope.advise.request import Places, asked
+    from babelscope.advise.outputs import Outputs
+    from babelscope.advise.request import asked
     from babelscope.engine.store import Store
     from babelscope.face.display import RunDisplay, show_section
 
@@ -39,7 +40,7 @@ def advise(
     }  # fmt: skip
     request, kept = asked(given), Store(store)
     ask(
-        request, Places(output, store, export), run, lambda text: err.print(text, markup=False, highlight=False),
+        request, Outputs(output, store, export), run, lambda text: err.print(text, markup=False, highlight=False),
         lambda section: show_section(section, out), lambda plan: RunDisplay(plan, kept, err),
     )  # fmt: skip
     if export:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from babelscope.core.intervals import Interval, student_t_interval
 from babelscope.core.row import Row
-from babelscope.measures.landscape import barrier
+from babelscope.measures.formulas.landscape import barrier
 from babelscope.report.between.lines import Between, Line, lies_between, name_of
 from babelscope.report.kinds import is_score, main_measure
 from babelscope.report.model import Report

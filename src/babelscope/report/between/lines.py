@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from babelscope.core.intervals import Interval, student_t_interval
 from babelscope.core.row import Row
-from babelscope.measures.landscape import reach
+from babelscope.measures.formulas.landscape import reach
 from babelscope.report.kinds import main_measure, rises
 from babelscope.report.model import Report
 

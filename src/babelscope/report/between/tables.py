@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from babelscope.core.intervals import student_t_interval
-from babelscope.measures.landscape import area_above
+from babelscope.measures.formulas.landscape import area_above
 from babelscope.report.between.gains import FewShot, SeedMean, few_shots, seed_means
 from babelscope.report.between.line_tables import line_table, rise_table
 from babelscope.report.between.lines import DROP, Between, Flatness, name_of

@@ -1,9 +1,9 @@
-"""Whether a study scores what it contrasts, and has the surgeries whose costs it asks for."""
+"""Whether a study scores what it contrasts."""
 
 from __future__ import annotations
 
+from babelscope.core.faults import Faults
 from babelscope.study.compile.encoders import ResolvedEncoders
-from babelscope.study.compile.faults import Faults
 from babelscope.study.declare import Condition, Study
 
 AS_IT_IS = "null"
@@ -22,25 +22,19 @@ def check_contrasts(study: Study, encoders: ResolvedEncoders, faults: Faults) ->
             _check_condition(f"contrasts.{k}.{side}", getattr(contrast, side), scored, faults)
 
 
-def check_costs(study: Study, faults: Faults) -> None:
-    """Note surgeries that there are not."""
-    names = [surgery.name for surgery in study.surgeries if surgery]
-    for k, name in enumerate(study.costs):
-        if name not in names:
-            faults.add(f"costs.{k}", f"no surgery is named {name}; there are {', '.join(names) or 'none'}")
-
-
 def _scored(study: Study, encoders: ResolvedEncoders) -> dict[str, list[str | None]]:
     """For each encoder and each baseline, by the names that rows have, the surgeries; None for it as it is."""
     scored: dict[str, list[str | None]] = {}
-    for encoder, _ in encoders.conditions():
+    for encoder, _ in encoders.conditions() if study.tasks else ():
         scored.setdefault(encoder.labels["encoder"], []).append(encoder.labels.get("surgery"))
     return scored | {name: [None] for transfer in study.tasks.values() for name in transfer.baselines}
 
 
 def _check_condition(path: str, given: Condition, scored: dict[str, list[str | None]], faults: Faults) -> None:
     if given.encoder not in scored:
-        problem = f"no encoder or baseline that is scored is named {given.encoder}; there are {', '.join(scored)}"
+        problem = (
+            f"no encoder or baseline that is scored is named {given.encoder}; there are {', '.join(scored) or 'none'}"
+        )
         faults.add(f"{path}.encoder", problem)
     elif given.surgery not in scored[given.encoder]:
         surgeries = dict.fromkeys(name or AS_IT_IS for name in scored[given.encoder])

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from babelscope.core.errors import InputError
+from babelscope.core.faults import Faults
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import FileData
 from babelscope.corpora.parallel import FilePairs, WorldPairs, find_pairs
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.places import locate
 from babelscope.steps import Adapt, EncoderStep, Load, Operate, Pretrain
-from babelscope.study.compile.faults import Faults
 from babelscope.study.declare import Study
 from babelscope.study.encoders import Adaptation, Pretraining
-from babelscope.surgery.declare import donors_of
+from babelscope.surgery import donors_of
 from babelscope.tuning.probes import START
 
 Given = str | Pretraining | Adaptation
@@ -156,9 +156,6 @@ class ResolvedEncoders:
                 self.named.setdefault(encoder.labels["encoder"], encoder)
                 if isinstance(given, str):
                     self.named[given] = encoder
-        vocabulary = self.study.vocabulary
-        if vocabulary and vocabulary.reference not in self.named:
-            self.faults.add("vocabulary.reference", _unnamed(vocabulary.reference, self.named))
         tuned = [name for name, encoder in self.named.items() if encoder in self.found]
         for k, surgery in enumerate(self.study.surgeries):
             for name in surgery.encoders if surgery else ():

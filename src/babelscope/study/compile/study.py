@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import product
 
+from babelscope.core.faults import Faults
+from babelscope.core.step import Step
 from babelscope.corpora.datasets import FileData
 from babelscope.corpora.parallel import FilePairs
+from babelscope.measures import Compiled
 from babelscope.steps import Adapt, EncoderStep
 from babelscope.steps.plan import Plan
-from babelscope.study.compile.comparisons import check_comparisons, comparisons
-from babelscope.study.compile.contrasts import check_contrasts, check_costs
+from babelscope.study.compile.contrasts import check_contrasts
 from babelscope.study.compile.encoders import ResolvedEncoders
-from babelscope.study.compile.faults import Faults
-from babelscope.study.compile.measures import check_languages, find_texts, measure_encoders
-from babelscope.study.compile.similarities import find_all_parallel, similarities
-from babelscope.study.compile.surfaces import find_data, surfaces
 from babelscope.study.compile.surgeries import check_surgeries
 from babelscope.study.compile.transfers import ResolvedTransfer, resolve_transfer
 from babelscope.study.declare import Study
-from babelscope.tuning.schedule import check_duration, check_schedule
 
 
 def compile_study(study: Study) -> Plan:
@@ -32,32 +29,49 @@ def compile_study(study: Study) -> Plan:
     faults = Faults()
     encoders = ResolvedEncoders.of(study, faults)
     transfers = {name: resolve_transfer(study, name, encoders, faults) for name in study.tasks}
-    conditions = list(encoders.conditions())
-    check_languages(study, faults)
-    texts, between = find_texts(study, faults), find_data(study, transfers, faults)
-    parallel = find_all_parallel(study, transfers, faults)
-    operated = list(dict.fromkeys(encoder for encoder, _ in conditions))
+    compiled = _compiled(study, encoders, transfers)
+    operated = list(dict.fromkeys(encoder for encoder, _ in compiled.conditions))
+    for k, measure in enumerate(study.measures):
+        told = f"measures.{k} is of the kind {measure.kind}; entries are counted from 0"
+        measure.check(compiled, faults.within(f"measures.{k}", told))
     check_surgeries(study, encoders, operated, faults)
     _check_schedules(study, operated, faults)
     _check_heads(encoders, transfers, faults)
     _check_apart(encoders, transfers, faults)
     check_contrasts(study, encoders, faults)
-    check_costs(study, faults)
-    check_comparisons(study, encoders, transfers, faults)
     faults.report(study.name)
-    return Plan.of([
-        *measure_encoders(encoders, texts),
-        *(step for transfer in transfers.values() for step in (*transfer.baselines(), *transfer.untuned())),
-        *(
-            step
-            for transfer in transfers.values()
-            for encoder, seed in conditions
-            for step in transfer.evaluations(encoder, seed)
-        ),
-        *similarities(study, parallel, transfers, conditions),
-        *surfaces(study, between, transfers, conditions),
-        *comparisons(study, encoders, transfers),
-    ])  # fmt: skip
+    first, last = (
+        [step for measure in study.measures if measure.before_tuning is early for step in measure.steps(compiled)]
+        for early in (True, False)
+    )
+    return Plan.of([*first, *_scores(transfers.values(), compiled), *last])
+
+
+def _compiled(study: Study, encoders: ResolvedEncoders, transfers: Mapping[str, ResolvedTransfer]) -> Compiled:
+    """What measures see of the study: donors that are none of its encoders are left out."""
+    own = (*encoders.found, *encoders.references)
+    return Compiled(
+        measures=study.measures,
+        encoders=tuple(encoders.found),
+        named={name: encoder for name, encoder in encoders.named.items() if encoder in own},
+        complete=encoders.all_found,
+        conditions=list(encoders.conditions()),
+        tasks=transfers,
+        surgeries=tuple(surgery.name for surgery in study.surgeries if surgery),
+        schedules=study.schedules,
+        seeds=study.seeds,
+        world_seed=study.world_seed,
+    )
+
+
+def _scores(transfers: Collection[ResolvedTransfer], compiled: Compiled) -> Iterator[Step]:
+    """What the tasks' models score, after what needs no tuning."""
+    for transfer in transfers:
+        yield from transfer.baselines()
+        yield from transfer.untuned()
+    for transfer in transfers:
+        for encoder, seed in compiled.conditions:
+            yield from transfer.evaluations(encoder, seed)
 
 
 def _check_schedules(study: Study, encoders: Iterable[EncoderStep], faults: Faults) -> None:
@@ -67,9 +81,9 @@ def _check_schedules(study: Study, encoders: Iterable[EncoderStep], faults: Faul
     for k, schedule in enumerate(study.schedules):
         if schedule:
             for count in layers:
-                faults.resolve(f"schedules.{k}", check_schedule, schedule, count)
+                faults.resolve(f"schedules.{k}", schedule.check, count)
             for epochs, steps in durations:
-                faults.resolve(f"schedules.{k}", check_duration, schedule, epochs, steps)
+                faults.resolve(f"schedules.{k}", schedule.check_duration, epochs, steps)
 
 
 def _check_heads(encoders: ResolvedEncoders, transfers: Mapping[str, ResolvedTransfer], faults: Faults) -> None:

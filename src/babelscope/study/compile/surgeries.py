@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from babelscope.core.faults import Faults
 from babelscope.encoders.places import word_width
 from babelscope.steps import Adapt, EncoderStep, Load, Operate, Pretrain
 from babelscope.study.compile.encoders import ResolvedEncoders
-from babelscope.study.compile.faults import Faults
 from babelscope.study.declare import Study
-from babelscope.surgery.declare import donors_of
-from babelscope.surgery.fit import check_operations
+from babelscope.surgery import check_operations, donors_of
 
 
 def check_surgeries(study: Study, encoders: ResolvedEncoders, operated: Iterable[EncoderStep], faults: Faults) -> None:
     """Note layers that encoders do not have, and donors' embeddings of another width without a bridge."""
     paths = {surgery.name: f"surgeries.{k}" for k, surgery in enumerate(study.surgeries) if surgery}
-    for one in operated:
-        if isinstance(one, Operate):
-            donors = {name: _word_width(encoders.named.get(name)) for name in donors_of(one.operations)}
+    for step in operated:
+        if isinstance(step, Operate):
+            donors = {name: _word_width(encoders.named.get(name)) for name in donors_of(step.operations)}
             faults.resolve(
-                paths[one.surgery], check_operations, one.encoder.labels["encoder"], one.operations,
-                one.encoder.layers, _word_width(one.encoder), donors,
+                paths[step.surgery], check_operations, step.encoder.labels["encoder"], step.operations,
+                step.encoder.layers, _word_width(step.encoder), donors,
             )  # fmt: skip
 
 

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import cast
 
+from babelscope.core.faults import Faults
 from babelscope.core.step import Step
-from babelscope.core.tasks import TASKS, TaskName
+from babelscope.core.tasks import ENTITIES, Task
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset, FileData
 from babelscope.corpora.sources import Split
-from babelscope.measure_steps import Probe
+from babelscope.measures.probing import Probe, Probing
 from babelscope.steps import Baseline, EncoderStep, Evaluate, Operate, Recurrent, Tune
 from babelscope.study.compile.encoders import ResolvedEncoders
-from babelscope.study.compile.faults import Faults
 from babelscope.study.declare import Study, Transfer
-from babelscope.study_measures import Probing
+from babelscope.tasks.kinds import BILSTM, kind_of
 from babelscope.tuning.probes import Corpus, Probes
 from babelscope.tuning.schedule import Schedule
 from babelscope.tuning.settings import RECURRENT
-
-RECURRENT_BASELINE = "bilstm"
-"""The baseline that is tuned like an encoder."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +26,8 @@ class ResolvedTransfer:
     """What a transfer of a study names, looked up."""
 
     study: Study
-    task: TaskName
+    task: Task
+    """With its classes, where it is declared."""
     transfer: Transfer
     train: tuple[Dataset, ...]
     dev: tuple[Dataset, ...]
@@ -50,12 +47,12 @@ class ResolvedTransfer:
     @property
     def predicts_pieces(self) -> bool:
         """Whether encoders need a masked language model head."""
-        return TASKS[self.task].kind == "language model" or bool(self.probes and self.probes.perplexity)
+        return kind_of(self.task).needs_mlm_head or bool(self.probes and self.probes.perplexity)
 
     def baselines(self) -> Iterator[Step]:
         """What is scored beside the encoders."""
         for name in self.transfer.baselines:
-            if name == RECURRENT_BASELINE:
+            if name == BILSTM:
                 models = map(self.recurrent, self.study.seeds)
                 yield from (Evaluate(model=model, data=one) for model in models for one in self.test)
             else:
@@ -96,7 +93,7 @@ class ResolvedTransfer:
 def resolve_transfer(study: Study, name: str, encoders: ResolvedEncoders, faults: Faults) -> ResolvedTransfer:
     """Look up the data of one of the study's tasks, and the encoders that it is for."""
     transfer = study.tasks[name]
-    task, path = cast(TaskName, transfer.task or name), f"tasks.{name}"
+    task, path = study.task(name), f"tasks.{name}"
 
     def find(key: str, names: tuple[str, ...], split: Split) -> tuple[Dataset, ...]:
         sizes, types = dict(zip(names, transfer.sizes.of(split, len(names)), strict=True)), transfer.entity_types
@@ -110,10 +107,9 @@ def resolve_transfer(study: Study, name: str, encoders: ResolvedEncoders, faults
     few = (one.model_copy(update={"examples": transfer.shots}) for one in train[enough:])
     train = (*train[:enough], *few)
     _check_apart(path, (*train, *dev), test, faults)
-    types = _entity_types(path, transfer, train, faults) if TASKS[task].kind == "entities" else ()
-    dev, test = (
-        (tuple(datasets.limited(data, types) for data in part) for part in (dev, test)) if types else (dev, test)
-    )
+    types = _entity_types(path, transfer, train, faults) if task.reads == ENTITIES else ()
+    task = _with_classes(path, task, train, faults)
+    dev, test = (tuple(_told(task, types, data) for data in part) for part in (dev, test))
     probes = _resolve_probes(f"{path}.probes", task, transfer.probes, study, faults) if transfer.probes else None
     references = tuple(encoder for encoder in encoders.references if encoder is not None)
     names = transfer.encoders if encoders.all_found else ()
@@ -139,8 +135,25 @@ def _entity_types(path: str, transfer: Transfer, train: tuple[Dataset, ...], fau
     return types
 
 
-def _resolve_probes(path: str, task: TaskName, declared: Probing, study: Study, faults: Faults) -> Probes:
-    def find(key: str, task: TaskName, names: tuple[str, ...]) -> tuple[Dataset, ...]:
+def _with_classes(path: str, task: Task, train: tuple[Dataset, ...], faults: Faults) -> Task:
+    """The task with its classes: those of the training data, unless it has them already."""
+
+    def learned() -> tuple[str, ...]:
+        return kind_of(task).classes(task, [example for data in train for example in data.read()])
+
+    if task.known_as or not train:
+        return task
+    return task.model_copy(update={"labels": faults.resolve(f"{path}.train", learned) or ()})
+
+
+def _told(task: Task, types: tuple[str, ...], data: Dataset) -> Dataset:
+    """The same data, refused when they are read if they have a class or an entity type that the training data lack."""
+    told = datasets.limited(data, types) if types else data
+    return told.model_copy(update={"task": task}) if kind_of(task).closed else told
+
+
+def _resolve_probes(path: str, task: Task, declared: Probing, study: Study, faults: Faults) -> Probes:
+    def find(key: str, task: str | Task, names: tuple[str, ...]) -> tuple[Dataset, ...]:
         split, size = declared.split, declared.sentences
         return faults.resolve_all(
             f"{path}.{key}", lambda one: datasets.find(task, one, split, size, study.world_seed), names

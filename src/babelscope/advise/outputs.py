@@ -1,0 +1,61 @@
+"""Whether the page, the results and the model can be written where they should."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from babelscope.core.errors import InputError
+
+VERDICT = "The verdict"
+"""The heading of a page that a run has written."""
+
+
+class Outputs(NamedTuple):
+    """Where things are written."""
+
+    page: Path = Path("advice.html")
+    store: Path = Path("babelscope-store")
+    export: Path | None = None
+
+
+def check_outputs(outputs: Outputs, run: bool) -> None:
+    """Try where things are to be written before anything is computed; nothing is written.
+
+    Raises:
+        InputError: one of them cannot be written to, or is there already; says which option names it.
+    """
+    page, store, export = outputs
+    if not page.resolve().parent.is_dir():
+        raise InputError(f"{page}: there is no folder {page.parent}; make it, or give another -o")
+    if page.resolve() in [folder.resolve() for folder in (store, export) if folder]:
+        raise InputError(f"{page}: given for the page and for a folder; give another -o")
+    if page.is_dir():
+        raise InputError(f"{page}: a folder; give -o the name of a file")
+    _check_writable("-o", page)
+    if run:
+        _check_writable("--store", store)
+    elif page.is_file() and VERDICT in page.read_text(encoding="utf-8", errors="replace"):
+        raise InputError(f"{page}: has the verdict of a run, which a plan would replace; give another -o")
+    if export is None:
+        return
+    if not run:
+        raise InputError("--export writes a model of a run; give --run too")
+    if export.exists():
+        raise InputError(
+            f"{export}: already there; give --export a name that does not exist yet, or leave it out to see the "
+            "verdict of a run that is done"
+        )
+    if export.resolve().is_relative_to(store.resolve()):
+        raise InputError(f"--export {export}: in the store {store}, which keeps results alone; give another folder")
+    _check_writable("--export", export)
+
+
+def _check_writable(option: str, path: Path) -> None:
+    """By what is there of the path: it, or the folder that it would be made in."""
+    there = next(parent for parent in (path.resolve(), *path.resolve().parents) if parent.exists())
+    if there.is_file() and there != path.resolve():
+        raise InputError(f"{option} {path}: {there} is a file, so nothing can be in it; give another place")
+    if not os.access(there, os.W_OK):
+        raise InputError(f"{option} {path}: {there} cannot be written to; give another place, or change its mode")

@@ -1,0 +1,154 @@
+"""Scores: one table of what they are called, their units, which way is better, and how those of texts are computed.
+
+A measure of texts takes predictions and gold values of equal shape [..., examples] and reduces the last axis, so that
+the same code scores a test set and all its bootstrap resamples. It is a finite number for any input: what a constant
+prediction leaves undefined is 0. They are those of GLUE (Wang et al., 2019).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[Any]
+
+
+def accuracy(predicted: Numbers, gold: Numbers) -> Numbers:
+    """The share of examples with the gold class."""
+    return (predicted == gold).mean(-1)
+
+
+def f1(predicted: Numbers, gold: Numbers) -> Numbers:
+    """F1 of class 1: 2 · hits / (predicted + gold ones); 0 where class 1 is neither predicted nor gold."""
+    hits = ((predicted == 1) & (gold == 1)).sum(-1)
+    ones = (predicted == 1).sum(-1) + (gold == 1).sum(-1)
+    return 2 * hits / np.maximum(ones, 1)
+
+
+def matthews(predicted: Numbers, gold: Numbers) -> Numbers:
+    """Matthews correlation (1975) of two classes, -1 to 1; 0 where predicted or gold classes are all the same."""
+    yes, truth = predicted == 1, gold == 1
+    n = float(predicted.shape[-1])  # in floating point, as products of four counts leave the integers
+    hits, a, b = (np.asarray(x.sum(-1), dtype=np.float64) for x in (yes & truth, yes, truth))
+    square = a * (n - a) * b * (n - b)
+    return np.where(square > 0, (hits * n - a * b) / np.sqrt(np.where(square > 0, square, 1)), 0.0)
+
+
+def pearson(predicted: Numbers, gold: Numbers) -> Numbers:
+    """Pearson's correlation, -1 to 1; 0 where predictions or gold numbers are all the same."""
+    constant = _constant(predicted) | _constant(gold)
+    x, y = (side - side.mean(-1, dtype=np.float64, keepdims=True) for side in (predicted, gold))
+    xy, xx, yy = (np.einsum("...i,...i->...", *two) for two in ((x, y), (x, x), (y, y)))
+    spread = np.sqrt(xx) * np.sqrt(yy)
+    constant |= spread == 0  # squares of the tiniest differences vanish
+    return np.where(constant, 0.0, np.clip(xy / np.where(constant, 1, spread), -1, 1))
+
+
+def spearman(predicted: Numbers, gold: Numbers) -> Numbers:
+    """Spearman's correlation: Pearson's of the ranks, where equal numbers share the mean of their ranks."""
+    return pearson(_ranks(predicted), _ranks(gold))
+
+
+def accuracy_f1(predicted: Numbers, gold: Numbers) -> Numbers:
+    """GLUE's score of MRPC and QQP: the mean of accuracy and F1."""
+    return (accuracy(predicted, gold) + f1(predicted, gold)) / 2
+
+
+def pearson_spearman(predicted: Numbers, gold: Numbers) -> Numbers:
+    """GLUE's score of STS-B: the mean of Pearson's and Spearman's correlations."""
+    return (pearson(predicted, gold) + spearman(predicted, gold)) / 2
+
+
+class Measure(NamedTuple):
+    """What the numbers of a measure are."""
+
+    name: str
+    """As within a sentence: `F1`, `perplexity`."""
+    about: str
+    """What it is, in words."""
+    unit: str = "share"
+    better: Literal["higher", "lower"] = "higher"
+    main: bool = False
+    """Whether it can be the main score of a task; others stand beside one."""
+    of: str = ""
+    """Of texts: whether it compares classes, two classes, or numbers."""
+    compute: Callable[[Numbers, Numbers], Numbers] | None = None
+    """Of texts: from predictions and gold values to the measure. Others are computed where the models are."""
+
+    @property
+    def title(self) -> str:
+        """The name as a heading."""
+        return self.name[0].upper() + self.name[1:]
+
+    @property
+    def sign(self) -> int:
+        """1 where a higher value is better, -1 where a lower one is."""
+        return 1 if self.better == "higher" else -1
+
+
+_CORRELATION = "correlation"
+MEASURES = {
+    "accuracy": Measure(
+        "accuracy", "share of words, or of texts, with the gold label", main=True, of="classes", compute=accuracy
+    ),
+    "f1": Measure(
+        "F1", "of named entities, by whole spans; of texts: of class 1", main=True, of="two classes", compute=f1
+    ),
+    "las": Measure("LAS", "share of words with the gold head and relation", main=True),
+    "matthews": Measure(
+        "Matthews correlation", "of predicted with gold classes", _CORRELATION, main=True, of="two classes",
+        compute=matthews,
+    ),
+    "pearson": Measure(
+        "Pearson correlation", "of predicted with gold numbers", _CORRELATION, main=True, of="numbers", compute=pearson
+    ),
+    "perplexity": Measure("perplexity", "exp of the mean loss on fixed masked tokens", "", "lower", main=True),
+    "uas": Measure("UAS", "share of words with the gold head"),
+    "las.nopunct": Measure("LAS without punctuation", "LAS without words tagged PUNCT or SYM"),
+    "uas.nopunct": Measure("UAS without punctuation", "UAS without words tagged PUNCT or SYM"),
+    "precision": Measure("precision", "share of the predicted entities that are right"),
+    "recall": Measure("recall", "share of the gold entities that are found"),
+    "spearman": Measure(
+        "Spearman correlation", "of predicted with gold numbers, by their ranks", _CORRELATION, of="numbers",
+        compute=spearman,
+    ),
+    "accuracy_f1": Measure(
+        "mean of accuracy and F1", "GLUE's score of MRPC and QQP", of="two classes", compute=accuracy_f1
+    ),
+    "pearson_spearman": Measure(
+        "mean of Pearson and Spearman correlation", "GLUE's score of STS-B", _CORRELATION, of="numbers",
+        compute=pearson_spearman,
+    ),
+    "coverage": Measure("coverage", "share of the words that were given a label"),
+    "unknown": Measure("unknown words", "share of the words with a token unknown to the tokenizer", better="lower"),
+    "words": Measure("words", "how many were scored", "words"),
+    "examples": Measure("examples", "how many texts were scored", "texts"),
+    "loss": Measure("loss", "mean over words, texts or masked tokens, in nats", "", "lower"),
+}  # fmt: skip
+"""By the name that rows have. A score that a kind of task brings is entered here by its file."""
+
+
+def _constant(numbers: Numbers) -> Numbers:
+    """[...]: whether all numbers are the same; compared, as their variance need not come out as 0."""
+    return numbers.max(-1) == numbers.min(-1)
+
+
+def _ranks(numbers: Numbers) -> Numbers:
+    """[..., n]: ranks from 1 along the last axis, equal numbers sharing the mean of theirs; by counting."""
+    coded = numbers.dtype.kind == "i" and numbers.min() >= 0 and numbers.max() < numbers.shape[-1]
+    codes = numbers if coded else order_codes(numbers)
+    rows = codes.reshape(-1, codes.shape[-1])
+    width = int(rows.max()) + 1
+    places = rows + width * np.arange(len(rows))[:, None]
+    counts = np.bincount(places.ravel(), minlength=len(rows) * width).reshape(len(rows), width)
+    # Of `count` equal numbers that end at `last`, the mean rank is last - (count - 1) / 2.
+    means = counts.cumsum(axis=1) - (counts - 1) / 2
+    return means.ravel()[places].reshape(numbers.shape)
+
+
+def order_codes(numbers: Numbers) -> Numbers:
+    """The same order in whole numbers from 0."""
+    return np.unique(numbers, return_inverse=True)[1].reshape(numbers.shape)

@@ -1,0 +1,140 @@
+"""What a source of data sets says of itself, and the table of sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from babelscope.core.errors import DataError, InputError
+from babelscope.core.registry import Registered, import_plugins
+from babelscope.core.tasks import Task
+from babelscope.corpora.plain import divided
+from babelscope.corpora.sources import Split
+
+FEWEST = 10
+"""Examples of a file that is divided into splits."""
+
+
+class Wanted(Protocol):
+    """What is to be read."""
+
+    @property
+    def task(self) -> Task:
+        """Which task's examples."""
+
+    @property
+    def source(self) -> str:
+        """The name of the data set, without letters."""
+
+    @property
+    def split(self) -> Split:
+        """Which split."""
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the file, which is as it was planned."""
+
+    @property
+    def entity_types(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of an entity type in the file and what it counts as."""
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """The entity types that may be left then; empty: any."""
+
+
+class DataSource(Registered):
+    """Data sets whose names begin alike, such as `UD_English-EWT`, and that are found and read alike."""
+
+    by: ClassVar[str] = "source"
+    prefixes: ClassVar[tuple[str, ...]]
+    """With which names of such data sets begin."""
+    names: ClassVar[tuple[str, ...]]
+    """How they are named, for messages: `ntrex:CODE`."""
+    forms: ClassVar[tuple[str, ...]]
+    """The forms of examples that it has (`core.tasks`)."""
+
+    def serves(self, task: Task) -> bool:
+        """Whether it has examples of a task."""
+        return task.reads in self.forms
+
+    def names_for(self, task: Task) -> tuple[str, ...]:
+        """How its data sets of a task that it serves are named."""
+        return self.names
+
+    def file(self, task: Task, name: str, split: Split) -> Path:
+        """The file that a split is read from; `InputError` if there is none."""
+        raise NotImplementedError
+
+    def language(self, name: str) -> str:
+        """The code of a data set's language."""
+        return name.split(":")[1]
+
+    def read(self, wanted: Wanted, count: int | None) -> Sequence[Any]:
+        """The examples of a split: the first `count` of them at least, or all; `DataError` if they are malformed."""
+        raise NotImplementedError
+
+    def is_one_file(self, name: str) -> bool:
+        """Whether all splits of a data set are parts of one file, so that it can be trained and tested on."""
+        return False
+
+
+class OwnFile(DataSource):
+    """A format of the user's own files, named `SOURCE:CODE:FILE`; in their order 8/10 train, 1/10 dev, 1/10 test."""
+
+    def names_for(self, task: Task) -> tuple[str, ...]:
+        return (f"{self.kind}:CODE:FILE",)
+
+    def file(self, task: Task, name: str, split: Split) -> Path:
+        return given_path(name, self.names_for(task)[0])
+
+    def parse(self, path: Path, task: Task) -> Sequence[Any]:
+        """All examples of a file."""
+        raise NotImplementedError
+
+    def read(self, wanted: Wanted, count: int | None) -> Sequence[Any]:
+        path = self.file(wanted.task, wanted.source, wanted.split)
+        examples = list(self.parse(path, wanted.task))
+        if len(examples) < FEWEST:
+            raise DataError(path, None, f"{len(examples)} examples; a file that is divided takes {FEWEST} or more")
+        return divided(examples, wanted.split)
+
+    def is_one_file(self, name: str) -> bool:
+        return True
+
+
+def given_path(name: str, form: str, folders: bool = False) -> Path:
+    """The file, or folder, of a data set named `PREFIX:CODE:FILE`.
+
+    Raises:
+        InputError: it is not named so, or there is no such file.
+    """
+    _, code, given = [*name.split(":", 2), "", ""][:3]
+    if not (code and given):
+        raise InputError(f"{name!r}: such data sets are named {form}, where CODE is that of the language")
+    path = Path(given).expanduser()
+    if not (path.is_file() or (folders and path.is_dir())):
+        raise InputError(f"{name}: there is no file {'or folder ' if folders else ''}{path}")
+    return path
+
+
+def source_of(task: Task, name: str) -> DataSource | None:
+    """The source that has a data set of that name for a task."""
+    fitting = (source for source in _sources() if source.serves(task))
+    return next((source for source in fitting if name.startswith(_prefixes(source))), None)
+
+
+def source_names(task: Task) -> tuple[str, ...]:
+    """How data sets of a task are named, whatever their source, files of one's own last."""
+    names = (name for source in _sources() if source.serves(task) for name in source.names_for(task))
+    return tuple(sorted(names, key=lambda name: name.endswith(":FILE")))
+
+
+def _sources() -> list[DataSource]:
+    import_plugins()
+    return [source() for source in DataSource.kinds.values()]
+
+
+def _prefixes(source: DataSource) -> tuple[str, ...]:
+    return (f"{source.kind}:",) if isinstance(source, OwnFile) else source.prefixes

@@ -1,0 +1,33 @@
+"""Treebanks of one's own: `treebank:mt:mudt.conllu`, or a folder with a file a split."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from babelscope.core.tasks import LINES, TREES, WORDS, Task
+from babelscope.corpora import own_treebanks
+from babelscope.corpora.data_sources.base import DataSource, Wanted
+from babelscope.corpora.parsed import as_read, parsed_sentences
+from babelscope.corpora.sources import Split
+
+
+class OwnTreebanks(DataSource):
+    """Files of CoNLL-U."""
+
+    source: Literal["own treebanks"] = "own treebanks"
+    prefixes: ClassVar[tuple[str, ...]] = (own_treebanks.PREFIX,)
+    names: ClassVar[tuple[str, ...]] = own_treebanks.NAMES
+    forms: ClassVar[tuple[str, ...]] = (WORDS, TREES, LINES)
+
+    def file(self, task: Task, name: str, split: Split) -> Path:
+        return own_treebanks.own_file(name, split)
+
+    def read(self, wanted: Wanted, count: int | None) -> Sequence[Any]:
+        read = partial(parsed_sentences, sha256=wanted.sha256)
+        return as_read(wanted.task, own_treebanks.read_own(wanted.source, wanted.split, read=read, count=count))
+
+    def is_one_file(self, name: str) -> bool:
+        return own_treebanks.is_one_file(name)

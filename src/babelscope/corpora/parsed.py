@@ -1,0 +1,41 @@
+"""Files of CoNLL-U that a process has parsed: each once, as far as it was asked for."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from babelscope.core.examples import Sentence
+from babelscope.core.tasks import LINES, Task
+from babelscope.corpora.conllu import read_conllu
+
+MOST = 32
+"""Files that are kept."""
+
+
+class _Parsed(NamedTuple):
+    sentences: list[Sentence]
+    whole: bool
+
+
+_latest: OrderedDict[str, _Parsed] = OrderedDict()
+"""By the digests of their content, the one that was asked for last at the end."""
+
+
+def parsed_sentences(path: Path, count: int | None = None, *, sha256: str) -> list[Sentence]:
+    """The first sentences of a file, or all, as `read_conllu` gives them. The caller has checked the file's digest."""
+    known = _latest.pop(sha256, None)
+    if known is None or not (known.whole or (count is not None and count <= len(known.sentences))):
+        sentences = read_conllu(path, count)
+        known = _Parsed(sentences, count is None or len(sentences) < count)
+    _latest[sha256] = known
+    if len(_latest) > MOST:
+        _latest.popitem(last=False)
+    return known.sentences[:count]
+
+
+def as_read(task: Task, sentences: Sequence[Sentence]) -> Sequence[Any]:
+    """Sentences in the form that a task reads: as they are, or for language modelling their words as text."""
+    return [" ".join(sentence.forms) for sentence in sentences] if task.reads == LINES else sentences

@@ -1,0 +1,132 @@
+"""Two models on the same sentences: how much better the first scores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from babelscope.core.declaration import Declaration
+from babelscope.core.errors import InputError
+from babelscope.core.faults import Faults
+from babelscope.core.row import Row
+from babelscope.core.step import Results, Step, Workspace
+from babelscope.corpora.letters import split_name
+from babelscope.measures.compiled import Compiled
+from babelscope.measures.measure import Measure
+from babelscope.steps import SENTENCES, Evaluate
+from babelscope.tasks.kinds import BILSTM, kind_of
+from babelscope.tuning.schedule import Schedule
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Scored(Declaration):
+    """A model that is scored in the study: one a seed."""
+
+    task: str
+    """The name of one of its tasks."""
+    encoder: str
+    """By the name that rows have; or `bilstm`, where that is a baseline of the task."""
+    evaluate: str
+    """One of the data sets that the task is scored on."""
+
+
+class Comparison(Measure):
+    """Two models compared on the same sentences, with an interval over sentences and seeds; under every schedule."""
+
+    unit: ClassVar[str] = "share"
+
+    measure: Literal["comparison"] = "comparison"
+    claim: str = Field(min_length=1)
+    """In words: that the first is better. Comparisons of one claim stand together."""
+    first: Scored
+    """What should be better."""
+    second: Scored
+    """What it is held against; on the same sentences, which may be in other letters."""
+
+    def check(self, compiled: Compiled, faults: Faults) -> None:
+        if not compiled.complete:
+            return
+        faults.resolve("first", _check_scored, self.first, compiled)
+        faults.resolve("second", _check_scored, self.second, compiled)
+        faults.resolve("", self._check_paired, compiled)
+
+    def _check_paired(self, compiled: Compiled) -> None:
+        sides = [side for side in (self.first, self.second) if side.task in compiled.tasks]
+        tasks = dict.fromkeys(str(compiled.tasks[side.task].task) for side in sides)
+        if len(tasks) > 1:
+            raise InputError(f"{' and '.join(tasks)} are not scored alike; compare models of one task")
+        sources = [(split_name(side.evaluate)[0], compiled.tasks[side.task].transfer.sizes.test) for side in sides]
+        if len(set(sources)) > 1:
+            named = " and ".join(f"{name} (at most {count} sentences)" for name, count in sources)
+            raise InputError(f"{named} are not the same sentences; give the same data, and as many of them")
+
+    def steps(self, compiled: Compiled) -> Iterator[Step]:
+        """One a schedule, with all seeds."""
+        for schedule in compiled.schedules:
+            first, second = (_evaluations(side, schedule, compiled) for side in (self.first, self.second))
+            yield Compare(claim=self.claim, first=first, second=second)
+
+
+def _check_scored(scored: Scored, compiled: Compiled) -> None:
+    task = compiled.task(scored.task)
+    if not kind_of(task.task).scored_by_sentence(task.task):
+        raise InputError(f"{task.task} is not scored sentence by sentence, which a comparison needs")
+    if scored.encoder == BILSTM:
+        if scored.encoder not in task.transfer.baselines:
+            raise InputError(f"{BILSTM} is no baseline of {scored.task}; add it there")
+    elif not task.is_for(compiled.tuned(scored.encoder)):
+        raise InputError(f"{scored.encoder} is not tuned on {scored.task}; add it to the task's encoders")
+    if scored.evaluate not in (names := task.transfer.evaluate):
+        raise InputError(f"{scored.task} is not scored on {scored.evaluate}; it is on {', '.join(names)}")
+
+
+def _evaluations(scored: Scored, schedule: Schedule | None, compiled: Compiled) -> tuple[Evaluate, ...]:
+    task = compiled.tasks[scored.task]
+    data = next(data for data in task.test if data.name == scored.evaluate)
+    if scored.encoder == BILSTM:
+        models = [task.recurrent(seed) for seed in compiled.seeds]
+    else:
+        models = [task.tuned(compiled.named[scored.encoder], schedule, seed) for seed in compiled.seeds]
+    return tuple(Evaluate(model=model, data=data) for model in models)
+
+
+class Compare(Step):
+    """How much better one model scores than another on the same sentences; each tuned once with every seed."""
+
+    row_kind: ClassVar[str] = "comparison"
+
+    claim: str
+    first: tuple[Evaluate, ...]
+    """One a seed."""
+    second: tuple[Evaluate, ...]
+    """With the same seeds, in the same order, on the same sentences; perhaps in other letters."""
+
+    @property
+    def title(self) -> str:
+        return f"compare on {self.first[0].data.code}: {self.claim}"
+
+    def execute(self, workspace: Workspace) -> None:
+        """Write the gain in each measure that is counted sentence by sentence, with its 95% interval."""
+        from babelscope.core.intervals import paired_gain
+
+        first, second = (counts(side, workspace) for side in (self.first, self.second))
+        labels = self.first[0].labels | {"seed": None, "claim": self.claim}
+        rows = []
+        for measure in sorted(first.keys() & second.keys()):
+            gain = paired_gain(first[measure], second[measure])
+            rows.append(Row(f"{measure} gain", gain.mean, "share", low=gain.low, high=gain.high).labelled(**labels))
+        workspace.write_rows(rows)
+
+
+def counts(side: Sequence[Evaluate], results: Results) -> dict[str, NDArray[np.float64]]:
+    """Measure -> [2, seeds, sentences]: the numerators and denominators of its ratio."""
+    import numpy as np
+
+    files = [json.loads((results.result(scored) / SENTENCES).read_bytes()) for scored in side]
+    return {measure: np.stack([file[measure] for file in files], axis=1).astype(np.float64) for measure in files[0]}

@@ -1,0 +1,242 @@
+"""Scores of the models on a line or a plane through tuned ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise, takewhile
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, FiniteFloat, NonNegativeInt, PositiveInt, SerializeAsAny, model_validator
+
+from babelscope.core.faults import Faults
+from babelscope.core.row import Row
+from babelscope.core.scores import MEASURES
+from babelscope.core.step import Step, Workspace
+from babelscope.core.tasks import Task
+from babelscope.corpora import datasets
+from babelscope.corpora.datasets import Dataset, data_labels
+from babelscope.corpora.sources import Split
+from babelscope.measures.between import check_alike, check_tasks, encoders_of, path_labels
+from babelscope.measures.compiled import Compiled
+from babelscope.measures.formulas.grid import PATH, PLANE, RANDOM, SEEDS, Point, grid
+from babelscope.measures.measure import Measure
+from babelscope.steps import Tune
+
+if TYPE_CHECKING:
+    from babelscope.encoders.blend import Blend
+    from babelscope.tasks.models import TaskModel
+
+Part = Literal["all", "encoder", "head"]
+"""Which weights are combined; the others are those of the model at the origin."""
+
+
+class Interpolation(Measure):
+    """Scores of the models on a line through two tasks' models, or on a plane through three (Wu et al., 2022).
+
+    All of these are tuned from one encoder with one seed, on different languages for instance. Of one task alone, the
+    lines lead from each seed's model to the next's; and the mean of all seeds' models is scored as well. With `random`
+    they lead from each model nowhere in particular.
+    """
+
+    measure: Literal["interpolation"] = "interpolation"
+    tasks: Annotated[tuple[str, ...], Field(min_length=1, max_length=3)]
+    """Names of the study's tasks, all the same `task`: the model at the origin, then those that directions lead to."""
+    random: Annotated[int, Field(ge=1, le=2)] | None = None
+    """Of one task: this many random directions, scaled to the model's weights filter by filter (Li et al., 2018)."""
+    evaluate: tuple[str, ...] = Field(min_length=1)
+    """Data sets that every model is scored on."""
+    split: Split = "dev"
+    """Of these data sets."""
+    sentences: PositiveInt = 300
+    """Of each, at most."""
+    part: Part = "all"
+    """Which weights are combined; the others are those of the model at the origin."""
+    alphas: tuple[FiniteFloat, ...] | None = None
+    """Places along each direction, 0 the origin and 1 its end; None: 33 of a line, 21 a direction of a plane, -0.5 to
+    1.5; between seeds 11, 0 to 1; along random directions 21, -1 to 1."""
+
+    @model_validator(mode="after")
+    def _possible(self) -> Interpolation:
+        if self.random and len(self.tasks) > 1:
+            raise ValueError("random directions lead from one task's models; name one task")
+        if self.alphas is not None and len(set(self.alphas)) < 2:
+            raise ValueError("alphas are two places or more; leave them out for the usual ones")
+        return self
+
+    def check(self, compiled: Compiled, faults: Faults) -> None:
+        faults.resolve("", check_tasks, self.tasks, compiled)
+        if len(self.tasks) == 1 and len(compiled.seeds) == 1 and not self.random:
+            faults.add("tasks", "one task has models to combine if there is more than one seed; give another")
+        data = self._data(compiled, faults)
+        for other in takewhile(lambda measure: measure is not self, compiled.measures):
+            if isinstance(other, Interpolation):
+                self._check_told_apart(data, other, compiled, faults)
+
+    def _check_told_apart(
+        self, data: Sequence[Dataset], other: Interpolation, compiled: Compiled, faults: Faults
+    ) -> None:
+        """Note where another scores the same models on other sentences of a language; rows would mix the two."""
+        if self._scored(compiled) != other._scored(compiled) or not self._share_encoders(other, compiled):
+            return
+        for before in other._data(compiled, Faults()):
+            for own in data:
+                if own.code == before.code and own != before:
+                    faults.add(
+                        "evaluate",
+                        f"these models are scored on {_sentences(own)} and on {_sentences(before)}, both of "
+                        f"{own.code}; a line has one score a language: leave one out, or give the same `sentences`",
+                    )
+
+    def _scored(self, compiled: Compiled) -> object:
+        """What rows say of the models, and the split they are scored on."""
+        tasks = [compiled.tasks[name] for name in self.tasks if name in compiled.tasks]
+        return [(str(task.task), task.train) for task in tasks], self.random, self.part, self.split
+
+    def _share_encoders(self, other: Interpolation, compiled: Compiled) -> bool:
+        mine, others = encoders_of(self.tasks, compiled), encoders_of(other.tasks, compiled)
+        return mine is None or others is None or bool(mine & others)
+
+    def _data(self, compiled: Compiled, faults: Faults) -> tuple[Dataset, ...]:
+        """What the models are scored on."""
+        if self.tasks[0] not in compiled.tasks:
+            return ()
+        task = compiled.tasks[self.tasks[0]]
+        given = task.task, tuple(task.transfer.entity_types.items()), self.split, self.sentences, compiled.world_seed
+        return faults.resolve_all("evaluate", lambda name: compiled.look_up(_find, name, *given), self.evaluate)
+
+    def steps(self, compiled: Compiled) -> Iterator[Step]:
+        """Every line or plane, for every encoder, surgery, schedule and seed."""
+        types = compiled.tasks[self.tasks[0]].entity_types
+        found = self._data(compiled, Faults())
+        data = tuple(datasets.limited(one, types) for one in found) if types else found
+        if len(self.tasks) == 1 and not self.random:
+            yield from self._between_seeds(data, compiled)
+            return
+        directions = self.random or len(self.tasks) - 1
+        usual = RANDOM if self.random else PATH if directions == 1 else PLANE
+        points = tuple(grid(self.alphas or usual, directions))
+        random = tuple(range(self.random or 0))
+        for models in compiled.tunings(self.tasks):
+            yield Surface(models=models, random=random, part=self.part, points=points, data=data)
+
+    def _between_seeds(self, data: tuple[Dataset, ...], compiled: Compiled) -> Iterator[Step]:
+        """Lines from each seed's model to the next's, and the mean of all: one point, the same share of every model."""
+        tuned: dict[tuple[object, ...], list[Tune]] = {}
+        for (model,) in compiled.tunings(self.tasks):
+            tuned.setdefault(tuple((model.labels | {"seed": None}).items()), []).append(model)
+        points = tuple(grid(self.alphas or SEEDS, 1))
+        for models in tuned.values():
+            for pair in pairwise(models):
+                yield Surface(models=pair, part=self.part, points=points, data=data)
+            shares = (1 / len(models),) * (len(models) - 1)
+            yield Surface(models=tuple(models), part=self.part, points=(shares,), data=data)
+
+
+def _find(
+    name: str, task: Task, types: tuple[tuple[str, str], ...], split: Split, sentences: int, world_seed: int
+) -> Dataset:
+    return datasets.find(task, name, split, sentences, world_seed, dict(types))
+
+
+def _sentences(data: Dataset) -> str:
+    return f"{data.examples} sentences of {data.name}"
+
+
+class Surface(Step):
+    """Score the models on a line through two tuned ones, on a plane through three, or at one point between any."""
+
+    row_kind: ClassVar[str] = "interpolation"
+
+    models: tuple[SerializeAsAny[Tune], ...]
+    """The one at the origin, then the ends of the directions."""
+    random: tuple[NonNegativeInt, ...] = ()
+    """Seeds of further directions, which lead to no model."""
+    part: Part = "all"
+    points: tuple[tuple[float, ...], ...]
+    """How far along each direction."""
+    data: tuple[Dataset, ...]
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """The columns of the model at the origin, the path from it to the others, and the part that moves.
+
+        A random direction is called so: `qaa > random`. A mean over seeds has none.
+        """
+        labels = path_labels(self.models, *("random" for _ in self.random))
+        if len(self.points) == 1 and len({model.seed for model in self.models}) > 1:
+            labels["seed"] = None
+        return labels | ({} if self.part == "all" else {"part": self.part})
+
+    @property
+    def title(self) -> str:
+        labels = self.labels
+        among = f"{len(self.points)} models between"
+        if labels["seed"] is None:
+            among = f"the mean of {len(self.models)} models,"
+        part = f", {self.part} alone" if "part" in labels else ""
+        seeds = " > ".join(dict.fromkeys(str(model.seed) for model in self.models))
+        return f"{among} {labels['path']}{part}: {labels['encoder']}, {labels['task']}, seed {seeds}"
+
+    def execute(self, workspace: Workspace) -> None:
+        """Write every measure at every point, each point as it is done; those that a killed attempt has done stay."""
+        import torch
+
+        from babelscope.measures.formulas.survey import survey
+        from babelscope.tasks.measured import measured
+
+        torch.set_num_threads(self.models[0].tuning.threads)
+        check_alike(self.models)
+        done = self._finished(workspace)
+        left = [point for point in self.points if point not in done]
+        model = self.models[0].model(workspace)
+        model.module.to(self.models[0].tuning.device)
+        measures = {data: measured(model, data.read()) for data in self.data}
+        blend, order = self._blend(model, workspace)
+        for count, (point, scores) in enumerate(survey(blend, order, left, measures), len(done) + 1):
+            workspace.add_rows(self._rows(point, scores))
+            workspace.progress(count, len(self.points))
+
+    def _blend(self, model: TaskModel, workspace: Workspace) -> tuple[Blend, list[int]]:
+        """The working copy, and which model each of its corners is."""
+        from babelscope.encoders.blend import Blend, moved, random_direction
+
+        corners = [tuned.weights(workspace) for tuned in self.models]
+        corners += [moved(corners[0], random_direction(corners[0], seed)) for seed in self.random]
+        # In the order of their keys: the same sum on every line and plane through the same models.
+        order = sorted(range(len(self.models)), key=lambda place: self.models[place].key)
+        order += range(len(order), len(corners))
+        return Blend(model.module, [corners[place] for place in order], _names(model, self.part)), order
+
+    def _rows(self, point: Point, scores: dict[Dataset, dict[str, float]]) -> Iterator[Row]:
+        labels = self.labels | dict(zip(("alpha1", "alpha2"), point, strict=False))
+        for data, values in scores.items():
+            for measure, value in values.items():
+                yield Row(measure, value, _unit(measure)).labelled(**labels, **data_labels(data))
+
+    def _finished(self, workspace: Workspace) -> set[Point]:
+        """The points that all rows are there of; rows of a point that a kill has cut short are dropped."""
+        rows = workspace.rows_so_far()
+        counts = Counter(_point(row) for row in rows)
+        measures = len(self.models[0].task.measures) + 1  # the loss
+        # Rows hold two alphas, so the mean of four models is measured again; a line that was cut short is dropped too.
+        whole = {point for point in self.points if counts[point] == len(set(self.data)) * measures}
+        workspace.write_rows(row for row in rows if _point(row) in whole)
+        return whole
+
+
+def _point(row: Row) -> Point:
+    return tuple(alpha for alpha in (row.alpha1, row.alpha2) if alpha is not None)
+
+
+def _unit(measure: str) -> str:
+    return MEASURES[measure].unit
+
+
+def _names(model: TaskModel, part: Part) -> list[str] | None:
+    """The parameters of a part; None: all."""
+    if part == "all":
+        return None
+    backbone: Any = getattr(model.module, "backbone", None) or model.module.base_model
+    inside = {id(weight) for weight in backbone.parameters()}
+    return [name for name, weight in model.module.named_parameters() if (id(weight) in inside) == (part == "encoder")]

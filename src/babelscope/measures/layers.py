@@ -1,0 +1,124 @@
+"""Measures of each layer's states of sentences: the base of all of them, and the step that computes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, PositiveInt, SerializeAsAny
+
+from babelscope.core.faults import Faults
+from babelscope.core.registry import reader
+from babelscope.core.row import Row
+from babelscope.core.step import Step, Workspace
+from babelscope.corpora import datasets
+from babelscope.corpora.datasets import Dataset, data_labels
+from babelscope.measures.compiled import Compiled
+from babelscope.measures.measure import Measure
+from babelscope.steps import EncoderStep, Tune
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class LayerMeasure(Measure):
+    """A number for every layer, from its states of sentences in one language.
+
+    A measure is a subclass with a name and a formula:
+
+        class Spread(LayerMeasure):
+            measure: Literal["spread"] = "spread"
+
+            def compute(self, states):
+                return states.std(dim=1).mean(dim=-1)
+
+    Its fields, should it have any, count in the keys of its steps. Its rows have its name as measure and kind.
+    """
+
+    per_layer: ClassVar[bool] = True
+    formula: ClassVar[int] = 1
+    """Raise it when `compute` changes, so that old results are not taken for new ones."""
+
+    texts: tuple[str, ...] = Field(min_length=1)
+    """Data sets, named as those of `mlm`; the sentences of their test splits are read, each data set by itself."""
+    sentences: PositiveInt = 300
+    """Of each, at most."""
+    tuned: tuple[str, ...] = ()
+    """Names of tasks whose tuned models are measured as well."""
+    device: Literal["cpu", "cuda"] = "cpu"
+    """Of encoders as they are; tuned ones are measured where they were trained."""
+
+    def compute(self, states: Tensor) -> Sequence[float] | Tensor:
+        """[layers], of `states` [layers, sentences, width]: the means of the tokens' states, in layer 0 embeddings."""
+        raise NotImplementedError
+
+    def check(self, compiled: Compiled, faults: Faults) -> None:
+        """Note texts and tasks that there are not."""
+        faults.resolve_all("texts", lambda name: self._find(name, compiled), self.texts)
+        faults.resolve_all("tuned", compiled.task, self.tuned)
+
+    def steps(self, compiled: Compiled) -> Iterator[Step]:
+        """One for every encoder under every surgery, untuned; and for each of its tunings that is to be measured."""
+        texts = tuple(self._find(name, compiled) for name in self.texts)
+        for encoder, seed in compiled.conditions:
+            yield self._step(encoder, texts, self.device, 1)
+            for name in self.tuned:
+                for (model,) in compiled.tunings_of(encoder, seed, [name]):
+                    yield self._step(model, texts, model.tuning.device, model.tuning.threads)
+
+    def _find(self, name: str, compiled: Compiled) -> Dataset:
+        return compiled.look_up(datasets.find, "mlm", name, "test", self.sentences, compiled.world_seed)
+
+    def _step(
+        self, model: EncoderStep | Tune, texts: tuple[Dataset, ...], device: Literal["cpu", "cuda"], threads: int
+    ) -> Step:
+        # Which tasks are measured as well changes no number.
+        plain = self.model_copy(update={"tuned": (), "device": "cpu"})
+        return MeasureLayers(
+            measure=plain, formula=self.formula, model=model, texts=texts, device=device, threads=threads
+        )
+
+
+class MeasureLayers(Step):
+    """Compute a measure of each layer's states of sentences; its rows say themselves of which kind they are."""
+
+    measure: Annotated[SerializeAsAny[LayerMeasure], BeforeValidator(reader(Measure))]
+    formula: PositiveInt = 1
+    model: SerializeAsAny[EncoderStep | Tune]
+    """An encoder as it is, or a tuning, whose best model's encoder is measured."""
+    texts: tuple[Dataset, ...]
+    device: Literal["cpu", "cuda"] = "cpu"
+    threads: PositiveInt = 1
+
+    @property
+    def runs_on(self) -> str:
+        return self.device
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """The columns that the model determines in all rows."""
+        return self.model.labels
+
+    @property
+    def title(self) -> str:
+        what = self.model.title.removeprefix("tune ") if isinstance(self.model, Tune) else self.labels["encoder"]
+        return f"{self.measure.kind} of {what}"
+
+    def execute(self, workspace: Workspace) -> None:
+        """Write a number for every layer (0: the embeddings) and data set."""
+        import torch
+        from torch.nn import Module
+
+        from babelscope.encoders.tap import sentence_states
+
+        torch.set_num_threads(self.threads)
+        model = self.model
+        encoder = model.tuned_encoder(workspace) if isinstance(model, Tune) else model.build(workspace)
+        Module.to(encoder.model, self.device)
+        rows = []
+        for data in self.texts:
+            labels = self.labels | data_labels(data) | {"kind": self.measure.kind}
+            values = self.measure.compute(sentence_states(encoder, data.read()))
+            for layer, value in enumerate(values):
+                rows.append(Row(self.measure.kind, float(value), self.measure.unit, layer=layer, **labels))
+        workspace.write_rows(rows)

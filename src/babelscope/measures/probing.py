@@ -1,0 +1,70 @@
+"""Probes: what is measured again and again while a task is trained. They are declared inside of a task."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field, PositiveInt, SerializeAsAny, model_validator
+
+from babelscope.core.declaration import Declaration
+from babelscope.core.step import Step, Workspace
+from babelscope.corpora.sources import Split
+from babelscope.steps import EncoderStep
+from babelscope.tuning.probes import Probes
+
+Named = Annotated[tuple[str, ...], Field(min_length=1)]
+"""Names of data sets."""
+
+
+class Probing(Declaration):
+    """What is measured again and again while a task is trained, on sentences that stay the same.
+
+    Before the first step, after the last, and in between every so many steps.
+    """
+
+    every: PositiveInt | None = None
+    """Steps; None: after 1, 2, 3, 4, 6, 8, 11, 16 ... steps."""
+    perplexity: dict[str, Named] = Field(default={})
+    """By a name of one's own: data sets whose sentences are taken together. Encoders need a language model head."""
+    distance: dict[str, Named] = Field(default={})
+    """Likewise: over whose words each layer's states are compared with those at the start and those of references."""
+    scores: tuple[str, ...] = ()
+    """Data sets that the task is scored on."""
+    split: Split = "dev"
+    """Of all these data sets."""
+    sentences: PositiveInt = 200
+    """Of each, at most."""
+
+    @model_validator(mode="after")
+    def _measures_something(self) -> Probing:
+        if not (self.perplexity or self.distance or self.scores):
+            raise ValueError("nothing to measure: give perplexity, distance or scores, or leave probes out")
+        return self
+
+
+class Probe(Step):
+    """Take the probes of a tuning of an encoder that is not tuned."""
+
+    row_kind: ClassVar[str] = "probe"
+
+    encoder: SerializeAsAny[EncoderStep]
+    probes: Probes
+    max_length: PositiveInt | None = None
+    """As the tuning's."""
+
+    @property
+    def title(self) -> str:
+        return f"probe {self.encoder.labels['encoder']}"
+
+    def execute(self, workspace: Workspace) -> None:
+        """Write the probes of an encoder as it is: perplexities alone."""
+        import torch
+
+        from babelscope.tasks.models import Design, task_model
+        from babelscope.tuning.observer import Observer
+
+        torch.set_num_threads(1)
+        encoder = self.encoder.build(workspace)
+        model = task_model(encoder, Design("mlm", max_length=self.max_length))
+        observer = Observer(self.probes, model, encoder, {}, workspace, self.encoder.labels)
+        observer.observe(0, encoder.model)

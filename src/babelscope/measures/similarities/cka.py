@@ -1,0 +1,45 @@
+"""Centred kernel alignment (CKA) of sentence states, in four forms (Kornblith et al., 2019; Muller et al., 2021)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from babelscope.measures.similarities.table import similarity
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from babelscope.measures.formulas.states import LanguageStates
+
+
+@similarity("linear CKA (biased)")
+def linear(source: LanguageStates, target: LanguageStates) -> Tensor:
+    """CKA of dot products, as published; few sentences raise it."""
+    return _aligned(source, target, "linear", debiased=False)
+
+
+@similarity("linear CKA (debiased)", preferred=True)
+def linear_debiased(source: LanguageStates, target: LanguageStates) -> Tensor:
+    """CKA of dot products, which few sentences do not raise."""
+    return _aligned(source, target, "linear", debiased=True)
+
+
+@similarity("RBF CKA (biased)", preferred=True)
+def rbf(source: LanguageStates, target: LanguageStates) -> Tensor:
+    """CKA with Gaussian kernels of the median bandwidth, as published; few sentences raise it."""
+    return _aligned(source, target, "RBF", debiased=False)
+
+
+@similarity("RBF CKA (debiased)")
+def rbf_debiased(source: LanguageStates, target: LanguageStates) -> Tensor:
+    """CKA with Gaussian kernels of the median bandwidth, which few sentences do not raise."""
+    return _aligned(source, target, "RBF", debiased=True)
+
+
+def _aligned(source: LanguageStates, target: LanguageStates, kind: str, debiased: bool) -> Tensor:
+    """[layers]: the dot product of unit kernels, as `linear_cka` and `rbf_cka` compute it.
+
+    Raises:
+        InputError: a layer whose states do not vary, or too few sentences.
+    """
+    return (source.units(kind, debiased) * target.units(kind, debiased)).sum(dim=-1)

@@ -1,0 +1,80 @@
+"""The table of similarities, and how a function enters it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from babelscope.core.registry import import_plugins
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from babelscope.measures.formulas.states import LanguageStates
+
+    Function = Callable[[LanguageStates, LanguageStates], Tensor]
+
+
+@dataclass(frozen=True)
+class SimilarityFunction:
+    """A function with what studies and reports have to know of it."""
+
+    name: str
+    """As studies and rows name it."""
+    compute: Function
+    unit: str = ""
+    """Of its values: `share`, or none."""
+    search: bool = False
+    """Whether it says how many sentences are found, as retrieval does, rather than how alike all of them are."""
+    preferred: bool = False
+    """Whether reports draw it and put it into words where there are several."""
+
+    @property
+    def meaning(self) -> str:
+        """What it is, in a line."""
+        return (self.compute.__doc__ or "").partition("\n")[0]
+
+    @property
+    def place(self) -> str:
+        """The function's module and name."""
+        return f"{self.compute.__module__}.{self.compute.__qualname__}"
+
+    def __call__(self, source: LanguageStates, target: LanguageStates) -> Tensor:
+        """[layers]: how alike like layers are.
+
+        Raises:
+            InputError: states that cannot be compared, such as those of a layer that do not vary.
+        """
+        return self.compute(source, target)
+
+
+SIMILARITIES: dict[str, SimilarityFunction] = {}
+"""By name."""
+
+
+def similarity(
+    name: str, *, unit: str = "", search: bool = False, preferred: bool = False
+) -> Callable[[Function], Function]:
+    """Enters the function below it in the table; see `SimilarityFunction`."""
+
+    def enter(compute: Function) -> Function:
+        entry = SimilarityFunction(name, compute, unit, search, preferred)
+        if (other := SIMILARITIES.get(name)) and other.place != entry.place:
+            raise TypeError(f"{entry.place} and {other.place} are both called {name}: rename one")
+        SIMILARITIES[name] = entry
+        return compute
+
+    return enter
+
+
+def check_similarity(name: str) -> str:
+    """The name itself, where there is such a similarity.
+
+    Raises:
+        ValueError: there is none; says which there are.
+    """
+    import_plugins()
+    if name not in SIMILARITIES:
+        raise ValueError(f"no similarity has this name; there are {', '.join(SIMILARITIES)}")
+    return name

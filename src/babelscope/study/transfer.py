@@ -1,0 +1,188 @@
+"""What tasks are trained on and where they are scored: a part of a study's declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, Discriminator, Field, FiniteFloat, PositiveInt, Tag, model_validator
+
+from babelscope.core.declaration import Declaration
+from babelscope.core.errors import InputError
+from babelscope.core.registry import import_plugins
+from babelscope.core.tasks import ENTITIES, TASKS, Task
+from babelscope.corpora.sources import Split
+from babelscope.measures.probing import Probing
+from babelscope.tasks.baselines import BaselineRule
+from babelscope.tasks.kinds import BILSTM, TaskKind, kind_of
+from babelscope.tuning.settings import Tuning
+
+
+def _one_or_several(given: Any) -> str:
+    return "<several>" if isinstance(given, list | tuple) else "<one>"
+
+
+class Sizes(Declaration):
+    """How many examples (sentences, pairs) of each split are read at most."""
+
+    train: Annotated[
+        Annotated[PositiveInt, Tag("<one>")] | Annotated[tuple[PositiveInt, ...], Tag("<several>")],
+        Discriminator(_one_or_several),
+    ] = 1500
+    """Of each training set; several numbers: of the first, of the second and so on."""
+    dev: PositiveInt = 300
+    """Of each dev split."""
+    test: PositiveInt = 500
+    """Of each data set that is scored."""
+
+    def of(self, split: Split, data_sets: int) -> tuple[int, ...]:
+        """One for each data set."""
+        size = getattr(self, split)
+        return size if isinstance(size, tuple) else (size,) * data_sets
+
+
+def _known(baseline: str) -> str:
+    import_plugins()
+    names = (*BaselineRule.kinds, BILSTM)
+    if baseline not in names:
+        raise ValueError(f"there is no such baseline; there are {', '.join(names)}")
+    return baseline
+
+
+BaselineName = Annotated[str, AfterValidator(_known)]
+OF_ONES_OWN = ("label", "text", "scale")
+"""What a transfer says of a task of one's own."""
+
+
+class Transfer(Declaration):
+    """What a task is trained on, and where it is scored.
+
+    Data sets are named `world:CODE` (the artificial world; every task but the real benchmarks), `UD_LANGUAGE-NAME`
+    (treebanks) or `treebank:CODE:FILE` (one's own, in CoNLL-U), `masakhaner2:CODE` or `wikiann:CODE` (entities),
+    `glue:NAME`, `xnli:NAME` or `tsv:CODE:FILE` (sentence tasks; the last one's own tables); for language modelling
+    also `ntrex:CODE` or a text of one's own, a sentence a line, `text:CODE:FILE`. With `>` and a transliteration after
+    it, data are in other letters: `UD_Uyghur-UDT>uyghur`.
+    """
+
+    task: str | None = None
+    """A task that `babelscope list tasks` names (default: what the transfer is named). Or a kind of task, tagging,
+    classification or regression: then the task is one's own, with the transfer's name. Or the name of such a transfer.
+    """
+    label: str = ""
+    """Of a task of one's own: where the labels stand. Of words a column of CoNLL-U, `upos`, `xpos`, `feats:Number`; of
+    texts a column of the table. The classes are those of the training data."""
+    text: Annotated[
+        Annotated[str, Tag("<one>")] | Annotated[tuple[str, str], Tag("<several>")], Discriminator(_one_or_several)
+    ] = "first"
+    """Of a task of one's own on tables: the column of the text, or the two columns of pairs of sentences."""
+    scale: tuple[FiniteFloat, FiniteFloat] | None = None
+    """Of a regression of one's own: the lowest and the highest number; None: 0 and 1."""
+    train: tuple[str, ...] = Field(min_length=1)
+    """Training sets, taken together; their dev splits select the best step, by the mean over them."""
+    evaluate: tuple[str, ...] = Field(min_length=1)
+    """Data sets whose test splits are scored."""
+    shots: PositiveInt | None = None
+    """Of the second training set and those after it, or of the only one, as many examples at most. These have no dev
+    split then, since examples that are few are all trained on; without any, the last step is taken."""
+    encoders: tuple[str, ...] = ()
+    """Which encoders are tuned on it, by the names that rows have; none given: all."""
+    sizes: Sizes = Sizes()
+    tuning: Tuning = Tuning()
+    head: str | None = None
+    """Of parsing: small, underspecified or align-then-predict. Of sentence tasks: first (state), pooler or family."""
+    entity_types: dict[str, str] = Field(default={})
+    """Of named entities: types in the data and what they count as, O for no entity (`DATE: O`)."""
+    baselines: tuple[BaselineName, ...] = ()
+    """What is scored beside the encoders; `babelscope list tasks` says which suit the task."""
+    probes: Probing | None = None
+
+    @property
+    def of_ones_own(self) -> list[str]:
+        """What it says of a task of one's own."""
+        fields = type(self).model_fields
+        return [name for name in OF_ONES_OWN if getattr(self, name) != fields[name].default]
+
+    @model_validator(mode="after")
+    def _a_size_for_each(self) -> Self:
+        sizes, sets = self.sizes.of("train", len(self.train)), len(self.train)
+        if len(sizes) != sets:
+            raise ValueError(f"sizes.train has {len(sizes)} numbers for {sets} training sets: give one, or {sets}")
+        return self
+
+
+def check_transfers(tasks: Mapping[str, Transfer]) -> None:
+    """Whether each has a task, with baselines and a head that suit it, and rows can tell them apart.
+
+    Raises:
+        ValueError: what is wrong, the name of the transfer first.
+    """
+    for name, transfer in tasks.items():
+        try:
+            kind = kind_of(declared_task(name, tasks))
+        except InputError as error:
+            raise ValueError(f"{name}: {error}") from None
+        for baseline in transfer.baselines:
+            _check_choice(f"{name}: the baseline", baseline, kind.baselines)
+        if transfer.head is not None:
+            _check_choice(f"{name}: the head", transfer.head, kind.heads)
+        if transfer.entity_types and kind.reads != ENTITIES:
+            raise ValueError(f"{name}: entity_types are for ner; leave them out")
+    _check_told_apart(tasks)
+
+
+def declared_task(name: str, tasks: Mapping[str, Transfer]) -> Task:
+    """A built-in task, one that the transfer declares, or one that the transfer that it names declares.
+
+    Raises:
+        InputError: there is no such task, or it is not declared as its kind asks.
+    """
+    import_plugins()
+    transfer = tasks[name]
+    asked, given = transfer.task or name, transfer.of_ones_own
+    if asked not in TASKS and asked in TaskKind.kinds:
+        return _declared(name, asked, transfer)
+    other = tasks[asked] if asked in tasks and asked != name else None
+    is_another = asked not in TASKS and other is not None and other.task in TaskKind.kinds
+    if not (is_another or asked in TASKS):
+        kinds = ", ".join(sorted(kind for kind, known in TaskKind.kinds.items() if "label" in known.options))
+        raise InputError(
+            f"the task cannot be {asked!r}; allowed: {', '.join(TASKS)}; or for a task of one's own: {kinds}, with a "
+            "label"
+        )
+    if given:
+        raise InputError(f"{given[0]} is said where a task of one's own is declared, and {asked} is: leave it out")
+    return declared_task(asked, tasks) if is_another else TASKS[asked]
+
+
+def _declared(name: str, kind: str, transfer: Transfer) -> Task:
+    known: TaskKind = TaskKind.named(kind)()
+    if name in TASKS:
+        raise InputError(f"{name} is a built-in task; give one of your own another name")
+    if strange := [option for option in transfer.of_ones_own if option not in known.options]:
+        raise InputError(f"{kind} has no {strange[0]}; leave it out")
+    if "label" in known.options and not transfer.label:
+        raise InputError(f"{kind} needs a label, such as {known.example}")
+    text = (transfer.text,) if isinstance(transfer.text, str) else transfer.text
+    return known.declared(name, transfer.label, text, transfer.scale)
+
+
+def _check_told_apart(tasks: Mapping[str, Transfer]) -> None:
+    """Whether tunings that rows give the same names are the same; where they are scored may differ."""
+    for (name, one), (other_name, other) in combinations(tasks.items(), 2):
+        both = ((name, one), (other_name, other))
+        trained = [(str(declared_task(key, tasks)), each.train, each.shots) for key, each in both]
+        plain = [each.model_copy(update=_MAY_DIFFER) for each in (one, other)]
+        share = not (one.encoders and other.encoders) or set(one.encoders) & set(other.encoders)
+        if share and trained[0] == trained[1] and plain[0] != plain[1]:
+            train = ", ".join(one.train)
+            raise ValueError(f"{trained[0][0]} is trained in two ways on {train}; rows could not tell the two apart")
+
+
+_MAY_DIFFER = dict.fromkeys(("evaluate", "encoders", "baselines"), ()) | dict.fromkeys(("task", *OF_ONES_OWN))
+"""What may differ between two transfers that train the same task alike."""
+
+
+def _check_choice(what: str, given: str, allowed: tuple[str, ...]) -> None:
+    if given not in allowed:
+        raise ValueError(f"{what} cannot be {given!r}; allowed: {', '.join(allowed) or 'none, leave it out'}")

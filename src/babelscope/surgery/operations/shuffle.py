@@ -1,0 +1,66 @@
+"""Shuffle which token has which word embedding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import field_validator
+
+from babelscope.surgery.fields import ENGLISH_LIKE, Patterns
+from babelscope.surgery.operation import Operation
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+    from babelscope.encoders.load import Encoder
+
+
+class Shuffle(Operation):
+    """Permute which token has which word embedding; special tokens keep theirs (Zhang, 2021, section 4).
+
+    Tokens that match one of `classes` (the first, as a whole) change places only among themselves; so do the rest. A
+    row of the embeddings that stands for no token stays. A decoder that is tied to the embeddings follows; its bias
+    does not.
+    """
+
+    takes_seed: ClassVar[bool] = True
+    operation: Literal["shuffle"] = "shuffle"
+    classes: Patterns = (ENGLISH_LIKE,)
+    """Regular expressions, about tokens as WordPiece spells them: `##` inside a word."""
+
+    @field_validator("classes")
+    @classmethod
+    def _are_patterns(cls, classes: tuple[str, ...]) -> tuple[str, ...]:
+        for pattern in classes:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
+        return classes
+
+    def apply(self, encoder: Encoder, seed: int, donors: Mapping[str, Encoder]) -> Encoder:
+        import torch
+
+        from babelscope.encoders.state import weights_of, with_weights, word_embeddings_name
+        from babelscope.surgery.parts import stream
+
+        name, weights = word_embeddings_name(encoder), weights_of(encoder)
+        rows = torch.arange(len(weights[name]))
+        for number, ids in enumerate(self._ids(encoder.tokenizer)):
+            members = torch.tensor(ids, dtype=torch.int64)
+            rows[members] = members[torch.randperm(len(ids), generator=stream(seed, "shuffle", str(number)))]
+        return with_weights(encoder, weights | {name: weights[name][rows]})
+
+    def _ids(self, tokenizer: PreTrainedTokenizerBase) -> list[list[int]]:
+        """The ids of each class's tokens, and at the end of those that are in none."""
+        from babelscope.encoders.vocabulary import spelled_pieces
+
+        special = set(tokenizer.all_special_ids)
+        ids: list[list[int]] = [[] for _ in range(len(self.classes) + 1)]
+        for number, token in enumerate(spelled_pieces(tokenizer)):
+            if token and number not in special:
+                matching = (place for place, pattern in enumerate(self.classes) if re.fullmatch(pattern, token))
+                ids[next(matching, len(self.classes))].append(number)
+        return ids

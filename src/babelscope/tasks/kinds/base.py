@@ -1,0 +1,120 @@
+"""What a kind of task says of itself, and the table of kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from babelscope.core.errors import InputError
+from babelscope.core.examples import word_count
+from babelscope.core.registry import Registered, import_plugins
+from babelscope.core.tasks import Task
+from babelscope.tasks.baselines import BaselineRule
+
+if TYPE_CHECKING:
+    from babelscope.corpora.unlabelled import Document
+    from babelscope.encoders.load import Encoder
+    from babelscope.tasks.bilstm.backbone import BiLstmBackbone
+    from babelscope.tasks.models import Design, TaskModel
+    from babelscope.tasks.task import Score
+
+BILSTM = "bilstm"
+"""The baseline that is tuned like an encoder."""
+
+
+class TaskKind(Registered):
+    """A kind of task. Studies declare tasks of it by its name: `case: {task: tagging, label: "feats:Case"}`."""
+
+    by: ClassVar[str] = "task"
+    reads: ClassVar[str]
+    """The form of its examples (`core.tasks`), which says which data sets it has."""
+    measures: ClassVar[tuple[str, ...]]
+    """What a declared task is scored by, names in `core.scores.MEASURES`; the first selects the best step."""
+    options: ClassVar[tuple[str, ...]] = ()
+    """What a study says of a task of this kind: label (it must then), text, scale."""
+    example: ClassVar[str] = ""
+    """A label, for messages."""
+    heads: ClassVar[tuple[str, ...]] = ()
+    """The heads that there are to choose from; the first is the default."""
+    recurrent: ClassVar[bool] = False
+    """Whether a BiLSTM can be trained for it."""
+    closed: ClassVar[bool] = False
+    """Whether data with a class that the training data lack are refused; else such a label is one never predicted."""
+    fresh_examples: ClassVar[bool] = False
+    """Whether training examples are drawn anew each time, as masks are: what frozen layers give of them does not stay.
+    """
+    needs_mlm_head: ClassVar[bool] = False
+    """Whether encoders need a masked language model head."""
+
+    def declared(
+        self, name: str, label: str = "", text: tuple[str, ...] = (), scale: tuple[float, float] | None = None
+    ) -> Task:
+        """The task of that name which a study declares; its classes are not known yet.
+
+        Raises:
+            InputError: the label is none that data of this kind have.
+        """
+        given = {"label": label} | ({"texts": text} if text else {}) | ({"scale": scale} if scale else {})
+        return Task(name=name, kind=self.kind, reads=self.reads, measures=self.measures, **given)
+
+    def classes(self, task: Task, examples: Sequence[Any]) -> tuple[str, ...]:
+        """The classes of a declared task, from its training examples; empty where there are none to tell apart.
+
+        Raises:
+            InputError: the examples do not have two classes.
+        """
+        return ()
+
+    def gold(self, task: Task, examples: Sequence[Any]) -> Sequence[Any]:
+        """Examples as models and baselines learn from them and are scored on them."""
+        return examples
+
+    def inputs(self, gold: Sequence[Any]) -> list[Any]:
+        """What is predicted from: of each sentence its words, of each example its text."""
+        raise NotImplementedError
+
+    def model(self, encoder: Encoder, design: Design) -> TaskModel:
+        """A model of an encoder, whose own weights are trained; its head is drawn from torch's global generator."""
+        raise NotImplementedError
+
+    def recurrent_model(self, backbone: BiLstmBackbone, design: Design) -> TaskModel:
+        """A model without an encoder, of a BiLSTM."""
+        raise NotImplementedError
+
+    def score(self, task: Task, predictions: Sequence[Any], gold: Sequence[Any]) -> list[Score]:
+        """How good a baseline's predictions are."""
+        raise NotImplementedError
+
+    def scored_by_sentence(self, task: Task) -> bool:
+        """Whether the main score is a ratio of sums over sentences, which comparisons of models need."""
+        return False
+
+    def words(self, example: Any) -> int:
+        """How many words an example has, from which the length of a tuning is estimated."""
+        return word_count(example)
+
+    def document(self, task: Task, file: Path) -> Document:
+        """A file to predict on; `InputError` if nothing is predicted, or if it is malformed."""
+        raise InputError(f"a model of task {task} labels nothing, so there is nothing to predict with it")
+
+    def written(self, task: Task) -> str:
+        """Where predictions stand in that file, in words: `the column UPOS`."""
+        raise NotImplementedError
+
+    @property
+    def baselines(self) -> tuple[str, ...]:
+        """The names of what a task of this kind can be held against."""
+        import_plugins()
+        names = {name for name, kind in TaskKind.kinds.items() if isinstance(self, kind)}
+        rules = [name for name, rule in BaselineRule.kinds.items() if names & set(rule.suits)]
+        return (*rules, *((BILSTM,) if self.recurrent else ()))
+
+
+def kind_of(task: Task) -> TaskKind:
+    """The kind of a task.
+
+    Raises:
+        InputError: there is none of that name; says which there are.
+    """
+    return TaskKind.named(task.kind)()

@@ -1,0 +1,88 @@
+"""Classification: a class for each text, a sentence or a pair of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from babelscope.core.errors import InputError
+from babelscope.core.examples import SentencePair
+from babelscope.core.tasks import TEXTS, Task
+from babelscope.corpora.unlabelled import Document, read_table
+from babelscope.tasks.kinds.base import TaskKind
+from babelscope.tasks.metrics import computed, gold_values
+from babelscope.tasks.metrics import score as measured_score
+from babelscope.tasks.task import Score
+
+if TYPE_CHECKING:
+    from babelscope.encoders.load import Encoder
+    from babelscope.tasks.models import Design, TaskModel
+
+HEADS = ("first", "pooler", "family")
+
+
+class TextKind(TaskKind):
+    """What classification and regression have in common."""
+
+    reads: ClassVar[str] = TEXTS
+    heads: ClassVar[tuple[str, ...]] = HEADS
+
+    def inputs(self, gold: Sequence[Any]) -> list[Any]:
+        return [example.text for example in gold]
+
+    def model(self, encoder: Encoder, design: Design) -> TaskModel:
+        from babelscope.tasks.text_models import TextModel
+
+        return TextModel(encoder, design)
+
+    def score(self, task: Task, predictions: Sequence[Any], gold: Sequence[Any]) -> list[Score]:
+        return score_texts(predictions, gold, task.labels, task.measures)
+
+    def scored_by_sentence(self, task: Task) -> bool:
+        return task.measures[0] == "accuracy"
+
+    def document(self, task: Task, file: Path) -> Document:
+        return read_table(file, task.texts, task.label)
+
+    def written(self, task: Task) -> str:
+        return f"the column {task.label}"
+
+
+class Classification(TextKind):
+    """One of several classes, from a column of a table."""
+
+    task: Literal["classification"] = "classification"
+    measures: ClassVar[tuple[str, ...]] = ("accuracy",)
+    options: ClassVar[tuple[str, ...]] = ("label", "text")
+    example: ClassVar[str] = "topic"
+    closed: ClassVar[bool] = True
+
+    def classes(self, task: Task, examples: Sequence[Any]) -> tuple[str, ...]:
+        labels = {str(example.label) for example in examples}
+        if len(labels) > 1:
+            return tuple(sorted(labels))
+        raise InputError(
+            f"the training texts are all labelled {', '.join(labels)!r} in column {task.label!r}, so that there is "
+            "nothing to learn; are the lines sorted by label, and only the first of them read? See sizes.train"
+        )
+
+
+def score_texts(
+    predictions: Sequence[str] | Sequence[float],
+    examples: Sequence[SentencePair],
+    labels: Sequence[str],
+    measures: Sequence[str],
+) -> list[Score]:
+    """Compare predictions with gold labels, or numbers where there are no `labels`; as `evaluate_classifier` does.
+
+    Raises:
+        InputError: there is no example, or a measure does not fit.
+    """
+    if not examples:
+        raise InputError("no labelled text to score on: the data is empty")
+    for measure in measures:
+        computed(measure, len(labels))
+    gold = gold_values(examples, labels)
+    predicted = gold_values([SentencePair("", None, value) for value in predictions], labels)
+    return [measured_score(measure, predicted, gold) for measure in measures]

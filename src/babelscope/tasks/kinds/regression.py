@@ -1,0 +1,26 @@
+"""Regression: a number for each text, a sentence or a pair of them."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from babelscope.core.errors import InputError
+from babelscope.core.tasks import Task
+from babelscope.tasks.kinds.classification import TextKind
+
+
+class Regression(TextKind):
+    """A number on a scale, from a column of a table."""
+
+    task: Literal["regression"] = "regression"
+    measures: ClassVar[tuple[str, ...]] = ("pearson", "spearman")
+    example: ClassVar[str] = "score"
+    options: ClassVar[tuple[str, ...]] = ("label", "text", "scale")
+
+    def declared(
+        self, name: str, label: str = "", text: tuple[str, ...] = (), scale: tuple[float, float] | None = None
+    ) -> Task:
+        low, high = scale = scale or (0.0, 1.0)
+        if not low < high:
+            raise InputError(f"scale {low:g} to {high:g}: give the lowest and the highest number, such as [0, 5]")
+        return super().declared(name, label, text, scale)

@@ -1,0 +1,86 @@
+"""Tagging: one label for each word, such as its part of speech or its case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from babelscope.core.errors import InputError
+from babelscope.core.examples import KEYED_COLUMNS, LABEL_COLUMNS, NO_LABEL, Tagged, tagged
+from babelscope.core.tasks import WORDS, Task
+from babelscope.corpora.unlabelled import Document, column_in_words, read_words
+from babelscope.tasks.kinds.base import TaskKind
+from babelscope.tasks.task import Score, ratio_score
+
+if TYPE_CHECKING:
+    from babelscope.encoders.load import Encoder
+    from babelscope.tasks.bilstm.backbone import BiLstmBackbone
+    from babelscope.tasks.models import Design, TaskModel
+
+
+class Tagging(TaskKind):
+    """A label a word, from any column of CoNLL-U: `upos`, `xpos`, `feats:Number`; `_` for a word that has none."""
+
+    task: Literal["tagging"] = "tagging"
+    reads: ClassVar[str] = WORDS
+    measures: ClassVar[tuple[str, ...]] = ("accuracy",)
+    example: ClassVar[str] = "feats:Number"
+    options: ClassVar[tuple[str, ...]] = ("label",)
+    recurrent: ClassVar[bool] = True
+
+    def declared(
+        self, name: str, label: str = "", text: tuple[str, ...] = (), scale: tuple[float, float] | None = None
+    ) -> Task:
+        column, colon, key = label.partition(":")
+        if column not in LABEL_COLUMNS or (colon and not (key and column in KEYED_COLUMNS)):
+            keyed = ", ".join(f"{one}:NAME" for one in KEYED_COLUMNS)
+            raise InputError(
+                f"the label {label!r} is no column of words; there are {', '.join(LABEL_COLUMNS)}, {keyed}"
+            )
+        return super().declared(name, label)
+
+    def classes(self, task: Task, examples: Sequence[Any]) -> tuple[str, ...]:
+        labels = {label for sentence in tagged(examples, task.label) for label in sentence.labels}
+        if len(labels) > 1:
+            return tuple(sorted(labels))
+        what = f"are all labelled {min(labels)!r}" if labels - {NO_LABEL} else f"have no {task.label}"
+        raise InputError(f"the words of the training data {what}, so that there is nothing to learn")
+
+    def gold(self, task: Task, examples: Sequence[Any]) -> list[Tagged]:
+        return tagged(examples, task.label)
+
+    def inputs(self, gold: Sequence[Any]) -> list[Any]:
+        return [sentence.words for sentence in gold]
+
+    def model(self, encoder: Encoder, design: Design) -> TaskModel:
+        from babelscope.tasks.word_models import TaggingModel
+
+        return TaggingModel(encoder, design)
+
+    def recurrent_model(self, backbone: BiLstmBackbone, design: Design) -> TaskModel:
+        from babelscope.tasks.bilstm.models import RecurrentTaggingModel
+
+        return RecurrentTaggingModel(backbone, design)
+
+    def score(self, task: Task, predictions: Sequence[Any], gold: Sequence[Any]) -> list[Score]:
+        return score_labels(predictions, gold)
+
+    def scored_by_sentence(self, task: Task) -> bool:
+        return True
+
+    def document(self, task: Task, file: Path) -> Document:
+        return read_words(file, task.label)
+
+    def written(self, task: Task) -> str:
+        return column_in_words(task.label)
+
+
+def score_labels(predictions: Sequence[Sequence[str]], sentences: Sequence[Tagged]) -> list[Score]:
+    """Compare predicted with gold labels: accuracy, and the number of words."""
+    correct = [
+        sum(given == gold for given, gold in zip(predicted, labels, strict=True))
+        for predicted, (_, labels) in zip(predictions, sentences, strict=True)
+    ]
+    total = [len(sentence.words) for sentence in sentences]
+    return [ratio_score("accuracy", correct, total), Score("words", sum(total), "words")]

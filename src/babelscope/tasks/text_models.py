@@ -1,0 +1,70 @@
+"""Models of encoders for texts: classifiers, regression, and the masked language model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from torch import nn
+
+from babelscope.core.errors import EncoderError
+from babelscope.encoders.load import Encoder
+from babelscope.tasks.classify import Classification, Classifier, evaluate_classifier
+from babelscope.tasks.measured import measured_language, measured_texts
+from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
+from babelscope.tasks.models import Design, Measured, TaskModel
+from babelscope.tasks.task import Objective, Score
+
+
+class TextModel(TaskModel):
+    """A class, or a number, a text."""
+
+    def __init__(self, encoder: Encoder, design: Design):
+        super().__init__(design)
+        self.measures = design.task.measures
+        self.module: Classifier = Classifier(
+            encoder,
+            design.task.labels,
+            design.dropout,
+            design.max_length,
+            head=design.head or "first",
+            scale=design.task.scale or (0.0, 1.0),
+        )
+
+    def training(self, train: Sequence[Any], dev: Mapping[str, Sequence[Any]]) -> Objective:
+        held_out = {name: self.gold(part) for name, part in dev.items()}
+        return Classification(self.module, self.gold(train), held_out, self.measures[0])
+
+    def scores(self, examples: Sequence[Any]) -> list[Score]:
+        scores = evaluate_classifier(self.module, self.gold(examples), self.measures)
+        return [*scores, Score("examples", len(examples), "texts")]
+
+    def measured(self, examples: Sequence[Any]) -> Measured:
+        return measured_texts(self.module, self.gold(examples), self.measures)
+
+
+class LanguageModel(TaskModel):
+    """An encoder with its masked language model head."""
+
+    def __init__(self, encoder: Encoder, design: Design):
+        super().__init__(design)
+        if not encoder.has_mlm_head:
+            raise EncoderError(f"{encoder.name} has no masked language model head, so task mlm cannot use it")
+        self.encoder = encoder
+        self.module: nn.Module = encoder.model
+        self.max_length = min(encoder.max_length, design.max_length or encoder.max_length)
+
+    def training(self, train: Sequence[str], dev: Mapping[str, Sequence[str]]) -> Objective:
+        held_out = {name: self.held_out(part) for name, part in dev.items()}
+        return MaskedLanguageModelling(self.encoder.tokenizer, train, self.max_length, dev=held_out)
+
+    def scores(self, examples: Sequence[str]) -> list[Score]:
+        """Perplexity on fixed masked tokens."""
+        return [Score("perplexity", self.held_out(examples).perplexity(self.encoder.model), "")]
+
+    def measured(self, examples: Sequence[str]) -> Measured:
+        return measured_language(self.encoder.model, self.held_out(examples))
+
+    def held_out(self, sentences: Sequence[str]) -> HeldOut:
+        """Sentences with fixed masks."""
+        return HeldOut.of(self.encoder.tokenizer, sentences, self.max_length)
