@@ -6,6 +6,7 @@ Results are found by their keys, so a key that moves loses them. Record anew onl
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -98,13 +99,16 @@ def own_declarations(step: Step) -> Iterator[Declaration]:
 
 
 def reachable() -> dict[type[Declaration], set[str]]:
-    """Every declaration that can be part of a key -> the kinds of step that have it, not counting those of inputs."""
+    """Every declaration that can be part of a key, and what it is derived from -> the kinds of step that have it.
+
+    Those inside a step's inputs do not count.
+    """
     users: dict[type[Declaration], set[str]] = {}
     for name, kind in STEPS.items():
         if _is_ours(kind):
-            users.setdefault(kind, set()).add(name)
-            for inner in _inside([field.annotation for field in kind.model_fields.values()], set()):
-                users.setdefault(inner, set()).add(name)
+            inside = _inside([field.annotation for field in kind.model_fields.values()], {kind})
+            for base in {base for inner in inside for base in inner.__mro__ if _is_ours(base)}:
+                users.setdefault(base, set()).add(name)
     return users
 
 
@@ -125,14 +129,15 @@ def _is_ours(kind: Any) -> bool:
 
 
 def left_out(kind: type[Declaration]) -> dict[str, Any]:
-    """The fields of a declaration that do not count at their defaults, with these."""
+    """The declaration's own fields that do not count at their defaults, with these; inherited ones are its base's."""
     fields = {name: field for name, field in kind.model_fields.items() if not field.is_required()}
     defaults = {name: field.get_default(call_default_factory=True) for name, field in fields.items()}
     # With every field at its default, those that a key is made of are the ones that always count.
     required = dict.fromkeys(kind.model_fields.keys() - fields.keys())
     counting = {name for name, _ in keyed_fields(kind.model_construct(**required, **defaults))}
     unkeyed = kind.unkeyed if issubclass(kind, Step) else frozenset()
-    return {name: _as_json(value) for name, value in defaults.items() if name not in counting | unkeyed}
+    own = inspect.get_annotations(kind).keys() - counting - unkeyed
+    return {name: _as_json(value) for name, value in defaults.items() if name in own}
 
 
 def _as_json(value: Any) -> Any:

@@ -12,20 +12,25 @@ from babelscope.core.errors import InputError
 from babelscope.core.intervals import ratio_interval, spearman_interval
 from babelscope.core.row import Row
 from babelscope.measures.similarity import SentenceSimilarity
-from babelscope.report.aligned import alignments, correlations, gaps, is_similarity
-from babelscope.report.aligned_page import aligned_figures
-from babelscope.report.aligned_tables import aligned_findings, aligned_tables
-from babelscope.report.figures import layer_charts
 from babelscope.report.files import markdown
 from babelscope.report.model import Report
 from babelscope.report.page import render
-from babelscope.report.reinitialised import layers_of, reinitialised, reinitialised_findings, reinitialised_tables
-from babelscope.report.tables import other_table
+from babelscope.report.sections import sections_of
+from babelscope.report.sections.alignment.alignments import alignments, correlations, gaps, is_similarity
+from babelscope.report.sections.alignment.figures import aligned_figures
+from babelscope.report.sections.alignment.tables import aligned_findings, aligned_tables
+from babelscope.report.sections.redrawn_layers import (
+    layers_of,
+    reinitialised,
+    reinitialised_findings,
+    reinitialised_tables,
+)
 from babelscope.steps import Tune
 from babelscope.studies import find_study, published_rows
 from babelscope.studies.align_then_predict import PUD, TREEBANKS
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
+from babelscope.surgery import parse_operation
 
 SEEDS = (0, 1, 2)
 
@@ -40,8 +45,10 @@ def tuned(study: Study) -> int:
 def test_layers_are_drawn_anew_in_twos():
     names = [surgery.name if surgery else None for surgery in find_study("align-then-predict", {}).surgeries]
     assert names == [None, "reinit:layers=0+1", "reinit:layers=2+3", "reinit:layers=4+5"]
-    assert [layers_of(name) for name in names[1:]] == [(0, 1), (2, 3), (4, 5)]
-    assert layers_of("reinit") == layers_of("reinit:layers=0+1,part=attention") == layers_of("reverse") == ()
+    assert [layers_of([parse_operation(name)]) for name in names[1:]] == [(0, 1), (2, 3), (4, 5)]
+    others = ("reinit", "reinit:layers=0+1,part=attention", "reverse", "drop:last=1")
+    assert [layers_of([parse_operation(text)]) for text in others] == [()] * 4
+    assert layers_of([parse_operation("reinit:layers=0+1"), parse_operation("reverse")]) == ()
     assert len(find_study("align-then-predict@paper", {}).surgeries) == 7
 
 
@@ -96,6 +103,10 @@ def test_real_data_are_planned(stand_ins, encoder_folder, profile, tasks, scale)
     assert set(heads.values()) == ({"align-then-predict"} if profile == "paper" else {None})
 
 
+def titles(made: Report) -> list[str]:
+    return [section.title for section in sections_of(made)]
+
+
 # The statistics.
 
 
@@ -145,8 +156,8 @@ LOST = {None: 0.0, "reinit:layers=0+1": 0.10, "reinit:layers=2+3": 0.02, "reinit
 
 def score(language: str, surgery: str | None, seed: int, value: float) -> Row:
     return Row(
-        "las", value, "share", encoder="e", surgery=surgery, task="parsing", train_languages="qaa", language=language,
-        dataset=f"world:{language}", split="test", seed=seed,
+        "las", value, "share", kind="score", encoder="e", surgery=surgery, task="parsing", train_languages="qaa",
+        language=language, dataset=f"world:{language}", split="test", seed=seed,
     )  # fmt: skip
 
 
@@ -165,16 +176,24 @@ def scores() -> list[Row]:
 
 def alike(measure: str = "linear CKA (debiased)", task: str | None = None, falling: float = 0.1) -> list[Row]:
     """The further a language is in the list, the less alike; layer 1 is highest."""
+    unit = "share" if "retrieval" in measure else ""
     return [
-        Row(measure, (0.5, 0.9, 0.7)[layer] - falling * k + 0.001 * (seed or 0), encoder="e", task=task,
-            train_languages=task and "qaa", language=language, dataset=f"world:qaa-{language}", seed=seed, layer=layer)
+        Row(measure, (0.5, 0.9, 0.7)[layer] - falling * k + 0.001 * (seed or 0), unit, kind="similarity", encoder="e",
+            task=task, train_languages=task and "qaa", language=language, dataset=f"world:qaa-{language}", seed=seed,
+            layer=layer)
         for k, language in enumerate(LANGUAGES) for layer in range(3) for seed in (SEEDS if task else (None,))
     ]  # fmt: skip
 
 
 def report(*rows: Row) -> Report:
     labels = {code: f"{code} label" for code in ("qaa", *LANGUAGES)}
-    return Report("title", "question", [*scores(), *rows], labels=labels)
+    return declared([*scores(), *rows], labels=labels)
+
+
+def declared(rows: list[Row], **given: object) -> Report:
+    """The report of a study with the operations that rows name."""
+    surgeries = {row.surgery: (parse_operation(row.surgery),) for row in rows if row.surgery}
+    return Report("title", "question", rows, surgeries=surgeries, **given)
 
 
 def test_changes_are_paired_by_seed():
@@ -190,7 +209,7 @@ def test_changes_are_paired_by_seed():
 
 def test_seeds_that_one_side_lacks_do_not_count():
     rows = [row for row in scores() if row.surgery is None or row.seed != 1]
-    (one,) = reinitialised(Report("title", "question", rows))
+    (one,) = reinitialised(declared(rows))
     assert list(one.change((0, 1), one.foreign)) == [0, 2]
 
 
@@ -222,7 +241,7 @@ def test_published_numbers_stand_beside():
         for one in reinitialised_findings(made)
     )
     assert made.scores == report().scores, "they are in no other section"
-    assert other_table(made) is None
+    assert titles(made)[:-1] == ["Layers drawn anew before tuning", "Dependency parsing: LAS"]
 
 
 def test_x_gaps_are_the_differences_to_the_source():
@@ -268,8 +287,8 @@ def test_peaks_are_found_before_and_after_tuning():
 def test_similarities_are_in_their_own_section_alone():
     rows = [*alike(), *alike("retrieval"), *alike(task="parsing"), *published_rows("align-then-predict")]
     made = report(*rows)
-    assert all(map(is_similarity, alike())) and not is_similarity(Row("retrieval", 0.5, task="retrieval", layer=1))
-    assert not layer_charts(made) and other_table(made) is None
+    assert all(map(is_similarity, alike())) and not is_similarity(Row("retrieval", 0.5, kind="retrieval", layer=1))
+    assert titles(made) == ["Layers drawn anew before tuning", "Where languages are alike", "Dependency parsing: LAS"]
     assert [figure.title for figure in aligned_figures(made, correlations(made))] == [
         "Linear CKA (debiased) with qaa, e", "Retrieval with qaa, e",
         "X-Gap against linear CKA (debiased), trained on qaa, e",
@@ -281,6 +300,6 @@ def test_similarities_are_in_their_own_section_alone():
 
 
 def test_a_study_that_measures_nothing_of_it_has_no_such_section():
-    plain = Report("title", "question", [row for row in scores() if row.surgery is None])
+    plain = declared([row for row in scores() if row.surgery is None])
     assert not reinitialised_tables(plain) and not aligned_figures(plain, []) and not aligned_tables(plain, [])
     assert "Where languages are alike" not in markdown(plain)

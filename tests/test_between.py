@@ -8,10 +8,10 @@ from statistics import fmean, variance
 import pytest
 from scipy.stats import t
 
-from babelscope.report.between.findings import between_findings
-from babelscope.report.between.gains import seed_means
-from babelscope.report.between.line_tables import line_table, rise_table
-from babelscope.report.between.lines import DROP, Between, Place, compare_flatness
+from babelscope.report.sections.between.findings import between_findings
+from babelscope.report.sections.between.gains import seed_means
+from babelscope.report.sections.between.line_tables import line_table, rise_table
+from babelscope.report.sections.between.lines import DROP, Between, Place, compare_flatness
 from between_rows import ALPHAS, SEEDS, TARGETS, lines, report, row, score, seeded
 
 
@@ -46,22 +46,22 @@ def test_means_and_variances_are_those_of_scores_divided_by_the_bilingual_models
 
 def test_only_lines_to_models_of_both_languages_count():
     strange = [
-        row("accuracy", 0.1, train_languages="qaa > qab", language="qaa", alpha1=0.5, seed=0),
-        row("accuracy", 0.1, train_languages="qaa > qaa+qab:10", language="qab", alpha1=0.5, seed=0),
-        row("accuracy", 0.1, train_languages="qaa > qaa", language="qaa", alpha1=0.5, seed=0),
-        row("accuracy", 0.1, train_languages="qaa+qab > qaa > qab", language="qaa", alpha1=0.5, alpha2=0.5, seed=0),
-        row("accuracy", 0.1, train_languages="qaa > qaa+qab", language="qab", alpha1=0.5, seed=0, split="test"),
+        row("accuracy", 0.1, path="qaa > qab", language="qaa", alpha1=0.5, seed=0),
+        row("accuracy", 0.1, path="qaa > qaa+qab:10", language="qab", alpha1=0.5, seed=0),
+        row("accuracy", 0.1, path="qaa > qaa", language="qaa", alpha1=0.5, seed=0),
+        row("accuracy", 0.1, path="qaa+qab > qaa > qab", language="qaa", alpha1=0.5, alpha2=0.5, seed=0),
+        row("accuracy", 0.1, path="qaa > qaa+qab", language="qab", alpha1=0.5, seed=0, split="test"),
         *(
-            row("accuracy", 0.1, train_languages="qaa > qaa+qab+qac", language=code, alpha1=1.0, seed=0)
+            row("accuracy", 0.1, path="qaa > qaa+qab+qac", language=code, alpha1=1.0, seed=0)
             for code in ("qaa", "qab+qac")
         ),
-        row("perplexity", 9.0, task="mlm", train_languages="qaa > qaa+qab", language="qab", alpha1=1.0, seed=0),
+        row("perplexity", 9.0, task="mlm", path="qaa > qaa+qab", language="qab", alpha1=1.0, seed=0),
     ]
     assert Between.of(report(*lines(), *strange)).means() == Between.of(report(*lines())).means()
 
 
 def test_a_bilingual_model_without_a_score_above_zero_is_left_out():
-    nothing = row("accuracy", 0.0, train_languages="qaa > qaa+qad", language="qad", alpha1=1.0, seed=0)
+    nothing = row("accuracy", 0.0, path="qaa > qaa+qad", language="qad", alpha1=1.0, seed=0)
     assert Between.of(report(*lines(), nothing)).means() == Between.of(report(*lines())).means()
 
 
@@ -89,7 +89,7 @@ def test_encoders_are_compared_pair_by_pair():
 
 def test_a_part_alone_is_not_taken_for_the_whole_model():
     parts = [
-        replace(one, train_languages=f"{one.train_languages}, head alone", value=one.value / 2)
+        replace(one, part="head", value=one.value / 2)
         for one in (*lines(), *seeded("qaa", (0.9, 0.8, 0.7), 0.85), *seeded("qab", (0.5, 0.6, 0.7), 0.7))
     ]
     alone, both = (Between.of(report(*rows)) for rows in (parts, [*parts, *lines()]))
@@ -111,7 +111,7 @@ def test_the_table_of_the_rise_holds_the_means_and_the_largest_fall():
 
 def test_a_fall_on_the_way_is_told():
     rows = [
-        row("accuracy", value, train_languages="qaa > qaa+qab", language="qab", alpha1=alpha, seed=0)
+        row("accuracy", value, path="qaa > qaa+qab", language="qab", alpha1=alpha, seed=0)
         for alpha, value in {0.0: 0.4, 0.25: 0.44, 0.5: 0.42, 1.0: 0.8}.items()
     ]
     whole = report(*rows)
@@ -123,7 +123,7 @@ def test_a_fall_on_the_way_is_told():
 def test_a_fall_is_one_of_lines_that_have_both_places():
     curves = {"qab": {0.0: 0.8, 0.25: 0.8, 0.5: 0.8, 1.0: 0.8}, "qac": {0.0: 0.2, 0.5: 0.6, 1.0: 0.8}}
     rows = [
-        row("accuracy", value, train_languages=f"qaa > qaa+{target}", language=target, alpha1=alpha, seed=0)
+        row("accuracy", value, path=f"qaa > qaa+{target}", language=target, alpha1=alpha, seed=0)
         for target, curve in curves.items()
         for alpha, value in curve.items()
     ]
@@ -133,7 +133,7 @@ def test_a_fall_is_one_of_lines_that_have_both_places():
 
 def test_runs_are_counted_by_language():
     rows = [
-        row("accuracy", 0.5, train_languages="qaa > qaa+qab", language=language, alpha1=0.0, seed=seed)
+        row("accuracy", 0.5, path="qaa > qaa+qab", language=language, alpha1=0.0, seed=seed)
         for language, seed in (("qaa", 0), ("qaa", 1), ("qab", 1))
     ]
     assert [line[-1].text for line in line_table(report(*rows), Between.of(report(*rows))).lines] == ["2", "1"]
@@ -144,9 +144,7 @@ def test_scores_on_lines_are_no_companions_of_those_of_models():
     shared = {"task": "parsing", "language": "qab", "split": "test", "seed": 0}
     own = [row("las", 0.8, train_languages="qaa", **shared), row("uas", 0.9, train_languages="qaa", **shared)]
     between = [
-        row(measure, 0.1, train_languages="qaa > qaa", alpha1=alpha, **shared)
-        for measure in ("las", "uas")
-        for alpha in (0, 1)
+        row(measure, 0.1, path="qaa > qaa", alpha1=alpha, **shared) for measure in ("las", "uas") for alpha in (0, 1)
     ]
     (score,) = report(*own, *between).scores
     assert score.companions == {"uas": 0.9}
@@ -154,7 +152,7 @@ def test_scores_on_lines_are_no_companions_of_those_of_models():
 
 def test_every_line_is_listed_with_its_scores_and_their_places():
     strange = [
-        row("accuracy", value, train_languages=models, language="qab", alpha1=alpha, seed=seed, split=split)
+        row("accuracy", value, path=models, language="qab", alpha1=alpha, seed=seed, split=split)
         for models, split in (("qaa > qaa+qab", "test"), ("qaa > random", "dev"), ("qaa > qab", "dev"))
         for seed in (0, 1)
         for alpha, value in {0.0: 0.4 + 0.1 * seed, 0.3: 0.7, 0.9: 0.1}.items()

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from babelscope.report.between.figures import between_figures
-from babelscope.report.between.findings import between_findings
-from babelscope.report.between.lines import Between
-from babelscope.report.between.tables import between_tables
 from babelscope.report.files import write_figures
 from babelscope.report.page import render
-from between_rows import SEEDS, TARGETS, angle_rows, few, lines, plane, report, row, seeded
+from babelscope.report.sections.between.figures import between_figures
+from babelscope.report.sections.between.findings import between_findings
+from babelscope.report.sections.between.lines import Between
+from babelscope.report.sections.between.tables import between_tables
+from between_rows import SEEDS, TARGETS, along, angle_rows, few, lines, plane, report, row, seeded
 
 
 def test_the_bands_close_where_the_score_is_what_all_are_divided_by():
@@ -35,7 +33,7 @@ def test_the_bands_close_where_the_score_is_what_all_are_divided_by():
     ],
 )
 def test_a_plane_is_named_by_its_models(models, title, ways):
-    whole = report(*(replace(one, train_languages=models) for one in plane(0)))
+    whole = report(*(along(models, one) for one in plane(0)))
     (figure,) = between_figures(whole, Between.of(whole))
     assert figure.title.startswith(title) and "the model of qaa," in figure.caption
     axes = figure.chart.to_dict()["spec"]["layer"][0]["encoding"]
@@ -52,19 +50,19 @@ def test_the_page_shows_all_of_it_and_says_it_in_words():
     between = Between.of(whole)
     assert len(list(between_figures(whole, between))) == 5 and len(between_tables(whole, between)) == 7
     text = "\n".join(between_findings(whole, between))
-    assert "differ by 51.0 [48.5, 53.5] degrees" in text
+    assert "models is 51.0 [48.5, 53.5] degrees" in text
     assert "On the target, two is flatter" in text
     assert "20 examples of the target: choosing a point on the line gains 5.0 points" in text
     assert "the mean of 3 seeds’ models gains 10.0" in text
     page = render(whole)
-    assert "Between models" in page and "How much of a plane is high" in page
+    assert "Interpolated models" in page and "How much of a plane is high" in page
 
 
 @pytest.mark.parametrize("upside_down", [False, True])
 def test_an_unfinished_study_has_tables_and_sentences(upside_down):
     """Cut anywhere in a line, a plane and a chain of seeds, their points in either order."""
     parts = [
-        [one for one in lines() if one.train_languages == "qaa > qaa+qab" and one.seed == 0],
+        [one for one in lines() if one.path == "qaa > qaa+qab" and one.seed == 0],
         [one for one in plane(0) if one.alpha1 in (0, 0.5) and one.alpha2 in (0, 0.5)],
         sorted((one for one in seeded("qaa", (0.9, 0.8, 0.7), 0.8) if one.seed is not None), key=lambda one: one.seed),
         few(10, "qab", 0, 0.5),
@@ -100,9 +98,9 @@ def test_numbers_between_models_are_not_pooled_with_others():
 @pytest.mark.parametrize("models", ["qaa > qaa+qab", "qaa > random"])
 def test_there_is_no_chart_where_nothing_can_be_divided_by(models):
     """The line does not reach the bilingual model; the model's own language is not scored."""
-    whole = report(*(row("accuracy", 0.5, train_languages=models, language="qab", alpha1=a, seed=0) for a in (0, 0.5)))
+    whole = report(*(row("accuracy", 0.5, path=models, language="qab", alpha1=a, seed=0) for a in (0, 0.5)))
     assert list(between_figures(whole, Between.of(whole))) == [] and "Scores on lines" in render(whole)
 
 
 def test_other_studies_have_no_such_section():
-    assert "Between models" not in render(report(row("accuracy", 0.5, split="test", language="qaa", seed=0)))
+    assert "Interpolated models" not in render(report(row("accuracy", 0.5, split="test", language="qaa", seed=0)))

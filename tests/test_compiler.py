@@ -223,6 +223,14 @@ def test_surgeries_that_an_encoder_can_have_are_not_refused(encoder_folder):
         assert tuned == {surgery["name"] for surgery in given}
 
 
+def test_schedules_are_held_against_the_layers_that_surgery_leaves(encoder_folder):
+    surgeries = ["drop:last=1", "repeat"]
+    (fault,) = faults(encoder_folder, surgeries=surgeries, schedules=["freeze:1", "freeze:2"])
+    assert fault.startswith("schedules.1: schedule freeze:2: it freezes the first 2 layers, but the encoder has 1;")
+    plan = compile_study(study(encoder_folder, surgeries=surgeries[1:], schedules=["freeze:4"]))
+    assert any(isinstance(step, Tune) for step in plan.steps.values())
+
+
 def test_what_chance_has_no_part_in_is_timed_once(encoder_folder):
     operations = {
         "taken": [f"transplant:donor={encoder_folder}"],

@@ -9,10 +9,9 @@ from scipy import stats
 
 from babelscope.core.intervals import student_t_interval
 from babelscope.core.row import Row
-from babelscope.report.contrasts import effects
-from babelscope.report.findings import claims, differences
 from babelscope.report.model import Contrasted, Report
-from babelscope.report.tables import effect_table
+from babelscope.report.sections.effects import claims, effect_table, effects
+from babelscope.report.sections.scores.findings import differences
 
 WHOLE = {"pos": [0.9, 0.8, 0.85], "acceptability": [0.5, 0.7, 0.6]}
 CLEAN = {"pos": [0.6, 0.7, 0.5], "acceptability": [0.1, 0.1, 0.4]}
@@ -24,7 +23,8 @@ def rows() -> list[Row]:
     for surgery, values in ((None, WHOLE), ("clean", CLEAN)):
         for task, measure, unit in (("pos", "accuracy", "share"), ("acceptability", "matthews", "correlation")):
             labels = {"surgery": surgery, "task": task, "train_languages": "qaa", "language": "qaa", "split": "test"}
-            made += [Row(measure, v, unit, encoder="e", seed=k, **labels) for k, v in enumerate(values[task])]
+            labels |= {"kind": "score", "encoder": "e"}
+            made += [Row(measure, v, unit, seed=k, **labels) for k, v in enumerate(values[task])]
     return made
 
 
@@ -57,7 +57,7 @@ def test_the_other_way_round_the_reverse_shows_and_what_is_missing_is_left_out()
 
 def scored(encoder: str, values: dict[int | None, float], **labels: str | None) -> list[Row]:
     """Rows of accuracy by seed; the labels replace those of an encoder as it is, tuned and tested on one language."""
-    named = {"task": "pos", "train_languages": "qaa", "language": "qaa", "split": "test"} | labels
+    named = {"task": "pos", "train_languages": "qaa", "language": "qaa", "split": "test", "kind": "score"} | labels
     return [Row("accuracy", value, "share", encoder=encoder, seed=seed, **named) for seed, value in values.items()]
 
 

@@ -17,6 +17,8 @@ from babelscope.core.yaml import parse_value
 from babelscope.measures import Measure
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study, load_study
+from babelscope.surgery import Operation
+from babelscope.tuning.strategy import Strategy
 
 ROOT = Path(__file__).parent.parent
 PAGE, EXAMPLE = ROOT / "docs" / "studies.md", ROOT / "docs" / "study.yaml"
@@ -27,10 +29,16 @@ FILLED_IN = {
 }
 """What pieces of studies on pages leave out."""
 SCHEMA = Study.model_json_schema()
-DECLARED: dict[str, dict[str, Any]] = {"Study": SCHEMA} | SCHEMA["$defs"]
-for kind in Measure.kinds.values():
-    if kind.__module__.startswith("babelscope."):
-        DECLARED |= {kind.__name__: (schema := kind.model_json_schema())} | schema.get("$defs", {})
+FAMILIES = (Measure, Operation, Strategy)
+"""Open families: their kinds stand on the page, not the family itself."""
+KINDS: dict[str, Any] = {}
+for family in FAMILIES:
+    for kind in family.all_kinds().values():
+        if kind.__module__.startswith("babelscope."):
+            KINDS |= {kind.__name__: (schema := kind.model_json_schema())} | schema.get("$defs", {})
+DECLARED: dict[str, dict[str, Any]] = {"Study": SCHEMA} | SCHEMA["$defs"] | KINDS
+for family in FAMILIES:
+    DECLARED.pop(family.__name__, None)
 
 
 def sections() -> dict[str, str]:

@@ -7,12 +7,12 @@ from statistics import fmean
 
 import pytest
 
-from babelscope.report.between.gains import few_shots, seed_means
-from babelscope.report.between.line_tables import line_table
-from babelscope.report.between.lines import Between
-from babelscope.report.between.planes import planes
 from babelscope.report.page import render
-from between_rows import ALPHAS, SEEDS, TARGETS, few, lines, plane, report, seeded
+from babelscope.report.sections.between.gains import few_shots, seed_means
+from babelscope.report.sections.between.line_tables import line_table
+from babelscope.report.sections.between.lines import Between
+from babelscope.report.sections.between.planes import planes
+from between_rows import ALPHAS, SEEDS, TARGETS, along, few, lines, plane, report, seeded
 
 
 def test_few_examples_choose_by_their_loss_and_are_judged_on_the_test_set():
@@ -43,10 +43,7 @@ def test_few_examples_that_nothing_can_be_said_of_are_left_out_of_all_but_the_sc
 
 
 def test_few_examples_beside_other_data_than_the_origins_are_no_gain_over_zero_shot():
-    rows = [
-        replace(one, train_languages=(one.train_languages).replace("qaa >", "qaa+qac >"))
-        for one in few(10, "qab", 0, 0.5)
-    ]
+    rows = [along(one.path.replace("qaa >", "qaa+qac >"), one) if one.path else one for one in few(10, "qab", 0, 0.5)]
     assert few_shots(report(*rows), Between.of(report(*rows))) == []
 
 
@@ -98,7 +95,7 @@ def test_splits_are_told_apart():
 
 def test_both_languages_of_bilingual_models_are_sources():
     rows = [
-        replace(one, train_languages=one.train_languages.replace("qaa", "qaa+qac"))
+        along(one.path.replace("qaa", "qaa+qac"), one)
         for language, mean in (("qaa", 0.9), ("qac", 0.7), ("qab", 0.6))
         for one in seeded(language, (0.5, 0.6, 0.7), mean)
     ]

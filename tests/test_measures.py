@@ -13,7 +13,7 @@ import torch
 from babelscope.core.errors import InputError, StudyError
 from babelscope.core.faults import Faults
 from babelscope.core.row import Row
-from babelscope.core.step import Step, Workspace
+from babelscope.core.step import STEPS, Step, Workspace
 from babelscope.encoders.tap import sentence_states
 from babelscope.engine import run_plan
 from babelscope.engine.recall import recall
@@ -119,7 +119,7 @@ def test_a_measure_of_layers_is_a_formula(encoder_folder, store):
             states = sentence_states(encoder, data.read())
             mine = [row for row in rows if row.dataset == data.name]
             assert [row.value for row in mine] == pytest.approx([slow_anisotropy(layer) for layer in states], abs=1e-6)
-            assert [(row.layer, row.measure, row.kind) for row in mine] == [
+            assert [(row.layer, row.measure, step.kind_of(row)) for row in mine] == [
                 (layer, "anisotropy", "anisotropy") for layer in range(3)
             ]
             assert {(row.language, row.split, row.surgery, row.task) for row in mine} == {
@@ -328,8 +328,8 @@ def test_similarities_are_named(tmp_path):
 
 
 def test_what_reports_have_to_know_of_a_similarity():
-    preferred = [name for name, one in SIMILARITIES.items() if one.preferred]
-    assert preferred == ["linear CKA (debiased)", "RBF CKA (biased)", "retrieval"]
+    drawn = [name for name, function in SIMILARITIES.items() if not function.variant]
+    assert drawn == ["linear CKA (debiased)", "RBF CKA (biased)", "retrieval"]
     searches = {name for name, one in SIMILARITIES.items() if one.search}
     assert (
         searches == {"retrieval", "mutual retrieval"} == {n for n, one in SIMILARITIES.items() if one.unit == "share"}
@@ -343,3 +343,12 @@ def test_tasks_that_are_not_there_are_named(encoder_folder):
         lookup.task("pos")
     with pytest.raises(InputError, match="no encoder is named e"):
         lookup.tuned("e")
+
+
+# Rows.
+
+
+def test_steps_of_measures_say_of_which_kind_their_rows_are():
+    own = [step for step in STEPS.values() if step.__module__.startswith("babelscope.measures.")]
+    kinds = {step.row_kind for step in own if step is not MeasureLayers}  # which its measure names
+    assert kinds == {kind for kind in Measure.kinds if kind not in ("anisotropy", "letters")} | {"probe"}

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from babelscope.core import correlation
 from babelscope.core.errors import InputError
 from babelscope.core.intervals import paired_interval
 from babelscope.core.scores import (
@@ -168,7 +169,7 @@ def test_an_interval_scores_many_resamples_at_once(name, monkeypatch):
     """1,000 resamples, and 3,000 times all examples but one; numbers are sorted once, not in each resample."""
     chance = np.random.default_rng(6)
     gold = chance.random(3000) if MEASURES[name].of == "numbers" else chance.integers(0, 2, 3000)
-    measure, codes, scored, coded = MEASURES[name], metrics._codes, [], []
+    measure, codes, scored, coded = MEASURES[name], correlation.codes_of, [], []
 
     def counted(predicted, gold):
         scored.append(predicted.size // predicted.shape[-1])
@@ -179,7 +180,8 @@ def test_an_interval_scores_many_resamples_at_once(name, monkeypatch):
         return codes(numbers)
 
     monkeypatch.setitem(MEASURES, name, measure._replace(compute=counted))
-    monkeypatch.setattr(metrics, "_codes", noted)
+    for module in (correlation, metrics):
+        monkeypatch.setattr(module, "codes_of", noted)
     score(name, chance.permutation(gold), gold)
     assert 4000 < sum(scored) < 4010 and len(scored) < 50
     resampled = [shape for shape in coded if shape[-1] == 3000]

@@ -12,11 +12,19 @@ from hypothesis import strategies as st
 from babelscope.core.intervals import geometric_interval, student_t_interval
 from babelscope.core.row import Row
 from babelscope.report import markdown, write_report
-from babelscope.report.figures import PALETTE, curve_charts, look_of
+from babelscope.report.figures import PALETTE, look_of
 from babelscope.report.model import Report
-from babelscope.report.probe_page import probe_figures
-from babelscope.report.probe_tables import probe_findings, probe_tables
-from babelscope.report.probes import best_within, compromises, crossings, pareto_front, perplexities, told_apart
+from babelscope.report.sections import sections_of
+from babelscope.report.sections.probes.figures import probe_figures
+from babelscope.report.sections.probes.probed import (
+    best_within,
+    compromises,
+    crossings,
+    pareto_front,
+    perplexities,
+    told_apart,
+)
+from babelscope.report.sections.probes.tables import probe_findings, probe_tables
 from babelscope.studies import published_rows
 
 NEVER = {0: 20.0, 10: 15.0, 20: 12.0}
@@ -25,7 +33,7 @@ FORGOTTEN = {0: 10.0, 10: 10.5, 20: 11.0}
 
 
 def curve(corpus: str, seed: int, values: dict[int, float], encoder: str = "e", **labels: str) -> list[Row]:
-    shared = {"encoder": encoder, "dataset": corpus, "split": "probe", "seed": seed} | labels
+    shared = {"kind": "probe", "encoder": encoder, "dataset": corpus, "split": "probe", "seed": seed} | labels
     return [Row("perplexity", value, step=step, **shared) for step, value in values.items()]
 
 
@@ -172,16 +180,17 @@ def test_schedules_without_test_scores_keep_their_own_curves() -> None:
     )
     assert [one.name for one in perplexities(made)] == ["e, schedule freeze:0", "e, schedule all"]
     rows = [
-        Row("loss", 1.0, encoder="e", task="pos", split="train", step=1, seed=0, schedule=name) for name in ("a", "b")
+        Row("loss", 1.0, kind="curve", encoder="e", task="pos", split="train", step=1, seed=0, schedule=name)
+        for name in ("a", "b")
     ]
-    (chart,) = curve_charts(Report("title", "", rows)).values()
-    assert {one["condition"] for one in records(chart)} == {"e, schedule a", "e, schedule b"}
+    (section,) = sections_of(Report("title", "", rows))
+    assert {one["condition"] for one in records(section.figures[0].chart)} == {"e, schedule a", "e, schedule b"}
 
 
 def test_layers_are_drawn_by_task_and_corpus() -> None:
     tasks, corpora = ("mlm", "pos"), ("target", "control")
     rows = [
-        Row("CKA with start", value, encoder="e", split="probe", seed=0, step=3, layer=2, task=task, dataset=corpus)
+        Row("CKA with start", value, kind="probe", encoder="e", seed=0, step=3, layer=2, task=task, dataset=corpus)
         for value, (task, corpus) in enumerate(itertools.product(tasks, corpora))
     ]
     shown = figures(report(rows))
@@ -206,7 +215,7 @@ def test_bands_of_perplexity_are_of_its_logarithm() -> None:
 
 
 def score(value: float, seed: int, step: int, dataset: str = "world:qab", measure: str = "accuracy") -> Row:
-    shared = {"encoder": "e", "task": "pos", "split": "probe", "language": "qab"}
+    shared = {"kind": "probe", "encoder": "e", "task": "pos", "language": "qab"}
     return Row(measure, value, "share", **shared, seed=seed, step=step, dataset=dataset)
 
 
@@ -261,7 +270,7 @@ def test_the_report_shows_them(tmp_path: Path) -> None:
     made = report(
         both(0, {0: 20, 10: 10}, {0: 10, 10: 12}),
         both(0, {0: 7}, {0: 99}, "native"),
-        [Row("distance to start", 1.5, encoder="e", split="probe", seed=0, step=step, layer=2) for step in (0, 10)],
+        [Row("distance to start", 1.5, kind="probe", encoder="e", seed=0, step=step, layer=2) for step in (0, 10)],
     )
     assert list(figures(made)) == [
         "Perplexity while one language is learned",
@@ -281,16 +290,16 @@ def test_the_report_shows_them(tmp_path: Path) -> None:
     (path,) = write_report(made, tmp_path / "report.md")
     text = path.read_text()
     assert "- e: the target's perplexity falls below the control's at step 8 (mean of 1 seed).\n" in text
-    assert "## Where the curves cross\n" in text and "| e | 8 |  | 1 of 1 |\n" in text
-    assert "## The best compromise\n" in text and "| 20 | e | 10 | 10.00 | 20.0 | 1 |\n" in text
+    assert "### Where the curves cross\n" in text and "| e | 8 |  | 1 of 1 |\n" in text
+    assert "### The best compromise\n" in text and "| 20 | e | 10 | 10.00 | 20.0 | 1 |\n" in text
 
 
-def test_probes_stand_below_scores_in_markdown() -> None:
-    scored = Row("perplexity", 9.0, encoder="e", task="mlm", language="de", split="test", seed=0)
+def test_probes_and_scores_have_a_section_each_in_markdown() -> None:
+    scored = Row("perplexity", 9.0, kind="score", encoder="e", task="mlm", language="de", split="test", seed=0)
     text = markdown(report([scored], both(0, NEVER, FORGOTTEN)))
-    headings = [line for line in text.splitlines() if line.startswith("#")]
-    assert headings[0] == "## Masked language modelling: Perplexity" and headings[1] == "## While training"
-    assert markdown(report([scored])).startswith("| ")
+    headings = [line for line in text.splitlines() if line.startswith("## ")]
+    assert headings == ["## While training", "## Masked language modelling: Perplexity"]
+    assert "Charts: Perplexity while one language is learned; " in text
 
 
 def test_texts_tell_apart_by_what_differs() -> None:

@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from babelscope.core.errors import InputError
 from babelscope.measures.formulas.projection import aligned_words, project, translation_share
-from babelscope.report.projection import draw_projection
+from babelscope.report.sections.projection.pictures import draw_projection
 from babelscope.world import World
 
 LIBRARIES = ["openTSNE", "scikit-learn"]

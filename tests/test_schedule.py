@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from torch import nn
 
 from babelscope.core.errors import InputError
+from babelscope.core.keyed import keyed_fields
 from babelscope.encoders.load import Encoder
 from babelscope.tasks.bilstm.backbone import BiLstmBackbone
 from babelscope.tasks.bilstm.tag import BiLstmTagger, BiLstmTagging
@@ -106,6 +107,22 @@ def test_text_is_read(text, fields):
     assert parse_schedule(text) == Schedule(name=text, **fields)
     adapter = TypeAdapter(DeclaredSchedule)
     assert adapter.validate_python(text) == adapter.validate_python({"name": text} | fields)
+
+
+def test_what_counts_in_keys_and_checkpoints_is_what_did_before_there_were_strategies():
+    counted = dict(keyed_fields(parse_schedule("freeze:1")))
+    assert counted == {
+        "name": "freeze:1", "freeze": 1, "upper": None, "layers": None, "gradual": None, "every": "epoch",
+        "decay": 1.0, "lora": None, "frozen_dropout": False,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["freeze:2", "upper:half", "layers:1-3", "gradual:groups=3,every=200"])
+def test_a_strategy_by_its_name_trains_the_same(text):
+    by_name, by_key = Schedule(name=text, strategy=text), parse_schedule(text)
+    assert by_name.chosen == by_key.chosen
+    with pytest.raises(ValidationError, match="and strategy given: give one of freeze, upper, layers, gradual"):
+        Schedule.model_validate({**by_key.model_dump(), "strategy": text})
 
 
 @pytest.mark.parametrize(

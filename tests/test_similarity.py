@@ -23,8 +23,8 @@ from babelscope.measures.formulas.states import LanguageStates
 from babelscope.measures.retrieval import mutual_retrieval, retrieval_accuracy
 from babelscope.measures.similarities import SIMILARITIES
 from babelscope.measures.similarity import USUAL, SentenceSimilarity
-from babelscope.report.aligned_tables import aligned_tables
 from babelscope.report.model import Report
+from babelscope.report.sections.alignment.tables import aligned_tables
 from babelscope.steps import Operate, Tune
 from babelscope.steps.plan import Plan, check_data
 from babelscope.study.compile import compile_study
@@ -175,7 +175,8 @@ def test_a_decoder_is_measured_as_mexa_does(sentences, tmp_path):
         for code in ("qaa", "qab")
     ]
     assert found == pytest.approx(direct("mutual retrieval", *states))
-    (table, *_) = aligned_tables(Report("title", "question", store.rows(step.key)), [])
+    rows = [row.labelled(kind=step.kind_of(row)) for row in store.rows(step.key)]
+    (table, *_) = aligned_tables(Report("title", "question", rows), [])
     assert [cell.text for cell in table.lines[0]][5:9:2] == [f"{max(found):.3f}", f"{fmean(found):.3f}"]
 
 

@@ -85,6 +85,8 @@ def test_rows_survive_exactly(store: Store, pairs: list[tuple[float, str]]) -> N
 def test_a_row_must_be_finite(store: Store, value: float) -> None:
     with pytest.raises(StepError, match=r"perplexity.*finite"):
         store.write_rows(KEY, [Row("perplexity", value)])
+    with pytest.raises(StepError, match=r"perplexity: the low is .*finite"):
+        store.write_rows(KEY, [Row("perplexity", 1.0, low=value)])
 
 
 @pytest.mark.parametrize("name", ["encoder/weights", "notes", "rows.jsonl", "manifest.json"])

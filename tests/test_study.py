@@ -130,6 +130,20 @@ def test_an_unknown_key_is_named_with_the_allowed_ones(load):
             "surgeries.0.operations.1.donor: missing",
         ),
         (
+            "surgeries: [{name: s, operations: [{operation: shuffle, classes: ['(a{1']}]}]",
+            "surgeries.0.operations.0.classes: '(a{1' is not a regular expression: missing ), unterminated subpattern "
+            "at position 0 (given: ['(a{1'])",
+        ),
+        (
+            "surgeries: [{name: s, operations: [{operation: turn}]}]",
+            "surgeries.0.operations.0: no operation is named 'turn'; there are drop, graft, noise, oracle, permute, "
+            "quantise, reinit, repeat, rescale, reverse, shuffle, transplant",
+        ),
+        (
+            "schedules: [{name: s, strategy: {strategy: freeze, frees: 2, freeze: 1}}]",
+            "schedules.0.strategy.frees: unknown key; allowed are freeze, strategy",
+        ),
+        (
             "references: [{name: r, encoder: e, texts: [{language: qaa, sentences: 9}], tuning: {}, shape: {}}]",
             "references.0.shape: unknown key; allowed are encoder, masking, name, new_pieces, parallel, seed, "
             "sentences, texts, tuning",

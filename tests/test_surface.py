@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import multiprocessing
+import os
 import random
 import shutil
 import signal
-import time
 from collections.abc import Sequence
-from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,7 +25,6 @@ from babelscope.corpora.datasets import find
 from babelscope.encoders.load import load_encoder
 from babelscope.engine.events import Failed, Finished
 from babelscope.engine.store import Store
-from babelscope.engine.worker import attempt
 from babelscope.measures.angle import Angle
 from babelscope.measures.interpolation import Surface
 from babelscope.steps import Evaluate, Tune
@@ -38,7 +35,7 @@ from babelscope.tasks.measured import measured
 from babelscope.tasks.models import Design, task_model
 from babelscope.world.meaning import NAME_CLASS
 from command_line import SOON, babelscope, write_study
-from toy_steps import note
+from toy_steps import execute, note
 
 TASK_NAMES = ("pos", "ner", "parsing", "inference", "mlm")
 LANGUAGES = {"a": ["world:qaa"], "b": ["world:qab"], "c": ["world:qaa", "world:qab"]}
@@ -137,18 +134,6 @@ class Between(NamedTuple):
     def weights(self, name: str) -> dict[str, np.ndarray]:
         """Of the best model."""
         return load_file(self.store.result(self.tuned(name).key) / "best.safetensors")
-
-
-class Deaf:
-    """In place of the pipe to a runner."""
-
-    def send(self, event: object) -> None:
-        pass
-
-
-def execute(step: Step, store: Store) -> object:
-    """Compute a step in this process."""
-    return attempt(step.key, ForkingPickler.dumps(step), store, Deaf())
 
 
 def complete(steps: Sequence[Step], store: Store) -> None:
@@ -412,42 +397,37 @@ def test_the_mean_of_many_models_is_written_once(between, tmp_path):
     assert (results_of(store, step) / "rows.jsonl").read_bytes() == rows
 
 
-def attempt_noting(step: Surface, store: Path, outside: Path, most: int | None) -> None:
-    """In a process of its own: compute the step, note every place that was measured, and stop dead after so many."""
+def attempt_noting(step: Surface, store: Path, outside: Path, last: int | None, written: bool) -> None:
+    """In a process of its own: compute the step, note every place that was measured, and die at the `last`th of them,
+    before or after its numbers are written."""
     from babelscope.measures.formulas import survey as surveys
 
-    survey, places = surveys.survey, itertools.count(1)
+    survey = surveys.survey
 
     def noted(*given: Any) -> Any:
-        for (point, found), number in zip(survey(*given), places, strict=False):
+        for number, (point, found) in enumerate(survey(*given), 1):
             note(str(outside), repr(point))
-            if number == most:
-                signal.pause()
+            if number == last and not written:
+                os.kill(os.getpid(), signal.SIGKILL)
             yield point, found
+            if number == last:
+                os.kill(os.getpid(), signal.SIGKILL)
 
     surveys.survey = noted
     execute(step, Store(store))
 
 
 def attempt_until(
-    ahead: int | None, delay: float, step: Surface, store: Store, outside: Path
+    last: int | None, written: bool, step: Surface, store: Store, outside: Path
 ) -> list[tuple[float, ...]]:
-    """Kill an attempt that has measured so many models, a moment later; None: let it end. Gives what it measured."""
+    """Compute the step and die at so many models; None: let it end. Gives what it measured."""
     outside.mkdir()
     processes = multiprocessing.get_context("forkserver")
     processes.set_forkserver_preload(["babelscope.measures.formulas.survey"])
-    most = None if ahead is None else ahead + 30  # lest it should end on a machine where this one has to wait
-    process = processes.Process(target=attempt_noting, args=(step, store.folder, outside, most))
+    process = processes.Process(target=attempt_noting, args=(step, store.folder, outside, last, written))
     process.start()
-    if ahead is not None:
-        deadline = time.monotonic() + SOON
-        while len(noted_places(outside)) < ahead:
-            assert process.is_alive() and time.monotonic() < deadline
-            time.sleep(0.02)
-        time.sleep(delay)
-        process.kill()
     process.join(SOON)
-    assert process.exitcode == (0 if ahead is None else -signal.SIGKILL)
+    assert process.exitcode == (0 if last is None else -signal.SIGKILL)
     return noted_places(outside)
 
 
@@ -471,13 +451,13 @@ def test_a_plane_that_is_killed_ten_times_ends_as_an_unbroken_one(between, tmp_p
     kills, measured_places, kept = sorted(chance.sample(range(1, 400), 10)), [], b""
     for goal in [*kills, None]:
         finished = kept.count(b"\n") // 2
-        ahead = None if goal is None else goal - finished
-        places = attempt_until(ahead, chance.uniform(0, 0.02), step, store, tmp_path / str(goal))
+        last, written = None if goal is None else goal - finished, chance.random() < 0.5
+        places = attempt_until(last, written, step, store, tmp_path / str(goal))
         assert places == list(step.points[finished : finished + len(places)])  # none of those that are finished
         measured_places += places
         if goal:
             before, kept = kept, whole_cells(store, step)
-            assert kept.startswith(before) and len(places) - 1 <= kept.count(b"\n") // 2 - finished <= len(places)
+            assert kept.startswith(before) and kept.count(b"\n") // 2 - finished == len(places) - (not written)
     assert CELLS <= len(measured_places) <= CELLS + len(kills)
     rows, unbroken = ((results_of(one, step) / "rows.jsonl").read_bytes() for one in (store, between.store))
     assert rows == unbroken and rows.startswith(kept)

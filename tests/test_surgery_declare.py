@@ -60,6 +60,12 @@ def test_text_and_fields_say_the_same(operation):
     assert field.validate_python(str(operation)) == operation
 
 
+def test_values_can_hold_commas():
+    assert parse_operation("shuffle:classes=a,b [0-9]{1,2}").classes == ("a,b", "[0-9]{1,2}")
+    graft = parse_operation("graft:donor=./a,b/c,d, part = attention")
+    assert (graft.donor, graft.part) == ("./a,b/c,d", "attention")
+
+
 def test_text_is_as_short_as_can_be():
     given_ = ["reinit", "drop:last=6", "reinit:part=attention,layers=0+1", "noise:share=0.5", "shuffle", "reverse"]
     assert [str(parse_operation(text)) for text in given_] == given_

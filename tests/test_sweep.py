@@ -3,11 +3,20 @@
 import math
 from dataclasses import replace
 
+import pytest
 from scipy.stats import spearmanr
 
 from babelscope.core.row import Row
 from babelscope.report.model import Report
-from babelscope.report.sweep import likeness_table, likenesses, sweep_charts, sweep_findings, sweeps
+from babelscope.report.sections.freezing import (
+    frozen_layers,
+    likeness_table,
+    likenesses,
+    sweep_charts,
+    sweep_findings,
+    sweeps,
+)
+from babelscope.tuning.schedule import Schedule, parse_schedule
 
 RETRIEVED = {"qab": [0.5, 0.9, 0.7, 0.8], "qac": [0.1, 0.2, 0.3, 0.4]}
 SCORED = {
@@ -19,8 +28,8 @@ SCORED = {
 
 def score(language: str, frozen: int, value: float, seed: int, task: str = "pos") -> Row:
     return Row(
-        "accuracy", value, "share", encoder="e", schedule=f"freeze:{frozen}", task=task, train_languages="qaa",
-        language=language, split="test", seed=seed,
+        "accuracy", value, "share", kind="score", encoder="e", schedule=f"freeze:{frozen}", task=task,
+        train_languages="qaa", language=language, split="test", seed=seed,
     )  # fmt: skip
 
 
@@ -32,17 +41,38 @@ def report(columns: int = 5) -> Report:
         for seed in (0, 1)
     ]
     rows += [
-        Row("retrieval", value, "share", encoder="e", language=language, task="retrieval", layer=layer)
+        Row("retrieval", value, "share", kind="retrieval", encoder="e", language=language, layer=layer)
         for language, values in RETRIEVED.items()
         for layer, value in enumerate(values)
     ]
-    return Report("title", "question", rows)
+    return declared(rows)
+
+
+def declared(rows: list[Row]) -> Report:
+    """The report of a study that declares to freeze N layers, for many N."""
+    schedules = [parse_schedule(f"freeze:{n}") for n in range(-1, 6)]
+    return Report("title", "question", rows, schedules={one.name: one for one in schedules})
 
 
 def test_a_sweep_is_the_mean_over_seeds() -> None:
     found = {(one.language, one.frozen): one.value for one in sweeps(report())}
     assert found.keys() == {(language, frozen) for language in SCORED for frozen in range(-1, 4)}
     assert math.isclose(found["qab", 1], 0.9 + 0.005)
+
+
+def test_a_sweep_is_what_was_declared_whatever_its_name() -> None:
+    made = report()
+    named = [replace(row, schedule=f"number {row.schedule}") if row.schedule else row for row in made.rows]
+    schedules = {f"number {name}": one.model_copy(update={"name": name}) for name, one in made.schedules.items()}
+    assert sweeps(replace(made, rows=named, schedules=schedules)) == sweeps(made)
+    assert sweeps(replace(made, schedules={})) == []
+
+
+def test_a_schedule_that_does_more_is_no_sweep() -> None:
+    assert [frozen_layers(parse_schedule(text)) for text in ("freeze:-1", "freeze:3")] == [-1, 3]
+    others = ("freeze:3,decay=0.9", "freeze:3,lora=2", "upper:half", "gradual:groups=2", "layers:0-2")
+    assert [frozen_layers(parse_schedule(text)) for text in others] == [None] * 5
+    assert frozen_layers(Schedule(name="three", freeze=3)) == 3
 
 
 def test_two_schedules_make_no_sweep() -> None:
@@ -53,7 +83,7 @@ def test_two_schedules_make_no_sweep() -> None:
 def test_the_correlation_is_over_layers() -> None:
     (found,) = likenesses(report())
     expected = {code: spearmanr(values, SCORED[code][1:]).statistic for code, values in RETRIEVED.items()}
-    assert found.by_language == expected and found.by_language["qac"] == 1
+    assert found.by_language == pytest.approx(expected) and expected["qac"] == 1
     table = likeness_table(report())
     assert table is not None and [line[2].text for line in table.lines] == ["qab", "qac", "mean of 2"]
 
@@ -68,13 +98,14 @@ def test_findings_name_the_best_number_of_frozen_layers() -> None:
 
 def test_the_lowest_perplexity_is_best() -> None:
     rows = [
-        Row("perplexity", value, encoder="e", schedule=f"freeze:{frozen}", task="mlm", language="qab", split="test")
+        score("qab", frozen, value, 0, "mlm").labelled(measure="perplexity", unit="")
         for frozen, value in enumerate([9.0, 4.0, 7.0], -1)
     ]
     retrieved = [
-        Row("retrieval", value, encoder="e", language="qab", layer=n) for n, value in enumerate([0.2, 0.9, 0.4], -1)
+        Row("retrieval", value, kind="retrieval", encoder="e", language="qab", layer=n)
+        for n, value in enumerate([0.2, 0.9, 0.4], -1)
     ]
-    best, likeness = sweep_findings(Report("title", "question", [*rows, *retrieved]))
+    best, likeness = sweep_findings(declared([*rows, *retrieved]))
     assert "zero-shot perplexity is best on average with the embeddings frozen (4.0; 9.0 with nothing frozen)" in best
     assert "rank correlation with how well the layers align languages 1.00, mean over 1 language." in likeness
 
@@ -84,7 +115,7 @@ def without(*left_out: tuple[str, int]) -> Report:
     rows = [
         row for row in report().rows if (row.language, row.schedule) not in {(a, f"freeze:{n}") for a, n in left_out}
     ]
-    return Report("title", "question", rows)
+    return declared(rows)
 
 
 def test_an_unfinished_sweep_is_shown_as_far_as_it_is() -> None:
@@ -103,26 +134,26 @@ def test_an_unfinished_sweep_is_shown_as_far_as_it_is() -> None:
 
 def test_what_cannot_be_correlated_is_said() -> None:
     flat = [replace(row, value=0.5) if row.language == "qac" and row.split == "test" else row for row in report().rows]
-    (found,) = likenesses(Report("title", "question", flat))
+    (found,) = likenesses(declared(flat))
     reason = "cannot be computed: the score is the same at every N"
     assert list(found.by_language) == ["qab"] and found.unknown == {"qac": reason}
-    table = likeness_table(Report("title", "question", flat))
+    table = likeness_table(declared(flat))
     assert table is not None and [line[3].text for line in table.lines][1] == reason
-    assert f"mean over 1 language (1 more {reason})" in sweep_findings(Report("title", "question", flat))[1]
+    assert f"mean over 1 language (1 more {reason})" in sweep_findings(declared(flat))[1]
 
 
 def test_without_any_correlation_there_is_no_mean() -> None:
     rows = [replace(row, value=0.5) for row in report().rows]
-    table = likeness_table(Report("title", "question", rows))
+    table = likeness_table(declared(rows))
     assert table is not None and [line[2].text for line in table.lines] == ["qab", "qac"]
-    best, likeness = sweep_findings(Report("title", "question", rows))
+    best, likeness = sweep_findings(declared(rows))
     assert best == "Part-of-speech tagging, e: zero-shot accuracy is 50.0% on average, whatever is frozen."
     assert likeness.endswith("align languages cannot be computed: the retrieval is the same at every N.")
 
 
 def test_two_points_make_no_correlation() -> None:
     rows = [row for row in report().rows if row.measure != "retrieval" or row.layer in (1, 2)]
-    (found,) = likenesses(Report("title", "question", rows))
+    (found,) = likenesses(declared(rows))
     assert not found.by_language and set(found.unknown.values()) == {
         "cannot be computed: 2 numbers of frozen layers so far"
     }

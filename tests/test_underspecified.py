@@ -69,7 +69,7 @@ def test_every_training_set_can_have_its_own_size(encoder_folder):
     (model,) = {step for step in compile_study(study).steps.values() if isinstance(step, Tune)}
     assert [(data.language, data.examples) for data in model.train] == [("qaa", 30), ("qab", 20)]
     assert [(data.language, data.examples) for data in model.dev] == [("qaa", 10), ("qab", 10)]
-    assert model.labels["train_languages"] == "qaa+qab"
+    assert model.labels["train_languages"] == "qaa+qab" and "shots" not in model.labels
     with pytest.raises(ValueError, match=r"sizes\.train has 3 numbers for 2 training sets: give one, or 2"):
         few(encoder_folder, shots=None, sizes={"train": [30, 20, 10]})
 
@@ -78,7 +78,8 @@ def test_few_examples_of_the_second_language_are_all_trained_on(encoder_folder):
     (model,) = {step for step in compile_study(few(encoder_folder)).steps.values() if isinstance(step, Tune)}
     assert [(data.language, data.examples) for data in model.train] == [("qaa", 30), ("qab", 7)]
     assert [data.language for data in model.dev] == ["qaa"]
-    assert model.labels["train_languages"] == "qaa+qab:7"
+    assert (model.labels["train_languages"], model.labels["shots"]) == ("qaa+qab", 7)
+    assert " on qaa+qab:7, pos" in model.title
 
 
 def test_few_examples_of_an_only_language_leave_none_to_select_on(encoder_folder):
@@ -86,7 +87,7 @@ def test_few_examples_of_an_only_language_leave_none_to_select_on(encoder_folder
     (model,) = {step for step in steps if isinstance(step, Tune)}
     assert [(data.language, data.examples) for data in model.train] == [("qab", 7)]
     assert model.dev == ()
-    assert model.labels["train_languages"] == "qab:7"
+    assert (model.labels["train_languages"], model.labels["shots"]) == ("qab", 7)
 
 
 @pytest.fixture(scope="module")

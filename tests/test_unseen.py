@@ -9,12 +9,20 @@ from hypothesis import strategies as st
 from babelscope.core.errors import InputError
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
+from babelscope.core.training import TrainedOn
 from babelscope.measures.comparison import Compare
 from babelscope.report import Report, markdown
-from babelscope.report.kinds import is_gain
 from babelscope.report.page import render
-from babelscope.report.tables import other_table
-from babelscope.report.unseen import Case, gains, unseen_figures, unseen_findings, unseen_tables, verdicts
+from babelscope.report.sections import sections_of
+from babelscope.report.sections.gains import (
+    Case,
+    gains,
+    is_gain,
+    unseen_figures,
+    unseen_findings,
+    unseen_tables,
+    verdicts,
+)
 from babelscope.steps import Adapt, Pretrain, Recurrent, Tune
 from babelscope.studies import find_study
 from babelscope.study.compile import compile_study
@@ -79,11 +87,11 @@ def test_every_recipe_in_every_letters_with_every_number_of_sentences(plan):
     tuned = [
         step for step in plan.steps.values() if isinstance(step, Tune) and step.task.name == "pos" and step.seed == 0
     ]
-    labels = {(step.labels["encoder"].partition(" q")[0], step.labels["train_languages"]) for step in tuned}
+    labels = {(step.labels["encoder"].partition(" q")[0], str(step.trained_on)) for step in tuned}
     own = {f"{cell}:{shots}" for cell in cells for shots in (100,)}
     for recipe in ("world-natural", "adapted", "from scratch", "bilstm"):
         assert {training for name, training in labels if name == recipe} == own | {"qaa"}
-    assert all(not step.dev for step in tuned if ":" in step.labels["train_languages"])
+    assert all(not step.dev for step in tuned if step.trained_on.shots)
     assert {step.tuning.epochs for step in tuned if isinstance(step.encoder, Recurrent)} == {20}
 
 
@@ -99,7 +107,7 @@ def test_comparisons_are_of_the_same_sentences_and_seeds(plan):
     for step in steps:
         assert [one.model.seed for one in step.first] == [one.model.seed for one in step.second] == [0, 1]
         assert len({one.data.language for one in (*step.first, *step.second)}) == 1
-        trained = {one.model.labels["train_languages"].rpartition(":")[2] for one in (*step.first, *step.second)}
+        trained = {one.model.trained_on.shots or one.model.trained_on for one in (*step.first, *step.second)}
         assert len(trained) == 1 or step.first[0].model.train[0].language == step.second[0].model.train[0].language
     claims = {step.claim for step in steps}
     assert claims == {
@@ -154,30 +162,33 @@ def test_text_of_ones_own():
 
 
 def gain(claim, mean, low, high, language="mt", training="mt:100", task="pos"):
-    for end, value in (("", mean), (".low", low), (".high", high)):
-        yield Row(
-            f"accuracy gain: {claim}{end}", value, "share", encoder="mbert", task=task, train_languages=training,
-            language=language, dataset="UD_Maltese-MUDT", split="test",
-        )  # fmt: skip
+    return Row(
+        "accuracy gain", mean, "share", kind="comparison", encoder="mbert", task=task, claim=claim, low=low, high=high,
+        language=language, dataset="UD_Maltese-MUDT", split="test", **TrainedOn.read(training).columns,
+    )  # fmt: skip
+
+
+def scored(encoder, value):
+    return Row(
+        "accuracy", value, "share", kind="score", encoder=encoder, task="pos", train_languages="mt", shots=100,
+        language="mt", dataset="UD_Maltese-MUDT", split="test", seed=0,
+    )  # fmt: skip
 
 
 ROWS = [
-    *gain(above(AS_IT_IS, BILSTM), -0.05, -0.08, -0.02),
-    *gain(above(ADAPTED, BILSTM), 0.03, 0.01, 0.05),
-    *gain(by_letters(AS_IT_IS), 0.2, 0.1, 0.3, "ug>uyghur", "en"),
-    *gain(by_letters(AS_IT_IS, permuted=True), -0.02, -0.03, -0.01, "ug>uyghur-permute-1", "en"),
-    *gain(by_letters(ADAPTED), 0.1, -0.1, 0.3, "ug>uyghur", "en"),
-    Row("published verdict: Intermediate", 1, language="mt"),
-    Row("accuracy", 0.8, "share", encoder="adapted mt", task="pos", train_languages="mt:100", language="mt",
-        dataset="UD_Maltese-MUDT", split="test", seed=0),
-    Row("accuracy", 0.7, "share", encoder="bilstm", task="pos", train_languages="mt:100", language="mt",
-        dataset="UD_Maltese-MUDT", split="test", seed=0),
+    gain(above(AS_IT_IS, BILSTM), -0.05, -0.08, -0.02),
+    gain(above(ADAPTED, BILSTM), 0.03, 0.01, 0.05),
+    gain(by_letters(AS_IT_IS), 0.2, 0.1, 0.3, "ug>uyghur", "en"),
+    gain(by_letters(AS_IT_IS, permuted=True), -0.02, -0.03, -0.01, "ug>uyghur-permute-1", "en"),
+    gain(by_letters(ADAPTED), 0.1, -0.1, 0.3, "ug>uyghur", "en"),
+    Row("published verdict", 1, kind="verdict", claim="Intermediate", language="mt"),
+    scored("adapted mt", 0.8), scored("bilstm", 0.7),
 ]  # fmt: skip
 
 
 @pytest.fixture
 def report():
-    return Report("unseen", "?", ROWS, labels={"mt": "Maltese (Latn)"})
+    return Report("unseen", "?", ROWS, labels={"mt": "Maltese (Latn)"}, recipes={"adapted mt": ADAPTED})
 
 
 def test_gains_are_read_by_case(report):
@@ -189,7 +200,7 @@ def test_gains_are_read_by_case(report):
 
 def test_models_with_one_claim_stand_beside_each_other_and_no_claim_is_lost():
     claim = "the encoder is better than a BiLSTM"
-    rows = [row.labelled(encoder=encoder) for encoder in ("one", "two") for row in gain(claim, 0.1, 0.0, 0.2)]
+    rows = [gain(claim, 0.1, 0.0, 0.2).labelled(encoder=encoder) for encoder in ("one", "two")]
     (table,) = unseen_tables(Report("t", "q", rows), gains(Report("t", "q", rows)))
     assert [line[2].text for line in table.lines] == [f"{claim} ({one}, trained on mt:100)" for one in ("one", "two")]
 
@@ -219,12 +230,20 @@ def test_tables_and_figures(report):
 
 
 def test_gains_in_other_measures_and_scores_without_verdicts_have_their_tables():
-    other = [row.labelled(task="parsing") for row in gain("first is better", 0.1, 0.0, 0.2)]
-    assert [row.measure for row in other if is_gain(row)] == []  # the accuracy of a parser's heads, say
-    assert len(other_table(Report("t", "q", other)).lines) == 3
-    zero = [row.labelled(train_languages="en") for row in ROWS[-2:]]
-    (scores,) = unseen_tables(Report("t", "q", zero), {})
+    heads = gain("first is better", 0.1, 0.0, 0.2).labelled(task="parsing")
+    assert not is_gain(heads)  # the accuracy of a parser's heads, say
+    (section,) = sections_of(Report("t", "q", [heads]))
+    (line,) = section.tables[0].lines
+    assert section.title == "Further results" and "claim first is better" in [cell.text for cell in line]
+    zero = [row.labelled(train_languages="en", shots=None) for row in ROWS[-2:]]
+    (scores,) = unseen_tables(Report("t", "q", zero, recipes={"adapted mt": ADAPTED}), {})
     assert [cell.text for cell in scores.lines[0]][3:] == ["", "80.0", "", "70.0"]
+
+
+def test_recipes_are_what_was_declared():
+    assert unseen_tables(Report("t", "q", ROWS[-2:]), {}) == []
+    twice = Report("t", "q", [*ROWS[-2:], scored("more", 0.9)], recipes={"adapted mt": ADAPTED, "more": ADAPTED})
+    assert unseen_tables(twice, {}) == []
 
 
 def test_they_stand_on_the_page_and_in_markdown(report):

@@ -129,9 +129,9 @@ def _tag(kind: type[Declaration], family: type[Registered]) -> str:
 
 
 def _members(kind: type[Declaration]) -> list[type[Declaration]]:
-    """What a declaration can be: itself, one of the kinds of a family, or the last ones that derive from it."""
+    """What a declaration can be: the kinds of an open family, itself, or the last ones that derive from it."""
     if issubclass(kind, Registered) and "by" in vars(kind):
-        return list(kind.kinds.values())
+        return list(kind.all_kinds().values())
     return [last for derived in kind.__subclasses__() for last in _members(derived)] or [kind]
 
 

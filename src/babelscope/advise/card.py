@@ -11,7 +11,7 @@ from babelscope.advise.sentences import better_one, scored_in_words, use_of_bett
 from babelscope.core.tasks import TASKS
 from babelscope.engine import trained
 from babelscope.engine.store import Store
-from babelscope.report.findings import in_words
+from babelscope.report.words import in_words
 
 TAG_WORDS = '''\
 from bisect import bisect

@@ -23,7 +23,7 @@ from babelscope.corpora.sources import SPLITS
 from babelscope.encoders.load import Encoder, load_located
 from babelscope.encoders.places import locate
 from babelscope.engine.store import Store
-from babelscope.report.sections import Section
+from babelscope.report.section import Section
 from babelscope.study.verdicts import BILSTM
 from babelscope.tasks.export import TAGGERS
 

@@ -12,7 +12,6 @@ from transformers import PreTrainedTokenizerBase
 
 from babelscope.advise.request import Request
 from babelscope.core.languages import REAL_LANGUAGES, language_name
-from babelscope.core.row import Row
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.plain import NTREX, available_ntrex
 from babelscope.corpora.scripts import script_shares
@@ -20,7 +19,6 @@ from babelscope.corpora.transliteration import transliteration
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder
 from babelscope.measures.formulas.overlap import Coverage, coverage, shared_mass
-from babelscope.report.unseen import PUBLISHED
 from babelscope.studies import published_rows
 from babelscope.world import LANGUAGES, World
 
@@ -85,8 +83,8 @@ def published(language: str, script: str | None) -> list[str]:
     if language in LANGUAGES:
         return []
     rows = published_rows("unseen-languages")
-    verdicts = {row.language or "": row.measure.removeprefix(PUBLISHED) for row in rows if _is_verdict(row)}
-    sizes = {row.language or "": row.value for row in rows if not _is_verdict(row)}
+    verdicts = {row.language or "": row.claim or "" for row in rows if row.kind == "verdict"}
+    sizes = {row.language or "": row.value for row in rows if row.kind != "verdict"}
     read = f" (the study had {sizes[language]:,.0f} sentences of raw text)" if language in sizes else ""
     if language in verdicts:
         return [f"{language_name(language)}: {verdicts[language]} for mBERT{read}"]
@@ -116,10 +114,6 @@ def _base(code: str) -> str:
         return str(Tag.get(code).prefer_macrolanguage().language)
     except LanguageTagError:
         return code
-
-
-def _is_verdict(row: Row) -> bool:
-    return row.measure.startswith(PUBLISHED)
 
 
 def _script(code: str) -> str | None:

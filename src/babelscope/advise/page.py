@@ -34,9 +34,9 @@ from babelscope.encoders.places import display_name, locate
 from babelscope.engine.local import usable_cores
 from babelscope.engine.progress import language_labels
 from babelscope.engine.store import versions
-from babelscope.report.files import unwritable
 from babelscope.report.kinds import SCORES
-from babelscope.report.sections import Section
+from babelscope.report.output import unwritable
+from babelscope.report.section import Section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.world import LANGUAGES

@@ -8,7 +8,7 @@ from pathlib import Path
 from babelscope.advise.outcome import Outcome, Placed
 from babelscope.advise.request import Request
 from babelscope.core.intervals import Interval
-from babelscope.report.findings import in_points, in_words
+from babelscope.report.words import in_points, in_words
 from babelscope.study.verdicts import EASY, HARD, INTERMEDIATE
 
 CLEARLY = 0.1

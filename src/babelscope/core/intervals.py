@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from babelscope.core.correlation import spearman
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -123,16 +125,7 @@ def spearman_interval(a: Sequence[float], b: Sequence[float], *, resamples: int 
     x, y = (np.asarray(side, dtype=np.float64) for side in (a, b))
     if len(x) != len(y) or len(x) < 2 or not np.ptp(x) or not np.ptp(y):
         raise ValueError(f"a rank correlation needs values that differ, as many on both sides: {a} and {b}")
-    return paired_interval(_spearman, x, y, resamples=resamples, seed=seed)
-
-
-def _spearman(x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
-    """Along the last axis."""
-    from scipy.stats import pearsonr, rankdata
-
-    ranks = rankdata(x, axis=-1), rankdata(y, axis=-1)
-    with warnings.catch_warnings(action="ignore"):  # of constant resamples
-        return np.nan_to_num(pearsonr(*ranks, axis=-1).statistic)
+    return paired_interval(spearman, x, y, resamples=resamples, seed=seed)
 
 
 def bca_interval(

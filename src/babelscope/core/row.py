@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
+
+from babelscope.core.training import TrainedOn
+
+BETWEEN = " > "
+"""What stands in `path` between models."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,16 @@ class Row:
     """The ends of the value's 95% interval, where it has one."""
     high: float | None = None
 
+    @property
+    def trained_on(self) -> str:
+        """What the model was trained on, as one text: `qaa+qab:10`; empty where no column says it."""
+        return str(TrainedOn(tuple(self.train_languages.split("+")), self.shots)) if self.train_languages else ""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """What the models were trained on that the row's model is between, the origin first, as such texts."""
+        return tuple(self.path.split(BETWEEN)) if self.path else ()
+
     def labelled(self, **labels: Any) -> Row:
         """The same number with some columns filled in."""
         return replace(self, **labels)
@@ -62,16 +76,6 @@ COLUMNS = (
 """The order of columns in every file."""
 
 assert set(COLUMNS) == {field.name for field in fields(Row)}
-
-
-def training_label(labels: Mapping[str, Any]) -> str:
-    """What a tuning was trained on, from the columns of its rows: `qaa+qab`, with few examples `qaa+qab:10`.
-
-    Raises:
-        KeyError: the columns have no `train_languages`.
-    """
-    shots = labels.get("shots")
-    return f"{labels['train_languages']}:{shots}" if shots else str(labels["train_languages"])
 
 
 def as_record(row: Row) -> dict[str, Any]:

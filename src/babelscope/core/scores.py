@@ -8,12 +8,11 @@ prediction leaves undefined is 0. They are those of GLUE (Wang et al., 2019).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Numbers = NDArray[Any]
+from babelscope.core.correlation import Numbers, pearson, spearman
 
 
 def accuracy(predicted: Numbers, gold: Numbers) -> Numbers:
@@ -35,21 +34,6 @@ def matthews(predicted: Numbers, gold: Numbers) -> Numbers:
     hits, a, b = (np.asarray(x.sum(-1), dtype=np.float64) for x in (yes & truth, yes, truth))
     square = a * (n - a) * b * (n - b)
     return np.where(square > 0, (hits * n - a * b) / np.sqrt(np.where(square > 0, square, 1)), 0.0)
-
-
-def pearson(predicted: Numbers, gold: Numbers) -> Numbers:
-    """Pearson's correlation, -1 to 1; 0 where predictions or gold numbers are all the same."""
-    constant = _constant(predicted) | _constant(gold)
-    x, y = (side - side.mean(-1, dtype=np.float64, keepdims=True) for side in (predicted, gold))
-    xy, xx, yy = (np.einsum("...i,...i->...", *two) for two in ((x, y), (x, x), (y, y)))
-    spread = np.sqrt(xx) * np.sqrt(yy)
-    constant |= spread == 0  # squares of the tiniest differences vanish
-    return np.where(constant, 0.0, np.clip(xy / np.where(constant, 1, spread), -1, 1))
-
-
-def spearman(predicted: Numbers, gold: Numbers) -> Numbers:
-    """Spearman's correlation: Pearson's of the ranks, where equal numbers share the mean of their ranks."""
-    return pearson(_ranks(predicted), _ranks(gold))
 
 
 def accuracy_f1(predicted: Numbers, gold: Numbers) -> Numbers:
@@ -129,26 +113,3 @@ MEASURES = {
     "loss": Measure("loss", "mean over words, texts or masked tokens, in nats", "", "lower"),
 }  # fmt: skip
 """By the name that rows have. A score that a kind of task brings is entered here by its file."""
-
-
-def _constant(numbers: Numbers) -> Numbers:
-    """[...]: whether all numbers are the same; compared, as their variance need not come out as 0."""
-    return numbers.max(-1) == numbers.min(-1)
-
-
-def _ranks(numbers: Numbers) -> Numbers:
-    """[..., n]: ranks from 1 along the last axis, equal numbers sharing the mean of theirs; by counting."""
-    coded = numbers.dtype.kind == "i" and numbers.min() >= 0 and numbers.max() < numbers.shape[-1]
-    codes = numbers if coded else order_codes(numbers)
-    rows = codes.reshape(-1, codes.shape[-1])
-    width = int(rows.max()) + 1
-    places = rows + width * np.arange(len(rows))[:, None]
-    counts = np.bincount(places.ravel(), minlength=len(rows) * width).reshape(len(rows), width)
-    # Of `count` equal numbers that end at `last`, the mean rank is last - (count - 1) / 2.
-    means = counts.cumsum(axis=1) - (counts - 1) / 2
-    return means.ravel()[places].reshape(numbers.shape)
-
-
-def order_codes(numbers: Numbers) -> Numbers:
-    """The same order in whole numbers from 0."""
-    return np.unique(numbers, return_inverse=True)[1].reshape(numbers.shape)

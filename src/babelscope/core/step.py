@@ -12,6 +12,9 @@ from babelscope.core.hashing import digest
 from babelscope.core.keyed import keyed_fields
 from babelscope.core.row import Row
 
+PROBE_SPLIT = "probe"
+"""The split of rows that were measured while a model was trained."""
+
 STEPS: dict[str, type[Step]] = {}
 """Every kind of step that has been imported, by the name that keys and manifests have for it."""
 
@@ -54,8 +57,9 @@ class Step(Declaration):
     version: ClassVar[int] = 1
     stored: ClassVar[bool] = True
     """False for a step too cheap to keep: whoever needs it computes it anew."""
-    unkeyed: ClassVar[frozenset[str]] = frozenset()
     row_kind: ClassVar[str] = ""
+    """What its rows are, in their column `kind`: score, curve, similarity ..."""
+    unkeyed: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     def __pydantic_init_subclass__(cls, **given: Any) -> None:
@@ -88,6 +92,10 @@ class Step(Declaration):
     def title(self) -> str:
         """A short line for people."""
         return type(self).__name__
+
+    def kind_of(self, row: Row) -> str | None:
+        """What goes into a row's column `kind`: `row_kind`, but that what is measured during a training is a probe."""
+        return "probe" if row.split == PROBE_SPLIT else self.row_kind or None
 
     def execute(self, workspace: Workspace) -> None:
         """Compute the result into `workspace`. Whatever this needs (torch) is imported here, not at the top."""

@@ -16,12 +16,15 @@ from babelscope.world import LANGUAGES
 
 
 def study_rows(study: str, plan: Plan, store: Store) -> list[Row]:
-    """All rows of the plan's steps, in the plan's order, with study and key filled in.
+    """All rows of the plan's steps, in the plan's order, with study, key and kind filled in.
 
     Of an unfinished step they are those that it has written so far.
     """
-    found = {key: store.rows(key) if store.has(key) else store.rows_so_far(key) for key in plan.steps}
-    return [row.labelled(study=study, key=key) for key, rows in found.items() for row in rows]
+    return [
+        row.labelled(study=study, key=key, kind=step.kind_of(row))
+        for key, step in plan.steps.items()
+        for row in (store.rows(key) if store.has(key) else store.rows_so_far(key, _kind(step)))
+    ]
 
 
 def language_labels(codes: Iterable[str | None]) -> dict[str, str]:

@@ -34,8 +34,11 @@ from babelscope.core.errors import DamagedResult, StepError, StoreError
 from babelscope.core.hashing import digest, file_digest
 from babelscope.core.row import Row, as_record
 from babelscope.engine.disk import damaged, explained, sync, verify, write_json
+from babelscope.engine.old_rows import upgraded
 
 FORMAT = 1
+NUMBERS = ("value", "low", "high")
+"""Columns that hold what was measured."""
 FORMAT_FILE, MANIFEST, ROWS = "babelscope-store.json", "manifest.json", "rows.jsonl"
 
 
@@ -65,11 +68,12 @@ class Store:
 
     def rows(self, key: str) -> list[Row]:
         """The rows of a published result, verified; empty if the step wrote none."""
-        recorded = self.manifest(key)["files"].get(ROWS)
+        manifest = self.manifest(key)
+        recorded = manifest["files"].get(ROWS)
         if recorded is None:
             return []
         content = verify(self._published(key) / ROWS, recorded, read=True)
-        return [Row(**json.loads(line)) for line in content.splitlines()]
+        return upgraded(manifest.get("step", ""), [Row(**json.loads(line)) for line in content.splitlines()])
 
     def manifest(self, key: str) -> dict[str, Any]:
         """What made a published result: step, files with SHA-256 and bytes, seconds, versions, machine."""
@@ -145,12 +149,13 @@ class Store:
             file.flush()
             os.fsync(file.fileno())
 
-    def rows_so_far(self, key: str) -> list[Row]:
-        """The rows of a draft; a last line that a kill has cut short does not count."""
+    def rows_so_far(self, key: str, step: str = "") -> list[Row]:
+        """The rows of a draft of a step of that class; a last line that a kill has cut short does not count."""
         path = self.folder / "drafts" / key / ROWS
         with explained(path):
             text = path.read_text(encoding="utf-8") if path.exists() else ""
-        return [Row(**json.loads(line)) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+        whole = [line for line in text.splitlines(keepends=True) if line.endswith("\n")]
+        return upgraded(step, [Row(**json.loads(line)) for line in whole])
 
     def publish(self, key: str, about: Mapping[str, Any]) -> Path:
         """Move the draft of `key` among the results, whole or not at all. Publishing twice is harmless.
@@ -259,7 +264,8 @@ def versions() -> dict[str, str]:
 
 
 def _row_line(row: Row) -> str:
-    value = float(row.value)
-    if not isfinite(value):
-        raise StepError(f"{row.measure}: the value is {value}, and a row needs a finite number; {row}")
-    return json.dumps(as_record(row.labelled(value=value)), allow_nan=False) + "\n"
+    numbers = {name: float(number) for name in NUMBERS if (number := getattr(row, name)) is not None}
+    for name, number in numbers.items():
+        if not isfinite(number):
+            raise StepError(f"{row.measure}: the {name} is {number}, and a row needs a finite number; {row}")
+    return json.dumps(as_record(row.labelled(**numbers)), allow_nan=False) + "\n"

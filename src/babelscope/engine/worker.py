@@ -60,6 +60,8 @@ class DraftWorkspace:
     def __init__(self, key: str, store: Store, connection: Connection):
         self.folder = store.draft(key)
         self.clock = Clock(self.folder / "seconds.json")
+        self.step = ""
+        """The class of the step, once it is known."""
         self.unreadable: str | None = None
         """The key of the input whose result could not be read."""
         self._key, self._store, self._connection = key, store, connection
@@ -83,7 +85,7 @@ class DraftWorkspace:
 
     def rows_so_far(self) -> list[Row]:
         """The rows that this step, or an attempt that was cut short, has written."""
-        return self._store.rows_so_far(self._key)
+        return self._store.rows_so_far(self._key, self.step)
 
     def progress(self, done: int, total: int, **numbers: float) -> None:
         """Tell the runner, at most ten times a second, and when all is done."""
@@ -110,6 +112,7 @@ def attempt(key: str, pickled: bytes, store: Store, connection: Connection) -> E
 def _execute(key: str, pickled: bytes, store: Store, workspace: DraftWorkspace) -> Event:
     try:
         step: Step = ForkingPickler.loads(pickled)
+        workspace.step = type(step).__name__
         step.execute(workspace)
         seconds = workspace.clock.stop()
         store.publish(key, {**describe(step), "seconds": round(seconds, 3)})

@@ -21,7 +21,7 @@ Table = tuple[tuple[str, ...], Sequence[tuple[str, ...]]]
 
 def catalogue(kind: str) -> Table:
     """Header and lines of one list; an unknown kind is an `InputError`."""
-    from babelscope.core.plugins import import_plugins
+    from babelscope.core.registry import import_plugins
 
     if kind not in KINDS:
         raise InputError(f"nothing to list by the name of {kind!r}; there are {', '.join(KINDS)}")
@@ -73,26 +73,22 @@ def _kinds(family: type[Registered], arguments: Callable[..., Fields] | None = N
     """Name, arguments and the first line about each kind of a family."""
     from babelscope.core.grammar import arguments_of, usage
 
-    return [
-        (name, usage((arguments or arguments_of)(kind)), (kind.__doc__ or "").partition("\n")[0])
-        for name, kind in family.all_kinds().items()
-    ]
+    listed = arguments or arguments_of
+    return [(name, usage(listed(kind)), _first_line(kind)) for name, kind in family.all_kinds().items()]
+
+
+def _first_line(described: object) -> str:
+    return (described.__doc__ or "").partition("\n")[0]
 
 
 def _measures() -> Table:
+    from babelscope.core.scores import MEASURES
     from babelscope.measures import Measure
     from babelscope.measures.similarities import SIMILARITIES
 
-    scores = [
-        ("accuracy", "score", "share of words, or of texts, with the gold label"),
-        ("f1, precision, recall", "score", "of named entities, by whole spans; f1 of sentence tasks: of class 1"),
-        ("las, uas", "score", "share of words with the gold head (and relation); .nopunct: without PUNCT and SYM"),
-        ("matthews, pearson, spearman", "score", "correlations of predictions with gold labels or numbers"),
-        ("perplexity", "score", "exp of the mean loss on fixed masked tokens"),
-        ("coverage, unknown", "score", "share of words that were scored; that hold a token unknown to the tokenizer"),
-    ]
-    measures = [(name, "measure", (kind.__doc__ or "").partition("\n")[0]) for name, kind in Measure.kinds.items()]
-    similarities = [(name, "similarity", function.meaning) for name, function in SIMILARITIES.items()]
+    scores = [(name, "score", score.about) for name, score in MEASURES.items()]
+    measures = [(name, "measure", _first_line(kind)) for name, kind in Measure.kinds.items()]
+    similarities = [(name, "similarity", similarity.meaning) for name, similarity in SIMILARITIES.items()]
     return ("name", "kind", "what it is"), [*scores, *measures, *similarities]
 
 

@@ -25,7 +25,7 @@ from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
 
 if TYPE_CHECKING:
-    from babelscope.report.sections import Section
+    from babelscope.report.section import Section
 
 LINE_INTERVAL = 30.0
 """Seconds between two lines about one running step, where there is no terminal that shows bars."""

@@ -14,9 +14,9 @@ from babelscope.engine.forecast import expected_bytes
 from babelscope.engine.store import Store
 from babelscope.face import html, session
 from babelscope.steps.plan import Plan
-from babelscope.studies import find_study, published_rows
+from babelscope.studies import find_study
 from babelscope.study.compile import compile_study
-from babelscope.study.declare import Study, dump_study
+from babelscope.study.declare import Study
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,24 +118,10 @@ class Job(NamedTuple):
         Raises:
             InputError: the store holds no rows of the study.
         """
-        from babelscope.report import Contrasted, Report
+        from babelscope.report import report_of
 
-        study, rows = self.study, self.rows()
-        return Report(
-            title=self.title,
-            question=study.question,
-            rows=[*rows, *published_rows(study.name)],
-            declaration=dump_study(study),
-            labels=progress.language_labels(row.language for row in rows),
-            contrasts=[
-                Contrasted(
-                    contrast.claim, *((side.encoder, side.surgery) for side in (contrast.first, contrast.second))
-                )
-                for contrast in study.contrasts
-            ],
-            untrained=[surgery.name for surgery in study.surgeries if surgery and surgery.forgets_all],
-            provenance={"seeds": ", ".join(map(str, study.seeds))} | progress.provenance(self.plan, self.store),
-        )
+        provenance = progress.provenance(self.plan, self.store)
+        return report_of(self.study, self.rows(), title=self.title, provenance=provenance)
 
     def __str__(self) -> str:
         return f"{self.title}: {self.summary}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from babelscope.core.errors import InputError
-from babelscope.core.row import training_label
+from babelscope.core.row import BETWEEN
 from babelscope.measures.compiled import Compiled
 from babelscope.steps import EncoderStep, Tune
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def path_labels(models: Sequence[Tune], *further: str) -> dict[str, Any]:
     """The columns of the first model, and the `path` from it to the others: `qaa > qaa+qab:10`."""
-    return models[0].labels | {"path": " > ".join([*(training_label(model.labels) for model in models), *further])}
+    return models[0].labels | {"path": BETWEEN.join([*(str(model.trained_on) for model in models), *further])}
 
 
 def check_alike(models: Sequence[Tune]) -> None:

@@ -80,7 +80,7 @@ class LayerMeasure(Measure):
 
 
 class MeasureLayers(Step):
-    """Compute a measure of each layer's states of sentences; its rows say themselves of which kind they are."""
+    """Compute a measure of each layer's states of sentences, whose name is the kind of the rows."""
 
     measure: Annotated[SerializeAsAny[LayerMeasure], BeforeValidator(reader(Measure))]
     formula: PositiveInt = 1
@@ -104,6 +104,9 @@ class MeasureLayers(Step):
         what = self.model.title.removeprefix("tune ") if isinstance(self.model, Tune) else self.labels["encoder"]
         return f"{self.measure.kind} of {what}"
 
+    def kind_of(self, row: Row) -> str | None:
+        return self.measure.kind
+
     def execute(self, workspace: Workspace) -> None:
         """Write a number for every layer (0: the embeddings) and data set."""
         import torch
@@ -117,7 +120,7 @@ class MeasureLayers(Step):
         Module.to(encoder.model, self.device)
         rows = []
         for data in self.texts:
-            labels = self.labels | data_labels(data) | {"kind": self.measure.kind}
+            labels = self.labels | data_labels(data)
             values = self.measure.compute(sentence_states(encoder, data.read()))
             for layer, value in enumerate(values):
                 rows.append(Row(self.measure.kind, float(value), self.measure.unit, layer=layer, **labels))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, PositiveInt, SerializeAsAny
 
@@ -16,6 +16,9 @@ from babelscope.measures.compiled import Compiled
 from babelscope.measures.measure import Measure
 from babelscope.measures.similarities import SIMILARITIES, check_similarity
 from babelscope.steps import EncoderStep, Tune
+
+if TYPE_CHECKING:
+    from babelscope.measures.formulas.states import LanguageStates
 
 SimilarityName = Annotated[str, AfterValidator(check_similarity)]
 USUAL = (
@@ -140,13 +143,15 @@ class SentenceSimilarity(Step):
         source, *targets = self.texts.read()
         of_source, rows = states("the source", source), []
         for (language, pair), sentences in zip(self.texts.pairs, targets, strict=True):
-            of_target = states(language, sentences)
             labels = self.labels | {"language": language, "dataset": pair}
-            for name in self.measures:
-                similarity = SIMILARITIES[check_similarity(name)]
-                values = similarity(of_source, of_target).tolist()
-                rows += [
-                    Row(name, value, similarity.unit, layer=layer, **labels)
-                    for layer, value in enumerate(values, lowest)
-                ]
+            rows += list(self._compared(of_source, states(language, sentences), lowest, labels))
         workspace.write_rows(rows)
+
+    def _compared(
+        self, source: LanguageStates, target: LanguageStates, lowest: int, labels: dict[str, Any]
+    ) -> Iterator[Row]:
+        """A row for every similarity and layer, of which `lowest` is the first."""
+        for name in self.measures:
+            similarity = SIMILARITIES[check_similarity(name)]
+            for layer, value in enumerate(similarity(source, target).tolist(), lowest):
+                yield Row(name, value, similarity.unit, layer=layer, **labels)

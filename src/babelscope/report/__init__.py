@@ -1,16 +1,20 @@
-"""Rows -> findings, figures, tables and a page. Reads rows and nothing else; needs no torch."""
+"""Rows -> findings, figures, tables and a page. Reads rows and nothing else; needs no torch.
+
+`sections/` has a file for each thing that a report can say; page, Markdown and picture files go through all of them.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from babelscope.core.errors import InputError
+from babelscope.report.declared import report_of
 from babelscope.report.files import markdown, write_figures, write_markdown, write_rows
 from babelscope.report.model import Contrasted, Report
 from babelscope.report.page import write_page
-from babelscope.report.projected import write_animations
+from babelscope.report.sections.projection.projected import write_animations
 
-__all__ = ["Contrasted", "Report", "markdown", "write_figures", "write_report", "write_rows"]
+__all__ = ["Contrasted", "Report", "markdown", "report_of", "write_figures", "write_report", "write_rows"]
 
 WRITERS = {
     ".html": write_page, ".svg": write_figures, ".png": write_figures, ".md": write_markdown, ".gif": write_animations,

@@ -1,28 +1,25 @@
-"""Rows and figures as files; findings and scores as Markdown."""
+"""Rows and figures as files, and all sections as Markdown."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from babelscope.core.errors import InputError
 from babelscope.core.row import COLUMNS, Row
-from babelscope.report.findings import in_words
-from babelscope.report.model import Report, Score, section_title
-from babelscope.report.sections import special_sections
-from babelscope.report.tables import Table, score_table
+from babelscope.report.model import Report
+from babelscope.report.output import FIGURE_SUFFIXES, check_suffix, file_name, unwritable
+from babelscope.report.sections import Section, sections_of
+from babelscope.report.tables import Table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from babelscope.report.figures import Chart
+    from babelscope.report.figures import Figure
 
 ROW_SUFFIXES = (".csv", ".parquet")
-FIGURE_SUFFIXES = (".svg", ".png")
-WIDEST = 12
-"""Conditions beside each other in a Markdown table."""
 
 
 def write_rows(rows: Sequence[Row], path: Path) -> None:
@@ -30,7 +27,7 @@ def write_rows(rows: Sequence[Row], path: Path) -> None:
 
     Raises InputError for another suffix, or when the file cannot be written.
     """
-    _check_suffix(path, ROW_SUFFIXES)
+    check_suffix(path, ROW_SUFFIXES)
     table = row_table(rows)
     try:
         if path.suffix == ".csv":
@@ -46,46 +43,43 @@ def row_table(rows: Sequence[Row]) -> pd.DataFrame:
     import pandas as pd  # not at the top: half a second
 
     table = pd.DataFrame([[getattr(row, name) for name in COLUMNS] for row in rows], columns=list(COLUMNS))
-    kinds: dict[str, Any] = {name: "Int64" for name in ("seed", "step", "layer")}
-    kinds |= {name: "Float64" for name in ("alpha1", "alpha2")} | {"value": "float64"}
+    kinds: dict[str, Any] = {name: "Int64" for name in ("shots", "seed", "step", "layer", "word")}
+    kinds |= {name: "Float64" for name in ("alpha1", "alpha2", "low", "high")} | {"value": "float64"}
     return table.astype(kinds | {name: "string" for name in COLUMNS if name not in kinds})
 
 
 def write_figures(report: Report, path: Path, *, width: int = 520) -> list[Path]:
-    """Write the charts of all scores, and those that only some studies have, as .svg or .png; gives the files.
+    """Write all charts as .svg or .png, `width` pixels between the axes unless they have a width; gives the files.
 
-    One score's is `path` itself; of several, `STEM-TASK.SUFFIX` beside it; others `STEM-TITLE.SUFFIX`. Raises
+    One task's scores are `path` itself; others are beside it, named after what they show: `STEM-TITLE.SUFFIX`. Raises
     InputError for another suffix, for rows that nothing can be drawn of, or when a file cannot be written.
     """
     from babelscope.report.figures import CONFIG
 
-    _check_suffix(path, FIGURE_SUFFIXES)
-    charts = _charts(report, path.stem, width)
-    if not charts:
+    check_suffix(path, FIGURE_SUFFIXES)
+    figures = [figure for section in sections_of(report) for figure in section.figures]
+    if not figures:
         raise _nothing(report)
-    files = {path.with_stem(name): chart for name, chart in charts.items()}
-    for file, chart in files.items():
+    files = [path.with_stem(stem) for stem in _stems(path.stem, figures)]
+    for file, figure in zip(files, figures, strict=True):
+        fits = getattr(figure.chart, "width", None) == "container"
+        chart = figure.chart.properties(width=width) if fits else figure.chart
         chart.config = CONFIG | {"background": "white"}
         try:
             chart.save(str(file), scale_factor=2 if file.suffix == ".png" else 1)
         except OSError as error:
             raise unwritable(file, error) from None
-    return list(files)
+    return files
 
 
-def _charts(report: Report, stem: str, width: int) -> dict[str, Chart]:
-    """By the stem of its file: `width` pixels between the axes, unless a chart has a width of its own."""
-    from babelscope.report.figures import score_chart
-
-    one = len(report.sections) == 1
-    found = {
-        stem if one else f"{stem}-{scores[0].task}": score_chart(report, scores, width) for scores in report.sections
-    }
-    for figure in (figure for section in special_sections(report) for figure in section.figures):
-        name = re.sub(r"\W+", "-", figure.title.lower()).strip("-")
-        fits = getattr(figure.chart, "width", None) == "container"
-        found[f"{stem}-{name}"] = figure.chart.properties(width=width) if fits else figure.chart
-    return found
+def _stems(stem: str, figures: Sequence[Figure]) -> list[str]:
+    """Names of files without their suffix; where two would be the same, the later ones are numbered."""
+    stems: list[str] = []
+    for figure in figures:
+        name = "-".join(filter(None, [stem, file_name(figure.title) if figure.name is None else figure.name]))
+        numbered = (f"{name}-{k}" for k in count(2))
+        stems.append(name if name not in stems else next(one for one in numbered if one not in stems))
+    return stems
 
 
 def write_markdown(report: Report, path: Path) -> list[Path]:
@@ -98,18 +92,24 @@ def write_markdown(report: Report, path: Path) -> list[Path]:
 
 
 def markdown(report: Report) -> str:
-    """What the study found beside scores, in sentences and tables, and all scores; with headings if there are several.
+    """All sections: sentences, tables, and the names of the charts, which are in other files.
 
-    Raises InputError where there is neither.
+    Raises InputError where there is none.
     """
-    parts = [(section_title(scores), _scores(report, scores)) for scores in report.sections]
-    for section in special_sections(report):
-        if section.findings:
-            parts.append((section.title, "".join(f"- {_escaped(sentence)}\n" for sentence in section.findings)))
-        parts += [(table.title, _table(table)) for table in section.tables]
-    if not parts:
+    sections = sections_of(report)
+    if not sections:
         raise _nothing(report)
-    return "\n".join((f"## {title}\n\n" if len(parts) > 1 else "") + text for title, text in parts)
+    return "\n".join(_section(section) for section in sections)
+
+
+def _section(section: Section) -> str:
+    parts = [f"## {section.title}\n"]
+    if section.findings:
+        parts.append("".join(f"- {_escaped(sentence)}\n" for sentence in section.findings))
+    parts += [f"### {_escaped(table.title)}\n\n{_table(table)}" for table in section.tables]
+    if section.figures:
+        parts.append(f"Charts: {'; '.join(_escaped(figure.title) for figure in section.figures)}.\n")
+    return "\n".join(parts)
 
 
 def _table(table: Table) -> str:
@@ -117,21 +117,6 @@ def _table(table: Table) -> str:
     ends = [":" if column in table.numeric else "" for column in range(len(table.headers))]
     note = f"{_escaped(table.note)}\n\n" if table.note else ""
     return note + _pipes([table.headers, [f"---{end}" for end in ends], *lines])
-
-
-def _scores(report: Report, scores: Sequence[Score]) -> str:
-    """A line a place, a column a condition; of more conditions than stand beside each other a line each."""
-    conditions = [name for name in report.conditions if any(score.condition == name for score in scores)]
-    return _table(score_table(scores)) if len(conditions) > WIDEST else _pipes(_score_cells(conditions, scores))
-
-
-def _score_cells(conditions: Sequence[str], scores: Sequence[Score]) -> list[list[str]]:
-    """Mean [95% interval over seeds]."""
-    cells = {(s.place, s.condition): in_words(s.interval, s.unit) for s in scores}
-    lines = [["", *conditions], ["---", *["---:"] * len(conditions)]]
-    for place in dict.fromkeys(score.place for score in scores):
-        lines.append([place, *(cells.get((place, name), "") for name in conditions)])
-    return lines
 
 
 def _pipes(lines: Sequence[Sequence[str]]) -> str:
@@ -144,14 +129,3 @@ def _escaped(text: str) -> str:
 
 def _nothing(report: Report) -> InputError:
     return InputError(f"{report.title}: nothing to show yet; run the study first")
-
-
-def unwritable(path: Path, error: OSError) -> InputError:
-    """The error for a file that the system does not let us write."""
-    return InputError(f"{path}: cannot be written ({error.strerror or error}); choose another place with -o")
-
-
-def _check_suffix(path: Path, allowed: tuple[str, ...]) -> None:
-    if path.suffix not in allowed:
-        given = f"the suffix {path.suffix}" if path.suffix else "no suffix"
-        raise InputError(f"{path}: {given}; allowed are {' and '.join(allowed)}")

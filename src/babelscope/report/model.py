@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from babelscope.core.intervals import Interval, student_t_interval
 from babelscope.core.row import Row
 from babelscope.core.tasks import TASKS
-from babelscope.report.kinds import COMPANIONS, SCORES, is_companion, is_curve, is_probe, is_score
+from babelscope.report.kinds import COMPANIONS, SCORES, is_companion, is_score
+from babelscope.surgery import Operation
+from babelscope.surgery.operations.reinit import Reinit
+from babelscope.tuning.schedule import Schedule
 
-_OF_TRAINING = ("schedule", "train_languages")
-_DISTINGUISHING = (*_OF_TRAINING, "layer", "alpha1", "alpha2")
+_SPOKEN = {"schedule": "schedule", "trained_on": "trained on"}
+"""What tells the tunings of an encoder apart, as conditions name it."""
 
 
 class Contrasted(NamedTuple):
@@ -30,8 +33,8 @@ class Contrasted(NamedTuple):
 class Report:
     """All that the page shows.
 
-    `labels` maps language codes to display names, in the order to show them; `untrained` are the names of the
-    surgeries that draw all weights anew and do nothing else.
+    `labels` maps language codes to display names, in the order to show them. `surgeries` and `schedules` say what the
+    names in the columns of these names stand for.
     """
 
     title: str
@@ -41,7 +44,15 @@ class Report:
     labels: Mapping[str, str] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
     contrasts: Sequence[Contrasted] = ()
-    untrained: Collection[str] = ("reinit",)
+    surgeries: Mapping[str, Sequence[Operation]] = field(default_factory=lambda: {"reinit": (Reinit(),)})
+    schedules: Mapping[str, Schedule] = field(default_factory=dict)
+    recipes: Mapping[str, str] = field(default_factory=dict)
+    """Encoders that the study makes -> from scratch, or adapted from another, in the words of `study.verdicts`."""
+
+    @cached_property
+    def untrained(self) -> set[str]:
+        """The names of the surgeries that draw all weights anew and do nothing else."""
+        return {name for name, operations in self.surgeries.items() if tuple(operations) == (Reinit(),)}
 
     @cached_property
     def scores(self) -> list[Score]:
@@ -49,7 +60,7 @@ class Report:
         return _scores(self)
 
     @cached_property
-    def sections(self) -> list[list[Score]]:
+    def by_task(self) -> list[list[Score]]:
         """The scores by task and measure."""
         groups: dict[tuple[str, str], list[Score]] = defaultdict(list)
         for score in self.scores:
@@ -70,7 +81,7 @@ class Report:
 
     def condition(self, row: Row) -> str:
         """The encoder, what was done to it, and whatever else varies in this report."""
-        varied = [f"{_spoken(name)} {getattr(row, name)}" for name in self._varying if getattr(row, name) is not None]
+        varied = [f"{_SPOKEN[name]} {getattr(row, name)}" for name in self._varying if getattr(row, name)]
         return ", ".join(filter(None, [self.start(row), *varied])) or "all"
 
     def start(self, row: Row) -> str:
@@ -89,15 +100,13 @@ class Report:
     @cached_property
     def _varying(self) -> list[str]:
         """Trainings tell before they are tested, so that the curves of an unfinished study are not taken for one."""
-        scored = [row for row in self.rows if is_score(row)]
-        trained = [*scored, *(row for row in self.rows if is_curve(row) or is_probe(row))]
-        found = {
-            name: {getattr(row, name) for row in (trained if name in _OF_TRAINING else scored)} - {None}
-            for name in _DISTINGUISHING
-        }
+        trained = [row for row in self.rows if is_score(row) or row.kind in ("curve", "probe")]
         # Of a model that was tuned, no schedule is one as well: everything is trained.
-        tuned = (row for row in trained if row.seed is not None and row.train_languages is not None)
-        found["schedule"] |= {row.schedule for row in tuned}
+        tuned = [row for row in trained if row.schedule or (row.seed is not None and row.train_languages)]
+        found: dict[str, set[Any]] = {
+            "schedule": {row.schedule for row in tuned},
+            "trained_on": {row.trained_on for row in trained} - {""},
+        }
         return [name for name, values in found.items() if len(values) > 1]
 
 
@@ -118,19 +127,18 @@ class Score:
     untrained: bool
     language: str
     place: str
-    training: str | None
-    """The languages trained on, as rows have them."""
+    training: str
+    """What it was trained on, as one text: `qaa+qab:10`."""
+    sources: Sequence[str]
+    """Codes of the languages trained on."""
+    shots: int | None
+    """Examples of the last of these, where they are few."""
     schedule: str | None
     by_seed: Mapping[int, float]
     seeds: int
     interval: Interval
     sentences: tuple[float, float] | None
     companions: Mapping[str, float]
-
-    @property
-    def sources(self) -> set[str]:
-        """Codes of the languages trained on."""
-        return set(re.findall(r"([^,+:\s]+)(?::\d+)?", self.training or ""))
 
     @property
     def is_source(self) -> bool:
@@ -168,10 +176,6 @@ def points_of(unit: str) -> str:
     return "points" if unit in ("%", "of 100") else unit
 
 
-def _spoken(column: str) -> str:
-    return {"train_languages": "trained on"}.get(column, column)
-
-
 def _scores(report: Report) -> list[Score]:
     groups: dict[tuple[str, ...], list[Row]] = defaultdict(list)
     beside: dict[tuple[str, ...], list[Row]] = defaultdict(list)
@@ -205,16 +209,17 @@ def _score(report: Report, rows: list[Row], companions: list[Row]) -> Score:
         values = [row.value for row in companions if row.measure == measure]
         return sum(values) / len(values) if values else None
 
-    low, high = mean_of(f"{first.measure}.low"), mean_of(f"{first.measure}.high")
+    ends = [(row.low, row.high) for row in rows if row.low is not None and row.high is not None]
     by_seed = _by_seed(report, rows)
     return Score(
         task=first.task or "", measure=first.measure, unit=first.unit,
         condition=report.condition(first), encoder=first.encoder or "", surgery=first.surgery,
         untrained=first.surgery in report.untrained, language=first.language or "", place=report.place(first),
-        training=first.train_languages, schedule=first.schedule,
+        training=first.trained_on, sources=(first.train_languages or "").split("+"),
+        shots=first.shots, schedule=first.schedule,
         by_seed=by_seed, seeds=len({row.seed for row in rows} - {None}),
         interval=student_t_interval(list(by_seed.values())),
-        sentences=None if low is None or high is None else (low, high),
+        sentences=(fmean(low for low, _ in ends), fmean(high for _, high in ends)) if ends else None,
         companions={name: mean for name in COMPANIONS if (mean := mean_of(name)) is not None},
     )  # fmt: skip
 

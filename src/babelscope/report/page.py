@@ -15,21 +15,11 @@ from typing import Any
 import altair as alt
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from babelscope.report.figures import (
-    CONFIG,
-    Chart,
-    Figure,
-    curve_charts,
-    difference_chart,
-    layer_charts,
-    score_chart,
-)
-from babelscope.report.files import row_table, unwritable
-from babelscope.report.findings import differences, findings
-from babelscope.report.model import Report, Score, section_title
-from babelscope.report.projected import projection_charts
-from babelscope.report.sections import Section, captioned, special_sections
-from babelscope.report.tables import difference_table, other_table, score_table
+from babelscope.report.figures import CONFIG, Chart
+from babelscope.report.files import row_table
+from babelscope.report.model import Report
+from babelscope.report.output import unwritable
+from babelscope.report.sections import sections_of
 
 
 def write_page(report: Report, path: Path) -> list[Path]:
@@ -52,43 +42,12 @@ def render(report: Report) -> str:
     scripts = [_vega_bundle(), _asset("page.js")]
     return environment.get_template("page.html.j2").render(
         report=report,
-        first=special_sections(report),
-        sections=[_section(report, scores) for scores in report.sections],
-        curves=captioned(curve_charts(report), "Mean over runs; every run faintly."),
-        projected=captioned(projection_charts(report), _PROJECTION_CAPTION),
-        layers=captioned(layer_charts(report), "Layers count from 1; 0, where there is one, is the embeddings."),
-        other=other_table(report),
+        sections=sections_of(report),
         rows_link=_rows_link(report),
         style=_asset("page.css"),
         scripts=scripts,
         script_hashes=" ".join(f"'sha256-{_sha256(script)}'" for script in scripts),
     )
-
-
-def _section(report: Report, scores: list[Score]) -> Section:
-    found = differences(scores)
-    figures = [Figure("By language", _SCORE_CAPTION, score_chart(report, scores))]
-    tables = [score_table(scores)]
-    if found:
-        figures.append(
-            Figure("Against the same encoder untrained", _DIFFERENCE_CAPTION, difference_chart(report, found))
-        )
-        tables.append(difference_table(found))
-    return Section(section_title(scores), findings(scores), figures, tables)
-
-
-_PROJECTION_CAPTION = (
-    "Words and their translations, joined, by t-SNE. The titles give the share of words whose nearest neighbour in the "
-    "other language is a translation."
-)
-_SCORE_CAPTION = (
-    "Mean over seeds with its 95% interval (Student’s t); every seed a small ring; "
-    "what has no seed is a tick. Click a name in the legend to single it out."
-)
-_DIFFERENCE_CAPTION = (
-    "Difference of the means with its 95% interval, paired by the seeds that both ran (Welch’s where they share none). "
-    "“Shows” means that the interval leaves out zero."
-)
 
 
 def _asset(name: str) -> str:

@@ -25,6 +25,7 @@ class Evaluate(Step):
     """Score a tuned model on one data set, zero-shot where its language is not a training language."""
 
     version: ClassVar[int] = 2
+    row_kind: ClassVar[str] = "score"
 
     model: Tune
     data: Dataset
@@ -51,6 +52,8 @@ class Evaluate(Step):
 
 class Baseline(Step):
     """Score a rule or a linear model that needs no encoder."""
+
+    row_kind: ClassVar[str] = "score"
 
     baseline: str
     """The name of a `BaselineRule`."""
@@ -95,10 +98,8 @@ def _latest_model(step: Tune, workspace: Workspace) -> TaskModel:
 
 
 def _score_rows(scores: Iterable[Score], labels: dict[str, Any]) -> list[Row]:
-    """Scores as rows, the bounds of their intervals beside them."""
-    rows = []
-    for score in scores:
-        bounds = {"": score.value, ".low": score.low, ".high": score.high}
-        numbers = {score.measure + end: value for end, value in bounds.items() if value is not None}
-        rows += [Row(measure, value, score.unit).labelled(**labels) for measure, value in numbers.items()]
-    return rows
+    """Scores as rows, with their intervals over sentences."""
+    return [
+        Row(score.measure, score.value, score.unit, low=score.low, high=score.high).labelled(**labels)
+        for score in scores
+    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import NonNegativeInt, PositiveInt, SerializeAsAny
 
@@ -28,6 +28,8 @@ ENCODER_FOLDER = "encoder"
 
 class _Learned(EncoderStep):
     """What pre-training and adaptation have in common: a name, text, and settings."""
+
+    row_kind: ClassVar[str] = "curve"
 
     name: str
 

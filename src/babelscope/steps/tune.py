@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import NonNegativeInt, SerializeAsAny
 
 from babelscope.core.seeds import derive_seed
 from babelscope.core.step import Results, Step, Workspace
 from babelscope.core.tasks import Task
+from babelscope.core.training import TrainedOn
 from babelscope.corpora.datasets import Dataset
 from babelscope.steps.curves import curve_rows
 from babelscope.steps.encoder import EncoderStep, Recurrent
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 class Tune(Step):
     """Train an encoder on a task in one or several languages; the dev sets select the best step."""
 
+    row_kind: ClassVar[str] = "curve"
+
     encoder: SerializeAsAny[EncoderStep]
     task: Task
     """A built-in one, or one that a study declares, with its classes."""
@@ -51,16 +54,16 @@ class Tune(Step):
     seed: NonNegativeInt
 
     @property
-    def labels(self) -> dict[str, Any]:
-        """The encoder's columns, the schedule, the task, the languages of the training data and the seed.
-
-        A language whose examples are so few that none are left to select on stands with their number: `qaa+qab:100`,
-        `qab:100`.
-        """
+    def trained_on(self) -> TrainedOn:
+        """The languages of the training data, and how many examples there are of what none are left to select on."""
         selected = {data.code for data in self.dev}
-        few = {data.code: f":{data.examples}" for data in self.train if data.examples and data.code not in selected}
-        languages = "+".join(dict.fromkeys(data.code + few.get(data.code, "") for data in self.train))
-        labels = self.encoder.labels | {"task": self.task.name, "train_languages": languages, "seed": self.seed}
+        few = [data.examples for data in self.train if data.examples and data.code not in selected]
+        return TrainedOn(tuple(dict.fromkeys(data.code for data in self.train)), few[-1] if few else None)
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """The encoder's columns, the schedule, the task, the languages of the training data and the seed."""
+        labels = self.encoder.labels | {"task": self.task.name, **self.trained_on.columns, "seed": self.seed}
         return labels | ({"schedule": self.schedule.name} if self.schedule else {})
 
     @property
@@ -72,7 +75,7 @@ class Tune(Step):
         labels = self.labels
         details = ", ".join(labels[name] for name in ("surgery", "schedule") if labels.get(name))
         encoder = f"{labels['encoder']} ({details})" if details else labels["encoder"]
-        return f"tune {encoder} on {labels['train_languages']}, {self.task}, seed {self.seed}"
+        return f"tune {encoder} on {self.trained_on}, {self.task}, seed {self.seed}"
 
     def execute(self, workspace: Workspace) -> None:
         """Write the best and the last weights, the learning curves, and the probes."""

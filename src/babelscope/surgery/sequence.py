@@ -35,17 +35,13 @@ def apply(
 
 
 def apply(
-    encoder: Encoder | Buildable | PreTrainedModel,
-    operations: Operations,
-    seed: int = 0,
-    donors: Donors | None = None,
+    encoder: Encoder | Buildable | PreTrainedModel, operations: Operations, seed: int = 0, donors: Donors | None = None
 ) -> Encoder | PreTrainedModel:
     """The encoder after all operations, one after the other; the given one is not touched.
 
     Args:
-        encoder: what is operated on: an encoder with its tokenizer, or what `babelscope.load` gives; or a model of
-            transformers, an encoder alone or with its masked language model head, for operations that need no
-            tokenizer. A pooler of such a model is left out.
+        encoder: with its tokenizer, or what `babelscope.load` gives; or a model of transformers, an encoder alone or
+            with its masked language model head, for operations that need no tokenizer. Its pooler is left out.
         operations: one, or several in the order in which they are done; each a value, or text such as `drop:last=6`.
         seed: the first operation draws with it, each later one with a seed derived from it and its place.
         donors: the encoders that operations name as theirs, by that name.
@@ -62,13 +58,13 @@ def apply(
 
     given = [operations] if isinstance(operations, str | Operation) else operations
     sequence = [parse_operation(item) if isinstance(item, str) else item for item in given]
-    operated, known = as_encoder(encoder), {key: as_encoder(donor) for key, donor in (donors or {}).items()}
+    operated, given_donors = as_encoder(encoder), {name: as_encoder(donor) for name, donor in (donors or {}).items()}
     name = operated.name
     for place, operation in enumerate(sequence):
         own_seed = derive_seed(seed, "operation", place) if place else seed
         by_then = replace(operated, name=_name_after(name, sequence[:place]))
         with _explained(operation):
-            operated = operation.apply(by_then, own_seed, _own_donors(operation, known))
+            operated = operation.apply(by_then, own_seed, _own_donors(operation, given_donors))
     return operated.model if isinstance(encoder, PreTrainedModel) else replace(operated, name=name)
 
 

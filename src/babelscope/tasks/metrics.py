@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from babelscope.core.correlation import codes_of
 from babelscope.core.errors import InputError
 from babelscope.core.examples import SentencePair
 from babelscope.core.intervals import paired_interval
-from babelscope.core.scores import MEASURES, Numbers, order_codes
+from babelscope.core.scores import MEASURES, Numbers
 from babelscope.tasks.task import Score, ratio_score
 
 
@@ -41,7 +42,7 @@ def score(name: str, predicted: ArrayLike, gold: ArrayLike) -> Score:
     if compute is None:
         raise InputError(f"measure {name!r} does not score texts")
     if name == "spearman":  # order is all that counts, and whole numbers need no sorting in each resample
-        x, y = order_codes(x), order_codes(y)
+        x, y = codes_of(x), codes_of(y)
     found = paired_interval(compute, x, y)
     return Score(name, found.mean, MEASURES[name].unit, found.low, found.high)
 

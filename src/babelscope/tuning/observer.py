@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from babelscope.core.row import Row
+from babelscope.core.step import PROBE_SPLIT
 from babelscope.encoders.cka import linear_cka
 from babelscope.encoders.distance import distances
 from babelscope.encoders.load import Encoder
@@ -16,9 +17,6 @@ from babelscope.encoders.tap import word_states
 from babelscope.tasks.mlm import HeldOut
 from babelscope.tasks.models import TaskModel
 from babelscope.tuning.probes import START, Corpus, Probes
-
-SPLIT = "probe"
-"""What rows have as their split."""
 
 
 class Journal(Protocol):
@@ -79,7 +77,7 @@ class Observer:
 
     def observe(self, step: int, model: nn.Module) -> None:
         """Take all probes, and write them down."""
-        self.journal.add_rows(row.labelled(split=SPLIT, step=step, **self.labels) for row in self.take())
+        self.journal.add_rows(row.labelled(split=PROBE_SPLIT, step=step, **self.labels) for row in self.take())
 
     @torch.no_grad()
     def take(self) -> Iterator[Row]:

@@ -49,7 +49,7 @@ class Schedule(Declaration):
     frozen_dropout: bool = False
     """Dropout in the frozen part too; then what it computes cannot be kept."""
     strategy: AnyStrategy | None = None
-    """Another way than these, by its name: what `babelscope list schedules` has beside them."""
+    """Any strategy that `babelscope list schedules` names, as text or mapping: those without a key above, too."""
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Schedule:

@@ -12,25 +12,25 @@ if TYPE_CHECKING:
     from babelscope.measures.formulas.states import LanguageStates
 
 
-@similarity("linear CKA (biased)")
+@similarity("linear CKA (biased)", variant=True)
 def linear(source: LanguageStates, target: LanguageStates) -> Tensor:
     """CKA of dot products, as published; few sentences raise it."""
     return _aligned(source, target, "linear", debiased=False)
 
 
-@similarity("linear CKA (debiased)", preferred=True)
+@similarity("linear CKA (debiased)")
 def linear_debiased(source: LanguageStates, target: LanguageStates) -> Tensor:
     """CKA of dot products, which few sentences do not raise."""
     return _aligned(source, target, "linear", debiased=True)
 
 
-@similarity("RBF CKA (biased)", preferred=True)
+@similarity("RBF CKA (biased)")
 def rbf(source: LanguageStates, target: LanguageStates) -> Tensor:
     """CKA with Gaussian kernels of the median bandwidth, as published; few sentences raise it."""
     return _aligned(source, target, "RBF", debiased=False)
 
 
-@similarity("RBF CKA (debiased)")
+@similarity("RBF CKA (debiased)", variant=True)
 def rbf_debiased(source: LanguageStates, target: LanguageStates) -> Tensor:
     """CKA with Gaussian kernels of the median bandwidth, which few sentences do not raise."""
     return _aligned(source, target, "RBF", debiased=True)

@@ -27,8 +27,8 @@ class SimilarityFunction:
     """Of its values: `share`, or none."""
     search: bool = False
     """Whether it says how many sentences are found, as retrieval does, rather than how alike all of them are."""
-    preferred: bool = False
-    """Whether reports draw it and put it into words where there are several."""
+    variant: bool = False
+    """Whether it is a variant of another: reports have it in tables, and draw the other."""
 
     @property
     def meaning(self) -> str:
@@ -54,12 +54,12 @@ SIMILARITIES: dict[str, SimilarityFunction] = {}
 
 
 def similarity(
-    name: str, *, unit: str = "", search: bool = False, preferred: bool = False
+    name: str, *, unit: str = "", search: bool = False, variant: bool = False
 ) -> Callable[[Function], Function]:
     """Enters the function below it in the table; see `SimilarityFunction`."""
 
     def enter(compute: Function) -> Function:
-        entry = SimilarityFunction(name, compute, unit, search, preferred)
+        entry = SimilarityFunction(name, compute, unit, search, variant)
         if (other := SIMILARITIES.get(name)) and other.place != entry.place:
             raise TypeError(f"{entry.place} and {other.place} are both called {name}: rename one")
         SIMILARITIES[name] = entry

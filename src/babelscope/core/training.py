@@ -1,0 +1,35 @@
+"""What a model was trained on, as values and as one text."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class TrainedOn(NamedTuple):
+    """The languages of a model's training data, and how many examples there were of the last ones if these are few.
+
+    As text `qaa`, `qaa+qab`, `qaa+qab:10` or `qab:100`: the number stands with every language but the first, or with
+    the only one.
+    """
+
+    languages: tuple[str, ...]
+    shots: int | None = None
+
+    def __str__(self) -> str:
+        few = "" if self.shots is None else f":{self.shots}"
+        whole = 1 if len(self.languages) > 1 else 0
+        return "+".join([*self.languages[:whole], *(f"{code}{few}" for code in self.languages[whole:])])
+
+    @property
+    def columns(self) -> dict[str, str | int | None]:
+        """The columns of a row that say it; no `shots` where there are none."""
+        few = {} if self.shots is None else {"shots": self.shots}
+        return {"train_languages": "+".join(self.languages), **few}
+
+    @classmethod
+    def read(cls, text: str) -> TrainedOn:
+        """From its text."""
+        parts = [re.fullmatch(r"(.*?)(?::(\d+))?", part, re.DOTALL) for part in text.split("+")]
+        numbers = [int(part[2]) for part in parts if part and part[2]]
+        return cls(tuple(part[1] for part in parts if part), numbers[-1] if numbers else None)

@@ -1,0 +1,69 @@
+"""A report of a study: its rows, and what its declaration says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from babelscope.core.errors import InputError
+from babelscope.core.row import Row
+from babelscope.engine.progress import language_labels
+from babelscope.report.model import Contrasted, Report
+from babelscope.studies import published_rows
+from babelscope.study.declare import Study, dump_study
+from babelscope.study.encoders import Adaptation
+from babelscope.study.verdicts import ADAPTED, SCRATCH
+from babelscope.surgery import Operation, parse_operation
+from babelscope.tuning.schedule import parse_schedule
+
+Value = TypeVar("Value")
+
+
+def report_of(
+    study: Study, rows: Sequence[Row], *, title: str = "", provenance: Mapping[str, Any] | None = None
+) -> Report:
+    """The report of a study's rows, with the published numbers that stand beside them.
+
+    Args:
+        study: what was declared.
+        rows: of the study, as `engine.progress.study_rows` gives them.
+        title: heads the report; the study's name if none is given.
+        provenance: where the numbers come from, for the end of the page.
+    """
+    published = published_rows(study.name)
+    return Report(
+        title=title or study.name,
+        question=study.question,
+        rows=[*rows, *published],
+        declaration=dump_study(study),
+        labels=language_labels(row.language for row in rows),
+        provenance={"seeds": ", ".join(map(str, study.seeds)), **(provenance or {})},
+        contrasts=[
+            Contrasted(one.claim, *((side.encoder, side.surgery) for side in (one.first, one.second)))
+            for one in study.contrasts
+        ],
+        surgeries=_operations(published) | {one.name: one.operations for one in study.surgeries if one},
+        recipes={
+            one.name: ADAPTED if isinstance(one, Adaptation) else SCRATCH
+            for one in study.encoders
+            if not isinstance(one, str)
+        },
+        schedules=_read(parse_schedule, (row.schedule for row in published))
+        | {one.name: one for one in study.schedules if one},
+    )
+
+
+def _operations(published: Iterable[Row]) -> dict[str, tuple[Operation, ...]]:
+    """Published rows name an operation by its text."""
+    return {name: (one,) for name, one in _read(parse_operation, (row.surgery for row in published)).items()}
+
+
+def _read(parse: Callable[[str], Value], names: Iterable[str | None]) -> dict[str, Value]:
+    """What can be read of names that are declarations as text; other names stand for what the study declares."""
+    found: dict[str, Value] = {}
+    for name in dict.fromkeys(name for name in names if name):
+        try:
+            found[name] = parse(name)
+        except InputError:
+            continue
+    return found

@@ -1,0 +1,90 @@
+"""Sections of a report: what each one is, and the table of all that there are.
+
+A section is a function in a file of `sections/`, or of another package (entry point `babelscope.plugins`):
+
+    @section("anisotropy")
+    def anisotropy(report, rows):
+        yield Section("Anisotropy", tables=[...])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from babelscope.core.registry import import_plugins
+from babelscope.core.row import Row
+from babelscope.report.figures import Figure
+from babelscope.report.model import Report
+from babelscope.report.tables import Table
+
+
+@dataclass(frozen=True)
+class Section:
+    """What a report says about one thing."""
+
+    title: str
+    findings: Sequence[str] = ()
+    figures: Sequence[Figure] = ()
+    tables: Sequence[Table] = ()
+    commands: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What for -> the shell commands that do it, one a line."""
+    side_by_side: bool = False
+    """Whether the figures stand two in a line where the page is wide enough."""
+
+    def __bool__(self) -> bool:
+        """Whether there is anything in it."""
+        return bool(self.findings or self.figures or self.tables or self.commands)
+
+
+Claim = Callable[[Row], bool]
+Writer = Callable[[Report, Sequence[Row]], Iterable[Section]]
+
+
+class Entry(NamedTuple):
+    """How a section is written."""
+
+    order: int
+    claims: Claim
+    write: Writer
+
+
+REGISTERED: dict[str, Entry] = {}
+"""By the name of the module and the function that writes it."""
+
+
+def section(*kinds: str, claims: Claim | None = None, order: int = 200) -> Callable[[Writer], Writer]:
+    """Enter a function in the table of sections. It gets the report and the rows that it claims, in their order.
+
+    It gives one section or several; empty ones are left out. It may read the report's other rows as well. Where it
+    gives nothing, its rows are left to the sections after it.
+
+    Args:
+        kinds: of the rows that this section shows, so that none below does.
+        claims: which rows it shows, where their kind does not say it.
+        order: sections stand in this order. Those of single layers and of all other rows come last, from 900 on.
+    """
+
+    def of_kinds(row: Row) -> bool:
+        return row.kind in kinds
+
+    def enter(write: Writer) -> Writer:
+        REGISTERED[f"{write.__module__}.{write.__name__}"] = Entry(order, claims or of_kinds, write)
+        return write
+
+    return enter
+
+
+def sections_of(report: Report) -> list[Section]:
+    """All sections that the report has something for. Every row is claimed by one at most, the first that does."""
+    import_plugins()
+    left, found = list(report.rows), []
+    for one in sorted(REGISTERED.values(), key=lambda registered: registered.order):
+        own = [row for row in left if one.claims(row)]
+        written = [part for part in one.write(report, own) if part]
+        found += written
+        if written and own:
+            taken = set(map(id, own))
+            left = [row for row in left if id(row) not in taken]
+    return found

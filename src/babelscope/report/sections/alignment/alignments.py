@@ -1,0 +1,180 @@
+"""How alike languages are in each layer, before and after tuning, and whether a task carries over with it.
+
+Muller et al. (2021, section 4) correlate, over target languages, the similarity of a layer with the X-Gap: how much
+worse the tuned model is in the target than in the language of its training.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean
+from typing import NamedTuple
+
+from babelscope.core.intervals import Interval, spearman_interval
+from babelscope.core.row import Row
+from babelscope.measures.similarities import SIMILARITIES
+from babelscope.report.model import Report, Score, title_of
+from babelscope.report.paired import BySeed, mean_by_seed
+from babelscope.report.published import with_published
+
+FEWEST = 4
+"""Target languages that a rank correlation is computed of."""
+
+
+def is_similarity(row: Row) -> bool:
+    """Whether the row says how alike two languages are in a layer."""
+    return row.kind == "similarity" and row.layer is not None
+
+
+class Stage(NamedTuple):
+    """A model whose layers are measured; without a task an encoder as it is."""
+
+    encoder: str
+    task: str
+    training: str
+    schedule: str | None
+
+    @property
+    def title(self) -> str:
+        """When it is measured."""
+        title = title_of(self.task)
+        when = f"after {title[:1].lower()}{title[1:]}" if self.task else "before tuning"
+        return f"{when}, {self.schedule}" if self.schedule else when
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """A similarity of the language of the training to others, of one model, by layer."""
+
+    stage: Stage
+    source: str
+    """The language that others are compared with: that of the tuned models."""
+    measure: str
+    unit: str
+    values: Mapping[str, Mapping[int, BySeed]]
+    """By target language and layer."""
+
+    @property
+    def layers(self) -> list[int]:
+        """Those that are known, 0 the embeddings."""
+        return sorted({layer for layers in self.values.values() for layer in layers})
+
+    def of(self, language: str, layer: int) -> float:
+        """Of one language, the mean over seeds."""
+        return fmean(self.values[language][layer].values())
+
+    def mean(self, layer: int) -> BySeed:
+        """Over languages, by the seeds that all have."""
+        return mean_by_seed(layers[layer] for layers in self.values.values() if layer in layers)
+
+    @cached_property
+    def peak(self) -> int:
+        """The layer in which the languages are most alike on average; the lowest such."""
+        return max(self.layers, key=lambda layer: (fmean(self.mean(layer).values()), -layer))
+
+    def peak_of(self, language: str) -> int:
+        """The layer in which one language is most like the source."""
+        return max(self.values[language], key=lambda layer: (self.of(language, layer), -layer))
+
+
+def alignments(report: Report) -> list[Alignment]:
+    """Every similarity of every intact encoder, before it is tuned and after."""
+    rows = [row for row in report.rows if is_similarity(row) and row.surgery is None]
+    trained: dict[str | None, set[str]] = defaultdict(set)
+    for row in rows:
+        if row.train_languages:
+            trained[row.dataset].add(row.train_languages)
+    # Models may be trained on more than the source; what all have in common is the least of them.
+    sources = {dataset: min(sorted(named), key=len) for dataset, named in trained.items()}
+    found: dict[tuple[str, Stage, str, str], dict[str, dict[int, BySeed]]] = {}
+    for row in rows:
+        stage = Stage(row.encoder or "", row.task or "", row.trained_on, row.schedule)
+        key = (sources.get(row.dataset, ""), stage, row.measure, row.unit)
+        layers = found.setdefault(key, defaultdict(dict))[row.language or ""]
+        layers[row.layer or 0] = {**layers.get(row.layer or 0, {}), row.seed or 0: row.value}
+    ordered = sorted(found.items(), key=lambda item: (item[0][0], bool(item[0][1].task)))
+    return [Alignment(stage, source, measure, unit, values) for (source, stage, measure, unit), values in ordered]
+
+
+def charted(found: Iterable[Alignment]) -> list[str]:
+    """The measures to show, the first of them in words."""
+    there = dict.fromkeys(one.measure for one in found)
+    variants = {name for name, similarity in SIMILARITIES.items() if similarity.variant}
+    return [measure for measure in there if measure not in variants] or list(there)
+
+
+class Gap(NamedTuple):
+    """How much worse a tuned model is in a language than in that of its training, in the unit of the score."""
+
+    stage: Stage
+    language: str
+    place: str
+    unit: str
+    by_seed: BySeed
+
+
+def gaps(report: Report) -> list[Gap]:
+    """X-Gap: same-language score minus cross-language score, of intact encoders, by seed.
+
+    The mean over the languages of the training, where there are several.
+    """
+    groups: dict[Stage, list[Score]] = defaultdict(list)
+    for score in with_published(report):
+        if score.surgery is None:
+            groups[Stage(score.encoder, score.task, score.training, score.schedule)].append(score)
+    return [gap for stage, scores in groups.items() for gap in _gaps(stage, scores)]
+
+
+def _gaps(stage: Stage, scores: Sequence[Score]) -> list[Gap]:
+    source = mean_by_seed(score.by_seed for score in scores if score.is_source)
+    found = []
+    for score in scores:
+        shared = sorted(source.keys() & score.by_seed.keys())
+        if not score.is_source and shared:
+            by_seed = {seed: score.sign * (source[seed] - score.by_seed[seed]) for seed in shared}
+            found.append(Gap(stage, score.language, score.place, score.unit, by_seed))
+    return found
+
+
+class Correlation(NamedTuple):
+    """Over target languages: does a task carry over further where a layer makes languages more alike?"""
+
+    stage: Stage
+    measure: str
+    layer: int | None
+    """None: the mean over layers."""
+    interval: Interval
+    """Of Spearman's correlation of the similarity with minus the X-Gap, positive where the more alike languages have
+    the smaller gap; by resampling languages, of each the mean over seeds."""
+
+
+def correlations(report: Report) -> list[Correlation]:
+    """For every task, measure and layer, where there are enough languages and these differ."""
+    by_stage: dict[Stage, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for gap in gaps(report):
+        by_stage[gap.stage][gap.language].append(fmean(gap.by_seed.values()))
+    found = []
+    for one in alignments(report):
+        gap_of = {language: fmean(values) for language, values in by_stage[one.stage].items()}
+        for layer in [*one.layers, None]:
+            if (interval := _correlation(one, layer, gap_of)) is not None:
+                found.append(Correlation(one.stage, one.measure, layer, interval))
+    return found
+
+
+def _correlation(one: Alignment, layer: int | None, gap_of: Mapping[str, float]) -> Interval | None:
+    wanted = one.layers if layer is None else [layer]
+    languages = [code for code in one.values if code in gap_of and all(each in one.values[code] for each in wanted)]
+    alike = [fmean(one.of(code, each) for each in wanted) for code in languages]
+    closer = [-gap_of[code] for code in languages]
+    if len(languages) < FEWEST or len(set(alike)) == 1 or len(set(closer)) == 1:
+        return None
+    return spearman_interval(alike, closer)
+
+
+def published_correlations(report: Report) -> list[Row]:
+    """Those of the paper."""
+    return [row for row in report.rows if row.kind == "correlation"]

@@ -1,0 +1,158 @@
+"""Tables and sentences of how alike languages are in each layer, and of how that goes with transfer."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from statistics import fmean
+
+from babelscope.core.intervals import Interval, student_t_interval
+from babelscope.core.row import Row
+from babelscope.report.model import Report, scale, title_of
+from babelscope.report.sections.alignment.alignments import (
+    Alignment,
+    Correlation,
+    Stage,
+    alignments,
+    charted,
+    gaps,
+    published_correlations,
+)
+from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
+from babelscope.report.words import bounded, minus
+
+SIGN = (
+    "X-Gap is the score in the language of the training minus that in the target: the larger, the worse a task carries "
+    "over. The correlation is of the similarity with minus the X-Gap, so that it has the sign of the published ones: "
+    "positive where the more alike languages have the smaller gap."
+)
+RELATED = (
+    "95%: BCa bootstrap over target languages, of each the mean over seeds; the languages are few and related, so that "
+    "the intervals are rough, and narrower than they should be."
+)
+
+
+def aligned_tables(report: Report, related: Sequence[Correlation]) -> list[Table]:
+    """Where languages are most alike, X-Gaps, and their correlations."""
+    found = alignments(report)
+    if not found:
+        return []
+    tables = [_peaks(found), _gap_table(report, found), _correlation_table(report, related)]
+    return [table for table in tables if table.lines]
+
+
+def aligned_findings(report: Report, related: Sequence[Correlation]) -> list[str]:
+    """Where the peaks are before and after tuning, and how similarity and X-Gap go together."""
+    found = alignments(report)
+    shown = charted(found)
+    first = shown[:1]
+    groups: dict[tuple[str, str, str], list[Alignment]] = defaultdict(list)
+    for one in found:
+        if one.measure in first or (one.measure in shown and one.unit == "share"):
+            groups[one.stage.encoder, one.source, one.measure].append(one)
+    sentences = [_peaks_in_words(*key, group) for key, group in groups.items()]
+    by_stage: dict[tuple[Stage, str], list[Correlation]] = defaultdict(list)
+    for each in related:
+        if each.measure in first:
+            by_stage[each.stage, each.measure].append(each)
+    published = published_correlations(report)
+    said = [_correlation_in_words(*key, group, published) for key, group in by_stage.items()]
+    return [*sentences, *said, SIGN] if said else sentences
+
+
+def _peaks(found: Sequence[Alignment]) -> Table:
+    lines = []
+    for one in found:
+        at_peak = student_t_interval(list(one.mean(one.peak).values()))
+        ends = (fmean(one.mean(layer).values()) for layer in (one.layers[0], one.layers[-1]))
+        peaks = ", ".join(f"{code} {one.peak_of(code)}" for code in one.values)
+        lines.append([
+            Cell(one.stage.encoder), Cell(one.source), Cell(one.measure), Cell(one.stage.title),
+            number_cell(one.peak, "d"), number_cell(at_peak.mean, ".3f"), bounds_cell(at_peak, 1),
+            number_cell(fmean(fmean(one.mean(layer).values()) for layer in one.layers), ".3f"),
+            *(number_cell(end, ".3f") for end in ends), Cell(peaks),
+        ])  # fmt: skip
+    note = "Means over target languages; layer 0 is the embeddings. 95%: over seeds, as far as these differ."
+    headers = [
+        "Encoder", "Compared with", "Measure", "When", "Peak (layer)", "There", "95%", "Mean of layers",
+        "Lowest layer", "Last layer",
+        "Peak by language",
+    ]  # fmt: skip
+    return Table("Where languages are most alike", headers, lines, note)
+
+
+def _gap_table(report: Report, found: Sequence[Alignment]) -> Table:
+    measured = {one.stage for one in found}
+    lines = []
+    for gap in gaps(report):
+        if gap.stage in measured or gap.stage.encoder.startswith("published"):
+            factor, interval = scale(gap.unit)[0], student_t_interval(list(gap.by_seed.values()))
+            lines.append([
+                Cell(title_of(gap.stage.task)), Cell(_name(gap.stage)), Cell(gap.stage.training), Cell(gap.place),
+                number_cell(factor * interval.mean, ".2f"), bounds_cell(interval, factor),
+            ])  # fmt: skip
+    note = "Score in the language of the training minus that in the target, in points; 95% over seeds."
+    return Table("X-Gap", ["Task", "Encoder", "Trained on", "Target", "X-Gap", "95%"], lines, note)
+
+
+def _correlation_table(report: Report, related: Sequence[Correlation]) -> Table:
+    lines = [
+        [
+            Cell(title_of(one.stage.task)), Cell(_name(one.stage)), Cell(one.stage.training), Cell(one.measure),
+            Cell("mean") if one.layer is None else number_cell(one.layer, "d"),
+            number_cell(one.interval.mean, ".2f"), bounds_cell(one.interval, 1), number_cell(one.interval.n, "d"),
+        ]
+        for one in related
+    ]  # fmt: skip
+    published = [
+        [
+            Cell(title_of(row.task or "")), Cell(row.encoder or ""), Cell(row.train_languages or ""), Cell("CKA"),
+            Cell(""), number_cell(row.value, ".2f"), Cell(""), Cell(""),
+        ]
+        for row in published_correlations(report)
+    ]  # fmt: skip
+    headers = ["Task", "Encoder", "Trained on", "Measure", "Layer", "Spearman’s ρ", "95%", "Languages"]
+    title = "Does a task carry over further where languages are more alike?"
+    return Table(title, headers, [*published, *lines] if lines else [], f"{SIGN} {RELATED}")
+
+
+def _peaks_in_words(encoder: str, source: str, measure: str, group: Sequence[Alignment]) -> str:
+    count = len(group[0].values)
+    stages = [f"{one.stage.title} in layer {one.peak} ({_at_peak(one)})" for one in group]
+    what = f"{measure} with {source}" if source else measure
+    mean = f"mean over {count} languages" if count > 1 else "one language"
+    return f"{encoder}: {what}, {mean}, is highest {'; '.join(stages)}; layer 0 is the embeddings."
+
+
+def _at_peak(one: Alignment) -> str:
+    value, last = (fmean(one.mean(layer).values()) for layer in (one.peak, one.layers[-1]))
+    return minus(f"{value:.2f}; {last:.2f} in the last")
+
+
+def _correlation_in_words(stage: Stage, measure: str, group: Sequence[Correlation], published: Sequence[Row]) -> str:
+    layers = [one for one in group if one.layer is not None]
+    least, most = (pick(layers, key=lambda one: one.interval.mean) for pick in (min, max))
+    over = next((one for one in group if one.layer is None), most)
+    beside = [f"{row.value:.2f}" for row in published if row.task == stage.task]
+    mean, lowest, highest = (bounded(each.interval, digits=2) for each in (over, least, most))
+    text = (
+        f"{title_of(stage.task)}, {_name(stage)}, trained on {stage.training}: Spearman’s correlation of {measure} "
+        f"with minus the X-Gap, over {over.interval.n} target languages, is {mean} for the mean over layers, and "
+        f"between {lowest} (layer {least.layer}) and {highest} (layer {most.layer}) in single ones; "
+        f"{_said(over.interval)}"
+    )
+    return f"{text} (published of mBERT: {', '.join(beside)})." if beside else f"{text}."
+
+
+def _said(interval: Interval) -> str:
+    if interval.low is None:
+        return "how sure that is cannot be said"
+    return {
+        1: "so the more alike two languages, the smaller the gap",
+        -1: "so the more alike two languages, the larger the gap",
+        0: "that the gap goes with how alike languages are on average over layers does not show",
+    }[interval.sign]
+
+
+def _name(stage: Stage) -> str:
+    return ", ".join(filter(None, [stage.encoder, stage.schedule]))

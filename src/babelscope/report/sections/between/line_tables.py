@@ -1,0 +1,83 @@
+"""Tables of scores along lines between models."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from statistics import fmean
+
+from babelscope.core.intervals import Interval
+from babelscope.report.kinds import main_measure
+from babelscope.report.model import Report, scale, title_of
+from babelscope.report.sections.between.lines import Between, Curve, Line
+from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
+
+
+def rise_table(between: Between) -> Table:
+    """From models of one language to those of two: the normalised scores, over all tasks and task by task."""
+    tasks = list(dict.fromkeys(line.task for line in between.bilingual))
+    lines = []
+    for task in [None, *tasks] if len(tasks) > 1 else tasks:
+        curves: dict[tuple[str, str, str], dict[float, Interval]] = defaultdict(dict)
+        for place, interval in between.means(task).items():
+            curves[place.encoder, place.origin, place.language][place.alpha] = interval
+        lines += [_rise(key, title_of(task) if task else "all", curve) for key, curve in curves.items()]
+    note = (
+        "Percent of the bilingual model’s score, which is at α = 1; mean over pairs of languages and seeds. Least, "
+        "most and the largest fall (from one point to the next, towards the bilingual model) are of that mean, between "
+        "0 and 1."
+    )
+    headers = ["Encoder", "Task", "From", "Scored on", "α = 0", "95%", "α = 0.5", "Least", "Most", "Largest fall"]
+    return Table("From one language to two, in numbers", headers, lines, note)
+
+
+def _rise(key: tuple[str, str, str], task: str, curve: Mapping[float, Interval]) -> list[Cell]:
+    encoder, origin, language = key
+    within = [100 * curve[alpha].mean for alpha in sorted(curve) if 0 <= alpha <= 1]
+    fall = max((max(0.0, before - after) for before, after in pairwise(within)), default=None)
+    return [
+        Cell(encoder), Cell(task), Cell(f"the {origin}’s model"), Cell(language), _percent(curve, 0.0),
+        bounds_cell(curve.get(0.0), 100), _percent(curve, 0.5), number_cell(min(within, default=None), ".1f"),
+        number_cell(max(within, default=None), ".1f"), number_cell(fall, ".1f"),
+    ]  # fmt: skip
+
+
+def _percent(curve: Mapping[float, Interval], alpha: float) -> Cell:
+    return number_cell(100 * curve[alpha].mean if alpha in curve else None, ".1f")
+
+
+def line_table(report: Report, between: Between) -> Table:
+    """The scores themselves, of every line: means over the seeds that it is there of."""
+    units = {
+        row.task: row.unit for row in report.rows if row.kind == "interpolation" and row.measure == main_measure(row)
+    }
+    groups: dict[tuple[str, ...], list[Line]] = defaultdict(list)
+    for line in between.lines:
+        groups[line.encoder, line.task, line.origin, line.end, line.split].append(line)
+    lines = []
+    for (encoder, task, origin, end, split), runs in groups.items():
+        factor, unit = scale(units.get(task, ""))
+        for language in dict.fromkeys(language for run in runs for language in run.scores):
+            curves = [run.scores[language] for run in runs if language in run.scores]
+            curve = _mean(curves)
+            labels = [encoder, title_of(task), f"{origin} > {end}", report.labels.get(language, language), split, unit]
+            lines.append([*map(Cell, labels), *_places(curve, factor), number_cell(len(curves), "d")])
+    note = "Mean over runs: one a seed, or one a seed and the next. Least and most are over the whole line."
+    headers = ["Encoder", "Task", "Models", "Scored on", "Split", "Unit", "α = 0", "α = 0.5", "α = 1", "Least", "at α",
+               "Most", "at α", "Runs"]  # fmt: skip
+    return Table("Scores on lines", headers, lines, note)
+
+
+def _mean(curves: Sequence[Curve]) -> Curve:
+    """Over those that have the place."""
+    alphas = sorted({alpha for curve in curves for alpha in curve})
+    return {alpha: fmean(curve[alpha] for curve in curves if alpha in curve) for alpha in alphas}
+
+
+def _places(curve: Curve, factor: float) -> list[Cell]:
+    least, most = min(curve, key=curve.__getitem__), max(curve, key=curve.__getitem__)
+    cells = [number_cell(factor * curve[alpha] if alpha in curve else None, ".1f") for alpha in (0.0, 0.5, 1.0)]
+    for alpha in (least, most):
+        cells += [number_cell(factor * curve[alpha], ".1f"), number_cell(alpha, "g")]
+    return cells

@@ -1,0 +1,223 @@
+"""What lies between tuned models: lines of scores, read from rows.
+
+Wu, Van Durme and Dredze (2022): every score is divided by the bilingual model's on that language.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from statistics import fmean, variance
+from typing import Literal, NamedTuple
+
+from babelscope.core.intervals import Interval, student_t_interval
+from babelscope.core.row import Row
+from babelscope.core.training import TrainedOn
+from babelscope.measures.formulas.landscape import reach
+from babelscope.report.kinds import main_measure, rises
+from babelscope.report.model import Report
+
+Curve = Mapping[float, float]
+"""Place on a line -> value."""
+Role = Literal["source", "target"]
+DROP = 0.05
+"""What a score may lose, as a share of the bilingual model's, where it is said to hold."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """The models between two tuned ones, scored on some languages."""
+
+    task: str
+    encoder: str
+    """With surgery and schedule, if any, and the part that moves if the rest does not."""
+    origin: str
+    """Training languages of the model at 0."""
+    end: str
+    """Of the model at 1."""
+    split: str
+    seed: int
+    """Of the model at 0."""
+    scores: Mapping[str, dict[float, float]] = field(default_factory=lambda: defaultdict(dict))
+    """Language -> the task's first measure."""
+    losses: Mapping[str, dict[float, float]] = field(default_factory=lambda: defaultdict(dict))
+
+    @cached_property
+    def ends(self) -> TrainedOn:
+        """What the model at 1 was trained on."""
+        return TrainedOn.read(self.end)
+
+    @property
+    def pair(self) -> tuple[str, str] | None:
+        """Source and target, where the line ends in a model of both, each with all of its data."""
+        languages, shots = self.ends
+        if len(languages) != 2 or shots is not None or self.origin not in languages:
+            return None
+        return languages[0], languages[1]
+
+    @property
+    def shots(self) -> int | None:
+        """How many examples of the target the end's model saw, if these are few, beside what the origin's saw."""
+        return self.ends.shots if str(TrainedOn(self.ends.languages[:-1])) == self.origin else None
+
+    @property
+    def target(self) -> str:
+        """The last language of the end."""
+        return self.ends.languages[-1]
+
+    def normalised(self, language: str) -> Curve | None:
+        """The scores divided by that at 1, the bilingual model's; None where that is not above 0 or not there."""
+        scores = self.scores.get(language, {})
+        at_end = scores.get(1.0, 0.0)
+        return {alpha: value / at_end for alpha, value in scores.items()} if at_end > 0 else None
+
+
+class Place(NamedTuple):
+    """A place on the lines of an encoder: which line, and whose score."""
+
+    encoder: str
+    origin: Role
+    """Which language's model the line leads from, to that of both."""
+    language: Role
+    alpha: float
+
+
+class Flatness(NamedTuple):
+    """How wide the part of the line is around the bilingual model where a score holds."""
+
+    encoder: str
+    task: str
+    pair: tuple[str, str]
+    language: Role
+    width: float
+    """In units of alpha, 2 being the whole line; mean over seeds."""
+    bounded: bool
+    """Whether the score falls within the line on both sides, in every seed."""
+
+
+@dataclass(frozen=True)
+class Between:
+    """All lines of a report. What is said of them is of tasks whose scores are better when higher."""
+
+    lines: Sequence[Line]
+
+    @classmethod
+    def of(cls, report: Report) -> Between:
+        """From its rows; those of planes, and of means of many models, are no lines."""
+        found: dict[tuple[str, str, str, str, str, int], Line] = {}
+        for row in report.rows:
+            if row.kind != "interpolation" or row.alpha1 is None or row.alpha2 is not None or row.seed is None:
+                continue
+            if len(row.models) != 2:
+                continue
+            origin, end = row.models
+            key = (row.task or "", moving(row), origin, end, row.split or "", row.seed)
+            line = found.setdefault(key, Line(*key))
+            if row.measure == main_measure(row):
+                line.scores[row.language or ""][row.alpha1] = row.value
+            elif row.measure == "loss":
+                line.losses[row.language or ""][row.alpha1] = row.value
+        return cls(list(found.values()))
+
+    @cached_property
+    def _rising(self) -> list[Line]:
+        return [line for line in self.lines if rises(line.task)]
+
+    @cached_property
+    def bilingual(self) -> list[Line]:
+        """From a model of one language to one of two."""
+        return [line for line in self._rising if line.pair and line.split == "dev"]
+
+    @cached_property
+    def few_shot(self) -> list[Line]:
+        """To a model of few examples of the target."""
+        return [line for line in self._rising if line.shots]
+
+    @cached_property
+    def random(self) -> list[Line]:
+        """From a model along a random direction."""
+        return [line for line in self._rising if line.end == "random"]
+
+    @cached_property
+    def seeds(self) -> list[Line]:
+        """From one seed's model to another's."""
+        return [line for line in self._rising if line.origin == line.end]
+
+    def means(self, task: str | None = None) -> dict[Place, Interval]:
+        """Mean normalised score at every place that all lines have.
+
+        Its interval takes tasks, pairs and seeds for independent.
+        """
+        values: dict[Place, list[float]] = defaultdict(list)
+        for place, _, value in self._places(task):
+            values[place].append(value)
+        most: dict[tuple[str, Role, Role], int] = defaultdict(int)
+        for place, found in values.items():
+            most[place[:3]] = max(most[place[:3]], len(found))
+        return {place: student_t_interval(found) for place, found in values.items() if len(found) == most[place[:3]]}
+
+    def variances(self) -> dict[Place, Interval]:
+        """Mean over tasks and pairs of the variance over seeds of the normalised score."""
+        values: dict[tuple[Place, object], list[float]] = defaultdict(list)
+        for place, line, value in self._places(None):
+            values[place, (line.task, line.pair)].append(value)
+        spread: dict[Place, list[float]] = defaultdict(list)
+        for (place, _), found in values.items():
+            if len(found) > 1:
+                spread[place].append(variance(found))
+        return {place: student_t_interval(found) for place, found in spread.items()}
+
+    def flatness(self) -> list[Flatness]:
+        """Of every encoder, task, pair and language, on the line from the source's model."""
+        found: dict[tuple[str, str, tuple[str, str], Role], list[tuple[float, bool]]] = defaultdict(list)
+        for line, role, curve in self._curves():
+            if line.pair and line.origin == line.pair[0] and len(curve) > 1:
+                found[line.encoder, line.task, line.pair, role].append(_width(curve))
+        return [
+            Flatness(*key, fmean(width for width, _ in widths), all(bounded for _, bounded in widths))
+            for key, widths in found.items()
+        ]
+
+    def _curves(self) -> Iterator[tuple[Line, Role, Curve]]:
+        for line in self.bilingual:
+            roles: tuple[Role, Role] = ("source", "target")
+            for role, language in zip(roles, line.pair or (), strict=False):
+                if curve := line.normalised(language):
+                    yield line, role, curve
+
+    def _places(self, task: str | None) -> Iterator[tuple[Place, Line, float]]:
+        for line, role, curve in self._curves():
+            if task is None or line.task == task:
+                origin: Role = "source" if line.pair and line.origin == line.pair[0] else "target"
+                for alpha, value in curve.items():
+                    yield Place(line.encoder, origin, role, alpha), line, value
+
+
+def _width(curve: Curve) -> tuple[float, bool]:
+    """How far the score holds around 1, up and down, and whether both ends are within the line."""
+    alphas, scores = list(curve), list(curve.values())
+    ways = [reach(alphas, scores, 1.0, DROP, downward=downward) for downward in (False, True)]
+    return sum(way.distance for way in ways), not any(way.at_least for way in ways)
+
+
+def compare_flatness(found: Iterable[Flatness], first: str, second: str, language: Role) -> Interval | None:
+    """First encoder's width minus the second's, paired by task and pair; None without a pair that both have."""
+    widths = {(one.encoder, one.task, one.pair): one.width for one in found if one.language == language}
+    paired = [
+        width - widths[second, task, pair]
+        for (encoder, task, pair), width in widths.items()
+        if encoder == first and (second, task, pair) in widths
+    ]
+    return student_t_interval(paired) if paired else None
+
+
+def name_of(row: Row) -> str:
+    """The encoder, its surgery and schedule."""
+    return ", ".join(filter(None, [row.encoder, row.surgery, row.schedule]))
+
+
+def moving(row: Row) -> str:
+    """The encoder, with the part of the weights that moves if the rest does not."""
+    return f"{name_of(row)}, {row.part} alone" if row.part else name_of(row)

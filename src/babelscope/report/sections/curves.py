@@ -1,0 +1,54 @@
+"""Learning curves: loss on the training data and scores on the dev data, step by step."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+
+from babelscope.core.row import Row
+from babelscope.report.figures import Figure, line_chart
+from babelscope.report.kinds import SCORES
+from babelscope.report.model import Report, scale
+from babelscope.report.section import Section, section
+from babelscope.report.tables import Cell, Table, number_cell
+from babelscope.report.words import capitalised
+
+CAPTION = "Mean over runs; every run faintly."
+
+
+@section(claims=lambda row: row.kind == "curve" and row.step is not None, order=100)
+def curves(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
+    """A chart for every task, split and measure; and where the curves begin and end."""
+    groups = by_title(rows)
+    figures = [Figure(title, CAPTION, line_chart(report, group, "step")) for title, group in groups.items()]
+    tables = [ends_table(report, groups)] if groups else []
+    yield Section("Learning curves", (), figures, tables, side_by_side=True)
+
+
+def by_title(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """The curves that stand in one chart, by its title."""
+    several = len({row.task for row in rows}) > 1
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        measure = SCORES[row.measure].title if row.measure in SCORES else capitalised(row.measure)
+        title = f"{measure} on {row.split}" if row.split else measure
+        groups[f"{title}, {row.task}" if several and row.task else title].append(row)
+    return groups
+
+
+def ends_table(report: Report, groups: dict[str, list[Row]]) -> Table:
+    """The first and the last value of every condition's curves, means over runs."""
+    lines = []
+    for title, rows in groups.items():
+        factor, unit = scale(rows[0].unit)
+        runs: dict[str, dict[object, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+        for row in rows:
+            runs[report.condition(row)][row.key, row.dataset, row.language, row.seed][row.step or 0] = row.value
+        for condition, curves in runs.items():
+            first, last = (fmean(curve[end(curve)] for curve in curves.values()) for end in (min, max))
+            steps = fmean(max(curve) for curve in curves.values())
+            numbers = [number_cell(factor * first, ".3f"), number_cell(factor * last, ".3f"), number_cell(steps, ".0f")]
+            lines.append([Cell(title), Cell(condition), Cell(unit), *numbers, number_cell(len(curves), "d")])
+    headers = ["Curve", "Condition", "Unit", "At the first step", "At the last", "Steps", "Runs"]
+    return Table("Where curves begin and end", headers, lines, "Means over runs.")

@@ -1,0 +1,258 @@
+"""Languages that the encoder has never seen: what each recipe gains, how sure that is, and the verdicts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import altair as alt
+import pandas as pd
+
+from babelscope.core.intervals import Interval
+from babelscope.core.row import Row
+from babelscope.corpora.letters import split_name
+from babelscope.report.figures import PALETTE, Chart, Figure
+from babelscope.report.kinds import SCORES, main_measure
+from babelscope.report.model import Report, Score, scale, title_of
+from babelscope.report.section import Section, section
+from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
+from babelscope.report.words import in_points
+from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM, SCRATCH, above, against_chance, by_letters, verdict
+
+RECIPES = (AS_IT_IS, ADAPTED, SCRATCH)
+ALL = 10**6
+"""So many labelled sentences are as many as there are."""
+
+
+_OF_LETTERS = (by_letters(AS_IT_IS), by_letters(AS_IT_IS, permuted=True), against_chance(AS_IT_IS))
+"""Claims about other letters."""
+
+
+class Case(NamedTuple):
+    """A task in a language, in its own or in other letters, with so many labelled sentences of its own."""
+
+    task: str
+    language: str
+    shots: int
+    """0: trained on the source."""
+
+
+Gains = dict[Case, dict[str, Interval]]
+"""By claim, in the unit of the scores; where several models have a claim of one wording, the model is part of it."""
+
+
+def is_gain(row: Row) -> bool:
+    """Whether the row is what a comparison found in its task's main measure."""
+    return row.kind == "comparison" and row.measure == f"{main_measure(row)} gain"
+
+
+@section(claims=is_gain, order=20)
+def comparisons(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
+    """Gains sentence by sentence, and the verdicts that they make."""
+    if found := gains(report):
+        parts = unseen_findings(report, found), unseen_figures(report, found), unseen_tables(report, found)
+        yield Section("Models against each other, sentence by sentence", *parts)
+
+
+def gains(report: Report) -> Gains:
+    """All comparisons of the study, in its tasks' main measures."""
+    found: dict[tuple[Case, str], dict[str, Interval]] = defaultdict(dict)
+    for row in filter(is_gain, report.rows):
+        model = ", ".join(filter(None, [row.encoder, row.schedule, f"trained on {row.trained_on}"]))
+        found[case_of(row), row.claim or ""][model] = Interval(row.value, row.low, row.high, None, 1)
+    intervals: Gains = defaultdict(dict)
+    for (case, claim), by_model in found.items():
+        for model, interval in by_model.items():
+            named = claim if len(by_model) == 1 else f"{claim} ({model})"
+            intervals[case][named] = interval
+    return dict(intervals)
+
+
+def verdicts(found: Gains) -> dict[Case, str]:
+    """Of every case whose gains over the BiLSTM are there."""
+    claims = above(AS_IT_IS, BILSTM), above(ADAPTED, BILSTM)
+    return {
+        case: verdict(*(by[one] for one in claims)) for case, by in found.items() if all(one in by for one in claims)
+    }
+
+
+def unseen_findings(report: Report, found: Gains) -> list[str]:
+    """The verdicts, and what other letters give, in words."""
+    return [*_verdicts_in_words(report, found), *_letters_in_words(report, found)]
+
+
+def unseen_figures(report: Report, found: Gains) -> list[Figure]:
+    """Gains over the BiLSTM, a chart a task and number of labelled sentences."""
+    groups: dict[tuple[str, int], list[Case]] = defaultdict(list)
+    for case in verdicts(found):
+        groups[case.task, case.shots].append(case)
+    caption = (
+        "Gain over the BiLSTM on the same labelled sentences, 95% interval over sentences and seeds. What is adapted, "
+        "or made from scratch, is made once."
+    )
+    return [
+        Figure(f"Against a BiLSTM: {title_of(task)}, {_sentences(shots)}", caption, _chart(report, found, cases))
+        for (task, shots), cases in groups.items()
+    ]
+
+
+def unseen_tables(report: Report, found: Gains) -> list[Table]:
+    """Verdicts with the gains that decide them; all other gains; the scores by recipe."""
+    tasks = dict.fromkeys(case.task for case in found)
+    tables = [_verdict_table(report, found, task) for task in tasks]
+    tables += [_gain_table(report, found, task) for task in tasks]
+    tables += _score_tables(report)
+    return [table for table in tables if table.lines]
+
+
+def case_of(row: Row) -> Case:
+    """Which case a score or a gain belongs to."""
+    own = row.train_languages == row.language
+    return Case(row.task or "", row.language or "", (row.shots or ALL) if own else 0)
+
+
+def _sentences(shots: int) -> str:
+    return "none of its own" if not shots else "all sentences" if shots >= ALL else f"{shots:,} sentences"
+
+
+def _label(report: Report, case: Case) -> str:
+    return report.labels.get(case.language, case.language)
+
+
+def _verdicts_in_words(report: Report, found: Gains) -> list[str]:
+    groups: dict[tuple[str, int], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for case, one in verdicts(found).items():
+        groups[case.task, case.shots][one].append(_label(report, case))
+    return [
+        f"{title_of(task)}, {_sentences(shots)}: {one}: {'; '.join(named)}."
+        for (task, shots), by_verdict in groups.items()
+        for one, named in sorted(by_verdict.items())
+    ]
+
+
+def _letters_in_words(report: Report, found: Gains) -> list[str]:
+    """Of the encoder as it is, where it gains most clearly: without labelled sentences, or with the fewest."""
+    lines = []
+    fewest: dict[tuple[str, str], Case] = {}
+    for case in sorted(found, key=lambda case: case.shots):
+        if split_name(case.language)[1]:
+            fewest.setdefault((case.task, case.language), case)
+    for case in fewest.values():
+        for claim, gain in found[case].items():
+            if claim in _OF_LETTERS:
+                kind = claim.removesuffix(f", {AS_IT_IS}")
+                shown = {1: "gains", -1: "loses", 0: "changes nothing that shows:"}[gain.sign]
+                size = Interval(abs(gain.mean), *_ordered(gain), None, 1) if gain.sign else gain
+                points = in_points(size)
+                where = f"{title_of(case.task)}, {_label(report, case)}, {_sentences(case.shots)}"
+                lines.append(f"{where}: {kind} {shown} {points}.")
+    return lines
+
+
+def _ordered(gain: Interval) -> tuple[float | None, float | None]:
+    """The ends of an interval of a size."""
+    if gain.low is None or gain.high is None:
+        return None, None
+    low, high = sorted((abs(gain.low), abs(gain.high)))
+    return low, high
+
+
+def _verdict_table(report: Report, found: Gains, task: str) -> Table:
+    published = {row.language: row.claim or "" for row in report.rows if row.kind == "verdict"}
+    lines = []
+    for case, decided in verdicts(found).items():
+        if case.task == task:
+            gains_there = [found[case].get(above(recipe, BILSTM)) for recipe in RECIPES]
+            numbers = [cell for gain in gains_there for cell in _points(gain)]
+            known = [Cell(published.get(case.language, ""))] if published else []
+            lines.append([*_named(report, case), Cell(decided), *numbers, *known])
+    headers = ["Language", "Labelled", "Verdict", *(part for one in RECIPES for part in (one.capitalize(), "95%"))]
+    note = (
+        "Gains over the BiLSTM in points. Easy: the encoder as it is beats it; Intermediate: it does so only after "
+        "learning to model the language’s text; Hard: not even then; undecided where an interval holds zero."
+    )
+    headers += ["Published (mBERT)"] if published else []
+    return Table(f"Easy, Intermediate or Hard: {title_of(task)}", headers, lines, note)
+
+
+def _gain_table(report: Report, found: Gains, task: str) -> Table:
+    """All but those that the verdict table shows."""
+    decided, deciding = verdicts(found), [above(recipe, BILSTM) for recipe in RECIPES]
+    lines = [
+        [
+            *_named(report, case), Cell(claim), *_points(gain),
+            Cell({1: "shows", -1: "the reverse shows", 0: "does not show"}[gain.sign]),
+        ]
+        for case, by_claim in found.items()
+        for claim, gain in by_claim.items()
+        if case.task == task and not (case in decided and claim in deciding)
+    ]  # fmt: skip
+    headers = ["Language", "Labelled", "Gain", "Points", "95%", "Verdict"]
+    note = "On the same sentences; 95% intervals over sentences and seeds."
+    return Table(f"What is better than what: {title_of(task)}", headers, lines, note)
+
+
+def _score_tables(report: Report) -> list[Table]:
+    """Means over seeds by case and recipe, where the study makes encoders, one for each of these."""
+    cells: dict[Case, dict[str, list[Score]]] = defaultdict(lambda: defaultdict(list))
+    for score in report.scores:
+        own = list(score.sources) == [score.language]
+        case = Case(score.task, score.language, (score.shots or ALL) if own else 0)
+        recipe = BILSTM if score.encoder == "bilstm" else report.recipes.get(score.encoder, AS_IT_IS)
+        cells[case][recipe].append(score)
+    made = any(score.encoder in report.recipes for score in report.scores)
+    if not made or any(len(scores) > 1 for by_recipe in cells.values() for scores in by_recipe.values()):
+        return []
+    columns = (*RECIPES, BILSTM)
+    lines = [
+        [
+            Cell(title_of(case.task)), *_named(report, case),
+            *(_mean(by_recipe[recipe]) if recipe in by_recipe else Cell("") for recipe in columns),
+        ]
+        for case, by_recipe in cells.items()
+    ]  # fmt: skip
+    measures = ", ".join(dict.fromkeys(SCORES[score.measure].title for score in report.scores))
+    note = f"{measures}, mean over seeds. Without sentences of its own, the source’s are what is learned from."
+    return [Table("Scores by recipe", ["Task", "Language", "Labelled", *columns], lines, note)]
+
+
+def _mean(scores: Sequence[Score]) -> Cell:
+    return number_cell(scores[0].interval.mean * scale(scores[0].unit)[0], ".1f")
+
+
+def _named(report: Report, case: Case) -> list[Cell]:
+    shown = "all" if case.shots >= ALL else f"{case.shots:,}"
+    return [Cell(_label(report, case)), Cell(shown, case.shots)]
+
+
+def _points(gain: Interval | None) -> list[Cell]:
+    return [number_cell(gain.mean * 100 if gain else None, "+.1f"), bounds_cell(gain, 100)]
+
+
+def _chart(report: Report, found: Gains, cases: Sequence[Case]) -> Chart:
+    table = pd.DataFrame(_records(report, found, cases))
+    order = list(dict.fromkeys(table["language"]))
+    colour = alt.Color(
+        "recipe:N", title=None, sort=list(RECIPES), scale=alt.Scale(domain=list(RECIPES), range=PALETTE[:3])
+    )
+    base = alt.Chart(table).encode(
+        y=alt.Y("language:N", title=None, sort=order, axis=alt.Axis(labelLimit=340, tickBand="extent", grid=True)),
+        yOffset=alt.YOffset("recipe:N", sort=list(RECIPES)),
+        color=colour,
+        tooltip=["language", "recipe", *(alt.Tooltip(f"{name}:Q", format="+.1f") for name in ("gain", "low", "high"))],
+    )
+    bars = base.mark_rule(strokeWidth=1.5).encode(x="low:Q", x2="high:Q")
+    points = base.mark_point(filled=True, size=55).encode(x=alt.X("gain:Q", title="Gain over the BiLSTM (points)"))
+    zero = alt.Chart(pd.DataFrame({"gain": [0]})).mark_rule(strokeDash=[3, 3], opacity=0.6).encode(x="gain:Q")
+    return alt.layer(zero, bars, points).properties(width="container", height=max(80, 46 * len(order)))
+
+
+def _records(report: Report, found: Gains, cases: Sequence[Case]) -> Iterable[dict[str, object]]:
+    for case in cases:
+        for recipe in RECIPES:
+            if gain := found[case].get(above(recipe, BILSTM)):
+                ends = {"low": gain.low, "high": gain.high}
+                yield {"language": _label(report, case), "recipe": recipe, "gain": 100 * gain.mean} | {
+                    name: None if end is None else 100 * end for name, end in ends.items()
+                }

@@ -1,0 +1,199 @@
+"""What probes say: when curves cross, and what a language gains against what the others lose."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from babelscope.core.intervals import Interval, geometric_interval, student_t_interval
+from babelscope.core.row import Row
+from babelscope.report.kinds import SCORES, main_measure
+from babelscope.report.model import Report, title_of
+
+TARGET, CONTROL = "target", "control"
+"""Names of corpora: what is learned, and what should not be forgotten meanwhile."""
+LOSSES = (0.05, 0.1, 0.2, 0.5, 1.0)
+"""How much of its perplexity the control may gain, as shares, in the table of compromises."""
+
+Curves = Mapping[int, Mapping[int, float]]
+"""Seed -> step -> value."""
+
+
+class Group(NamedTuple):
+    """Trainings whose perplexities can be compared: those of another encoder are over other pieces."""
+
+    task: str
+    """A title; empty: not tuned."""
+    start: str
+    """The encoder before training."""
+    languages: str
+    """Of target and control."""
+
+
+class Training(NamedTuple):
+    """A condition, and the perplexities measured in it."""
+
+    group: Group
+    condition: str
+    name: str
+    """The condition, with whatever else it takes to tell it from the others of the report."""
+    corpora: Mapping[str, Curves]
+
+    @property
+    def seeds(self) -> list[int]:
+        """Those of both target and control."""
+        return sorted(self.corpora.get(TARGET, {}).keys() & self.corpora.get(CONTROL, {}).keys())
+
+    @property
+    def moves(self) -> bool:
+        """Whether it was measured more than once: references are not."""
+        return any(len(curve) > 1 for curves in self.corpora.values() for curve in curves.values())
+
+
+class Crossing(NamedTuple):
+    """When a condition's perplexity of the target falls below that of the control."""
+
+    name: str
+    interval: Interval | None
+    """Steps, over the seeds in which it does; None: in none."""
+    crossed: int
+    seeds: int
+
+
+class Compromise(NamedTuple):
+    """A condition and a step, geometric means over seeds."""
+
+    condition: str
+    step: int
+    """0: not trained."""
+    target: float
+    """Perplexity."""
+    control: float
+    """Perplexity."""
+    loss: float
+    """How much higher the control's perplexity is than at the start, as a share of that."""
+    seeds: int
+
+
+def perplexities(report: Report) -> list[Training]:
+    """Every condition of every task, and references, which belong to no task and are measured once."""
+    groups: dict[tuple[str | None, ...], list[Row]] = defaultdict(list)
+    for row in report.rows:
+        if row.kind == "probe" and row.measure == "perplexity" and row.dataset and row.step is not None:
+            # A reference is measured anew on the corpora of each task: only its keys tell these apart.
+            groups[row.task, report.condition(row), None if row.task else row.key].append(row)
+    found = [_training(report, rows) for rows in groups.values()]
+    named = told_apart((one.condition, one.group.task, one.group.languages if not one.moves else "") for one in found)
+    return [one._replace(name=name or one.condition) for one, name in zip(found, named, strict=True)]
+
+
+def trained(report: Report) -> list[Training]:
+    """Those in which a target and a control change."""
+    return [one for one in perplexities(report) if one.seeds and one.moves]
+
+
+def crossings(report: Report) -> list[Crossing]:
+    """For every condition the step at which its curves cross, between two probes by linear interpolation."""
+    found = []
+    for one in trained(report):
+        steps = [_crossing(one.corpora[TARGET][seed], one.corpora[CONTROL][seed]) for seed in one.seeds]
+        known = [step for step in steps if step is not None]
+        interval = student_t_interval(known) if known else None
+        found.append(Crossing(one.name, interval, len(known), len(steps)))
+    return found
+
+
+def compromises(report: Report) -> dict[str, list[Compromise]]:
+    """What can be compared, by what tells it from the rest: every condition at every step that all its seeds have.
+
+    Published ones, on other data, are no choice.
+    """
+    groups: dict[Group, list[Compromise]] = defaultdict(list)
+    for one in trained(report):
+        if not one.condition.startswith("published"):
+            groups[one.group] += _compromises(one)
+    named = zip(told_apart(groups), groups.values(), strict=True)
+    return {name: found for name, found in named if found}
+
+
+def pareto_front(found: Sequence[Compromise]) -> list[Compromise]:
+    """Those to which no other is better in one of target and loss and as good in the other, the least loss first."""
+    front: list[Compromise] = []
+    for one in sorted(found, key=lambda each: (each.loss, each.target)):
+        if not front or one.target < front[-1].target:
+            front.append(one)
+    return front
+
+
+def best_within(found: Sequence[Compromise], loss: float) -> Compromise | None:
+    """The lowest perplexity of the target among those that cost the control no more than a share.
+
+    None: nothing within it is better than not to train.
+    """
+    allowed = (one for one in found if one.loss <= loss)
+    best = min(allowed, key=lambda one: (one.target, one.step), default=None)
+    return best if best and best.step else None
+
+
+def scored(report: Report) -> dict[tuple[str, str, str], dict[str, dict[str, Curves]]]:
+    """Task, measure and unit -> condition -> data set -> curves of the task's main score; perplexities apart."""
+    found: dict[tuple[str, str, str], dict[str, dict[str, dict[int, dict[int, float]]]]] = {}
+    for row in report.rows:
+        if row.kind == "probe" and row.measure in SCORES and row.measure == main_measure(row) != "perplexity":
+            panels = found.setdefault((row.task or "", row.measure, row.unit), {})
+            curves = panels.setdefault(report.condition(row), {}).setdefault(row.dataset or "", {})
+            curves.setdefault(row.seed or 0, {})[row.step or 0] = row.value
+    return {key: {name: dict(curves) for name, curves in panels.items()} for key, panels in found.items()}
+
+
+def shared_steps(curves: Iterable[Mapping[int, float]]) -> list[int]:
+    """The steps at which all were measured."""
+    return sorted(set.intersection(*(set(curve) for curve in curves)))
+
+
+def told_apart(named: Iterable[tuple[str, ...]]) -> list[str]:
+    """Each as a text of those of its parts in which those that have one differ; empty for one alone."""
+    listed = list(named)
+    differ = [len(set(parts) - {""}) > 1 for parts in zip(*listed, strict=True)]
+    return [", ".join(part for part, kept in zip(one, differ, strict=True) if kept and part) for one in listed]
+
+
+def _training(report: Report, rows: Sequence[Row]) -> Training:
+    corpora: dict[str, dict[int, dict[int, float]]] = {}
+    languages = {row.dataset or "": row.language or "" for row in rows}
+    for row in rows:
+        corpora.setdefault(row.dataset or "", {}).setdefault(row.seed or 0, {})[row.step or 0] = row.value
+    task = title_of(rows[0].task) if rows[0].task else ""
+    measured = " and ".join(languages[name] for name in (TARGET, CONTROL) if languages.get(name))
+    condition = report.condition(rows[0])
+    return Training(Group(task, report.start(rows[0]), measured), condition, condition, corpora)
+
+
+def _compromises(one: Training) -> list[Compromise]:
+    curves = {name: [one.corpora[name][seed] for seed in one.seeds] for name in (TARGET, CONTROL)}
+    steps = shared_steps([*curves[TARGET], *curves[CONTROL]])
+    means = {
+        step: [geometric_interval([curve[step] for curve in curves[name]]).mean for name in (TARGET, CONTROL)]
+        for step in steps
+    }
+    return [
+        Compromise(one.condition, step, target, control, control / means[steps[0]][1] - 1, len(one.seeds))
+        for step, (target, control) in means.items()
+    ]
+
+
+def _crossing(target: Mapping[int, float], control: Mapping[int, float]) -> float | None:
+    """The first step from which the target is lower, having been higher; None if there is none."""
+    for (step, gap), (after, next_gap) in _pairs(target, control):
+        if gap > 0 >= next_gap:
+            return step + (after - step) * gap / (gap - next_gap)
+    return None
+
+
+def _pairs(
+    target: Mapping[int, float], control: Mapping[int, float]
+) -> Iterator[tuple[tuple[int, float], tuple[int, float]]]:
+    gaps = [(step, target[step] - control[step]) for step in sorted(target.keys() & control.keys())]
+    return pairwise(gaps)

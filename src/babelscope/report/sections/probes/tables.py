@@ -1,0 +1,119 @@
+"""Tables and sentences of what was measured during training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from babelscope.core.intervals import Interval, geometric_interval
+from babelscope.report.model import Report
+from babelscope.report.sections.probes.probed import (
+    CONTROL,
+    LOSSES,
+    TARGET,
+    Compromise,
+    Crossing,
+    Training,
+    best_within,
+    compromises,
+    crossings,
+    perplexities,
+    shared_steps,
+)
+from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
+from babelscope.report.words import bounded
+
+
+def probe_tables(report: Report) -> list[Table]:
+    """Perplexities at the end, where curves cross, and the best compromises."""
+    found = perplexities(report)
+    crossed = crossings(report)
+    tables = [_end_table(found)] if found else []
+    tables += [_crossing_table(crossed)] if crossed else []
+    return tables + [_compromise_table(name, each) for name, each in compromises(report).items()]
+
+
+def probe_findings(report: Report) -> list[str]:
+    """When the curves cross, in words."""
+    found = crossings(report)
+    sentences = [_crossing_sentence(one) for one in found if one.interval]
+    if never := [one.name for one in found if not one.interval]:
+        sentences.append(f"In no seed do the curves of target and control cross with: {'; '.join(never)}.")
+    return sentences
+
+
+def _crossing_sentence(one: Crossing) -> str:
+    what = f"{one.name}: the target's perplexity falls below the control's at step {_about(one.interval)}"
+    if one.crossed == one.seeds:
+        return f"{what} (mean of {_seeds(one.seeds)})."
+    return (
+        f"{what} in {one.crossed} of {one.seeds} seeds; in the others the curves do not cross, and they do not count."
+    )
+
+
+def _seeds(count: int) -> str:
+    return f"{count} seed{'' if count == 1 else 's'}"
+
+
+def _about(interval: Interval | None) -> str:
+    return "" if interval is None else bounded(interval, digits=0)
+
+
+def _end_table(found: Sequence[Training]) -> Table:
+    """A line a condition: perplexities at its last step, references too."""
+    corpora = list(dict.fromkeys([TARGET, CONTROL, *(name for one in found for name in one.corpora)]))
+    shown = [name for name in corpora if any(name in one.corpora for one in found)]
+    headers = ["Condition", *(header for name in shown for header in (name.capitalize(), "95% over seeds")), "Step"]
+    note = "Geometric means over seeds, with Student’s t interval of the logarithms. References are not tuned: step 0."
+    return Table("Perplexity at the end of training", headers, [_end_line(one, shown) for one in found], note)
+
+
+def _end_line(one: Training, corpora: Sequence[str]) -> list[Cell]:
+    curves = [curve for by_seed in one.corpora.values() for curve in by_seed.values()]
+    last = max(shared_steps(curves), default=None)
+    cells = [Cell(one.name)]
+    for name in corpora:
+        values = [curve[last] for curve in one.corpora.get(name, {}).values()] if last is not None else []
+        interval = geometric_interval(values) if values else None
+        cells += [number_cell(interval.mean if interval else None, ".2f"), bounds_cell(interval, 1.0)]
+    return [*cells, number_cell(last, "d")]
+
+
+def _crossing_table(found: Sequence[Crossing]) -> Table:
+    lines = [
+        [
+            Cell(one.name),
+            number_cell(one.interval.mean if one.interval else None, ".0f"),
+            bounds_cell(one.interval, 1.0),
+            Cell(f"{one.crossed} of {one.seeds}"),
+        ]
+        for one in found
+    ]
+    headers = ["Condition", "Step", "95% over seeds", "Seeds that cross"]
+    note = "Means and intervals are over the seeds that cross, and say nothing of the others."
+    return Table("Where the curves cross", headers, lines, note)
+
+
+def _compromise_table(name: str, found: Sequence[Compromise]) -> Table:
+    headers = ["Rise allowed (%)", "Best condition", "At step", "Target’s perplexity", "Rise (%)", "Seeds"]
+    note = (
+        "The lowest perplexity of the target for a stated rise of the control’s: geometric means over seeds. "
+        "“Not trained”: within that rise no step of any condition is better than the encoder as it was."
+    )
+    lines = [_compromise_line(found, loss) for loss in LOSSES]
+    return Table(": ".join(filter(None, ["The best compromise", name])), headers, lines, note)
+
+
+def _compromise_line(found: Sequence[Compromise], loss: float) -> list[Cell]:
+    best = best_within(found, loss)
+    allowed = number_cell(100 * loss, ".0f")
+    if best is None:
+        before = next((one.target for one in found if not one.step), None)
+        return [allowed, Cell("not trained"), Cell(""), number_cell(before, ".2f"), number_cell(0, ".1f"), Cell("")]
+    return [
+        allowed,
+        Cell(best.condition),
+        number_cell(best.step, "d"),
+        number_cell(best.target, ".2f"),
+        number_cell(100 * best.loss, ".1f"),
+        number_cell(best.seeds, "d"),
+    ]

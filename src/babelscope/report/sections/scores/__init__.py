@@ -1,0 +1,43 @@
+"""Scores, a section a task and measure: by language and condition, and against the same encoder untrained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from babelscope.core.row import Row
+from babelscope.report.figures import Figure
+from babelscope.report.kinds import is_companion, is_score
+from babelscope.report.model import Report, Score, section_title
+from babelscope.report.section import Section, section
+from babelscope.report.sections.scores.figures import difference_chart, score_chart
+from babelscope.report.sections.scores.findings import differences, findings
+from babelscope.report.sections.scores.tables import difference_table, glance_table, score_table
+
+SCORE_CAPTION = (
+    "Mean over seeds with its 95% interval (Student’s t); "
+    "every seed a small ring; what has no seed is a tick. Click a name in the legend to single it out."
+)
+DIFFERENCE_CAPTION = (
+    "Difference of the means with its 95% interval, paired by the seeds that both ran (Welch’s where they share none). "
+    "“Shows” means that the interval leaves out zero."
+)
+
+
+@section(claims=lambda row: is_score(row) or is_companion(row), order=80)
+def scores(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
+    """One section a task and measure."""
+    return (_section(report, each, alone=len(report.by_task) == 1) for each in report.by_task)
+
+
+def _section(report: Report, scores: Sequence[Score], *, alone: bool) -> Section:
+    """The file of a chart is named after the task, where there are several; of one task it is the report's own."""
+    task = "" if alone else scores[0].task
+    found = differences(scores)
+    figures = [Figure("By language", SCORE_CAPTION, score_chart(report, scores), task)]
+    tables = [table for table in (glance_table(report, scores), score_table(scores)) if table]
+    if found:
+        title = "Against the same encoder untrained"
+        name = "-".join(filter(None, [task, "against-untrained"]))
+        figures.append(Figure(title, DIFFERENCE_CAPTION, difference_chart(report, found), name))
+        tables.append(difference_table(found))
+    return Section(section_title(scores), findings(scores), figures, tables)

@@ -1,0 +1,116 @@
+"""Charts of scores: by language and condition, and against the same encoder untrained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from babelscope.core.intervals import Interval
+from babelscope.report.figures import Chart, look_of
+from babelscope.report.kinds import SCORES
+from babelscope.report.model import Report, Score, points_of, scale
+from babelscope.report.sections.scores.findings import Difference
+
+LANE = 11
+"""Height of one condition's line, in pixels."""
+
+
+def score_chart(report: Report, scores: Sequence[Score]) -> Chart:
+    """A band a place: every condition's mean over seeds, its 95% t interval and single seeds; baselines as ticks."""
+    factor, unit = scale(scores[0].unit)
+    measure = SCORES[scores[0].measure].title
+    means = pd.DataFrame([_mean_record(s.interval, factor, s) | {"seeds": s.seeds} for s in scores])
+    seeds = pd.DataFrame([_labels(s) | {"seed": k, "mean": v * factor} for s in scores for k, v in s.by_seed.items()])
+    plot = _DotPlot.of(report, scores, f"{measure} ({unit})" if unit else measure)
+    seeded = means["seeds"] > 0
+    layers: list[alt.Chart] = []
+    if seeded.any():
+        layers += [plot.seeds(seeds[seeds["condition"].isin(plot.lanes)]), *plot.means(means[seeded])]
+    if not seeded.all():
+        layers += [plot.ticks(means[~seeded])]
+    return plot.sized(layers)
+
+
+def difference_chart(report: Report, found: Sequence[Difference]) -> Chart:
+    """A band a place: every encoder minus itself untrained, with the 95% interval of the difference."""
+    factor, unit = scale(found[0].score.unit)
+    table = pd.DataFrame([_mean_record(d.interval, factor, d.score) | {"verdict": d.verdict} for d in found])
+    unit = points_of(unit)
+    plot = _DotPlot.of(report, [one.score for one in found], f"Gain over untrained{f' ({unit})' if unit else ''}")
+    zero = alt.Chart(pd.DataFrame({"mean": [0]})).mark_rule(strokeDash=[3, 3], opacity=0.6).encode(x="mean:Q")
+    return plot.sized([zero, *plot.means(table)])
+
+
+@dataclass(frozen=True)
+class _DotPlot:
+    """What the layers of a plot with a band a place share. `lanes` are the conditions that have seeds."""
+
+    places: list[str]
+    lanes: list[str]
+    look: dict[str, Any]
+    title: str
+    chosen: alt.Parameter
+
+    @classmethod
+    def of(cls, report: Report, scores: Sequence[Score], title: str) -> _DotPlot:
+        lanes = list(dict.fromkeys(score.condition for score in scores if score.seeds))
+        look = look_of("condition:N", report.conditions, {score.condition for score in scores})
+        chosen = alt.selection_point(name="chosen", fields=["condition"], bind="legend")
+        return cls(list(dict.fromkeys(score.place for score in scores)), lanes, look, title, chosen)
+
+    def seeds(self, table: pd.DataFrame) -> alt.Chart:
+        return self._lanes(alt.Chart(table).mark_point(size=22, strokeWidth=1), table, 0.5).encode(**self.look)
+
+    def means(self, table: pd.DataFrame) -> list[alt.Chart]:
+        known = table.dropna(subset=["low", "high"])
+        bars = self._lanes(alt.Chart(known).mark_rule(strokeWidth=1.5), table).encode(x="low:Q", x2="high:Q")
+        marks = self._lanes(alt.Chart(table).mark_point(filled=True, size=50), table).encode(**self.look)
+        return [bars, marks]
+
+    def ticks(self, table: pd.DataFrame) -> alt.Chart:
+        height = LANE * max(len(self.lanes), 1)
+        return self._places(
+            alt.Chart(table).mark_tick(thickness=2.5, size=height), table[["place", "condition", "mean"]]
+        )
+
+    def sized(self, layers: Sequence[alt.Chart]) -> Chart:
+        *below, top = layers  # the legend selects by a parameter, which one of the layers must have
+        height = len(self.places) * max(22, len(self.lanes) * LANE + 12)
+        return alt.layer(*below, top.add_params(self.chosen)).properties(width="container", height=height)
+
+    def _lanes(self, chart: alt.Chart, table: pd.DataFrame, shown: float = 1.0) -> alt.Chart:
+        return self._places(chart, table, shown).encode(yOffset=alt.YOffset("condition:N", sort=self.lanes))
+
+    def _places(self, chart: alt.Chart, table: pd.DataFrame, shown: float = 1.0) -> alt.Chart:
+        axis = alt.Axis(grid=True, tickBand="extent", labelLimit=240)
+        return chart.encode(
+            x=alt.X("mean:Q", title=self.title, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=6)),
+            y=alt.Y("place:N", title=None, sort=self.places, axis=axis),
+            color=self.look["color"],
+            opacity=alt.condition(self.chosen, alt.value(shown), alt.value(0.1)),
+            tooltip=_tooltip(table),
+        )
+
+
+def _mean_record(interval: Interval, factor: float, score: Score) -> dict[str, Any]:
+    values = {name: getattr(interval, name) for name in ("mean", "low", "high", "sd")}
+    return _labels(score) | {name: None if value is None else value * factor for name, value in values.items()}
+
+
+def _labels(score: Score) -> dict[str, Any]:
+    return {"place": score.place, "condition": score.condition}
+
+
+def _tooltip(table: pd.DataFrame) -> list[alt.Tooltip]:
+    words = {"place": "language", "low": "95% low", "high": "95% high"}
+    numbers = ("mean", "low", "high", "sd")
+    return [
+        alt.Tooltip(f"{name}:Q", title=words.get(name, name), format=".2f")
+        if name in numbers
+        else alt.Tooltip(f"{name}:{'Q' if name == 'seeds' else 'N'}", title=words.get(name, name))
+        for name in table.columns
+    ]

@@ -1,0 +1,94 @@
+"""What the scores of a task say, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from babelscope.core.intervals import Interval, difference_interval
+from babelscope.report.kinds import SCORES
+from babelscope.report.model import Score, points_of, scale
+from babelscope.report.paired import verdict
+from babelscope.report.words import bounded, in_words
+
+
+@dataclass(frozen=True)
+class Difference:
+    """An encoder against the same encoder untrained, on one place, in the unit of the score."""
+
+    score: Score
+    reference: Score
+    interval: Interval
+
+    @property
+    def shows(self) -> bool:
+        """Whether the encoder is better, the interval of the difference without zero."""
+        return self.score.sign * self.interval.sign > 0
+
+    @property
+    def verdict(self) -> str:
+        """What the interval says, in a word or two."""
+        return verdict(self.interval, self.score.sign)
+
+
+def differences(scores: Sequence[Score]) -> list[Difference]:
+    """Every encoder against itself untrained, place by place."""
+    pairs = [(score, _reference(score, scores)) for score in scores]
+    return [
+        Difference(score, reference, difference_interval(score.by_seed, reference.by_seed))
+        for score, reference in pairs
+        if reference is not None
+    ]
+
+
+def _reference(score: Score, scores: Sequence[Score]) -> Score | None:
+    """The same encoder untrained, on the same place, tuned on the same and in the same way."""
+    if score.surgery is not None:
+        return None
+    same = ("task", "measure", "encoder", "place", "training", "schedule")
+    wanted = [getattr(score, name) for name in same]
+    found = (other for other in scores if other.untrained and [getattr(other, n) for n in same] == wanted)
+    return next(found, None)
+
+
+def findings(scores: Sequence[Score]) -> list[str]:
+    """Sentences that say what the scores of one task and measure show, and what they don't."""
+    compared = differences(scores)
+    intact = dict.fromkeys(score.condition for score in scores if score.surgery is None)
+    against = dict.fromkeys(one.score.condition for one in compared)
+    sources = dict.fromkeys(score.place for score in scores if score.is_source)
+    training_language = "the training language" if len(sources) == 1 else "a training language"
+    sentences = [_source(place, training_language, scores) for place in sources]
+    sentences += [_order(name, scores) for name in against or intact]
+    sentences += [_against_untrained(name, compared) for name in against]
+    return [sentence for sentence in sentences if sentence]
+
+
+def _source(place: str, training_language: str, scores: Sequence[Score]) -> str:
+    own = [score for score in scores if score.place == place and score.is_source]
+    values = [f"{score.condition} {in_words(score.interval, score.unit)}" for score in own]
+    return f"On {place}, {training_language}: {'; '.join(values)}."
+
+
+def _order(condition: str, scores: Sequence[Score]) -> str:
+    foreign = [score for score in scores if score.condition == condition and not score.is_source]
+    if not foreign:
+        return ""
+    ranked = sorted(foreign, key=lambda score: -score.sign * score.interval.mean)
+    places = [f"{score.place} {scale(score.unit)[0] * score.interval.mean:.1f}" for score in ranked]
+    measure = SCORES[scores[0].measure]
+    first = "highest" if measure.better == "higher" else "lowest"
+    return f"Zero-shot {measure.name} of {condition}, {first} first: {'; '.join(places)}."
+
+
+def _against_untrained(condition: str, compared: Sequence[Difference]) -> str:
+    own = [one for one in compared if one.score.condition == condition]
+    better = sorted((one for one in own if one.shows), key=lambda one: -abs(one.interval.mean))
+    factor, symbol = scale(own[0].score.unit)
+    values = [f"{one.score.place} {bounded(one.interval, factor)}" for one in better]
+    unit = f"in {points_of(symbol)}, " if symbol else ""
+    word = SCORES[own[0].score.measure].better
+    text = f"Against itself untrained, {condition} is {word} on {len(better)} of {len(own)} languages"
+    text += f" ({unit}with the interval of the difference, without zero): {'; '.join(values)}." if better else "."
+    rest = [f"{one.score.place} ({one.verdict})" for one in own if not one.shows]
+    return text + (f" On the others: {'; '.join(rest)}." if rest else "")

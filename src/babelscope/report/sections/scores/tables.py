@@ -1,0 +1,87 @@
+"""Tables of scores."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from babelscope.report.kinds import COMPANIONS, SCORES
+from babelscope.report.model import Report, Score, points_of, scale
+from babelscope.report.sections.scores.findings import Difference
+from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
+from babelscope.report.words import in_words
+
+_ACRONYMS = {"uas": "UAS", "las.nopunct": "LAS.nopunct", "uas.nopunct": "UAS.nopunct"}
+WIDEST = 12
+"""Conditions beside each other."""
+
+
+def glance_table(report: Report, scores: Sequence[Score]) -> Table | None:
+    """A line a place, a column a condition; None of more conditions than can stand beside each other."""
+    there = {score.condition for score in scores}
+    conditions = [name for name in report.conditions if name in there]
+    if len(conditions) > WIDEST:
+        return None
+    cells = {(s.place, s.condition): Cell(in_words(s.interval, s.unit), s.interval.mean) for s in scores}
+    lines = [
+        [Cell(place), *(cells.get((place, name), Cell("")) for name in conditions)]
+        for place in dict.fromkeys(score.place for score in scores)
+    ]
+    return Table("At a glance", ["", *conditions], lines, "Mean over seeds, with its 95% interval where that is known.")
+
+
+def score_table(scores: Sequence[Score]) -> Table:
+    """A line a place and condition, with every kind of uncertainty that the rows hold."""
+    factor, unit = scale(scores[0].unit)
+    beside = [name for name in COMPANIONS if any(name in score.companions for score in scores)]
+    on_source: dict[str, list[float]] = defaultdict(list)
+    for score in scores:
+        if score.is_source:
+            on_source[score.condition].append(score.interval.mean)
+    source = {condition: sum(means) / len(means) for condition, means in on_source.items()}
+    several = any(len(means) > 1 for means in on_source.values())
+    headers = ["Language", "Condition", f"Mean{f' ({unit})' if unit else ''}", "95% over seeds", "SD", "Seeds",
+               "Best seed", "95% over sentences", "Gap to source"]  # fmt: skip
+    headers += [_ACRONYMS.get(name, name.capitalize()) for name in beside]
+    lines = [_score_line(score, factor, source.get(score.condition), beside) for score in scores]
+    note = "Gap to source: how much worse than the mean over the training languages." if several else ""
+    return Table(f"{SCORES[scores[0].measure].title} by language", headers, lines, note)
+
+
+def difference_table(found: Sequence[Difference]) -> Table:
+    """Every encoder minus itself untrained."""
+    factor, unit = scale(found[0].score.unit)
+    lines = [
+        [
+            Cell(one.score.place),
+            Cell(one.score.condition),
+            number_cell(one.interval.mean * factor, "+.1f"),
+            bounds_cell(one.interval, factor),
+            Cell(one.verdict),
+        ]
+        for one in found
+    ]
+    headers = ["Language", "Condition", points_of(unit).capitalize() or "Difference", "95% interval", "Verdict"]
+    return Table("Pretrained minus untrained", headers, lines)
+
+
+def _score_line(score: Score, factor: float, source: float | None, beside: Sequence[str]) -> list[Cell]:
+    interval, best = score.interval, score.best_seed
+    gap = None if source is None or score.is_source else score.sign * (source - interval.mean) * factor
+    return [
+        Cell(score.place),
+        Cell(score.condition),
+        number_cell(interval.mean * factor, ".2f"),
+        bounds_cell(interval, factor),
+        number_cell(None if interval.sd is None else interval.sd * factor, ".2f"),
+        number_cell(score.seeds or None, "d"),
+        Cell(f"{score.by_seed[best] * factor:.2f} (seed {best})", score.by_seed[best]) if score.seeds else Cell(""),
+        bounds_cell(score.sentences, factor),
+        number_cell(gap, ".1f"),
+        *(_companion(name, score.companions) for name in beside),
+    ]
+
+
+def _companion(name: str, companions: Mapping[str, float]) -> Cell:
+    value = companions.get(name)
+    return number_cell(value, ",.0f") if name in ("words", "examples") else number_cell(value, ".1%")
