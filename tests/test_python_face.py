@@ -48,7 +48,10 @@ def declared(encoder_folder) -> dict[str, object]:
     return declaration(
         encoder_folder, surgeries=["reinit"], seeds=[1], retrieval=None,
         tasks={"pos": transfer(baselines=[]), "both": both | {"task": "pos"}},
-        interpolations=[{"tasks": ["pos", "both"], "evaluate": ["world:qab"], "sentences": 20, "alphas": [0, 0.5, 1]}],
+        measures=[
+            {"measure": "interpolation", "tasks": ["pos", "both"], "evaluate": ["world:qab"], "sentences": 20,
+             "alphas": [0, 0.5, 1]},
+        ],
     )  # fmt: skip
 
 
@@ -136,8 +139,8 @@ def test_similarity_is_that_of_a_study(tiny, encoder_folder, tmp_path):
     asked = {"source": "world:qaa", "targets": ["world:qab"], "sentences": 12}
     measures = ["linear CKA (debiased)", "RBF CKA (biased)", "mutual retrieval"]
     study = bs.Study(
-        name="likeness", encoders=[tiny], seeds=[0], similarities=[asked | {"measures": measures}],
-        tasks={"pos": transfer(baselines=[], sizes=SMALL["sizes"] | {"train": 5}, tuning={"steps": 1})},
+        name="likeness", encoders=[tiny], seeds=[0],
+        measures=[{"measure": "similarity", **asked, "measures": measures}],
     )  # fmt: skip
     rows = study.run(tmp_path / "store")
     source, target = find_parallel("world:qaa", ("world:qab",), 12, 0).read()
@@ -297,7 +300,7 @@ def test_what_cannot_be_measured_is_refused(tiny, tagger):
         tagger.score()
     with pytest.raises(bs.errors.StudyError, match=r"tasks.pos.evaluate.1: .*'nonsense' is no data of pos"):
         tagger.score("world:qaa", "nonsense")
-    with pytest.raises(bs.errors.InputError, match="no similarity is named 'CKA'; there are linear CKA"):
+    with pytest.raises(bs.errors.InputError, match="'CKA': no similarity has this name; there are linear CKA"):
         bs.similarity(tiny, ENGLISH, OTHERS, measure="CKA")
     with pytest.raises(bs.errors.InputError, match="5 and 4 sentences"):
         bs.similarity(tiny, ENGLISH, OTHERS[1:])

@@ -372,7 +372,7 @@ def test_a_small_pretraining_is_short_unless_its_length_is_given():
 
 def test_names_and_parameters_that_do_not_exist_are_refused():
     with pytest.raises(
-        InputError, match="no study is named 'nope'; there are first-look, all-tasks, monolingual-benefits, "
+        InputError, match="no study is named 'nope'; there are first-look, align-then-predict, alignment-by-layer, "
     ):
         find_study("nope", {})
     with pytest.raises(InputError, match="first-look has no profile 'moon'; there are world, real"):

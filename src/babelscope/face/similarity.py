@@ -31,8 +31,8 @@ def similarity(
         encoder: as it is, or tuned.
         sentences_a: of one language.
         sentences_b: their translations, in the same order.
-        measure: CKA with a linear or Gaussian kernel, biased or debiased, or the share of sentences whose nearest is
-            their translation (`retrieval`, `mutual retrieval`).
+        measure: such as CKA with a linear or Gaussian kernel, or the share of sentences whose nearest is their
+            translation (`retrieval`); `babelscope list measures` names all.
         pooling: what stands for a sentence: the mean of its tokens' states, or as `mean-with-special`, `weighted` or
             `first` have it.
 
@@ -49,7 +49,10 @@ def similarity(
     from babelscope.encoders.tap import sentence_states
     from babelscope.measures.formulas.states import LanguageStates
 
-    formula = SIMILARITIES[check_similarity(measure)]
+    try:
+        function = SIMILARITIES[check_similarity(measure)]
+    except ValueError as error:
+        raise InputError(f"{measure!r}: {error}") from None
     if len(sentences_a) != len(sentences_b):
         raise InputError(f"{len(sentences_a)} and {len(sentences_b)} sentences: give each with its translation")
     loaded = encoder if isinstance(encoder, LoadedEncoder) else encoder.build()
@@ -60,6 +63,6 @@ def similarity(
             LanguageStates(name, sentence_states(loaded, list(sentences), pooling=pooling)[lowest:])
             for name, sentences in (("the first language", sentences_a), ("the second language", sentences_b))
         )
-        return formula(first, second).double().cpu().numpy()
+        return function(first, second).double().cpu().numpy()
     finally:
         torch.set_num_threads(threads)

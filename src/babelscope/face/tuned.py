@@ -17,6 +17,7 @@ from babelscope.engine.trained import FinishedSteps, export
 from babelscope.face import html
 from babelscope.face.result import Rows
 from babelscope.face.session import complete
+from babelscope.measures.between import check_alike
 from babelscope.measures.interpolation import Part, Surface
 from babelscope.steps import Evaluate, Tune
 from babelscope.steps.plan import Plan
@@ -151,8 +152,9 @@ def interpolate(
         StepError: the measurement failed, for instance since the encoders have different shapes.
     """
     first, second = origin.step, end.step
-    if (first.task, first.head) != (second.task, second.head):
+    if (str(first.task), first.head) != (str(second.task), second.head):
         raise InputError(f"{first.task} and {second.task} have models of different shapes; give two of one task")
+    check_alike([first, second])
     points = tuple((float(alpha),) for alpha in dict.fromkeys(alphas))
     if not points:
         raise InputError("interpolate: give places on the line, such as [0, 0.5, 1]")

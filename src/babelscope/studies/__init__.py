@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from babelscope.core.errors import InputError, StudyError
-from babelscope.core.registry import import_plugins
+from babelscope.core.plugins import import_plugins
 from babelscope.core.row import Row
 from babelscope.core.validation import declare, validate
 from babelscope.core.yaml import read_yaml

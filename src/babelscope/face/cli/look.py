@@ -11,7 +11,7 @@ from babelscope.face.cli.options import DEFAULT_STORE, StoreFolder, out
 
 
 def list_(kind: Annotated[str, typer.Argument(metavar="[KIND]", help=", ".join(KINDS))] = "studies") -> None:
-    """Show what there is to choose from: studies, tasks, surgeries, measures, languages, encoders, treebanks."""
+    """Show what there is to choose from, by default the studies."""
     from babelscope.face.catalogue import catalogue
     from babelscope.face.display import table_of
 
