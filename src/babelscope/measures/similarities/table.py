@@ -24,9 +24,7 @@ class SimilarityFunction:
     """As studies and rows name it."""
     compute: Function
     unit: str = ""
-    """Of its values: `share`, or none."""
-    search: bool = False
-    """Whether it says how many sentences are found, as retrieval does, rather than how alike all of them are."""
+    """Of its values: `share`, where they say how many sentences are found, or none."""
     variant: bool = False
     """Whether it is a variant of another: reports have it in tables, and draw the other."""
 
@@ -53,13 +51,11 @@ SIMILARITIES: dict[str, SimilarityFunction] = {}
 """By name."""
 
 
-def similarity(
-    name: str, *, unit: str = "", search: bool = False, variant: bool = False
-) -> Callable[[Function], Function]:
+def similarity(name: str, *, unit: str = "", variant: bool = False) -> Callable[[Function], Function]:
     """Enters the function below it in the table; see `SimilarityFunction`."""
 
     def enter(compute: Function) -> Function:
-        entry = SimilarityFunction(name, compute, unit, search, variant)
+        entry = SimilarityFunction(name, compute, unit, variant)
         if (other := SIMILARITIES.get(name)) and other.place != entry.place:
             raise TypeError(f"{entry.place} and {other.place} are both called {name}: rename one")
         SIMILARITIES[name] = entry
