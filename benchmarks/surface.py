@@ -35,8 +35,9 @@ from babelscope.encoders.places import SHIPPED
 from babelscope.encoders.tokenizer import train_wordpiece
 from babelscope.measures.formulas.survey import survey
 from babelscope.tasks.attachment import count_attachments
+from babelscope.tasks.design import Design, TaskModel
 from babelscope.tasks.measured import measured
-from babelscope.tasks.models import Design, TaskModel, task_model
+from babelscope.tasks.models import task_model
 from babelscope.tasks.parse import EncodedSentences, Parser
 from babelscope.tasks.tag import TaggedWindows, Tagger, first_pieces
 from babelscope.tuning.checkpoint import module_weights, write_weights

@@ -17,7 +17,8 @@ from babelscope.core.examples import SentencePair
 from babelscope.core.tasks import TASKS
 from babelscope.encoders.load import load_encoder
 from babelscope.encoders.places import SHIPPED
-from babelscope.tasks.models import Design, task_model
+from babelscope.tasks.design import Design
+from babelscope.tasks.models import task_model
 from babelscope.tasks.trees import single_root_trees
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import Tuning

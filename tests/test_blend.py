@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from babelscope.core.errors import InputError
 from babelscope.encoders.blend import Blend, moved, random_direction
 from babelscope.encoders.load import Encoder
-from babelscope.tasks.models import Design, task_model
+from babelscope.tasks.design import Design
+from babelscope.tasks.models import task_model
 from babelscope.tuning.checkpoint import read_weights, write_weights
 from families import DECODERS, FAMILIES, family_model
 

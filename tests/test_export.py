@@ -13,8 +13,9 @@ from babelscope.advise.card import TAG_WORDS
 from babelscope.core.errors import InputError
 from babelscope.core.examples import UPOS, Sentence, SentencePair, Tagged, Word
 from babelscope.encoders.load import Encoder, load_encoder
+from babelscope.tasks.design import Design
 from babelscope.tasks.export import load_model, save_model
-from babelscope.tasks.models import Design, known_words, recurrent_model, task_model
+from babelscope.tasks.models import known_words, recurrent_model, task_model
 from closeness import assert_close
 from families import DECODERS, FAMILIES, byte_level_tokenizer, family_model
 

@@ -11,8 +11,9 @@ from babelscope.core.errors import InputError
 from babelscope.core.tasks import TASKS
 from babelscope.corpora.datasets import find
 from babelscope.encoders.load import load_encoder
+from babelscope.tasks.design import Design
 from babelscope.tasks.measured import measured
-from babelscope.tasks.models import Design, known_words, recurrent_model, task_model
+from babelscope.tasks.models import known_words, recurrent_model, task_model
 from babelscope.world.meaning import NAME_CLASS
 
 TYPES = tuple(sorted(set(NAME_CLASS.values())))

@@ -10,7 +10,8 @@ from babelscope.core.row import Row
 from babelscope.corpora.datasets import find
 from babelscope.encoders.load import load_encoder
 from babelscope.encoders.places import SHIPPED
-from babelscope.tasks.models import Design, task_model
+from babelscope.tasks.design import Design
+from babelscope.tasks.models import task_model
 from babelscope.tuning.loop import tune
 from babelscope.tuning.observer import Observer
 from babelscope.tuning.probes import Corpus, Probes

@@ -31,8 +31,9 @@ from babelscope.steps import Evaluate, Tune
 from babelscope.steps.plan import Plan
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study, load_study
+from babelscope.tasks.design import Design
 from babelscope.tasks.measured import measured
-from babelscope.tasks.models import Design, task_model
+from babelscope.tasks.models import task_model
 from babelscope.world.meaning import NAME_CLASS
 from command_line import SOON, babelscope, write_study
 from toy_steps import execute, note

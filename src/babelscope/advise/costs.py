@@ -22,8 +22,9 @@ from babelscope.corpora.sources import SPLITS
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder, with_mlm_head
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS
+from babelscope.tasks.design import Design, TaskModel
 from babelscope.tasks.mlm import MaskedLanguageModelling
-from babelscope.tasks.models import Design, TaskModel, known_words, recurrent_model, task_model
+from babelscope.tasks.models import known_words, recurrent_model, task_model
 from babelscope.tasks.task import Objective
 from babelscope.tuning.batches import all_batches
 from babelscope.tuning.loop import tune

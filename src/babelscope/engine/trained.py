@@ -19,7 +19,7 @@ from babelscope.tasks.kinds import kind_of
 if TYPE_CHECKING:
     from babelscope.core.step import Step
     from babelscope.corpora.unlabelled import Document
-    from babelscope.tasks.models import TaskModel
+    from babelscope.tasks.design import TaskModel
 
 
 class FinishedSteps:
@@ -90,7 +90,7 @@ def predict(store: Store, source: str, file: Path, output: Path) -> str:
 
 
 def _predictions(model: TaskModel, document: Document) -> list[object]:
-    from babelscope.tasks.models import Predictor
+    from babelscope.tasks.design import Predictor
 
     if not isinstance(model.module, Predictor):
         raise InputError(f"a model of task {model.design.task} labels nothing, so there is nothing to predict with it")

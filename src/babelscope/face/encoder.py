@@ -107,7 +107,8 @@ class Encoder:
         from babelscope.face.tuned import tune
 
         given = {"train": train, "sizes": sizes, "tuning": tuning, **more}
-        return tune(self, task, {key: value for key, value in given.items() if value is not None}, schedule, seed, jobs)
+        declared = {key: value for key, value in given.items() if value is not None}
+        return tune(self.source, self.surgery, self.store, task, declared, schedule, seed, jobs)
 
     def step(self, seed: int = 0) -> EncoderStep:
         """The step that stands for it in plans; operations that draw at random draw with the seed.

@@ -22,12 +22,11 @@ from babelscope.measures.interpolation import Part, Surface
 from babelscope.steps import Evaluate, Tune
 from babelscope.steps.plan import Plan
 from babelscope.study.compile import compile_study
-from babelscope.study.declare import Study, Transfer
+from babelscope.study.declare import Study, Surgery, Transfer
 from babelscope.tuning.schedule import Schedule
 
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder as LoadedEncoder
-    from babelscope.face.encoder import Encoder
 
 NAME = "python"
 """What rows have as their study that no study asked for."""
@@ -93,7 +92,9 @@ class Tuned:
 
 
 def tune(
-    encoder: Encoder,
+    source: str,
+    surgery: Surgery | None,
+    store: Store,
     task: str,
     declared: Mapping[str, Any],
     schedule: Schedule | Mapping[str, Any] | str | None,
@@ -113,10 +114,10 @@ def tune(
     # What it is scored on is said later, so the check that it is scored on something is passed with the training data.
     transfer = validate(Transfer, {**declared, "train": train, "evaluate": train}, f"tune {task}")
     given = {
-        "name": NAME, "encoders": [encoder.source], "surgeries": [encoder.surgery], "schedules": [schedule],
+        "name": NAME, "encoders": [source], "surgeries": [surgery], "schedules": [schedule],
         "tasks": {task: transfer.model_copy(update={"evaluate": ()})}, "seeds": [seed],
     }  # fmt: skip
-    tuned = Tuned(validate(Study, given, f"tune {task}"), encoder.store)
+    tuned = Tuned(validate(Study, given, f"tune {task}"), store)
     complete([tuned.step], tuned.store, jobs)
     return tuned
 

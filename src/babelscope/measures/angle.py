@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from babelscope.encoders.load import Encoder
     from babelscope.surgery.parts import Location
-    from babelscope.tasks.models import TaskModel
+    from babelscope.tasks.design import TaskModel
 
 BACKBONE = "backbone."
 

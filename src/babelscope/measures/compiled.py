@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from babelscope.core.errors import InputError
+from babelscope.core.registry import Registered
 from babelscope.core.tasks import Task
 from babelscope.corpora.datasets import Dataset
 from babelscope.steps import EncoderStep, Tune
 from babelscope.tuning.schedule import Schedule
-
-if TYPE_CHECKING:
-    from babelscope.measures.measure import Measure
 
 T = TypeVar("T")
 
@@ -59,8 +57,8 @@ class TrainedTask(Protocol):
 class Compiled:
     """What a study names, looked up; what was not found is left out, and has been noted as a fault."""
 
-    measures: tuple[Measure, ...]
-    """All of the study."""
+    measures: tuple[Registered, ...]
+    """All measures of the study."""
     encoders: tuple[EncoderStep, ...]
     """Those that are tuned."""
     named: Mapping[str, EncoderStep]

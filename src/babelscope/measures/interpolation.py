@@ -25,7 +25,7 @@ from babelscope.steps import Tune
 
 if TYPE_CHECKING:
     from babelscope.encoders.blend import Blend
-    from babelscope.tasks.models import TaskModel
+    from babelscope.tasks.design import TaskModel
 
 Part = Literal["all", "encoder", "head"]
 """Which weights are combined; the others are those of the model at the origin."""

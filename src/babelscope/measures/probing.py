@@ -60,7 +60,8 @@ class Probe(Step):
         """Write the probes of an encoder as it is: perplexities alone."""
         import torch
 
-        from babelscope.tasks.models import Design, task_model
+        from babelscope.tasks.design import Design
+        from babelscope.tasks.models import task_model
         from babelscope.tuning.observer import Observer
 
         torch.set_num_threads(1)

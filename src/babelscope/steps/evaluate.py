@@ -14,7 +14,7 @@ from babelscope.corpora.datasets import Dataset, data_labels
 from babelscope.steps.tune import Tune
 
 if TYPE_CHECKING:
-    from babelscope.tasks.models import TaskModel
+    from babelscope.tasks.design import TaskModel
     from babelscope.tasks.task import Score
 
 SENTENCES = "sentences.json"

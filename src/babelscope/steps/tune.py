@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from babelscope.encoders.load import Encoder
-    from babelscope.tasks.models import TaskModel
+    from babelscope.tasks.design import TaskModel
     from babelscope.tuning.memo import StateMemo
 
 
@@ -104,7 +104,8 @@ class Tune(Step):
         """The model that the tuning starts from, without an encoder a BiLSTM; the step's seed draws its head."""
         import torch
 
-        from babelscope.tasks.models import Design, known_words, recurrent_model, task_model
+        from babelscope.tasks.design import Design
+        from babelscope.tasks.models import known_words, recurrent_model, task_model
 
         design = Design(
             self.task, head=self.head, entity_types=self.entity_types, dropout=self.tuning.dropout,

@@ -19,8 +19,8 @@ from babelscope.encoders.anatomy import anatomy_of, reads_types
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_length
 from babelscope.encoders.pooler import Pooler, may_have_pooler
+from babelscope.tasks.design import TEXT_HEADS
 from babelscope.tasks.family import family_classifier
-from babelscope.tasks.kinds.classification import HEADS
 from babelscope.tasks.metrics import computed, gold_values, score
 from babelscope.tasks.task import Score
 from babelscope.tasks.texts import encode_texts
@@ -251,7 +251,7 @@ class Classification:
 def _check(labels: Sequence[str], head: str, scale: tuple[float, float]) -> None:
     if len(labels) == 1:
         raise InputError(f"one label, {labels[0]!r}, leaves nothing to tell apart: give two or more (none: regression)")
-    if head not in HEADS:
-        raise InputError(f"unknown head {head!r}; allowed are {', '.join(HEADS)}")
+    if head not in TEXT_HEADS:
+        raise InputError(f"unknown head {head!r}; allowed are {', '.join(TEXT_HEADS)}")
     if not scale[0] < scale[1]:
         raise InputError(f"scale {scale}: give the lowest and the highest number of the task, such as (0, 5)")

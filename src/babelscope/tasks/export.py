@@ -30,8 +30,9 @@ from babelscope.tasks.bilstm.parse import BiLstmParser
 from babelscope.tasks.bilstm.tag import BiLstmTagger
 from babelscope.tasks.bilstm.words import Vocabulary
 from babelscope.tasks.classify import Classifier
+from babelscope.tasks.design import Design, TaskModel
 from babelscope.tasks.family import labelled_config
-from babelscope.tasks.models import Design, TaskModel, recurrent_model, task_model
+from babelscope.tasks.models import recurrent_model, task_model
 from babelscope.tasks.parse import Parser
 from babelscope.tasks.tag import Tagger
 from babelscope.tasks.text_models import LanguageModel

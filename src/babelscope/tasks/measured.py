@@ -19,9 +19,9 @@ from babelscope.core.errors import InputError
 from babelscope.core.examples import Sentence, SentencePair, Tagged, Tree
 from babelscope.tasks.attachment import count_attachments
 from babelscope.tasks.classify import Classifier, LabelledTexts, mean_loss, predict_outputs, values_of
+from babelscope.tasks.design import Measured, TaskModel
 from babelscope.tasks.metrics import computed
 from babelscope.tasks.mlm import HeldOut
-from babelscope.tasks.models import Measured, TaskModel
 from babelscope.tasks.parse import EncodedSentences, Parser, gold_trees, read_sentences, sentence_batches
 from babelscope.tasks.spans import count_spans
 from babelscope.tasks.tag import TaggedWindows, Tagger, WordsBatch, label_sentences, read_words, word_batches

@@ -10,9 +10,9 @@ from torch import nn
 from babelscope.core.errors import EncoderError
 from babelscope.encoders.load import Encoder
 from babelscope.tasks.classify import Classification, Classifier, evaluate_classifier
+from babelscope.tasks.design import Design, Measured, TaskModel
 from babelscope.tasks.measured import measured_language, measured_texts
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
-from babelscope.tasks.models import Design, Measured, TaskModel
 from babelscope.tasks.task import Objective, Score
 
 
@@ -32,15 +32,14 @@ class TextModel(TaskModel):
         )
 
     def training(self, train: Sequence[Any], dev: Mapping[str, Sequence[Any]]) -> Objective:
-        held_out = {name: self.gold(part) for name, part in dev.items()}
-        return Classification(self.module, self.gold(train), held_out, self.measures[0])
+        return Classification(self.module, train, dev, self.measures[0])
 
     def scores(self, examples: Sequence[Any]) -> list[Score]:
-        scores = evaluate_classifier(self.module, self.gold(examples), self.measures)
+        scores = evaluate_classifier(self.module, examples, self.measures)
         return [*scores, Score("examples", len(examples), "texts")]
 
     def measured(self, examples: Sequence[Any]) -> Measured:
-        return measured_texts(self.module, self.gold(examples), self.measures)
+        return measured_texts(self.module, examples, self.measures)
 
 
 class LanguageModel(TaskModel):

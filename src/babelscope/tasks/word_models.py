@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from babelscope.core.examples import Sentence, Tagged
+from babelscope.core.examples import Sentence, Tagged, tagged
 from babelscope.encoders.load import Encoder
+from babelscope.tasks.design import Design, Measured, TaskModel
 from babelscope.tasks.measured import measured_entities, measured_tags, measured_trees
-from babelscope.tasks.models import Design, Measured, TaskModel
 from babelscope.tasks.ner import EntityTagging, bio_labels, evaluate_ner
 from babelscope.tasks.parse import Parser, Parsing, evaluate_parser
 from babelscope.tasks.tag import Tagger, Tagging, evaluate_tagger
@@ -30,6 +30,10 @@ class TaggingModel(TaskModel):
 
     def measured(self, examples: Sequence[Any]) -> Measured:
         return measured_tags(self.module, self.gold(examples))
+
+    def gold(self, examples: Sequence[Any]) -> list[Tagged]:
+        """Words with their labels."""
+        return tagged(examples, self.design.task.label)
 
 
 class EntityModel(TaskModel):

@@ -113,43 +113,34 @@ def tune(
         state = load_checkpoint(checkpoint, model, optimizer, _run_digest(task, tuning, seed, schedule))
         saved_at = time.monotonic()
         if watch is not None:
+            observed = partial(_observe, watch, model, part, paused)
             watch.resume(state.step)
             if state.step == 0:
-                _observe(watch, 0, model, part, paused)
+                observed(0)
 
         for step, (indices, epoch_ends) in enumerate(all_batches(*data), 1):
             if step <= state.step:
                 continue
             part.reach(step)
             rate = learning_rate(step, total, tuning)
-            set_rate(optimizer, rate)
-            torch.manual_seed(derive_seed(seed, "dropout", step))
-            loss = _loss(model, task, tuning, indices, derive_seed(seed, "batch", step))
-            value = loss.item()
-            if not math.isfinite(value):
-                raise _diverged(value, step, rate, tuning)
-            _descend(loss, part, optimizer, tuning)
-
+            value = _step(model, task, tuning, part, optimizer, indices, seed, step, rate)
             state.step = step
             _record_loss(state, value, closes=step % max(1, total // 100) == 0 or step == total)
             if watch is not None and watch.due(step, total):
-                _observe(watch, step, model, part, paused)
+                observed(step)
             if step == total or (epoch_ends if tuning.validate_every is None else step % tuning.validate_every == 0):
                 if _validate(model, task, state, part):
                     write_weights(best, merged_weights(model))
                 if tuning.patience is not None and state.without_best >= tuning.patience:
                     if watch is not None and not watch.due(step, total):
-                        _observe(watch, step, model, part, paused)
+                        observed(step)
                     break
             if time.monotonic() - saved_at >= checkpoint_seconds:
                 save_checkpoint(checkpoint, model, optimizer, state)
                 saved_at = time.monotonic()
             progress(step, total, loss=value)
 
-        if state.best_step == state.step:
-            link_weights(best, last)
-        else:
-            write_weights(last, merged_weights(model))
+        _write_last(model, state, best, last)
     set_weights(model, read_weights(best))
     model.eval()
     remove_drafts((checkpoint, best, last))
@@ -163,12 +154,30 @@ def _loss(model: nn.Module, task: Objective, tuning: Tuning, indices: NDArray[np
         return task.loss(model, batch)
 
 
-def _descend(loss: Tensor, part: TrainedPart, optimizer: Optimizer, tuning: Tuning) -> None:
+def _step(
+    model: nn.Module,
+    task: Objective,
+    tuning: Tuning,
+    part: TrainedPart,
+    optimizer: Optimizer,
+    indices: NDArray[np.int64],
+    seed: int,
+    step: int,
+    rate: float,
+) -> float:
+    """One step down the gradient of a batch's loss; gives that loss."""
+    set_rate(optimizer, rate)
+    torch.manual_seed(derive_seed(seed, "dropout", step))
+    loss = _loss(model, task, tuning, indices, derive_seed(seed, "batch", step))
+    value = loss.item()
+    if not math.isfinite(value):
+        raise _diverged(value, step, rate, tuning)
     loss.backward()
     if tuning.clip is not None:
         nn.utils.clip_grad_norm_(part.flats, tuning.clip)
     optimizer.step()
     optimizer.zero_grad(set_to_none=False)
+    return value
 
 
 def _read(model: nn.Module, task: Objective, tuning: Tuning) -> None:
@@ -201,13 +210,21 @@ def _validate(model: nn.Module, task: Objective, state: State, part: TrainedPart
 
 @torch.no_grad()
 def _observe(
-    watch: Watch, step: int, model: nn.Module, part: TrainedPart, paused: Callable[[], AbstractContextManager[None]]
+    watch: Watch, model: nn.Module, part: TrainedPart, paused: Callable[[], AbstractContextManager[None]], step: int
 ) -> None:
     """Show the whole model, frozen layers computed; random state and mode are as before afterwards."""
     model.eval()
     with paused(), torch.random.fork_rng():
         watch.observe(step, model)
     part.train()
+
+
+def _write_last(model: nn.Module, state: State, best: Path, last: Path) -> None:
+    """The weights of the last step; the file of the best one again where they are the same."""
+    if state.best_step == state.step:
+        link_weights(best, last)
+    else:
+        write_weights(last, merged_weights(model))
 
 
 def _record_loss(state: State, value: float, closes: bool) -> None:

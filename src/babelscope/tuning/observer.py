@@ -14,8 +14,8 @@ from babelscope.encoders.cka import linear_cka
 from babelscope.encoders.distance import distances
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.tap import word_states
+from babelscope.tasks.design import TaskModel
 from babelscope.tasks.mlm import HeldOut
-from babelscope.tasks.models import TaskModel
 from babelscope.tuning.probes import START, Corpus, Probes
 
 

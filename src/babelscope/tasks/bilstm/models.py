@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from babelscope.core.examples import Sentence
+from babelscope.core.examples import Sentence, Tagged, tagged
 from babelscope.tasks.bilstm.backbone import BiLstmBackbone
 from babelscope.tasks.bilstm.parse import BiLstmParser, BiLstmParsing
 from babelscope.tasks.bilstm.tag import BiLstmTagger, BiLstmTagging, evaluate_bilstm_ner, evaluate_bilstm_tagger
-from babelscope.tasks.models import Design, TaskModel
+from babelscope.tasks.design import Design, TaskModel
 from babelscope.tasks.ner import bio_labels
 from babelscope.tasks.parse import evaluate_parser
 from babelscope.tasks.task import Objective, Score
@@ -28,6 +28,10 @@ class RecurrentTaggingModel(TaskModel):
 
     def scores(self, examples: Sequence[Any]) -> list[Score]:
         return evaluate_bilstm_tagger(self.module, self.gold(examples))
+
+    def gold(self, examples: Sequence[Any]) -> list[Tagged]:
+        """Words with their labels."""
+        return tagged(examples, self.design.task.label)
 
 
 class RecurrentEntityModel(TaskModel):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from babelscope.corpora.unlabelled import Document
     from babelscope.encoders.load import Encoder
     from babelscope.tasks.bilstm.backbone import BiLstmBackbone
-    from babelscope.tasks.models import Design, TaskModel
+    from babelscope.tasks.design import Design, TaskModel
     from babelscope.tasks.task import Score
 
 BILSTM = "bilstm"

@@ -10,6 +10,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.examples import SentencePair
 from babelscope.core.tasks import TEXTS, Task
 from babelscope.corpora.unlabelled import Document, read_table
+from babelscope.tasks.design import TEXT_HEADS
 from babelscope.tasks.kinds.base import TaskKind
 from babelscope.tasks.metrics import computed, gold_values
 from babelscope.tasks.metrics import score as measured_score
@@ -17,16 +18,14 @@ from babelscope.tasks.task import Score
 
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
-    from babelscope.tasks.models import Design, TaskModel
-
-HEADS = ("first", "pooler", "family")
+    from babelscope.tasks.design import Design, TaskModel
 
 
 class TextKind(TaskKind):
     """What classification and regression have in common."""
 
     reads: ClassVar[str] = TEXTS
-    heads: ClassVar[tuple[str, ...]] = HEADS
+    heads: ClassVar[tuple[str, ...]] = TEXT_HEADS
 
     def inputs(self, gold: Sequence[Any]) -> list[Any]:
         return [example.text for example in gold]

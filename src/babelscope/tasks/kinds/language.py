@@ -9,7 +9,7 @@ from babelscope.tasks.kinds.base import TaskKind
 
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
-    from babelscope.tasks.models import Design, TaskModel
+    from babelscope.tasks.design import Design, TaskModel
 
 
 class LanguageModelling(TaskKind):

@@ -16,7 +16,7 @@ from babelscope.tasks.task import Score, ratio_score
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
     from babelscope.tasks.bilstm.backbone import BiLstmBackbone
-    from babelscope.tasks.models import Design, TaskModel
+    from babelscope.tasks.design import Design, TaskModel
 
 
 class Tagging(TaskKind):

@@ -15,7 +15,7 @@ from babelscope.tasks.task import Score
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
     from babelscope.tasks.bilstm.backbone import BiLstmBackbone
-    from babelscope.tasks.models import Design, TaskModel
+    from babelscope.tasks.design import Design, TaskModel
 
 
 class Trees(TaskKind):

@@ -1,0 +1,72 @@
+"""What every model of a task has: what it was made for, what it is trained on, and how it is scored."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from babelscope.core.declaration import Declaration
+from babelscope.core.errors import InputError
+from babelscope.core.tasks import Task
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from babelscope.tasks.task import Objective, Score
+
+TEXT_HEADS = ("first", "pooler", "family")
+"""Of texts: what the classes are told from, the first token's state, the pooler's, or as its family has it."""
+Measured = Callable[[], dict[str, float]]
+"""Measures the model as it is now: by name the measures of its task, and the mean `loss` (nats; of regression the
+squared error in shares of the scale)."""
+
+
+class Design(Declaration):
+    """What a task model is made for: the task and the choices that are left open by it."""
+
+    task: Task
+    head: str | None = None
+    """One of the kind's `heads`; None: the default of the task's model."""
+    entity_types: tuple[str, ...] = ()
+    """Of named entities: what the model can call one."""
+    dropout: float = 0.1
+    max_length: int | None = None
+
+    def __init__(self, task: str | Task, **choices: Any):
+        super().__init__(**{"task": task, **choices})
+
+
+class TaskModel(ABC):
+    """A model of one task. Examples are what its data sets hold: `Sentence`, `Tagged`, `SentencePair` or text."""
+
+    module: nn.Module
+    """What is trained and saved."""
+
+    def __init__(self, design: Design):
+        self.design = design
+        """What it was made for."""
+
+    @abstractmethod
+    def training(self, train: Sequence[Any], dev: Mapping[str, Sequence[Any]]) -> Objective:
+        """What the loop trains on."""
+
+    @abstractmethod
+    def scores(self, examples: Sequence[Any]) -> list[Score]:
+        """How good the model is on examples, the main measure first."""
+
+    def measured(self, examples: Sequence[Any]) -> Measured:
+        """Encode examples, to measure the model on them again and again: its scores and its loss, without intervals.
+
+        Raises:
+            InputError: the model is a BiLSTM, whose weights are no encoder's.
+        """
+        raise InputError(f"{type(self.module).__name__}: only models of encoders are measured so")
+
+
+@runtime_checkable
+class Predictor(Protocol):
+    """The module of a task model, unless it is a masked language model, which labels nothing."""
+
+    def predict(self, inputs: Sequence[Any], /) -> list[Any]:
+        """Of each sentence of words, the label of every word, or a tree; of each text or pair, its label or number."""
