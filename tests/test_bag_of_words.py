@@ -6,7 +6,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.examples import SentencePair
 from babelscope.tasks.baselines.bag_of_words import BagOfWords, word_counts
 from babelscope.tasks.baselines.majority import Majority
-from babelscope.tasks.kinds.classification import score_texts as score_predictions
+from babelscope.tasks.metrics import score_texts as score_predictions
 
 
 def score_texts(predict, examples, labels, measures):

@@ -10,6 +10,7 @@ import json
 import sys
 from typing import Any
 
+from babelscope.core.examples import Sentence
 from babelscope.world import FAMILY, World
 
 
@@ -21,13 +22,20 @@ def sample(world: World, code: str) -> dict[str, Any]:
         "switched": world.text(code, 100, switched=0.2),
         "pairs": world.text_pairs(code, 50, switched=0.2),
         "treebank": {
-            split: [[sentence.id, *map(list, sentence.words)] for sentence in world.treebank(code, split, 100)]
+            split: [
+                [sentence.id, *(word[:4] for word in sentence.words)] for sentence in world.treebank(code, split, 100)
+            ]
             for split in ("train", "dev", "test")
         },
         "parallel": [
-            [{code: list(map(list, s.words)) for code, s in pair.sentences.items()}, pair.concepts] for pair in pairs
+            [{code: plain(sentence) for code, sentence in pair.sentences.items()}, pair.concepts] for pair in pairs
         ],
     }
+
+
+def plain(sentence: Sentence) -> list[tuple[str | int, ...]]:
+    """Form, part of speech, head and relation of each word."""
+    return [word[:4] for word in sentence.words]
 
 
 def digest(world: World, code: str) -> str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-Numbers = NDArray[Any]
+    Numbers = NDArray[Any]
 
 
 def pearson(predicted: Numbers, gold: Numbers) -> Numbers:
     """Pearson's correlation, -1 to 1; 0 where predictions or gold numbers are all the same."""
+    import numpy as np
+
     constant = _constant(predicted) | _constant(gold)
     x, y = (one - one.mean(-1, dtype=np.float64, keepdims=True) for one in (predicted, gold))
     xy, xx, yy = (np.einsum("...i,...i->...", *two) for two in ((x, y), (x, x), (y, y)))
@@ -32,6 +34,8 @@ def _constant(numbers: Numbers) -> Numbers:
 
 def _ranks(numbers: Numbers) -> Numbers:
     """[..., n]: ranks from 1 along the last axis, equal numbers sharing the mean of theirs; by counting."""
+    import numpy as np
+
     coded = numbers.dtype.kind == "i" and numbers.min() >= 0 and numbers.max() < numbers.shape[-1]
     codes = numbers if coded else codes_of(numbers)
     rows = codes.reshape(-1, codes.shape[-1])
@@ -45,4 +49,6 @@ def _ranks(numbers: Numbers) -> Numbers:
 
 def codes_of(numbers: Numbers) -> Numbers:
     """The same order in whole numbers from 0."""
+    import numpy as np
+
     return np.unique(numbers, return_inverse=True)[1].reshape(numbers.shape)

@@ -8,11 +8,12 @@ prediction leaves undefined is 0. They are those of GLUE (Wang et al., 2019).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-import numpy as np
+from babelscope.core.correlation import pearson, spearman
 
-from babelscope.core.correlation import Numbers, pearson, spearman
+if TYPE_CHECKING:
+    from babelscope.core.correlation import Numbers
 
 
 def accuracy(predicted: Numbers, gold: Numbers) -> Numbers:
@@ -22,6 +23,8 @@ def accuracy(predicted: Numbers, gold: Numbers) -> Numbers:
 
 def f1(predicted: Numbers, gold: Numbers) -> Numbers:
     """F1 of class 1: 2 · hits / (predicted + gold ones); 0 where class 1 is neither predicted nor gold."""
+    import numpy as np
+
     hits = ((predicted == 1) & (gold == 1)).sum(-1)
     ones = (predicted == 1).sum(-1) + (gold == 1).sum(-1)
     return 2 * hits / np.maximum(ones, 1)
@@ -29,6 +32,8 @@ def f1(predicted: Numbers, gold: Numbers) -> Numbers:
 
 def matthews(predicted: Numbers, gold: Numbers) -> Numbers:
     """Matthews correlation (1975) of two classes, -1 to 1; 0 where predicted or gold classes are all the same."""
+    import numpy as np
+
     yes, truth = predicted == 1, gold == 1
     n = float(predicted.shape[-1])  # in floating point, as products of four counts leave the integers
     hits, a, b = (np.asarray(x.sum(-1), dtype=np.float64) for x in (yes & truth, yes, truth))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,11 +12,11 @@ from babelscope.core.correlation import codes_of
 from babelscope.core.errors import InputError
 from babelscope.core.examples import SentencePair
 from babelscope.core.intervals import paired_interval
-from babelscope.core.scores import MEASURES, Numbers
+from babelscope.core.scores import MEASURES
 from babelscope.tasks.task import Score, ratio_score
 
 
-def computed(name: str, classes: int) -> Callable[[Numbers, Numbers], Numbers]:
+def computed(name: str, classes: int) -> Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]:
     """What computes the measure of that name, for a task of so many classes (0: numbers).
 
     Raises:
@@ -62,3 +63,23 @@ def gold_values(examples: Sequence[SentencePair], labels: Sequence[str]) -> NDAr
     if strange := {str(example.label) for example in examples} - set(places):
         raise InputError(f"label {min(strange)!r} in the data: the task has {', '.join(labels)}")
     return np.asarray([places[str(example.label)] for example in examples], dtype=np.int64)
+
+
+def score_texts(
+    predictions: Sequence[str] | Sequence[float],
+    examples: Sequence[SentencePair],
+    labels: Sequence[str],
+    measures: Sequence[str],
+) -> list[Score]:
+    """Compare predictions with gold labels, or numbers where there are no `labels`; as `evaluate_classifier` does.
+
+    Raises:
+        InputError: there is no example, or a measure does not fit.
+    """
+    if not examples:
+        raise InputError("no labelled text to score on: the data is empty")
+    for measure in measures:
+        computed(measure, len(labels))
+    gold = gold_values(examples, labels)
+    predicted = gold_values([SentencePair("", None, value) for value in predictions], labels)
+    return [score(measure, predicted, gold) for measure in measures]

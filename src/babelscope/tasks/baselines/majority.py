@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from babelscope.core.errors import InputError
 from babelscope.tasks.baselines.base import BaselineRule, Predict, commonest
 
@@ -24,5 +22,7 @@ class Majority(BaselineRule):
         if isinstance(examples[0].label, str):
             label: str | float = commonest(Counter(str(example.label) for example in examples))
         else:
+            import numpy as np
+
             label = float(np.mean([float(example.label) for example in examples]))
         return lambda texts: [label] * len(texts)

@@ -7,18 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from babelscope.core.errors import InputError
-from babelscope.core.examples import SentencePair
 from babelscope.core.tasks import TEXTS, Task
 from babelscope.corpora.unlabelled import Document, read_table
 from babelscope.tasks.design import TEXT_HEADS
 from babelscope.tasks.kinds.base import TaskKind
-from babelscope.tasks.metrics import computed, gold_values
-from babelscope.tasks.metrics import score as measured_score
-from babelscope.tasks.task import Score
 
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
     from babelscope.tasks.design import Design, TaskModel
+    from babelscope.tasks.task import Score
 
 
 class TextKind(TaskKind):
@@ -36,6 +33,8 @@ class TextKind(TaskKind):
         return TextModel(encoder, design)
 
     def score(self, task: Task, predictions: Sequence[Any], gold: Sequence[Any]) -> list[Score]:
+        from babelscope.tasks.metrics import score_texts
+
         return score_texts(predictions, gold, task.labels, task.measures)
 
     def scored_by_sentence(self, task: Task) -> bool:
@@ -65,23 +64,3 @@ class Classification(TextKind):
             f"the training texts are all labelled {', '.join(labels)!r} in column {task.label!r}, so that there is "
             "nothing to learn; are the lines sorted by label, and only the first of them read? See sizes.train"
         )
-
-
-def score_texts(
-    predictions: Sequence[str] | Sequence[float],
-    examples: Sequence[SentencePair],
-    labels: Sequence[str],
-    measures: Sequence[str],
-) -> list[Score]:
-    """Compare predictions with gold labels, or numbers where there are no `labels`; as `evaluate_classifier` does.
-
-    Raises:
-        InputError: there is no example, or a measure does not fit.
-    """
-    if not examples:
-        raise InputError("no labelled text to score on: the data is empty")
-    for measure in measures:
-        computed(measure, len(labels))
-    gold = gold_values(examples, labels)
-    predicted = gold_values([SentencePair("", None, value) for value in predictions], labels)
-    return [measured_score(measure, predicted, gold) for measure in measures]

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from babelscope.core.tasks import ENTITIES, Task
 from babelscope.corpora.unlabelled import Document, read_bio_words
 from babelscope.tasks.kinds.base import TaskKind
-from babelscope.tasks.spans import span_scores
-from babelscope.tasks.task import Score
 
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
     from babelscope.tasks.bilstm.backbone import BiLstmBackbone
     from babelscope.tasks.design import Design, TaskModel
+    from babelscope.tasks.task import Score
 
 
 class Entities(TaskKind):
@@ -40,6 +39,8 @@ class Entities(TaskKind):
         return RecurrentEntityModel(backbone, design)
 
     def score(self, task: Task, predictions: Sequence[Any], gold: Sequence[Any]) -> list[Score]:
+        from babelscope.tasks.spans import span_scores
+
         return span_scores(predictions, [sentence.labels for sentence in gold])
 
     def scored_by_sentence(self, task: Task) -> bool:

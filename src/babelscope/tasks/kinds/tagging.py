@@ -11,12 +11,12 @@ from babelscope.core.examples import KEYED_COLUMNS, LABEL_COLUMNS, NO_LABEL, Tag
 from babelscope.core.tasks import WORDS, Task
 from babelscope.corpora.unlabelled import Document, column_in_words, read_words
 from babelscope.tasks.kinds.base import TaskKind
-from babelscope.tasks.task import Score, ratio_score
 
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
     from babelscope.tasks.bilstm.backbone import BiLstmBackbone
     from babelscope.tasks.design import Design, TaskModel
+    from babelscope.tasks.task import Score
 
 
 class Tagging(TaskKind):
@@ -78,6 +78,8 @@ class Tagging(TaskKind):
 
 def score_labels(predictions: Sequence[Sequence[str]], sentences: Sequence[Tagged]) -> list[Score]:
     """Compare predicted with gold labels: accuracy, and the number of words."""
+    from babelscope.tasks.task import Score, ratio_score
+
     correct = [
         sum(given == gold for given, gold in zip(predicted, labels, strict=True))
         for predicted, (_, labels) in zip(predictions, sentences, strict=True)

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from babelscope.core.tasks import TREES, Task
 from babelscope.corpora.unlabelled import Document, read_words
-from babelscope.tasks.attachment import attachment_scores
 from babelscope.tasks.kinds.base import TaskKind
-from babelscope.tasks.task import Score
 
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
     from babelscope.tasks.bilstm.backbone import BiLstmBackbone
     from babelscope.tasks.design import Design, TaskModel
+    from babelscope.tasks.task import Score
 
 
 class Trees(TaskKind):
@@ -41,6 +40,8 @@ class Trees(TaskKind):
         return RecurrentParsingModel(backbone, design)
 
     def score(self, task: Task, predictions: Sequence[Any], gold: Sequence[Any]) -> list[Score]:
+        from babelscope.tasks.attachment import attachment_scores
+
         return attachment_scores([sentence.words for sentence in gold], predictions)
 
     def scored_by_sentence(self, task: Task) -> bool:
