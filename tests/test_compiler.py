@@ -163,6 +163,12 @@ def test_contrasts_are_of_conditions_that_are_scored(encoder_folder):
     ]
     (same,) = faults(encoder_folder, **contrasted({"surgery": "reverse"}, {"surgery": "reverse"}))
     assert same == "contrasts.0: first and second are the same condition; give different ones"
+    declared = contrasted({}, {"surgery": "reverse"})
+    declared["contrasts"][0] |= {"tasks": ["ner"], "languages": ["qaz"]}
+    assert [fault.partition(";")[0] for fault in faults(encoder_folder, **declared)] == [
+        "contrasts.0.tasks: 'ner' is not scored",
+        "contrasts.0.languages: 'qaz' is not scored",
+    ]
     (never,) = faults(encoder_folder, **contrasted({"surgery": "reverse"}, {}, surgeries=["reverse"]))
     assert never == f"contrasts.0.second.surgery: {name} is not scored under null; it is under reverse"
     tasks = {"pos": transfer(baselines=["most-frequent-tag"])}

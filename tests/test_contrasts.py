@@ -43,6 +43,18 @@ def test_differences_are_paired_by_seed_on_each_task_and_over_all():
     assert overall.verdict == "shows"
 
 
+def test_a_contrast_can_be_limited_to_tasks_and_languages():
+    named = PRETRAINED._replace(tasks=("acceptability",))
+    (only,) = effects(Report("t", "q", rows(), contrasts=[named]))
+    gains = [a - b for a, b in zip(WHOLE["acceptability"], CLEAN["acceptability"], strict=True)]
+    assert (only.task, only.interval.mean) == ("acceptability", pytest.approx(sum(gains) / 3))
+    foreign = [row.labelled(language="qab", value=row.value / 2) for row in rows()]
+    elsewhere = PRETRAINED._replace(tasks=("pos",), languages=("qab",))
+    (half,) = effects(Report("t", "q", [*rows(), *foreign], contrasts=[elsewhere]))
+    gains = [(a - b) / 2 for a, b in zip(WHOLE["pos"], CLEAN["pos"], strict=True)]
+    assert half.interval.mean == pytest.approx(sum(gains) / 3)
+
+
 def test_the_other_way_round_the_reverse_shows_and_what_is_missing_is_left_out():
     turned = Contrasted("Clean is better", PRETRAINED.second, PRETRAINED.first)
     absent = Contrasted("Nobody is better", ("nobody", None), ("e", None))

@@ -1,7 +1,8 @@
 """Language data: readers of the field's file formats, where files are found, data sets as values, other scripts.
 
 A new source of data sets is a file in `data_sources/`. Readers turn a file into the values of `core.examples`, or
-refuse it with the line at fault; nothing here knows of encoders. What a step reads is a declared data set, counted by content.
+refuse it with the line at fault; nothing here knows of encoders. What a step reads is a declared data set, counted by
+content.
 """
 
 from __future__ import annotations

@@ -39,8 +39,14 @@ def report_of(
         labels=language_labels(row.language for row in rows),
         provenance={"seeds": ", ".join(map(str, study.seeds)), **(provenance or {})},
         contrasts=[
-            Contrasted(one.claim, *((side.encoder, side.surgery) for side in (one.first, one.second)))
-            for one in study.contrasts
+            Contrasted(
+                contrast.claim,
+                (contrast.first.encoder, contrast.first.surgery),
+                (contrast.second.encoder, contrast.second.surgery),
+                contrast.tasks,
+                contrast.languages,
+            )
+            for contrast in study.contrasts
         ],
         surgeries=_operations(published) | {one.name: one.operations for one in study.surgeries if one},
         recipes={

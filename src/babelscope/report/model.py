@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import fmean
@@ -27,6 +27,14 @@ class Contrasted(NamedTuple):
     claim: str
     first: tuple[str, str | None]
     second: tuple[str, str | None]
+    tasks: Collection[str] = ()
+    """On these alone; empty: on all."""
+    languages: Collection[str] = ()
+    """In these alone, by their codes; empty: in all."""
+
+    def is_about(self, task: str, language: str) -> bool:
+        """Whether scores of the task in the language count."""
+        return task in (self.tasks or (task,)) and language in (self.languages or (language,))
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,10 @@ class Contrast(Declaration):
     """What should be better."""
     second: Condition
     """What it is held against."""
+    tasks: tuple[str, ...] = ()
+    """On which tasks, by the names that rows have; none given: on all."""
+    languages: tuple[str, ...] = ()
+    """In which languages, by the codes that rows have; none given: in all."""
 
 
 class Study(Declaration):

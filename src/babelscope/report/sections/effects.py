@@ -123,8 +123,12 @@ def effect_table(found: Sequence[Effect]) -> Table:
 
 def _settings(scores: Sequence[Score], contrast: Contrasted) -> dict[Setting, Sides]:
     """What is compared in every setting in which both conditions were scored."""
-    first, second = ([one for one in scores if (one.encoder, one.surgery) == side] for side in contrast[1:])
-    schedules = dict.fromkeys(one.schedule for one in [*first, *second] if one.seeds) or {None: None}
+    about = [score for score in scores if contrast.is_about(score.task, score.language)]
+    first, second = (
+        [score for score in about if (score.encoder, score.surgery) == side]
+        for side in (contrast.first, contrast.second)
+    )
+    schedules = dict.fromkeys(score.schedule for score in [*first, *second] if score.seeds) or {None: None}
     a, b = (_by_setting(side, schedules) for side in (first, second))
     return {setting: _sides(a[setting], b[setting]) for setting in a if setting in b}
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from babelscope.core.faults import Faults
 from babelscope.study.compile.encoders import ResolvedEncoders
+from babelscope.study.compile.transfers import ResolvedTransfer
 from babelscope.study.declare import Condition, Study
 
 AS_IT_IS = "null"
 """How YAML writes that there is no surgery."""
 
 
-def check_contrasts(study: Study, encoders: ResolvedEncoders, faults: Faults) -> None:
-    """Note conditions that nothing is scored under, and contrasts of one with itself."""
+def check_contrasts(
+    study: Study, encoders: ResolvedEncoders, transfers: Iterable[ResolvedTransfer], faults: Faults
+) -> None:
+    """Note conditions, tasks and languages that nothing is scored under, and contrasts of one with itself."""
+    _check_places(study, list(transfers), faults)
     if not encoders.all_found:
         return
     scored = _scored(study, encoders)
@@ -20,6 +26,19 @@ def check_contrasts(study: Study, encoders: ResolvedEncoders, faults: Faults) ->
             faults.add(f"contrasts.{k}", "first and second are the same condition; give different ones")
         for side in ("first", "second"):
             _check_condition(f"contrasts.{k}.{side}", getattr(contrast, side), scored, faults)
+
+
+def _check_places(study: Study, transfers: Sequence[ResolvedTransfer], faults: Faults) -> None:
+    """Whether the tasks and languages that contrasts name are scored."""
+    there = {
+        "tasks": dict.fromkeys(str(transfer.task) for transfer in transfers),
+        "languages": dict.fromkeys(data.code for transfer in transfers for data in transfer.test),
+    }
+    for k, contrast in enumerate(study.contrasts):
+        for key, names in there.items():
+            for name in getattr(contrast, key):
+                if name not in names:
+                    faults.add(f"contrasts.{k}.{key}", f"{name!r} is not scored; there are {', '.join(names)}")
 
 
 def _scored(study: Study, encoders: ResolvedEncoders) -> dict[str, list[str | None]]:

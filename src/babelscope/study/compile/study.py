@@ -38,7 +38,7 @@ def compile_study(study: Study) -> Plan:
     _check_schedules(study, operated, faults)
     _check_heads(encoders, transfers, faults)
     _check_apart(encoders, transfers, faults)
-    check_contrasts(study, encoders, faults)
+    check_contrasts(study, encoders, transfers.values(), faults)
     faults.report(study.name)
     first, last = (
         [step for measure in study.measures if measure.before_tuning is early for step in measure.steps(compiled)]
