@@ -197,6 +197,7 @@ def test_lists(kind, monkeypatch):
     expected = {
         None: "first-look", "studies": "first-look", "tasks": "pos", "surgeries": "reinit", "measures": "perplexity",
         "languages": "world:qaa", "encoders": "FOLDER", "treebanks": "UD_English-PUD", "schedules": "gradual",
+        "sources": "treebank",
     }[kind]  # fmt: skip
     assert expected in answer.output
     assert "…" not in answer.output  # nothing is cut at 80 columns

@@ -80,7 +80,7 @@ def test_every_kind_has_an_example_of_fifteen_lines_at_most():
 def test_lists_know_what_is_new(extended):
     for kind, name in (
         ("surgeries", "swap_halves"), ("schedules", "embeddings"), ("measures", "anisotropy"), ("measures", "RSA"),
-        ("tasks", "last-letter"), ("languages", "world:qaj"), ("studies", "daughter"),
+        ("tasks", "last-letter"), ("sources", "columns"), ("languages", "world:qaj"), ("studies", "daughter"),
     ):  # fmt: skip
         assert name in "".join(command(extended, "list", kind).split())
     assert "6 steps, 0 cached" in command(extended, "plan", "daughter")
@@ -102,7 +102,17 @@ def test_a_study_of_all_of_them_has_rows_and_a_report(extended):
     assert layers == {("anisotropy", "anisotropy"): "cosine", ("similarity", "RSA"): ""}
     command(extended, "report", "study.yaml", "-o", "report.md")
     report = (extended / "report.md").read_text(encoding="utf-8")
-    assert "States of sentences are most alike in layer" in report and "RSA" in report
+    assert "States of sentences are most alike in layer" in report
+    assert re.search(r"RSA \|.*swap_halves", report), "what is measured of an operated encoder is nowhere"
+
+
+def test_a_file_that_an_own_source_cannot_read_is_named(extended):
+    (extended / "odd.tsv").write_text("no tab here\n")
+    (extended / "odd.yaml").write_text(STUDY.format(words="odd.tsv"))
+    program = [sys.executable, "-c", "from babelscope.face.cli import main; main()", "plan", "odd.yaml"]
+    environment = os.environ | {"PYTHONPATH": str(extended)}
+    answer = subprocess.run(program, cwd=extended, env=environment, capture_output=True, text=True, timeout=SOON)
+    assert answer.returncode == 2 and "odd.tsv: not in the format of columns" in answer.stderr
 
 
 def test_a_measure_of_layers_is_drawn_without_a_section(extended):

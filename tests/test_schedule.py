@@ -117,6 +117,10 @@ def test_what_counts_in_keys_and_checkpoints_is_what_did_before_there_were_strat
     }  # fmt: skip
 
 
+def test_spaces_around_signs_do_not_count_in_a_name():
+    assert parse_schedule(" freeze : 2 , decay = 0.5 ").name == "freeze:2,decay=0.5"
+
+
 @pytest.mark.parametrize("text", ["freeze:2", "upper:half", "layers:1-3", "gradual:groups=3,every=200"])
 def test_a_strategy_by_its_name_trains_the_same(text):
     by_name, by_key = Schedule(name=text, strategy=text), parse_schedule(text)

@@ -147,7 +147,7 @@ def test_forbidden_arcs_are_used_in_no_tree(case):
         scores[word, head] = chance.uniform(-3, 3)
     found = decoded(scores)
     assert np.isfinite(total(scores, found))
-    assert tuple(found) == best_by_search(scores)
+    assert total(scores, found) == pytest.approx(total(scores, best_by_search(scores)))  # of equal trees, any will do
 
 
 def test_no_tree_left_is_refused():

@@ -123,9 +123,17 @@ def _encoders() -> Table:
     ]
 
 
+def _sources() -> Table:
+    from babelscope.corpora.data_sources import DataSource
+
+    return ("source of data sets", "what they are"), [
+        (name, _first_line(kind)) for name, kind in DataSource.all_kinds().items()
+    ]
+
+
 KINDS: dict[str, Callable[[], Table]] = {
     "studies": _studies, "tasks": _tasks, "surgeries": _surgeries, "schedules": _schedules, "measures": _measures,
-    "languages": _languages, "encoders": _encoders, "treebanks": _treebanks,
+    "languages": _languages, "encoders": _encoders, "treebanks": _treebanks, "sources": _sources,
 }  # fmt: skip
 
 

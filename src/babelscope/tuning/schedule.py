@@ -6,6 +6,7 @@ more arguments after commas: `freeze:8,decay=0.9,lora=8`. The grammar is that of
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, PositiveInt, model_validator
@@ -136,7 +137,7 @@ def parse_schedule(text: str) -> Schedule:
     arguments = read_arguments(text, fields, "schedule")
     own = {name: arguments.pop(name) for name in arguments_of(kind) if name in arguments}
     strategy = declare(kind, own, text, fields, "schedule")
-    given: dict[str, Any] = {"name": "".join(text.split()), **arguments}
+    given: dict[str, Any] = {"name": re.sub(r"\s*([:,=])\s*", r"\1", text.strip()), **arguments}
     if strategy.kind in _WAYS:
         given |= {_KEYS.get(name, name): getattr(strategy, name) for name in arguments_of(kind)}
     else:

@@ -90,12 +90,20 @@ class OwnFile(DataSource):
         return given_path(name, self.names_for(task)[0])
 
     def parse(self, path: Path, task: Task) -> Sequence[Any]:
-        """All examples of a file."""
+        """All examples of a file.
+
+        Raises:
+            DataError: names the line at fault. What else goes wrong (ValueError, TypeError, LookupError) is told as the
+                fault of the file.
+        """
         raise NotImplementedError
 
     def read(self, wanted: Wanted, count: int | None) -> Sequence[Any]:
         path = self.file(wanted.task, wanted.source, wanted.split)
-        examples = list(self.parse(path, wanted.task))
+        try:
+            examples = list(self.parse(path, wanted.task))
+        except (ValueError, TypeError, LookupError) as error:
+            raise DataError(path, None, f"not in the format of {self.kind}: {error}") from None
         if len(examples) < FEWEST:
             raise DataError(path, None, f"{len(examples)} examples; a file that is divided takes {FEWEST} or more")
         return divided(examples, wanted.split)

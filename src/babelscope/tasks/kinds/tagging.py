@@ -45,7 +45,10 @@ class Tagging(TaskKind):
         if len(labels) > 1:
             return tuple(sorted(labels))
         what = f"are all labelled {min(labels)!r}" if labels - {NO_LABEL} else f"have no {task.label}"
-        raise InputError(f"the words of the training data {what}, so that there is nothing to learn")
+        raise InputError(
+            f"the words of the training data {what}, so that there is nothing to learn; name a column that they have "
+            "(the artificial languages have upos and deprel alone)"
+        )
 
     def gold(self, task: Task, examples: Sequence[Any]) -> list[Tagged]:
         return tagged(examples, task.label)

@@ -12,7 +12,12 @@ from babelscope.report.sections.alignment.figures import aligned_figures
 from babelscope.report.sections.alignment.tables import aligned_findings, aligned_tables
 
 
-@section(claims=lambda row: is_similarity(row) or row.kind == "correlation", order=60)
+def _is_shown(row: Row) -> bool:
+    """Operated encoders are left to the section of single layers."""
+    return (is_similarity(row) and row.surgery is None) or row.kind == "correlation"
+
+
+@section(claims=_is_shown, order=60)
 def alignment(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
     """All of it."""
     related = correlations(report)  # bootstrapped, so computed once
