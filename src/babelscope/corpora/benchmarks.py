@@ -137,7 +137,7 @@ SOURCES: tuple[Source, ...] = (local_files, hub_files)
 def names_for(task: str) -> tuple[str, ...]:
     """How the benchmarks of a task are named."""
     xnli = ("xnli:LANGUAGE",) if task in _NLI_TASKS else ()
-    return (*(f"glue:{part}" for part, one in GLUE.items() if task in one.tasks), *xnli)
+    return (*(f"glue:{part}" for part, benchmark in GLUE.items() if task in benchmark.tasks), *xnli)
 
 
 def find_examples(task: str, name: str, split: Split, sources: Sequence[Source] = SOURCES) -> Path:
@@ -166,7 +166,9 @@ def divide(examples: Sequence[SentencePair]) -> tuple[list[SentencePair], list[S
         counts[example.first] = counts.get(example.first, 0) + 1
     ends = zip(counts, accumulate(counts.values()), strict=True)
     trained = {first for first, end in ends if 10 * end <= 9 * len(examples)}
-    return [one for one in examples if one.first in trained], [one for one in examples if one.first not in trained]
+    return [pair for pair in examples if pair.first in trained], [
+        pair for pair in examples if pair.first not in trained
+    ]
 
 
 def _found_split(task: str, name: str, split: Split, sources: Sequence[Source]) -> tuple[Path, Layout, str, bool]:
@@ -176,17 +178,21 @@ def _found_split(task: str, name: str, split: Split, sources: Sequence[Source]) 
     tasks = _tasks(name)
     if task not in tasks:
         raise InputError(f"{name} is data of task {' or '.join(tasks)}, not of {task}")
-    found = next((found for source in sources if (found := source(name))), None)
-    if found is None:
+    benchmark = next((benchmark for source in sources if (benchmark := source(name))), None)
+    if benchmark is None:
         raise InputError(f"{name} is in none of the sources", _advice(name))
-    divided = split != "test" and "dev" not in found.files
-    if (file := found.files.get("train" if divided else split)) is None:
-        raise InputError(f"{name} has no {split} split: {found.where} holds {', '.join(_splits(found))}", _advice(name))
-    return *file, found.language, divided
+    divided = split != "test" and "dev" not in benchmark.files
+    if (file := benchmark.files.get("train" if divided else split)) is None:
+        raise InputError(
+            f"{name} has no {split} split: {benchmark.where} holds {', '.join(_splits(benchmark))}", _advice(name)
+        )
+    return *file, benchmark.language, divided
 
 
-def _splits(found: Found) -> tuple[Split, ...]:
-    return tuple(split for split in SPLITS if split in found.files or (split == "dev" and "train" in found.files))
+def _splits(benchmark: Found) -> tuple[Split, ...]:
+    return tuple(
+        split for split in SPLITS if split in benchmark.files or (split == "dev" and "train" in benchmark.files)
+    )
 
 
 def _parts(name: str) -> tuple[str, str]:

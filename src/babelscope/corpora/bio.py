@@ -121,9 +121,9 @@ class _Word:
 
 
 def _columns(line: Line) -> list[str]:
-    if found := _CONTROL.search(line.text):
-        hint = "; are lines ended by \\r alone?" if found[0] == "\r" else ""
-        problem = f"control character {found[0]!r} at position {found.start() + 1}{hint}; remove it, or convert"
+    if match := _CONTROL.search(line.text):
+        hint = "; are lines ended by \\r alone?" if match[0] == "\r" else ""
+        problem = f"control character {match[0]!r} at position {match.start() + 1}{hint}; remove it, or convert"
         raise _LineError(line.number, f"{problem} the file to UTF-8 text")
     if "\t" in line.text:
         return [column.strip(" ") for column in line.text.split("\t")]

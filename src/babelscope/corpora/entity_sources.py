@@ -111,14 +111,14 @@ def entity_language(name: str) -> Language:
 def available_entity_corpora() -> list[EntityCorpus]:
     """The corpora of the data folder, by name; the hub has WikiANN in many more languages."""
     data = data_folder()
-    found = {}
+    corpora = {}
     for collection in ("masakhaner2", "wikiann"):
         for folder in sorted((data / collection).glob("*")) if data else ():
             known = collection == "wikiann" or folder.name in _MASAKHANER_CODES
             if known and folder.is_dir() and (splits := _splits(folder)):
                 name = f"{collection}:{folder.name}"
-                found[name] = EntityCorpus(name, entity_language(name), splits)
-    return list(found.values())
+                corpora[name] = EntityCorpus(name, entity_language(name), splits)
+    return list(corpora.values())
 
 
 def _parts(name: str) -> tuple[str, str]:

@@ -68,7 +68,9 @@ def relettered(examples: Iterable[Any], change: Change) -> tuple[Any, ...]:
 
 def _sentence(sentence: Sentence, change: Change) -> Sentence:
     words = tuple(word._replace(form=change(word.form)) for word in sentence.words)
-    multiwords = tuple(Multiword(one.first, one.last, change(one.form)) for one in sentence.multiwords)
+    multiwords = tuple(
+        Multiword(multiword.first, multiword.last, change(multiword.form)) for multiword in sentence.multiwords
+    )
     return Sentence(sentence.id, words, multiwords)
 
 

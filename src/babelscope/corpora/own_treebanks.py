@@ -30,11 +30,11 @@ def own_file(name: str, split: Split) -> Path:
         return path
     if not path.is_dir():
         raise InputError(f"{name}: there is no file or folder {path}")
-    found = {one: _named_after(path, one) for one in SPLITS}
-    if twice := next((one for one, files in found.items() if len(files) > 1), None):
-        there = ", ".join(file.name for file in found[twice])
+    by_split = {part: _named_after(path, part) for part in SPLITS}
+    if twice := next((part for part, files in by_split.items() if len(files) > 1), None):
+        there = ", ".join(file.name for file in by_split[twice])
         raise InputError(f"{name}: the folder has several files of the split {twice}: {there}; leave one")
-    files = found[split] or (found["train"] if split == "dev" else [])
+    files = by_split[split] or (by_split["train"] if split == "dev" else [])
     if not files:
         raise InputError(
             f"{name}: the folder has no file with {split} in its name, such as {code}-{split}.conllu; give it one, or "

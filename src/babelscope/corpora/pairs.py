@@ -106,8 +106,8 @@ def _places(path: Path, layout: Layout, lines: Iterator[Line]) -> tuple[dict[str
         return {part: int(column) for part, column in layout.columns.items()}, layout.cells
     header = next(lines, Line(1, "")).text.split("\t")
     if missing := [str(column) for column in layout.columns.values() if column not in header]:
-        found = ", ".join(header) if any(header) else "nothing"
-        raise DataError(path, 1, f"no column {missing[0]!r} in the header, which has {found} (separated by tabs)")
+        names = ", ".join(header) if any(header) else "nothing"
+        raise DataError(path, 1, f"no column {missing[0]!r} in the header, which has {names} (separated by tabs)")
     return {part: header.index(str(column)) for part, column in layout.columns.items()}, len(header)
 
 

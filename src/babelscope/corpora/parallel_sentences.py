@@ -36,7 +36,7 @@ class WorldParallel(Declaration):
     def read(self) -> list[list[str]]:
         """By language, in the order of `languages`: the sentences, words separated by spaces."""
         parallel = World(self.seed).parallel(self.languages, self.sentences)
-        return [[" ".join(one.sentences[code].forms) for one in parallel] for code in self.languages]
+        return [[" ".join(aligned.sentences[code].forms) for aligned in parallel] for code in self.languages]
 
 
 class ParallelTreebanks(Declaration):
@@ -74,12 +74,12 @@ class ParallelTreebanks(Declaration):
         return [self._aligned(treebank, wanted) for treebank in self.treebanks]
 
     def _aligned(self, treebank: FileData, wanted: Sequence[str]) -> list[str]:
-        found: dict[str, Sentence] = {sentence.id: sentence for sentence in treebank.read()}
-        if missing := [one for one in wanted if one not in found]:
+        by_id: dict[str, Sentence] = {sentence.id: sentence for sentence in treebank.read()}
+        if missing := [sentence_id for sentence_id in wanted if sentence_id not in by_id]:
             problem = f"{treebank.name} lacks {len(missing)} of the {len(wanted)} sentences of {self.name} to compare"
             advice = "Parallel treebanks, such as the PUD ones, have the same sent_id where they say the same."
             raise InputError(f"{problem}, the first with sent_id {missing[0]!r}", advice)
-        return [" ".join(found[one].forms) for one in wanted]
+        return [" ".join(by_id[sentence_id].forms) for sentence_id in wanted]
 
 
 Parallel = Annotated[WorldParallel | ParallelTreebanks, Field(discriminator="kind")]

@@ -175,19 +175,21 @@ def treebank_language(name: str) -> Language:
 
 def available_treebanks() -> list[AvailableTreebank]:
     """The treebanks of the data folder and of the table of public files, by name; the hub has more."""
-    found: dict[str, AvailableTreebank] = {}
+    treebanks: dict[str, AvailableTreebank] = {}
     for file in _public_files():
         split = file.file.removesuffix(".conllu").rsplit("-", 1)[1]
-        splits = found[file.treebank].splits if file.treebank in found else ()
+        splits = treebanks[file.treebank].splits if file.treebank in treebanks else ()
         in_order = tuple(s for s in SPLITS if s in (*splits, split))
-        found[file.treebank] = AvailableTreebank(file.treebank, treebank_language(file.treebank), in_order, "GitHub")
+        treebanks[file.treebank] = AvailableTreebank(
+            file.treebank, treebank_language(file.treebank), in_order, "GitHub"
+        )
     data = data_folder()
     for folder in sorted((data / "ud").glob("UD_*-*")) if data else ():
         if splits := _splits(folder):
-            found[folder.name] = AvailableTreebank(
+            treebanks[folder.name] = AvailableTreebank(
                 folder.name, treebank_language(folder.name), splits, "BABELSCOPE_DATA"
             )
-    return [found[name] for name in sorted(found)]
+    return [treebanks[name] for name in sorted(treebanks)]
 
 
 @functools.cache
@@ -198,8 +200,8 @@ def _public_files() -> tuple[_PublicFile, ...]:
 
 
 def _file(folder: Path, split: Split) -> Path | None:
-    found = sorted(file for suffix in ("", ".gz") for file in folder.glob(f"*-ud-{split}.conllu{suffix}"))
-    return found[0] if found else None
+    paths = sorted(file for suffix in ("", ".gz") for file in folder.glob(f"*-ud-{split}.conllu{suffix}"))
+    return paths[0] if paths else None
 
 
 def _splits(folder: Path) -> tuple[Split, ...]:

@@ -207,7 +207,7 @@ def _icu(rules: str) -> Change:
     except ImportError:
         raise InputError("PyICU is not installed: see https://pypi.org/project/pyicu for how to") from None
     try:
-        found: Any = icu.Transliterator.createInstance(rules)
+        transliterator: Any = icu.Transliterator.createInstance(rules)
     except icu.ICUError as error:
         raise InputError(f"icu:{rules}: no such rules: {error}") from None
-    return lambda text: str(found.transliterate(text))
+    return lambda text: str(transliterator.transliterate(text))

@@ -91,10 +91,10 @@ def _check(weights: Mapping[str, Tensor], corners: Sequence[Mapping[str, Tensor]
         raise InputError(f"{strange[0]}: the model has no such weight")
     for number, corner in enumerate(corners):
         for name in chosen:
-            weight, found = weights[name], tuple(corner[name].shape) if name in corner else "missing"
-            if found != tuple(weight.shape):
+            weight, shape = weights[name], tuple(corner[name].shape) if name in corner else "missing"
+            if shape != tuple(weight.shape):
                 raise InputError(
-                    f"model {number + 1} to combine: {name} is {found}; the working model's is {tuple(weight.shape)}"
+                    f"model {number + 1} to combine: {name} is {shape}; the working model's is {tuple(weight.shape)}"
                 )
 
 

@@ -39,8 +39,8 @@ def distances(states: Tensor, reference: Tensor) -> Distances:
     """
     _check_shapes(states, reference)
     pairs = zip(states, reference, strict=True)
-    found = [_layer_distances(layer_states(one, k), layer_states(other, k)) for k, (one, other) in enumerate(pairs)]
-    return Distances(*np.array(found).reshape(-1, 4).T)
+    rows = [_layer_distances(layer_states(layer, k), layer_states(other, k)) for k, (layer, other) in enumerate(pairs)]
+    return Distances(*np.array(rows).reshape(-1, 4).T)
 
 
 def _layer_distances(states: NDArray[np.float64], reference: NDArray[np.float64]) -> tuple[float, float, float, float]:
@@ -58,9 +58,9 @@ def _norms(states: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _check_shapes(states: Tensor, reference: Tensor) -> None:
-    for name, one in (("the states", states), ("the reference", reference)):
-        if one.ndim != 3:
-            raise InputError(f"{name} have shape {tuple(one.shape)}; a distance needs [layers, words, hidden]")
+    for name, tensor in (("the states", states), ("the reference", reference)):
+        if tensor.ndim != 3:
+            raise InputError(f"{name} have shape {tuple(tensor.shape)}; a distance needs [layers, words, hidden]")
     for name, own, other in zip(("layers", "words", "dimensions"), states.shape, reference.shape, strict=True):
         if own != other:
             raise InputError(

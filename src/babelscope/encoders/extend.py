@@ -101,14 +101,14 @@ def _merges(old: Segmenter, words: Counter[str]) -> list[NewPiece]:
     learner = Tokenizer(models.BPE())
     learner.train_from_iterator(texts.elements(), trainer)
     pieces = {number: piece for piece, number in old.ids.items()}
-    found: dict[str, NewPiece] = {}
+    new_pieces: dict[str, NewPiece] = {}
     for pair in json.loads(learner.to_str())["model"]["merges"]:
         first, second = (tuple(pieces[ord(symbol) - _FIRST_SYMBOL] for symbol in side) for side in pair)
         whole = _joined(first + second, old.prefix)
         if whole not in old.ids:
             new = NewPiece(whole, first + second, (_joined(first, old.prefix), _joined(second, old.prefix)))
-            found.setdefault(whole, new)
-    return list(found.values())
+            new_pieces.setdefault(whole, new)
+    return list(new_pieces.values())
 
 
 def _as_symbols(old: Segmenter, words: Counter[str]) -> Counter[str]:

@@ -27,7 +27,7 @@ def linear_kernels(name: str, side: Tensor) -> Tensor:
         InputError: A layer whose states do not vary.
     """
     states = side - side.mean(dim=-2, keepdim=True)
-    spread, size = (one.square().sum(dim=-1).mean(dim=-1) for one in (states, side))
+    spread, size = (values.square().sum(dim=-1).mean(dim=-1) for values in (states, side))
     require_none(spread <= ROUNDING**2 * size, name, side.shape[:-2], "its states are the same for all samples")
     return states @ states.mT / spread[..., None, None]
 

@@ -91,7 +91,7 @@ class Pieces:
 
 
 def _joined(sequences: Sequences, length: int) -> Tensor:
-    return torch.from_numpy(np.fromiter((one for sequence in sequences for one in sequence), np.int64, length))
+    return torch.from_numpy(np.fromiter((value for sequence in sequences for value in sequence), np.int64, length))
 
 
 def cut_by_tokens(

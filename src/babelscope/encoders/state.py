@@ -25,7 +25,10 @@ def weights_of(encoder: Encoder) -> Weights:
     """Every weight of an encoder, the backbone's first; tied weights once, by their name in the backbone."""
     pooler = encoder.pooler.named_parameters() if encoder.pooler else ()
     weights = {name: encoder.model.get_parameter(name) for name in dict.fromkeys(_first_names(encoder).values())}
-    return {name: weight.detach() for name, weight in (weights | {POOLER + name: one for name, one in pooler}).items()}
+    return {
+        name: weight.detach()
+        for name, weight in (weights | {POOLER + name: parameter for name, parameter in pooler}).items()
+    }
 
 
 def with_weights(

@@ -76,7 +76,7 @@ def word_states(
     for indices in by_length(windows.pieces.lengths, tokens_per_batch):
         batch = windows.pieces.batch(indices).to(device)
         words = np.concatenate([windows.owned[index] for index in indices])
-        places, bags = (one.to(device) for one in _places(windows, indices, batch.ids.shape[1]))
+        places, bags = (tensor.to(device) for tensor in _places(windows, indices, batch.ids.shape[1]))
         layers = hidden_states(encoder, batch).float().flatten(1, 2)
         means = [embedding_bag(places, layer, bags, mode="mean") for layer in layers]
         states[:, torch.from_numpy(words).to(device)] = torch.stack(means)

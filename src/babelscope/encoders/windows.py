@@ -118,5 +118,5 @@ def _pieces_of_words(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Seq
         pieces: list[list[int]] = [[] for _ in words]
         for piece, word in zip(ids, np.searchsorted(ends, [start for start, _ in offsets], side="right"), strict=True):
             pieces[min(word, len(words) - 1)].append(piece)
-        result.append([found or [tokenizer.unk_token_id] for found in pieces])
+        result.append([word_pieces or [tokenizer.unk_token_id] for word_pieces in pieces])
     return result

@@ -151,11 +151,11 @@ class Biaffine(nn.Module):
         return _as_trees(self._decode(arcs, maps, real), real), self._loss(arcs, maps, heads, relations)
 
     def _decode(self, arcs: Arcs, maps: Tensor, real: Tensor) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        found = single_root_trees(arcs.scores.cpu().numpy(), real.sum(dim=1).cpu().numpy()).clip(min=0)
-        heads = torch.from_numpy(found).to(real.device)
+        tree_heads = single_root_trees(arcs.scores.cpu().numpy(), real.sum(dim=1).cpu().numpy()).clip(min=0)
+        heads = torch.from_numpy(tree_heads).to(real.device)
         labels = _relations_to(arcs, maps, heads)
         labels[:, _ROOT] = torch.where(heads.flatten() == 0, torch.inf, -torch.inf)
-        return found, labels.argmax(dim=1).view_as(heads).cpu().numpy()
+        return tree_heads, labels.argmax(dim=1).view_as(heads).cpu().numpy()
 
     def _loss(self, arcs: Arcs, maps: Tensor, heads: Tensor, relations: Tensor) -> Tensor:
         of_heads = cross_entropy(arcs.scores[:, 1:].flatten(0, 1), heads.flatten(), ignore_index=NONE)
@@ -181,9 +181,9 @@ def _mapped(maps: Tensor, heads: Tensor) -> Tensor:
     return (maps * heads[:, None]).sum(dim=2).float()  # on a CPU faster than a matrix product for each arc
 
 
-def _as_trees(found: tuple[NDArray[np.int64], NDArray[np.int64]], real: Tensor) -> list[Tree]:
+def _as_trees(decoded: tuple[NDArray[np.int64], NDArray[np.int64]], real: Tensor) -> list[Tree]:
     """Each sentence's tree, over its own words."""
-    heads, relations = (numbers.tolist() for numbers in found)
+    heads, relations = (numbers.tolist() for numbers in decoded)
     return [
         Tree(its_heads[:count], [DEPREL[number] for number in its_relations[:count]])
         for its_heads, its_relations, count in zip(heads, relations, real.sum(dim=1).tolist(), strict=True)

@@ -81,10 +81,10 @@ def measured_trees(parser: Parser, sentences: Sequence[Sentence]) -> Measured:
     def measure() -> dict[str, float]:
         trees, total = [Tree([], []) for _ in words], 0.0
         for indices, batch, states in read_sentences(parser, batches):
-            wanted = (one.batch(indices).ids.to(states.device) for one in gold)
-            found, loss = parser.biaffine.trees_and_loss(states, batch.real, *wanted)
+            wanted = (pieces.batch(indices).ids.to(states.device) for pieces in gold)
+            predicted, loss = parser.biaffine.trees_and_loss(states, batch.real, *wanted)
             total += int(batch.real.sum()) * float(loss)
-            for index, tree in zip(indices.tolist(), found, strict=True):
+            for index, tree in zip(indices.tolist(), predicted, strict=True):
                 trees[index] = tree
         counted = count_attachments(words, trees)
         scores = {"las": counted.labelled, "uas": counted.heads}

@@ -44,8 +44,8 @@ def score(name: str, predicted: ArrayLike, gold: ArrayLike) -> Score:
         raise InputError(f"measure {name!r} does not score texts")
     if name == "spearman":  # order is all that counts, and whole numbers need no sorting in each resample
         x, y = codes_of(x), codes_of(y)
-    found = paired_interval(compute, x, y)
-    return Score(name, found.mean, MEASURES[name].unit, found.low, found.high)
+    interval = paired_interval(compute, x, y)
+    return Score(name, interval.mean, MEASURES[name].unit, interval.low, interval.high)
 
 
 def gold_values(examples: Sequence[SentencePair], labels: Sequence[str]) -> NDArray[np.generic]:

@@ -14,7 +14,7 @@ from babelscope.tasks.task import Score
 
 def bio_labels(types: Iterable[str]) -> tuple[str, ...]:
     """The labels of a `Tagger` for these types of entities: O, then B- and I- of each."""
-    return (OUTSIDE, *(f"{position}-{one}" for one in types for position in "BI"))
+    return (OUTSIDE, *(f"{position}-{entity_type}" for entity_type in types for position in "BI"))
 
 
 @dataclass(frozen=True)

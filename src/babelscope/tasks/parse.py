@@ -169,7 +169,9 @@ def evaluate_parser(parser: PredictsTrees, sentences: Sequence[Sentence]) -> lis
     sentences = [sentence for sentence in sentences if sentence.words]
     if not sentences:
         raise InputError("no word to parse: the evaluation data is empty")
-    return attachment_scores([one.words for one in sentences], parser.predict([one.forms for one in sentences]))
+    return attachment_scores(
+        [sentence.words for sentence in sentences], parser.predict([sentence.forms for sentence in sentences])
+    )
 
 
 def gold_trees(sentences: Sequence[Sequence[Word]]) -> tuple[Pieces, Pieces]:
@@ -203,17 +205,20 @@ class Parsing:
     @cached_property
     def examples(self) -> Any:
         """The training sentences that have words."""
-        return EncodedSentences.of(self.parser, [one.forms for one in self.sentences if one.words])
+        return EncodedSentences.of(self.parser, [sentence.forms for sentence in self.sentences if sentence.words])
 
     @cached_property
     def gold(self) -> tuple[Pieces, Pieces]:
         """The heads of their words, and the classes of their relations."""
-        return gold_trees([one.words for one in self.sentences if one.words])
+        return gold_trees([sentence.words for sentence in self.sentences if sentence.words])
 
     @cached_property
     def held_out(self) -> dict[str, Any]:
         """The dev sentences."""
-        return {name: EncodedSentences.of(self.parser, [one.forms for one in part]) for name, part in self.dev.items()}
+        return {
+            name: EncodedSentences.of(self.parser, [sentence.forms for sentence in part])
+            for name, part in self.dev.items()
+        }
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -239,6 +244,6 @@ class Parsing:
         """LAS on each dev set."""
         values = {}
         for name, encoded in self.held_out.items():
-            counted = count_attachments([one.words for one in self.dev[name]], self.predict(model, encoded))
+            counted = count_attachments([sentence.words for sentence in self.dev[name]], self.predict(model, encoded))
             values[name] = float(counted.labelled.sum() / counted.words.sum())
         return values

@@ -40,14 +40,14 @@ class SpanCounts(NamedTuple):
 
 def entities(tags: Sequence[str]) -> list[Entity]:
     """The entities of a sentence, from left to right. Raises `InputError` for a tag that is not BIO."""
-    found: list[Entity] = []
+    spans: list[Entity] = []
     for place, tag in enumerate(repaired(tags)):
         position, entity_type = split_tag(tag)
         if position == "B":
-            found.append(Entity(place, place + 1, entity_type))
+            spans.append(Entity(place, place + 1, entity_type))
         elif position == "I":  # after the repair, it goes on with the latest
-            found[-1] = found[-1]._replace(end=place + 1)
-    return found
+            spans[-1] = spans[-1]._replace(end=place + 1)
+    return spans
 
 
 def count_spans(predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> SpanCounts:
@@ -61,14 +61,17 @@ def span_scores(predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]
     A ratio without anything to count (F1 without any entity, precision without a predicted one, recall without a gold
     one) is 0, as in conlleval and seqeval. The intervals of seldom types are wide and, as of all small counts, rough.
     """
-    found, wanted = _paired(predicted, gold)
-    counts = _count(found, wanted)
-    types = sorted({entity.type for sentence in (*found, *wanted) for entity in sentence})
+    predicted_spans, wanted = _paired(predicted, gold)
+    counts = _count(predicted_spans, wanted)
+    types = sorted({entity.type for sentence in (*predicted_spans, *wanted) for entity in sentence})
     return [
         _f1("f1", counts),
         _ratio("precision", counts.correct, counts.predicted),
         _ratio("recall", counts.correct, counts.gold),
-        *(_f1(f"f1.{one}", _count(_of_type(one, found), _of_type(one, wanted))) for one in types),
+        *(
+            _f1(f"f1.{entity_type}", _count(_of_type(entity_type, predicted_spans), _of_type(entity_type, wanted)))
+            for entity_type in types
+        ),
     ]
 
 
@@ -86,8 +89,8 @@ def _paired(predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -
 def _count(predicted: _Entities, gold: _Entities) -> SpanCounts:
     pairs = list(zip(predicted, gold, strict=True))
     return SpanCounts(
-        np.asarray([len(found & wanted) for found, wanted in pairs], dtype=np.int64),
-        np.asarray([len(found) for found, _ in pairs], dtype=np.int64),
+        np.asarray([len(spans & wanted) for spans, wanted in pairs], dtype=np.int64),
+        np.asarray([len(spans) for spans, _ in pairs], dtype=np.int64),
         np.asarray([len(wanted) for _, wanted in pairs], dtype=np.int64),
     )
 

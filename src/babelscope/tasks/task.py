@@ -36,9 +36,9 @@ def ratio_score(measure: str, numerators: ArrayLike, denominators: ArrayLike) ->
         numerators: [sentences], such as the words that were right.
         denominators: [sentences], such as all words; at least as much.
     """
-    found = bca_interval(numerators, denominators)
+    interval = bca_interval(numerators, denominators)
     above, below = (tuple(np.asarray(counts, dtype=np.int64).tolist()) for counts in (numerators, denominators))
-    return Score(measure, found.mean, "share", found.low, found.high, above, below)
+    return Score(measure, interval.mean, "share", interval.low, interval.high, above, below)
 
 
 class Objective(Protocol):

@@ -44,9 +44,9 @@ def single_root_trees(scores: NDArray[np.floating], lengths: NDArray[np.integer]
         possible = _possible(words, lengths[chunk])
         candidates = np.where(possible, scores[chunk], -np.inf).astype(np.float64, copy=False)
         _check_scores(candidates, start)
-        found = _decode(_in_reach(candidates, possible), lengths[chunk])
-        _check_allowed(found, candidates, start)
-        heads[chunk] = found[:, 1:]
+        trees = _decode(_in_reach(candidates, possible), lengths[chunk])
+        _check_allowed(trees, candidates, start)
+        heads[chunk] = trees[:, 1:]
     return heads
 
 

@@ -38,8 +38,8 @@ def _plain(nominal: Nominal) -> Nominal:
 def nominals(clause: Clause) -> dict[str, Nominal]:
     """Subject, object and oblique, by these names, as far as the clause has them."""
     oblique = clause.obliques[0][1] if clause.obliques else None
-    found = {"subject": clause.subject, "object": clause.object, "oblique": oblique}
-    return {site: nominal for site, nominal in found.items() if nominal}
+    by_site = {"subject": clause.subject, "object": clause.object, "oblique": oblique}
+    return {site: nominal for site, nominal in by_site.items() if nominal}
 
 
 def with_nominal(clause: Clause, site: str, nominal: Nominal) -> Clause:
@@ -200,12 +200,12 @@ def _draw_adjunct(chance: Chance, verb: Concept) -> tuple[tuple[str, Nominal], .
 
 
 def _other_head(chance: Chance, clause: Clause, others: Callable[[Concept], list[Concept]]) -> Clause | None:
-    found = {site: others(nominal.head) for site, nominal in nominals(clause).items() if _is_noun(nominal)}
-    sites = [site for site, options in found.items() if options]
+    choices = {site: others(nominal.head) for site, nominal in nominals(clause).items() if _is_noun(nominal)}
+    sites = [site for site, options in choices.items() if options]
     if not sites:
         return None
     site = chance.pick(sites)
-    return with_nominal(clause, site, replace(nominals(clause)[site], head=chance.pick(found[site])))
+    return with_nominal(clause, site, replace(nominals(clause)[site], head=chance.pick(choices[site])))
 
 
 def _other_adjective(chance: Chance, clause: Clause) -> Clause | None:
@@ -216,7 +216,7 @@ def _other_adjective(chance: Chance, clause: Clause) -> Clause | None:
     nominal = nominals(clause)[site]
     old = chance.pick(nominal.adjectives)
     others = [other for other in _unrelated(old, nominal.head.category) if other not in nominal.adjectives]
-    adjectives = tuple(chance.pick(others) if one is old else one for one in nominal.adjectives)
+    adjectives = tuple(chance.pick(others) if adjective is old else adjective for adjective in nominal.adjectives)
     return with_nominal(clause, site, replace(nominal, adjectives=adjectives))
 
 

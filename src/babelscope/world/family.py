@@ -110,5 +110,5 @@ def typological_distance(first: str, second: str) -> float:
     """Share of the grammar's word-order and category features (not suffixes) in which two languages differ."""
     suffixes = {"plural", "verb_plural", "past", "accusative", "adjective_plural"}
     features = [field.name for field in fields(Grammar) if field.name not in suffixes]
-    one, other = LANGUAGES[first].grammar, LANGUAGES[second].grammar
-    return sum(getattr(one, name) != getattr(other, name) for name in features) / len(features)
+    grammar, other = LANGUAGES[first].grammar, LANGUAGES[second].grammar
+    return sum(getattr(grammar, name) != getattr(other, name) for name in features) / len(features)

@@ -90,9 +90,9 @@ def _related(chance: Chance) -> tuple[Clause, Clause]:
     return (first, second) if chance.happens(0.5) else (second, first)
 
 
-def _longer(one: Clause, other: Clause) -> int:
+def _longer(clause: Clause, other: Clause) -> int:
     """1, 0 or -1: whether one clause says more things than the other."""
-    difference = _extras(one) - _extras(other)
+    difference = _extras(clause) - _extras(other)
     return (difference > 0) - (difference < 0)
 
 
@@ -122,7 +122,10 @@ def _draw_polar(chance: Chance, polar_predicate: bool, polarity: int, negated: b
     while True:
         clause = draw_plain(chance, negated)
         adjectives = [adjective for nominal in nominals(clause).values() for adjective in nominal.adjectives]
-        if (clause.predicate.polarity, [one.polarity for one in adjectives if one.polarity]) == wanted:
+        if (
+            clause.predicate.polarity,
+            [adjective.polarity for adjective in adjectives if adjective.polarity],
+        ) == wanted:
             return clause
 
 

@@ -45,24 +45,26 @@ def _draw(chance: Chance, kind: Kind, same: bool) -> tuple[Clause, Clause]:
 def _conjuncts(chance: Chance, same: bool) -> tuple[Clause, Clause] | None:
     """`A and B see C` as `B and A see C`; a miss is `A and C see B`."""
     clause, other = draw_plain(chance, chance.happens(0.2)), draw_plain(chance)
-    one, two, thing = nominals(clause)["subject"], nominals(other)["subject"], clause.object
-    if not thing or "PRON" in (one.head.upos, two.head.upos, thing.head.upos):
+    subject, other_subject, thing = nominals(clause)["subject"], nominals(other)["subject"], clause.object
+    if not thing or "PRON" in (subject.head.upos, other_subject.head.upos, thing.head.upos):
         return None
 
     def said(first: Nominal, second: Nominal, third: Nominal) -> Clause:
         return replace(clause, subject=replace(first, conjunct=("and", second)), object=third)
 
-    return said(one, two, thing), said(two, one, thing) if same else said(one, thing, two)
+    return said(subject, other_subject, thing), said(other_subject, subject, thing) if same else said(
+        subject, thing, other_subject
+    )
 
 
 def _clauses(chance: Chance, same: bool) -> tuple[Clause, Clause] | None:
     """`A sleeps, and B runs` as `B runs, and A sleeps`; a miss is `B sleeps, and A runs`."""
-    one, two = (_bare(draw_plain(chance, chance.happens(0.2))) for _ in range(2))
-    if one.object or two.object:
+    clause, other = (_bare(draw_plain(chance, chance.happens(0.2))) for _ in range(2))
+    if clause.object or other.object:
         return None
     word = chance.pick(("and", "or"))
-    turned = replace(one, subject=two.subject, coordinate=(word, replace(two, subject=one.subject)))
-    return replace(one, coordinate=(word, two)), replace(two, coordinate=(word, one)) if same else turned
+    turned = replace(clause, subject=other.subject, coordinate=(word, replace(other, subject=clause.subject)))
+    return replace(clause, coordinate=(word, other)), replace(other, coordinate=(word, clause)) if same else turned
 
 
 def _bare(clause: Clause) -> Clause:

@@ -69,7 +69,7 @@ def examples() -> dict[str, Clause]:
     """English translation -> meaning."""
     verb = {name: concept("VERB", name) for name in ("love", "see", "buy", "hope", "find", "sing")}
     bought = Clause(verb["buy"], None, the("apple", None, plural=True, number="three"), tense="past")
-    found = Clause(
+    finding = Clause(
         verb["find"],
         the("friend", "a", conjunct=("and", the("teacher"))),
         the("house"),
@@ -89,7 +89,7 @@ def examples() -> dict[str, Clause]:
             tense="past",
         ),
         "I hope that a friend and the teacher will quickly find the house.": Clause(
-            verb["hope"], Nominal(concept("PRON", "I")), complement=found
+            verb["hope"], Nominal(concept("PRON", "I")), complement=finding
         ),
         "This story is not a secret, because 12 singers sang!": Clause(
             concept("NOUN", "secret"),

@@ -122,7 +122,7 @@ class World:
         grammars = [(self.member(code).grammar, self._inflect(code)) for code in (first, second)]
         meanings = islice(self._meanings("parallel text", "all"), count)
         said = ([_said(realise(meaning, grammar), inflect) for grammar, inflect in grammars] for meaning in meanings)
-        return [(one, other) for one, other in said]
+        return [(text, translation) for text, translation in said]
 
     def member(self, language: str) -> Member:
         """The definition of a language by its code; an unknown code is an `InputError`."""

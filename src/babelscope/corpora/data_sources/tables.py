@@ -43,8 +43,8 @@ class Tables(DataSource):
 def _of_folder(name: str, folder: Path, split: Split) -> Path:
     """A split's own file, or of `dev` where there is none, that of `train`."""
     wanted: tuple[Split, ...] = ("dev", "train") if split == "dev" else (split,)
-    files = [folder / f"{one}.tsv{ending}" for one in wanted for ending in ("", ".gz")]
+    files = [folder / f"{part}.tsv{ending}" for part in wanted for ending in ("", ".gz")]
     if path := next(filter(Path.is_file, files), None):
         return path
-    there = ", ".join(one for one in SPLITS if any((folder / f"{one}.tsv{end}").is_file() for end in ("", ".gz")))
+    there = ", ".join(part for part in SPLITS if any((folder / f"{part}.tsv{end}").is_file() for end in ("", ".gz")))
     raise InputError(f"{name}: the folder has no {wanted[0]}.tsv; it has the splits {there or 'none'}")

@@ -33,7 +33,7 @@ class BagOfWords(BaselineRule):
         of_classes = isinstance(examples[0].label, str)
         regression = LogisticRegression(max_iter=2000) if of_classes else Ridge(solver="lsqr")
         pipeline = make_pipeline(DictVectorizer(), regression)
-        pipeline.fit([word_counts(one.text) for one in examples], [one.label for one in examples])
+        pipeline.fit([word_counts(example.text) for example in examples], [example.label for example in examples])
         # The regression refuses to predict nothing.
         return lambda texts: pipeline.predict([word_counts(text) for text in texts]).tolist() if texts else []
 

@@ -56,13 +56,17 @@ class BiLstmParsing(Parsing):
     @cached_property
     def examples(self) -> TrainingWords:
         """The training sentences that have words."""
-        return TrainingWords.of(self.parser.backbone.vocabulary, [one.forms for one in self.sentences if one.words])
+        return TrainingWords.of(
+            self.parser.backbone.vocabulary, [sentence.forms for sentence in self.sentences if sentence.words]
+        )
 
     @cached_property
     def held_out(self) -> dict[str, EncodedWords]:
         """The dev sentences."""
         vocabulary = self.parser.backbone.vocabulary
-        return {name: EncodedWords.of(vocabulary, [one.forms for one in part]) for name, part in self.dev.items()}
+        return {
+            name: EncodedWords.of(vocabulary, [sentence.forms for sentence in part]) for name, part in self.dev.items()
+        }
 
     @property
     def lengths(self) -> NDArray[np.int64]:

@@ -81,8 +81,10 @@ def evaluate_bilstm_tagger(tagger: BiLstmTagger, sentences: Sequence[Tagged]) ->
         InputError: there is no word.
     """
     sentences = _with_words(sentences)
-    right = _right(tagger.predict([one.words for one in sentences]), [one.labels for one in sentences])
-    total = [len(one.words) for one in sentences]
+    right = _right(
+        tagger.predict([sentence.words for sentence in sentences]), [sentence.labels for sentence in sentences]
+    )
+    total = [len(sentence.words) for sentence in sentences]
     return [ratio_score("accuracy", right, total), Score("words", sum(total), "words")]
 
 
@@ -93,8 +95,8 @@ def evaluate_bilstm_ner(tagger: BiLstmTagger, sentences: Sequence[Tagged]) -> li
         InputError: there is no word, or a gold label is not BIO.
     """
     sentences = _with_words(sentences)
-    predicted = tagger.predict([one.words for one in sentences])
-    scores = span_scores(predicted, [one.labels for one in sentences])
+    predicted = tagger.predict([sentence.words for sentence in sentences])
+    scores = span_scores(predicted, [sentence.labels for sentence in sentences])
     return [*scores, Score("words", sum(map(len, predicted)), "words")]
 
 
@@ -120,7 +122,9 @@ class BiLstmTagging:
     @cached_property
     def examples(self) -> TrainingWords:
         """The training sentences that have words."""
-        return TrainingWords.of(self.tagger.backbone.vocabulary, [one.words for one in self.sentences if one.words])
+        return TrainingWords.of(
+            self.tagger.backbone.vocabulary, [sentence.words for sentence in self.sentences if sentence.words]
+        )
 
     @cached_property
     def gold(self) -> Pieces:
@@ -130,13 +134,17 @@ class BiLstmTagging:
             raise InputError(
                 f"label {min(strange)!r} in the training data: the tagger has {', '.join(sorted(classes))}"
             )
-        return Pieces.of([[classes[label] for label in one.labels] for one in self.sentences if one.words], -1)
+        return Pieces.of(
+            [[classes[label] for label in sentence.labels] for sentence in self.sentences if sentence.words], -1
+        )
 
     @cached_property
     def held_out(self) -> dict[str, EncodedWords]:
         """The dev sentences."""
         vocabulary = self.tagger.backbone.vocabulary
-        return {name: EncodedWords.of(vocabulary, [one.words for one in part]) for name, part in self.dev.items()}
+        return {
+            name: EncodedWords.of(vocabulary, [sentence.words for sentence in part]) for name, part in self.dev.items()
+        }
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -156,7 +164,7 @@ class BiLstmTagging:
         """The measure on each dev set."""
         values = {}
         for name, encoded in self.held_out.items():
-            predicted, gold = predict_labels(model, encoded), [one.labels for one in self.dev[name]]
+            predicted, gold = predict_labels(model, encoded), [sentence.labels for sentence in self.dev[name]]
             right, words = sum(_right(predicted, gold)), int(encoded.lengths.sum())
             values[name] = count_spans(predicted, gold).f1 if self.measure == "f1" else right / words
         return values
@@ -165,13 +173,13 @@ class BiLstmTagging:
 def _right(predicted: Labels, gold: Labels) -> list[int]:
     """[sentences]: words with the gold label."""
     return [
-        sum(given == label for given, label in zip(found, wanted, strict=True))
-        for found, wanted in zip(predicted, gold, strict=True)
+        sum(given == label for given, label in zip(labels, wanted, strict=True))
+        for labels, wanted in zip(predicted, gold, strict=True)
     ]
 
 
 def _with_words(sentences: Sequence[Tagged]) -> list[Tagged]:
-    some = [one for one in sentences if one.words]
+    some = [sentence for sentence in sentences if sentence.words]
     if not some:
         raise InputError("no word to tag: the evaluation data is empty")
     return some

@@ -34,7 +34,7 @@ class Tagging(TaskKind):
     ) -> Task:
         column, colon, key = label.partition(":")
         if column not in LABEL_COLUMNS or (colon and not (key and column in KEYED_COLUMNS)):
-            keyed = ", ".join(f"{one}:NAME" for one in KEYED_COLUMNS)
+            keyed = ", ".join(f"{keyed_column}:NAME" for keyed_column in KEYED_COLUMNS)
             raise InputError(
                 f"the label {label!r} is no column of words; there are {', '.join(LABEL_COLUMNS)}, {keyed}"
             )
