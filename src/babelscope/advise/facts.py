@@ -88,7 +88,9 @@ def published(language: str, script: str | None) -> list[str]:
     read = f" (the study had {sizes[language]:,.0f} sentences of raw text)" if language in sizes else ""
     if language in verdicts:
         return [f"{language_name(language)}: {verdicts[language]} for mBERT{read}"]
-    alike = [f"{language_name(code)}: {found} for mBERT" for code, found in verdicts.items() if _script(code) == script]
+    alike = [
+        f"{language_name(code)}: {verdict} for mBERT" for code, verdict in verdicts.items() if _script(code) == script
+    ]
     return [*([f"{language_name(language)}: no verdict is recorded here{read}"] if read else []), *alike]
 
 

@@ -15,7 +15,7 @@ def pearson(predicted: Numbers, gold: Numbers) -> Numbers:
     import numpy as np
 
     constant = _constant(predicted) | _constant(gold)
-    x, y = (one - one.mean(-1, dtype=np.float64, keepdims=True) for one in (predicted, gold))
+    x, y = (numbers - numbers.mean(-1, dtype=np.float64, keepdims=True) for numbers in (predicted, gold))
     xy, xx, yy = (np.einsum("...i,...i->...", *two) for two in ((x, y), (x, x), (y, y)))
     spread = np.sqrt(xx) * np.sqrt(yy)
     constant |= spread == 0  # squares of the tiniest differences vanish

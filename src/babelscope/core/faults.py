@@ -47,7 +47,7 @@ class Faults:
     def resolve_all(self, path: str, find: Callable[[str], T], names: Iterable[str]) -> tuple[T, ...]:
         """What `find` returns of each name, those left out that it does not find."""
         resolved = (self.resolve(f"{path}.{k}", find, name) for k, name in enumerate(names))
-        return tuple(one for one in resolved if one is not None)
+        return tuple(value for value in resolved if value is not None)
 
     def report(self, study: str) -> None:
         """End with all that was noted, if anything was.

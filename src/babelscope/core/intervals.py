@@ -66,10 +66,10 @@ def geometric_interval(values: Sequence[float], *, confidence: float = 0.95) -> 
         raise ValueError(f"a geometric mean is of positive values, not {min(values)}")
     if len(values) == 1:  # itself, to the last digit
         return student_t_interval(values)
-    found = student_t_interval(np.log(np.asarray(values, dtype=np.float64)).tolist(), confidence=confidence)
+    log_interval = student_t_interval(np.log(np.asarray(values, dtype=np.float64)).tolist(), confidence=confidence)
     with np.errstate(over="ignore"):  # a bound beyond all numbers is infinite
-        low, high = (None if end is None else float(np.exp(end)) for end in (found.low, found.high))
-    return Interval(math.exp(found.mean), low, high, None, found.n)
+        low, high = (None if end is None else float(np.exp(end)) for end in (log_interval.low, log_interval.high))
+    return Interval(math.exp(log_interval.mean), low, high, None, log_interval.n)
 
 
 def difference_interval(a: Mapping[int, float], b: Mapping[int, float], *, confidence: float = 0.95) -> Interval:
@@ -148,12 +148,12 @@ def bca_interval(
     def share(c: NDArray[Any], w: NDArray[Any], axis: int = -1) -> NDArray[Any]:
         return c.sum(axis) / w.sum(axis)
 
-    found = bootstrap(
+    resampled = bootstrap(
         (right, words), share, paired=True, vectorized=True, n_resamples=resamples, batch=BATCH,
         confidence_level=confidence, method="BCa", rng=np.random.default_rng(seed),
     )  # fmt: skip
-    low, high = (float(bound) for bound in found.confidence_interval)
-    return Interval(ratio, low, high, float(found.standard_error), len(words))
+    low, high = (float(bound) for bound in resampled.confidence_interval)
+    return Interval(ratio, low, high, float(resampled.standard_error), len(words))
 
 
 def paired_interval(
@@ -174,14 +174,14 @@ def paired_interval(
     from scipy.stats import bootstrap
 
     with np.errstate(invalid="ignore"), warnings.catch_warnings(action="ignore"):  # bounds that are NaN say it all
-        found = bootstrap(
+        resampled = bootstrap(
             (a, b), lambda x, y, axis=-1: statistic(x, y), paired=True, vectorized=True, n_resamples=resamples,
             batch=BATCH, confidence_level=confidence, method="BCa", rng=np.random.default_rng(seed),
         )  # fmt: skip
-    low, high = (float(bound) for bound in found.confidence_interval)
+    low, high = (float(bound) for bound in resampled.confidence_interval)
     if not (math.isfinite(low) and math.isfinite(high)):
         return Interval(value, None, None, None, len(a))
-    return Interval(value, low, high, float(found.standard_error), len(a))
+    return Interval(value, low, high, float(resampled.standard_error), len(a))
 
 
 def mean_ratio(counts: ArrayLike, *, confidence: float = 0.95) -> Interval:
@@ -211,15 +211,16 @@ def paired_gain(
     Raises:
         ValueError: the sides differ in seeds or sentences, or have none.
     """
-    one, other = (np.asarray(side, dtype=np.float64) for side in (first, second))
-    if one.shape != other.shape or one.ndim != 3 or not one.size:
-        raise ValueError(f"needs [2, seeds, sentences] of the same seeds and sentences: {one.shape} and {other.shape}")
-    seeds, sentences = one.shape[1:]
-    gains = _gains(one, other, np.ones((1, sentences)))[:, 0]  # [seeds]
+    first_counts, second_counts = (np.asarray(side, dtype=np.float64) for side in (first, second))
+    if first_counts.shape != second_counts.shape or first_counts.ndim != 3 or not first_counts.size:
+        shapes = f"{first_counts.shape} and {second_counts.shape}"
+        raise ValueError(f"needs [2, seeds, sentences] of the same seeds and sentences: {shapes}")
+    seeds, sentences = first_counts.shape[1:]
+    gains = _gains(first_counts, second_counts, np.ones((1, sentences)))[:, 0]  # [seeds]
     generator, drawn = np.random.default_rng(seed), []
     for start in range(0, resamples, BATCH):
         weights = generator.multinomial(sentences, np.full(sentences, 1 / sentences), min(BATCH, resamples - start))
-        drawn.append(_gains(one, other, weights).mean(axis=0))
+        drawn.append(_gains(first_counts, second_counts, weights).mean(axis=0))
     by_sentence = float(np.concatenate(drawn).var(ddof=1))
     by_seed = float(gains.var(ddof=1)) / seeds if seeds > 1 else 0.0
     gain, error = float(gains.mean()), math.sqrt(by_sentence + by_seed)
@@ -230,9 +231,9 @@ def paired_gain(
     return _around(gain, error, error, freedom, sentences, confidence)
 
 
-def _gains(one: NDArray[np.float64], other: NDArray[np.float64], weights: NDArray[Any]) -> NDArray[np.float64]:
+def _gains(first: NDArray[np.float64], second: NDArray[np.float64], weights: NDArray[Any]) -> NDArray[np.float64]:
     """[seeds, resamples]: one side's ratio minus the other's, sentences counted so often."""
-    return _ratios(one, weights) - _ratios(other, weights)
+    return _ratios(first, weights) - _ratios(second, weights)
 
 
 def _ratios(side: NDArray[np.float64], weights: NDArray[Any]) -> NDArray[np.float64]:

@@ -81,15 +81,15 @@ def _located(kind: type[Declaration], location: list[str]) -> tuple[list[str], l
     path: list[str] = []
     kinds, is_name = [kind], False
     for part in location:
-        meant = [one for one in kinds if len(kinds) > 1 and _tag(one) == part] or _registered(kinds, part)
+        meant = [option for option in kinds if len(kinds) > 1 and _tag(option) == part] or _registered(kinds, part)
         if meant or part.startswith(("<", "[")):  # a tag; "the key"
             kinds = meant or kinds
             continue
         path.append(part)
-        fields = [] if is_name else [one.model_fields[part] for one in kinds if part in one.model_fields]
+        fields = [] if is_name else [option.model_fields[part] for option in kinds if part in option.model_fields]
         kinds = [inside for field in fields for inside in _declarations_in(field.annotation)] or kinds
         is_name = any(get_origin(field.annotation) is dict for field in fields)
-    return path, sorted({name for one in kinds for name in one.model_fields})
+    return path, sorted({name for option in kinds for name in option.model_fields})
 
 
 def _registered(families: list[type[Declaration]], part: str) -> list[type[Declaration]]:

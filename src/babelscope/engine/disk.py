@@ -35,10 +35,10 @@ def verify(path: Path, recorded: Mapping[str, Any], read: bool = False) -> bytes
     with explained(path):
         try:
             content = path.read_bytes() if read else b""
-            found = sha256(content).hexdigest() if read else file_digest(path)
+            digest = sha256(content).hexdigest() if read else file_digest(path)
         except FileNotFoundError:
             raise damaged(path) from None
-    if found != recorded["sha256"]:
+    if digest != recorded["sha256"]:
         raise damaged(path)
     return content
 

@@ -28,11 +28,11 @@ def expected_bytes(plan: Plan) -> dict[str, int | None]:
 
     A kind that writes a handful of rows a step counts these alone.
     """
-    found: dict[str, int | None] = {}
+    sizes: dict[str, int | None] = {}
     for step in plan.steps.values():
-        known, added = found.setdefault(type(step).__name__, 0), _of(step)
-        found[type(step).__name__] = None if known is None or added is None else known + added
-    return found
+        known, added = sizes.setdefault(type(step).__name__, 0), _of(step)
+        sizes[type(step).__name__] = None if known is None or added is None else known + added
+    return sizes
 
 
 def expected_steps(step: Tune) -> int:

@@ -65,21 +65,21 @@ def _of_angles(rows: Iterable[Row]) -> list[Row]:
 
 def _of_comparisons(rows: Iterable[Row]) -> list[Row]:
     """`accuracy gain: CLAIM`."""
-    found = []
+    upgraded = []
     for row in _with_intervals(rows):
         measure, gain, claim = row.measure.partition(" gain: ")
-        found.append(row.labelled(measure=f"{measure} gain", claim=claim) if gain else row)
-    return found
+        upgraded.append(row.labelled(measure=f"{measure} gain", claim=claim) if gain else row)
+    return upgraded
 
 
 def _of_words(rows: Iterable[Row]) -> list[Row]:
     """`world:qaa-qab 17`."""
-    found = []
+    upgraded = []
     for row in rows:
         dataset, _, word = (row.dataset or "").rpartition(" ")
         packed = row.measure.startswith("t-SNE ") and row.word is None
-        found.append(row.labelled(dataset=dataset, word=int(word)) if packed else row)
-    return found
+        upgraded.append(row.labelled(dataset=dataset, word=int(word)) if packed else row)
+    return upgraded
 
 
 _UPGRADES: dict[str, Callable[[Sequence[Row]], list[Row]]] = {

@@ -20,10 +20,10 @@ def find_key(store: Store, digits: str) -> str:
     """
     if not re.fullmatch("[0-9a-f]{4,64}", digits):
         raise InputError(f"{digits!r} is neither a folder nor the key of a result: 4 to 64 of the digits 0-9 and a-f")
-    found = [path.name for path in (store.folder / "results").glob(f"{digits[:2]}/{digits}*")]
-    if len(found) != 1:
-        raise InputError(f"{digits}: {len(found) or 'no'} results in {store.folder} begin with it; give one key")
-    return found[0]
+    keys = [path.name for path in (store.folder / "results").glob(f"{digits[:2]}/{digits}*")]
+    if len(keys) != 1:
+        raise InputError(f"{digits}: {len(keys) or 'no'} results in {store.folder} begin with it; give one key")
+    return keys[0]
 
 
 def recall(store: Store, key: str) -> Step:
@@ -49,7 +49,7 @@ def _step(about: dict[str, Any], store: Store) -> Step:
 
 def _field(value: Any, store: Store) -> Any:
     if isinstance(value, list):
-        return [_field(one, store) for one in value]
+        return [_field(entry, store) for entry in value]
     if not isinstance(value, dict) or value.get("step") not in STEPS:
         return value
     return recall(store, value["key"]) if "key" in value else _step(value, store)

@@ -254,13 +254,13 @@ def _move_folder(draft: Path, target: Path) -> None:
 def versions() -> dict[str, str]:
     """Versions of Python and of the libraries that numbers depend on, read without importing them."""
     names = ("babelscope", "torch", "transformers", "tokenizers", "numpy")
-    found = {"python": platform.python_version()}
+    installed = {"python": platform.python_version()}
     for name in names:
         try:
-            found[name] = metadata.version(name)
+            installed[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 def _row_line(row: Row) -> str:

@@ -142,8 +142,8 @@ def _field(step: Step, name: str) -> dict[str, Any]:
     value = getattr(step, name)
     if isinstance(value, Step):
         return {name: _input(value)}
-    if isinstance(value, tuple) and value and all(isinstance(one, Step) for one in value):
-        return {name: [_input(one) for one in value]}
+    if isinstance(value, tuple) and value and all(isinstance(input_step, Step) for input_step in value):
+        return {name: [_input(input_step) for input_step in value]}
     return step.model_dump(mode="json", include={name}, serialize_as_any=True)
 
 

@@ -122,7 +122,7 @@ def show_section(section: Section, console: Console) -> None:
         console.print(f"- {purpose}:", markup=False, highlight=False)
         for line in lines:
             console.print(f"    {line}", markup=False, highlight=False)
-    for one in section.tables:
+    for table in section.tables:
         console.print(
-            table_of(tuple(one.headers), [tuple(cell.text for cell in line) for line in one.lines], one.numeric)
+            table_of(tuple(table.headers), [tuple(cell.text for cell in line) for line in table.lines], table.numeric)
         )

@@ -189,7 +189,7 @@ def _machine() -> list[tuple[str, ...]]:
     import torch
 
     memory = psutil.virtual_memory()
-    found = torch.cpu.get_capabilities()
+    capabilities = torch.cpu.get_capabilities()
     cuda = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
     return [
         ("cores", f"{usable_cores()} usable, {psutil.cpu_count(logical=False) or 'unknown number'} physical"),
@@ -197,8 +197,8 @@ def _machine() -> list[tuple[str, ...]]:
         ("system", platform.platform()),
         ("Python", platform.python_version()),
         ("torch", torch.__version__),
-        ("CPU", f"{found.get('cpu_name', platform.processor())}, {torch.backends.cpu.get_cpu_capability()}"),
-        ("instructions", ", ".join(name for name in CAPABILITIES if found.get(name)) or "none of use here"),
+        ("CPU", f"{capabilities.get('cpu_name', platform.processor())}, {torch.backends.cpu.get_cpu_capability()}"),
+        ("instructions", ", ".join(name for name in CAPABILITIES if capabilities.get(name)) or "none of use here"),
         ("CUDA devices", ", ".join(cuda) or "none: leave tuning.device at cpu"),
     ]
 

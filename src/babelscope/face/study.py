@@ -44,7 +44,7 @@ class Study(declared_study.Study):
         Raises:
             StudyError: unknown keys or values that are not allowed, all of them at once, each with its path.
         """
-        given = {"name": name, "encoders": [_declared(one) for one in encoders], **more}
+        given = {"name": name, "encoders": [_declared(encoder) for encoder in encoders], **more}
         if tasks is not None:
             given["tasks"] = tasks
         declare(lambda: super(Study, self).__init__(**given), "study", declared_study.Study)

@@ -161,11 +161,13 @@ def interpolate(
         raise InputError("interpolate: give places on the line, such as [0, 0.5, 1]")
     names = [evaluate] if isinstance(evaluate, str) else evaluate or _trained_on(origin, end)
     (transfer,) = origin.study.tasks.values()
-    found = [
+    evaluated = [
         datasets.find(first.task, name, split, sentences, origin.study.world_seed, transfer.entity_types)
         for name in names
     ]
-    data = tuple(datasets.limited(one, first.entity_types) if first.entity_types else one for one in found)
+    data = tuple(
+        datasets.limited(dataset, first.entity_types) if first.entity_types else dataset for dataset in evaluated
+    )
     return _computed([Surface(models=(first, second), part=part, points=points, data=data)], origin.store, jobs)
 
 

@@ -87,10 +87,10 @@ def rows(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE
     from babelscope.report import write_rows
 
     job = job_of(name, with_, store)
-    found = job.rows()
+    study_rows = job.rows()
     _note_missing(job)
-    write_rows(found, output)
-    out.print(f"{len(found)} rows in {output}", highlight=False)
+    write_rows(study_rows, output)
+    out.print(f"{len(study_rows)} rows in {output}", highlight=False)
 
 
 def report(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
