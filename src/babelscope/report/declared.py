@@ -48,28 +48,30 @@ def report_of(
             )
             for contrast in study.contrasts
         ],
-        surgeries=_operations(published) | {one.name: one.operations for one in study.surgeries if one},
+        surgeries=_operations(published) | {surgery.name: surgery.operations for surgery in study.surgeries if surgery},
         recipes={
-            one.name: ADAPTED if isinstance(one, Adaptation) else SCRATCH
-            for one in study.encoders
-            if not isinstance(one, str)
+            encoder.name: ADAPTED if isinstance(encoder, Adaptation) else SCRATCH
+            for encoder in study.encoders
+            if not isinstance(encoder, str)
         },
         schedules=_read(parse_schedule, (row.schedule for row in published))
-        | {one.name: one for one in study.schedules if one},
+        | {schedule.name: schedule for schedule in study.schedules if schedule},
     )
 
 
 def _operations(published: Iterable[Row]) -> dict[str, tuple[Operation, ...]]:
     """Published rows name an operation by its text."""
-    return {name: (one,) for name, one in _read(parse_operation, (row.surgery for row in published)).items()}
+    return {
+        name: (operation,) for name, operation in _read(parse_operation, (row.surgery for row in published)).items()
+    }
 
 
 def _read(parse: Callable[[str], Value], names: Iterable[str | None]) -> dict[str, Value]:
     """What can be read of names that are declarations as text; other names stand for what the study declares."""
-    found: dict[str, Value] = {}
+    parsed: dict[str, Value] = {}
     for name in dict.fromkeys(name for name in names if name):
         try:
-            found[name] = parse(name)
+            parsed[name] = parse(name)
         except InputError:
             continue
-    return found
+    return parsed

@@ -78,7 +78,7 @@ def _stems(stem: str, figures: Sequence[Figure]) -> list[str]:
     for figure in figures:
         name = "-".join(filter(None, [stem, file_name(figure.title) if figure.name is None else figure.name]))
         numbered = (f"{name}-{k}" for k in count(2))
-        stems.append(name if name not in stems else next(one for one in numbered if one not in stems))
+        stems.append(name if name not in stems else next(candidate for candidate in numbered if candidate not in stems))
     return stems
 
 

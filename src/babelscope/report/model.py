@@ -99,11 +99,11 @@ class Report:
 
     @cached_property
     def _datasets(self) -> Mapping[str | None, set[str]]:
-        found: dict[str | None, set[str]] = defaultdict(set)
+        datasets: dict[str | None, set[str]] = defaultdict(set)
         for row in filter(is_score, self.rows):
             if row.dataset:
-                found[row.language].add(row.dataset)
-        return found
+                datasets[row.language].add(row.dataset)
+        return datasets
 
     @cached_property
     def _varying(self) -> list[str]:
@@ -111,11 +111,11 @@ class Report:
         trained = [row for row in self.rows if is_score(row) or row.kind in ("curve", "probe")]
         # Of a model that was tuned, no schedule is one as well: everything is trained.
         tuned = [row for row in trained if row.schedule or (row.seed is not None and row.train_languages)]
-        found: dict[str, set[Any]] = {
+        varied: dict[str, set[Any]] = {
             "schedule": {row.schedule for row in tuned},
             "trained_on": {row.trained_on for row in trained} - {""},
         }
-        return [name for name, values in found.items() if len(values) > 1]
+        return [name for name, values in varied.items() if len(values) > 1]
 
 
 @dataclass(frozen=True)

@@ -36,9 +36,9 @@ def kinds_of(report: Report, rows: Sequence[Row], *, named: Sequence[str] = ()) 
     values: dict[str, dict[object, set[object]]] = {name: defaultdict(set) for name in WHICH if name not in named}
     for row in rows:
         key = alike(row)
-        for name, found in values.items():
-            found[key].add(getattr(row, name))
-    telling = [name for name, found in values.items() if any(len(different) > 1 for different in found.values())]
+        for name, by_key in values.items():
+            by_key[key].add(getattr(row, name))
+    telling = [name for name, by_key in values.items() if any(len(different) > 1 for different in by_key.values())]
 
     def kind_of(row: Row) -> Kind:
         details = [f"{name} {value}" for name in WHAT if (value := getattr(row, name)) is not None]

@@ -79,12 +79,12 @@ def section(*kinds: str, claims: Claim | None = None, order: int = 200) -> Calla
 def sections_of(report: Report) -> list[Section]:
     """All sections that the report has something for. Every row is claimed by one at most, the first that does."""
     import_plugins()
-    left, found = list(report.rows), []
-    for one in sorted(REGISTERED.values(), key=lambda registered: registered.order):
-        own = [row for row in left if one.claims(row)]
-        written = [part for part in one.write(report, own) if part]
-        found += written
+    left, sections = list(report.rows), []
+    for candidate in sorted(REGISTERED.values(), key=lambda registered: registered.order):
+        own = [row for row in left if candidate.claims(row)]
+        written = [part for part in candidate.write(report, own) if part]
+        sections += written
         if written and own:
             taken = set(map(id, own))
             left = [row for row in left if id(row) not in taken]
-    return found
+    return sections

@@ -59,8 +59,8 @@ class Effect(NamedTuple):
 @section(order=10)
 def contrasts(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
     """What the study looks for, and whether it shows."""
-    if found := effects(report):
-        yield Section("What the study looks for", claims(found), tables=[effect_table(found)])
+    if listed := effects(report):
+        yield Section("What the study looks for", claims(listed), tables=[effect_table(listed)])
 
 
 def effects(report: Report) -> list[Effect]:
@@ -68,49 +68,49 @@ def effects(report: Report) -> list[Effect]:
 
     Both sides are averaged over the places that both have, and compared by seed. Over tasks, a task counts once.
     """
-    found = []
+    listed = []
     for contrast in report.contrasts:
         each = _settings(report.scores, contrast)
-        first, second = (" ".join(filter(None, one)) for one in (contrast.first, contrast.second))
+        first, second = (" ".join(filter(None, side)) for side in (contrast.first, contrast.second))
         compared = _overall(each) | each
-        found += [
+        listed += [
             Effect(contrast.claim, first, second, setting.task, _where(setting, compared), sides.unit, sides.interval)
             for setting, sides in compared.items()
         ]
-    return found
+    return listed
 
 
-def claims(found: Sequence[Effect]) -> list[str]:
+def claims(listed: Sequence[Effect]) -> list[str]:
     """For every claim, over all tasks (or on the one task there is), what shows and what does not."""
     groups: dict[str, list[Effect]] = {}
-    for one in found:
-        groups.setdefault(one.claim, []).append(one)
+    for effect in listed:
+        groups.setdefault(effect.claim, []).append(effect)
     return [f"{claim}: {'; '.join(_claimed(group))}." for claim, group in groups.items()]
 
 
-def _claimed(found: Sequence[Effect]) -> Iterator[str]:
-    overall = [one for one in found if not one.task] or found
-    for one in overall:
-        factor, symbol = scale(one.unit)
-        where = "" if one.where == "all tasks" else f", {one.where}"
-        size = f" ({bounded(one.interval, factor, f' {points_of(symbol)}')})" if one.interval else ""
-        yield f"{one.verdict} for {one.first}{where}{size}"
+def _claimed(listed: Sequence[Effect]) -> Iterator[str]:
+    overall = [effect for effect in listed if not effect.task] or listed
+    for effect in overall:
+        factor, symbol = scale(effect.unit)
+        where = "" if effect.where == "all tasks" else f", {effect.where}"
+        size = f" ({bounded(effect.interval, factor, f' {points_of(symbol)}')})" if effect.interval else ""
+        yield f"{effect.verdict} for {effect.first}{where}{size}"
 
 
-def effect_table(found: Sequence[Effect]) -> Table:
+def effect_table(listed: Sequence[Effect]) -> Table:
     """The effects that the study looks for, each over all tasks first."""
     lines = []
-    for one in found:
-        factor, _ = scale(one.unit)
+    for effect in listed:
+        factor, _ = scale(effect.unit)
         lines.append(
             [
-                Cell(f"{one.first} − {one.second}"),
-                Cell(one.where),
-                number_cell(one.interval.mean * factor if one.interval else None, "+.1f"),
-                bounds_cell(one.interval, factor),
-                number_cell(one.interval.n if one.interval else None, "d"),
-                Cell(one.verdict),
-                Cell(one.claim),
+                Cell(f"{effect.first} − {effect.second}"),
+                Cell(effect.where),
+                number_cell(effect.interval.mean * factor if effect.interval else None, "+.1f"),
+                bounds_cell(effect.interval, factor),
+                number_cell(effect.interval.n if effect.interval else None, "d"),
+                Cell(effect.verdict),
+                Cell(effect.claim),
             ]
         )
     headers = ["Difference of", "Task", "Points", "95% interval", "Seeds", "Verdict", "Claim"]
@@ -135,19 +135,19 @@ def _settings(scores: Sequence[Score], contrast: Contrasted) -> dict[Setting, Si
 
 def _by_setting(scores: Iterable[Score], schedules: Iterable[str | None]) -> dict[Setting, dict[str, Score]]:
     """The scores by setting and place; those without seeds, baselines, stand in every schedule."""
-    found: dict[Setting, dict[str, Score]] = {}
+    by_setting: dict[Setting, dict[str, Score]] = {}
     for score in scores:
         for schedule in [score.schedule] if score.seeds else schedules:
-            found.setdefault(Setting(score.task, score.training, schedule), {})[score.place] = score
-    return found
+            by_setting.setdefault(Setting(score.task, score.training, schedule), {})[score.place] = score
+    return by_setting
 
 
 def _sides(first: Mapping[str, Score], second: Mapping[str, Score]) -> Sides:
     shared = [place for place in first if place in second]
     a, b = (mean_by_seed(_signed(side[place]) for place in shared) for side in (first, second))
-    if not all(one.seeds for one in first.values()):
+    if not all(score.seeds for score in first.values()):
         a = _constant(a, b)
-    if not all(one.seeds for one in second.values()):
+    if not all(score.seeds for score in second.values()):
         b = _constant(b, a)
     return Sides(next(iter(first.values())).unit, a, b)
 

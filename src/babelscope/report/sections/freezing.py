@@ -85,16 +85,16 @@ def sweeps(report: Report) -> list[Swept]:
             values[key].append(row.value)
     swept = [Swept(*key[:5], sum(each) / len(each), key[5]) for key, each in values.items()]
     steps: dict[tuple[str, str], set[int]] = defaultdict(set)
-    for one in swept:
-        steps[one.task, one.encoder].add(one.frozen)
-    return [one for one in swept if len(steps[one.task, one.encoder]) >= FEWEST]
+    for score in swept:
+        steps[score.task, score.encoder].add(score.frozen)
+    return [score for score in swept if len(steps[score.task, score.encoder]) >= FEWEST]
 
 
 def sweep_charts(report: Report) -> dict[str, Chart]:
     """A heat map a task and encoder: languages by number of frozen layers, coloured by the change from none frozen."""
     groups: dict[str, list[Swept]] = defaultdict(list)
-    for one in sweeps(report):
-        groups[f"Layers frozen: {title_of(one.task)}, {one.encoder}"].append(one)
+    for swept in sweeps(report):
+        groups[f"Layers frozen: {title_of(swept.task)}, {swept.encoder}"].append(swept)
     return {title: _heat_map(report, group) for title, group in groups.items()}
 
 
@@ -105,23 +105,23 @@ def likenesses(report: Report) -> list[Likeness]:
         if row.kind == "retrieval" and row.layer is not None and row.surgery is None and row.seed is None:
             aligned[row.encoder or "", row.language or "", row.layer] = row.value
     pairs: dict[tuple[str, str], dict[str, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
-    for one in sweeps(report):
-        if (there := aligned.get((one.encoder, one.language, one.frozen))) is not None:
-            better = SCORES[one.measure].sign * one.value
-            pairs[one.task, one.encoder][one.language].append((there, better))
+    for swept in sweeps(report):
+        if (there := aligned.get((swept.encoder, swept.language, swept.frozen))) is not None:
+            better = SCORES[swept.measure].sign * swept.value
+            pairs[swept.task, swept.encoder][swept.language].append((there, better))
     return [_likeness(*key, by_language) for key, by_language in pairs.items()]
 
 
 def likeness_table(report: Report) -> Table | None:
     """The rank correlations."""
     lines = []
-    for one in likenesses(report):
-        named = [Cell(title_of(one.task)), Cell(one.encoder)]
-        for code, value in one.by_language.items():
+    for likeness in likenesses(report):
+        named = [Cell(title_of(likeness.task)), Cell(likeness.encoder)]
+        for code, value in likeness.by_language.items():
             lines.append([*named, Cell(report.labels.get(code, code)), number_cell(value, ".2f"), Cell("")])
-        for code, why in one.unknown.items():
+        for code, why in likeness.unknown.items():
             lines.append([*named, Cell(report.labels.get(code, code)), Cell(why), Cell("")])
-        if mean := one.interval:
+        if mean := likeness.interval:
             lines.append([*named, Cell(f"mean of {mean.n}"), number_cell(mean.mean, ".2f"), bounds_cell(mean, 1)])
     headers = ["Task", "Encoder", "Language", "Spearman’s ρ", "95% over languages"]
     note = (
@@ -135,18 +135,18 @@ def sweep_findings(report: Report) -> list[str]:
     """Which number of frozen layers is best, and the correlation, in words."""
     groups: dict[tuple[str, str], list[Swept]] = defaultdict(list)
     sources = {code for score in report.scores for code in score.sources}
-    for one in sweeps(report):
-        if one.language not in sources:
-            groups[one.task, one.encoder].append(one)
+    for swept in sweeps(report):
+        if swept.language not in sources:
+            groups[swept.task, swept.encoder].append(swept)
     best = [_best_in_words(group) for group in groups.values()]
-    return [*filter(None, best), *(_likeness_in_words(found) for found in likenesses(report))]
+    return [*filter(None, best), *(_likeness_in_words(likeness) for likeness in likenesses(report))]
 
 
 def _likeness(task: str, encoder: str, pairs: Mapping[str, Sequence[tuple[float, float]]]) -> Likeness:
     unknown = {code: why for code, each in pairs.items() if (why := _why_unknown(each))}
     known = {code: each for code, each in pairs.items() if code not in unknown}
-    found = {code: float(spearman(*np.array(each, dtype=np.float64).T)) for code, each in known.items()}
-    return Likeness(task, encoder, found, unknown)
+    correlations = {code: float(spearman(*np.array(each, dtype=np.float64).T)) for code, each in known.items()}
+    return Likeness(task, encoder, correlations, unknown)
 
 
 def _why_unknown(pairs: Sequence[tuple[float, float]]) -> str:
@@ -162,9 +162,9 @@ def _why_unknown(pairs: Sequence[tuple[float, float]]) -> str:
 def _best_in_words(group: Sequence[Swept]) -> str:
     """Of the languages that have every N, so that the means are over the same ones; empty if there is none."""
     by_language: dict[str, dict[int, float]] = defaultdict(dict)
-    for one in group:
-        by_language[one.language][one.frozen] = one.value
-    counts = sorted({one.frozen for one in group})
+    for swept in group:
+        by_language[swept.language][swept.frozen] = swept.value
+    counts = sorted({swept.frozen for swept in group})
     whole = [values for values in by_language.values() if len(values) == len(counts)]
     if not whole:
         return ""
@@ -180,14 +180,14 @@ def _best_in_words(group: Sequence[Swept]) -> str:
     return f"{what} best on average with {_frozen(top)} ({best}{against}{part})."
 
 
-def _likeness_in_words(found: Likeness) -> str:
-    start = f"{title_of(found.task)}, {found.encoder}: rank correlation with how well the layers align languages"
-    reasons = "; ".join(dict.fromkeys(found.unknown.values()))
-    mean = found.interval
+def _likeness_in_words(likeness: Likeness) -> str:
+    start = f"{title_of(likeness.task)}, {likeness.encoder}: rank correlation with how well the layers align languages"
+    reasons = "; ".join(dict.fromkeys(likeness.unknown.values()))
+    mean = likeness.interval
     if mean is None:
         return f"{start} {reasons}."
     numbers = f"{mean.mean:.2f}" + ("" if mean.low is None else f" [{mean.low:.2f}, {mean.high:.2f}]")
-    rest = f" ({len(found.unknown)} more {reasons})" if reasons else ""
+    rest = f" ({len(likeness.unknown)} more {reasons})" if reasons else ""
     related = "" if mean.low is None else f"; {RELATED}"
     return f"{start} {minus(numbers)}, mean over {_languages(mean.n)}{rest}{related}."
 
@@ -203,15 +203,15 @@ def _frozen(count: int) -> str:
 
 def _heat_map(report: Report, group: list[Swept]) -> Chart:
     factor, unit = scale(group[0].unit)
-    start = {one.language: one.value for one in group if one.frozen == min(each.frozen for each in group)}
+    start = {swept.language: swept.value for swept in group if swept.frozen == min(each.frozen for each in group)}
     table = pd.DataFrame(
         {
-            "language": report.labels.get(one.language, one.language),
-            "frozen": one.frozen,
-            "score": one.value * factor,
-            "change": (one.value - start[one.language]) * factor if one.language in start else None,
+            "language": report.labels.get(swept.language, swept.language),
+            "frozen": swept.frozen,
+            "score": swept.value * factor,
+            "change": (swept.value - start[swept.language]) * factor if swept.language in start else None,
         }
-        for one in group
+        for swept in group
     )
     order = [label for label in dict.fromkeys(report.labels.values()) if label in set(table["language"])]
     base = alt.Chart(table).encode(

@@ -50,58 +50,60 @@ def is_gain(row: Row) -> bool:
 @section(claims=is_gain, order=20)
 def comparisons(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
     """Gains sentence by sentence, and the verdicts that they make."""
-    if found := gains(report):
-        parts = unseen_findings(report, found), unseen_figures(report, found), unseen_tables(report, found)
+    if compared := gains(report):
+        parts = unseen_findings(report, compared), unseen_figures(report, compared), unseen_tables(report, compared)
         yield Section("Models against each other, sentence by sentence", *parts)
 
 
 def gains(report: Report) -> Gains:
     """All comparisons of the study, in its tasks' main measures."""
-    found: dict[tuple[Case, str], dict[str, Interval]] = defaultdict(dict)
+    by_claim: dict[tuple[Case, str], dict[str, Interval]] = defaultdict(dict)
     for row in filter(is_gain, report.rows):
         model = ", ".join(filter(None, [row.encoder, row.schedule, f"trained on {row.trained_on}"]))
-        found[case_of(row), row.claim or ""][model] = Interval(row.value, row.low, row.high, None, 1)
+        by_claim[case_of(row), row.claim or ""][model] = Interval(row.value, row.low, row.high, None, 1)
     intervals: Gains = defaultdict(dict)
-    for (case, claim), by_model in found.items():
+    for (case, claim), by_model in by_claim.items():
         for model, interval in by_model.items():
             named = claim if len(by_model) == 1 else f"{claim} ({model})"
             intervals[case][named] = interval
     return dict(intervals)
 
 
-def verdicts(found: Gains) -> dict[Case, str]:
+def verdicts(compared: Gains) -> dict[Case, str]:
     """Of every case whose gains over the BiLSTM are there."""
     claims = above(AS_IT_IS, BILSTM), above(ADAPTED, BILSTM)
     return {
-        case: verdict(*(by[one] for one in claims)) for case, by in found.items() if all(one in by for one in claims)
+        case: verdict(*(by[claim] for claim in claims))
+        for case, by in compared.items()
+        if all(claim in by for claim in claims)
     }
 
 
-def unseen_findings(report: Report, found: Gains) -> list[str]:
+def unseen_findings(report: Report, compared: Gains) -> list[str]:
     """The verdicts, and what other letters give, in words."""
-    return [*_verdicts_in_words(report, found), *_letters_in_words(report, found)]
+    return [*_verdicts_in_words(report, compared), *_letters_in_words(report, compared)]
 
 
-def unseen_figures(report: Report, found: Gains) -> list[Figure]:
+def unseen_figures(report: Report, compared: Gains) -> list[Figure]:
     """Gains over the BiLSTM, a chart a task and number of labelled sentences."""
     groups: dict[tuple[str, int], list[Case]] = defaultdict(list)
-    for case in verdicts(found):
+    for case in verdicts(compared):
         groups[case.task, case.shots].append(case)
     caption = (
         "Gain over the BiLSTM on the same labelled sentences, 95% interval over sentences and seeds. What is adapted, "
         "or made from scratch, is made once."
     )
     return [
-        Figure(f"Against a BiLSTM: {title_of(task)}, {_sentences(shots)}", caption, _chart(report, found, cases))
+        Figure(f"Against a BiLSTM: {title_of(task)}, {_sentences(shots)}", caption, _chart(report, compared, cases))
         for (task, shots), cases in groups.items()
     ]
 
 
-def unseen_tables(report: Report, found: Gains) -> list[Table]:
+def unseen_tables(report: Report, compared: Gains) -> list[Table]:
     """Verdicts with the gains that decide them; all other gains; the scores by recipe."""
-    tasks = dict.fromkeys(case.task for case in found)
-    tables = [_verdict_table(report, found, task) for task in tasks]
-    tables += [_gain_table(report, found, task) for task in tasks]
+    tasks = dict.fromkeys(case.task for case in compared)
+    tables = [_verdict_table(report, compared, task) for task in tasks]
+    tables += [_gain_table(report, compared, task) for task in tasks]
     tables += _score_tables(report)
     return [table for table in tables if table.lines]
 
@@ -120,26 +122,26 @@ def _label(report: Report, case: Case) -> str:
     return report.labels.get(case.language, case.language)
 
 
-def _verdicts_in_words(report: Report, found: Gains) -> list[str]:
+def _verdicts_in_words(report: Report, compared: Gains) -> list[str]:
     groups: dict[tuple[str, int], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for case, one in verdicts(found).items():
-        groups[case.task, case.shots][one].append(_label(report, case))
+    for case, decided in verdicts(compared).items():
+        groups[case.task, case.shots][decided].append(_label(report, case))
     return [
-        f"{title_of(task)}, {_sentences(shots)}: {one}: {'; '.join(named)}."
+        f"{title_of(task)}, {_sentences(shots)}: {decided}: {'; '.join(named)}."
         for (task, shots), by_verdict in groups.items()
-        for one, named in sorted(by_verdict.items())
+        for decided, named in sorted(by_verdict.items())
     ]
 
 
-def _letters_in_words(report: Report, found: Gains) -> list[str]:
+def _letters_in_words(report: Report, compared: Gains) -> list[str]:
     """Of the encoder as it is, where it gains most clearly: without labelled sentences, or with the fewest."""
     lines = []
     fewest: dict[tuple[str, str], Case] = {}
-    for case in sorted(found, key=lambda case: case.shots):
+    for case in sorted(compared, key=lambda case: case.shots):
         if split_name(case.language)[1]:
             fewest.setdefault((case.task, case.language), case)
     for case in fewest.values():
-        for claim, gain in found[case].items():
+        for claim, gain in compared[case].items():
             if claim in _OF_LETTERS:
                 kind = claim.removesuffix(f", {AS_IT_IS}")
                 shown = {1: "gains", -1: "loses", 0: "changes nothing that shows:"}[gain.sign]
@@ -158,16 +160,21 @@ def _ordered(gain: Interval) -> tuple[float | None, float | None]:
     return low, high
 
 
-def _verdict_table(report: Report, found: Gains, task: str) -> Table:
+def _verdict_table(report: Report, compared: Gains, task: str) -> Table:
     published = {row.language: row.claim or "" for row in report.rows if row.kind == "verdict"}
     lines = []
-    for case, decided in verdicts(found).items():
+    for case, decided in verdicts(compared).items():
         if case.task == task:
-            gains_there = [found[case].get(above(recipe, BILSTM)) for recipe in RECIPES]
+            gains_there = [compared[case].get(above(recipe, BILSTM)) for recipe in RECIPES]
             numbers = [cell for gain in gains_there for cell in _points(gain)]
             known = [Cell(published.get(case.language, ""))] if published else []
             lines.append([*_named(report, case), Cell(decided), *numbers, *known])
-    headers = ["Language", "Labelled", "Verdict", *(part for one in RECIPES for part in (one.capitalize(), "95%"))]
+    headers = [
+        "Language",
+        "Labelled",
+        "Verdict",
+        *(part for recipe in RECIPES for part in (recipe.capitalize(), "95%")),
+    ]
     note = (
         "Gains over the BiLSTM in points. Easy: the encoder as it is beats it; Intermediate: it does so only after "
         "learning to model the language’s text; Hard: not even then; undecided where an interval holds zero."
@@ -176,15 +183,15 @@ def _verdict_table(report: Report, found: Gains, task: str) -> Table:
     return Table(f"Easy, Intermediate or Hard: {title_of(task)}", headers, lines, note)
 
 
-def _gain_table(report: Report, found: Gains, task: str) -> Table:
+def _gain_table(report: Report, compared: Gains, task: str) -> Table:
     """All but those that the verdict table shows."""
-    decided, deciding = verdicts(found), [above(recipe, BILSTM) for recipe in RECIPES]
+    decided, deciding = verdicts(compared), [above(recipe, BILSTM) for recipe in RECIPES]
     lines = [
         [
             *_named(report, case), Cell(claim), *_points(gain),
             Cell({1: "shows", -1: "the reverse shows", 0: "does not show"}[gain.sign]),
         ]
-        for case, by_claim in found.items()
+        for case, by_claim in compared.items()
         for claim, gain in by_claim.items()
         if case.task == task and not (case in decided and claim in deciding)
     ]  # fmt: skip
@@ -230,8 +237,8 @@ def _points(gain: Interval | None) -> list[Cell]:
     return [number_cell(gain.mean * 100 if gain else None, "+.1f"), bounds_cell(gain, 100)]
 
 
-def _chart(report: Report, found: Gains, cases: Sequence[Case]) -> Chart:
-    table = pd.DataFrame(_records(report, found, cases))
+def _chart(report: Report, compared: Gains, cases: Sequence[Case]) -> Chart:
+    table = pd.DataFrame(_records(report, compared, cases))
     order = list(dict.fromkeys(table["language"]))
     colour = alt.Color(
         "recipe:N", title=None, sort=list(RECIPES), scale=alt.Scale(domain=list(RECIPES), range=PALETTE[:3])
@@ -248,10 +255,10 @@ def _chart(report: Report, found: Gains, cases: Sequence[Case]) -> Chart:
     return alt.layer(zero, bars, points).properties(width="container", height=max(80, 46 * len(order)))
 
 
-def _records(report: Report, found: Gains, cases: Sequence[Case]) -> Iterable[dict[str, object]]:
+def _records(report: Report, compared: Gains, cases: Sequence[Case]) -> Iterable[dict[str, object]]:
     for case in cases:
         for recipe in RECIPES:
-            if gain := found[case].get(above(recipe, BILSTM)):
+            if gain := compared[case].get(above(recipe, BILSTM)):
                 ends = {"low": gain.low, "high": gain.high}
                 yield {"language": _label(report, case), "recipe": recipe, "gain": 100 * gain.mean} | {
                     name: None if end is None else 100 * end for name, end in ends.items()

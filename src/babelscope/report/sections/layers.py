@@ -40,16 +40,16 @@ def layer_table(report: Report, rows: Sequence[Row]) -> Table:
     kind_of = kinds_of(report, rows)
     for row in rows:
         groups[kind_of(row)][row.layer or 0].append(row.value)
-    shown = sorted({layer for found in groups.values() for layer in found})
-    lines = [_line(kind, found, shown) for kind, found in groups.items()]
+    shown = sorted({layer for by_layer in groups.values() for layer in by_layer})
+    lines = [_line(kind, by_layer, shown) for kind, by_layer in groups.items()]
     headers = ["Measure", "Condition", "Language", "Details", "Unit", *map(str, shown), "Runs"]
     note = "Means over runs, a column a layer; 0 is the embeddings."
     return cut(Table("By layer", *without_empty(headers, lines), note))
 
 
-def _line(kind: Kind, found: dict[int, list[float]], shown: Sequence[int]) -> list[Cell]:
+def _line(kind: Kind, by_layer: dict[int, list[float]], shown: Sequence[int]) -> list[Cell]:
     factor, unit = scale(kind.unit)
     form = ".1f" if factor == 100 else ".4g"
-    numbers = [number_cell(factor * fmean(found[layer]) if layer in found else None, form) for layer in shown]
-    runs = number_cell(max(map(len, found.values())), "d")
+    numbers = [number_cell(factor * fmean(by_layer[layer]) if layer in by_layer else None, form) for layer in shown]
+    runs = number_cell(max(map(len, by_layer.values())), "d")
     return [*map(Cell, (kind.measure, kind.condition, kind.place, kind.details, unit)), *numbers, runs]

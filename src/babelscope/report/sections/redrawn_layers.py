@@ -78,15 +78,15 @@ def redrawn_layers(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
 
 def reinitialised(report: Report) -> list[Reinitialised]:
     """Every encoder, task, training and schedule that was tuned with layers drawn anew and without."""
-    found: dict[tuple[object, ...], Reinitialised] = {}
+    by_key: dict[tuple[object, ...], Reinitialised] = {}
     for score in with_published(report):
         key = (score.task, score.measure, score.encoder, score.training, score.schedule)
-        one = found.setdefault(key, Reinitialised(score))
+        redrawn = by_key.setdefault(key, Reinitialised(score))
         if score.surgery is None:
-            one.intact[score.place] = score
+            redrawn.intact[score.place] = score
         elif layers := layers_of(report.surgeries.get(score.surgery, ())):
-            one.without[layers][score.place] = score
-    return [one for one in found.values() if one.without and one.intact]
+            redrawn.without[layers][score.place] = score
+    return [redrawn for redrawn in by_key.values() if redrawn.without and redrawn.intact]
 
 
 def layers_of(operations: Sequence[Operation]) -> Layers:
@@ -100,31 +100,35 @@ def layers_of(operations: Sequence[Operation]) -> Layers:
 def reinitialised_tables(report: Report) -> list[Table]:
     """One a task: a line for the source, the mean of the other languages, and each of them."""
     tasks: dict[tuple[str, str], list[Reinitialised]] = defaultdict(list)
-    for one in reinitialised(report):
-        tasks[one.first.task, one.first.measure].append(one)
+    for redrawn in reinitialised(report):
+        tasks[redrawn.first.task, redrawn.first.measure].append(redrawn)
     return [_table(group) for group in tasks.values()]
 
 
 def reinitialised_findings(report: Report) -> list[str]:
     """How many times what it costs the source the lowest layers cost the others, and what the highest cost these."""
-    return [_in_words(one) for one in reinitialised(report) if one.sources and one.foreign and _known(one)]
+    return [
+        _in_words(redrawn)
+        for redrawn in reinitialised(report)
+        if redrawn.sources and redrawn.foreign and _known(redrawn)
+    ]
 
 
-def _known(one: Reinitialised) -> bool:
+def _known(redrawn: Reinitialised) -> bool:
     """Whether the lowest layers' cost is known on both sides."""
-    return bool(one.cost(one.layers[0], one.sources) and one.cost(one.layers[0], one.foreign))
+    return bool(redrawn.cost(redrawn.layers[0], redrawn.sources) and redrawn.cost(redrawn.layers[0], redrawn.foreign))
 
 
 def _table(group: Sequence[Reinitialised]) -> Table:
-    layers = sorted({drawn for one in group for drawn in one.layers})
+    layers = sorted({drawn for redrawn in group for drawn in redrawn.layers})
     factor, unit = scale(group[0].first.unit)
     measure = SCORES[group[0].first.measure]
     headers = ["Trained on → scored on", "Encoder", f"{measure.title}{f' ({unit})' if unit else ''}"]
     headers += [f"Δ {_numbers(drawn)}" for drawn in layers]
     lines = [
-        [Cell(f"{_training(one)} → {where}"), Cell(_encoder(one)), *_cells(one, layers, places, factor)]
-        for one in group
-        for where, places in _places(one).items()
+        [Cell(f"{_training(redrawn)} → {where}"), Cell(_encoder(redrawn)), *_cells(redrawn, layers, places, factor)]
+        for redrawn in group
+        for where, places in _places(redrawn).items()
     ]
     note = (
         f"Layers, counted from 1, are drawn anew before tuning; Δ: {points_of(unit)} gained, with the 95% interval "
@@ -133,38 +137,39 @@ def _table(group: Sequence[Reinitialised]) -> Table:
     return Table(f"Layers drawn anew: {title_of(group[0].first.task)}", headers, lines, note)
 
 
-def _places(one: Reinitialised) -> Mapping[str, Sequence[str]]:
+def _places(redrawn: Reinitialised) -> Mapping[str, Sequence[str]]:
     """By what a line is called: the places that it is the mean of."""
-    several = {f"X (mean of {len(one.foreign)})": one.foreign} if len(one.foreign) > 1 else {}
-    return {place: [place] for place in one.sources} | several | {place: [place] for place in one.foreign}
+    several = {f"X (mean of {len(redrawn.foreign)})": redrawn.foreign} if len(redrawn.foreign) > 1 else {}
+    return {place: [place] for place in redrawn.sources} | several | {place: [place] for place in redrawn.foreign}
 
 
-def _cells(one: Reinitialised, layers: Sequence[Layers], places: Sequence[str], factor: float) -> list[Cell]:
-    changes = (one.change(drawn, places) if drawn in one.without else {} for drawn in layers)
-    return [_cell(one.score(places), factor, ".2f"), *(_cell(change, factor, "+.2f") for change in changes)]
+def _cells(redrawn: Reinitialised, layers: Sequence[Layers], places: Sequence[str], factor: float) -> list[Cell]:
+    changes = (redrawn.change(drawn, places) if drawn in redrawn.without else {} for drawn in layers)
+    return [_cell(redrawn.score(places), factor, ".2f"), *(_cell(change, factor, "+.2f") for change in changes)]
 
 
 def _cell(values: BySeed, factor: float, form: str) -> Cell:
     if not values:
         return Cell("")
-    found = student_t_interval(list(values.values()))
-    text = f"{found.mean * factor:{form}}"
-    if found.low is not None and found.high is not None:
-        text += f" [{found.low * factor:.2f}, {found.high * factor:.2f}]"
-    return Cell(minus(text), found.mean * factor)
+    interval = student_t_interval(list(values.values()))
+    text = f"{interval.mean * factor:{form}}"
+    if interval.low is not None and interval.high is not None:
+        text += f" [{interval.low * factor:.2f}, {interval.high * factor:.2f}]"
+    return Cell(minus(text), interval.mean * factor)
 
 
-def _in_words(one: Reinitialised) -> str:
-    lowest, highest = one.layers[0], one.layers[-1]
-    foreign, source = one.cost(lowest, one.foreign), one.cost(lowest, one.sources)
-    measure = SCORES[one.first.measure].name
-    training = _training(one)
+def _in_words(redrawn: Reinitialised) -> str:
+    lowest, highest = redrawn.layers[0], redrawn.layers[-1]
+    foreign, source = redrawn.cost(lowest, redrawn.foreign), redrawn.cost(lowest, redrawn.sources)
+    measure = SCORES[redrawn.first.measure].name
+    training = _training(redrawn)
     text = (
-        f"{title_of(one.first.task)}, {_encoder(one)}, trained on {training}: drawing {_named(lowest)} anew costs "
-        f"{_others(one)} {_points(one, foreign)} of {measure}, and {training} {_points(one, source)}; "
-        f"{_ratio(foreign, source)}.{_more(one, foreign, source)}"
+        f"{title_of(redrawn.first.task)}, {_encoder(redrawn)}, trained on {training}: "
+        f"drawing {_named(lowest)} anew costs {_others(redrawn)} {_points(redrawn, foreign)} of {measure}, "
+        f"and {training} {_points(redrawn, source)}; "
+        f"{_ratio(foreign, source)}.{_more(redrawn, foreign, source)}"
     )
-    return text if highest == lowest else f"{text} {_highest(one, highest)}"
+    return text if highest == lowest else f"{text} {_highest(redrawn, highest)}"
 
 
 def _ratio(foreign: Mapping[int, float], source: Mapping[int, float]) -> str:
@@ -172,52 +177,53 @@ def _ratio(foreign: Mapping[int, float], source: Mapping[int, float]) -> str:
     shared = foreign.keys() & source.keys()
     if not shared or sum(source[seed] for seed in shared) <= 0:
         return "the latter is no loss, so there is no ratio of the two"
-    found = ratio_interval(foreign, source)
-    times = minus(f"{found.mean:.1f} times as much")
-    if found.low is not None and found.high is not None:
-        low, high = (round(end, 1) + 0.0 for end in (found.low, found.high))  # no minus before 0
+    interval = ratio_interval(foreign, source)
+    times = minus(f"{interval.mean:.1f} times as much")
+    if interval.low is not None and interval.high is not None:
+        low, high = (round(end, 1) + 0.0 for end in (interval.low, interval.high))  # no minus before 0
         return minus(f"{times} [{low:.1f}, {high:.1f}]")
-    if found.n == 1:
+    if interval.n == 1:
         return f"{times} (one number each, so there is no interval)"
     return f"{times}, but the ratio has no bounds: what the training language loses is not told from 0"
 
 
-def _more(one: Reinitialised, foreign: BySeed, source: BySeed) -> str:
+def _more(redrawn: Reinitialised, foreign: BySeed, source: BySeed) -> str:
     """Whether the others lose more."""
     difference = difference_interval(foreign, source)
-    said = f" That the others lose more {verdict(difference)} (by {_spoken(one, difference)})."
+    said = f" That the others lose more {verdict(difference)} (by {_spoken(redrawn, difference)})."
     return said if difference.n > 1 else ""
 
 
-def _highest(one: Reinitialised, layers: Layers) -> str:
-    cost = one.cost(layers, one.foreign)
+def _highest(redrawn: Reinitialised, layers: Layers) -> str:
+    cost = redrawn.cost(layers, redrawn.foreign)
     if not cost:
         return ""
-    found = student_t_interval(list(cost.values()))
-    said = {"shows": "which shows", "the reverse shows": "a gain, which shows"}.get(verdict(found), "")
-    said = said or ("which does not show" if verdict(found) == "does not show" else f"which {verdict(found)}")
-    return f"{_named(layers).capitalize()} cost the others {_points(one, cost)}{f', {said}' if found.n > 1 else ''}."
+    interval = student_t_interval(list(cost.values()))
+    said = {"shows": "which shows", "the reverse shows": "a gain, which shows"}.get(verdict(interval), "")
+    said = said or ("which does not show" if verdict(interval) == "does not show" else f"which {verdict(interval)}")
+    shows = f", {said}" if interval.n > 1 else ""
+    return f"{_named(layers).capitalize()} cost the others {_points(redrawn, cost)}{shows}."
 
 
-def _points(one: Reinitialised, cost: BySeed) -> str:
-    return _spoken(one, student_t_interval(list(cost.values())))
+def _points(redrawn: Reinitialised, cost: BySeed) -> str:
+    return _spoken(redrawn, student_t_interval(list(cost.values())))
 
 
-def _spoken(one: Reinitialised, found: Interval) -> str:
-    return in_words(found, one.first.unit).replace("%", " points")
+def _spoken(redrawn: Reinitialised, interval: Interval) -> str:
+    return in_words(interval, redrawn.first.unit).replace("%", " points")
 
 
-def _others(one: Reinitialised) -> str:
-    count = len(one.foreign)
+def _others(redrawn: Reinitialised) -> str:
+    count = len(redrawn.foreign)
     return f"the other languages (mean of {count})" if count > 1 else "the other languages"
 
 
-def _encoder(one: Reinitialised) -> str:
-    return ", ".join(filter(None, [one.first.encoder, one.first.schedule]))
+def _encoder(redrawn: Reinitialised) -> str:
+    return ", ".join(filter(None, [redrawn.first.encoder, redrawn.first.schedule]))
 
 
-def _training(one: Reinitialised) -> str:
-    return one.first.training or ""
+def _training(redrawn: Reinitialised) -> str:
+    return redrawn.first.training or ""
 
 
 def _named(layers: Layers) -> str:

@@ -89,19 +89,19 @@ def alignments(report: Report) -> list[Alignment]:
             trained[row.dataset].add(row.train_languages)
     # Models may be trained on more than the source; what all have in common is the least of them.
     sources = {dataset: min(sorted(named), key=len) for dataset, named in trained.items()}
-    found: dict[tuple[str, Stage, str, str], dict[str, dict[int, BySeed]]] = {}
+    by_stage: dict[tuple[str, Stage, str, str], dict[str, dict[int, BySeed]]] = {}
     for row in rows:
         stage = Stage(row.encoder or "", row.task or "", row.trained_on, row.schedule)
         key = (sources.get(row.dataset, ""), stage, row.measure, row.unit)
-        layers = found.setdefault(key, defaultdict(dict))[row.language or ""]
+        layers = by_stage.setdefault(key, defaultdict(dict))[row.language or ""]
         layers[row.layer or 0] = {**layers.get(row.layer or 0, {}), row.seed or 0: row.value}
-    ordered = sorted(found.items(), key=lambda item: (item[0][0], bool(item[0][1].task)))
+    ordered = sorted(by_stage.items(), key=lambda item: (item[0][0], bool(item[0][1].task)))
     return [Alignment(stage, source, measure, unit, values) for (source, stage, measure, unit), values in ordered]
 
 
-def charted(found: Iterable[Alignment]) -> list[str]:
+def charted(aligned: Iterable[Alignment]) -> list[str]:
     """The measures to show, the first of them in words."""
-    there = dict.fromkeys(one.measure for one in found)
+    there = dict.fromkeys(alignment.measure for alignment in aligned)
     variants = {name for name, similarity in SIMILARITIES.items() if similarity.variant}
     return [measure for measure in there if measure not in variants] or list(there)
 
@@ -130,13 +130,13 @@ def gaps(report: Report) -> list[Gap]:
 
 def _gaps(stage: Stage, scores: Sequence[Score]) -> list[Gap]:
     source = mean_by_seed(score.by_seed for score in scores if score.is_source)
-    found = []
+    gaps_there = []
     for score in scores:
         shared = sorted(source.keys() & score.by_seed.keys())
         if not score.is_source and shared:
             by_seed = {seed: score.sign * (source[seed] - score.by_seed[seed]) for seed in shared}
-            found.append(Gap(stage, score.language, score.place, score.unit, by_seed))
-    return found
+            gaps_there.append(Gap(stage, score.language, score.place, score.unit, by_seed))
+    return gaps_there
 
 
 class Correlation(NamedTuple):
@@ -156,19 +156,21 @@ def correlations(report: Report) -> list[Correlation]:
     by_stage: dict[Stage, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for gap in gaps(report):
         by_stage[gap.stage][gap.language].append(fmean(gap.by_seed.values()))
-    found = []
-    for one in alignments(report):
-        gap_of = {language: fmean(values) for language, values in by_stage[one.stage].items()}
-        for layer in [*one.layers, None]:
-            if (interval := _correlation(one, layer, gap_of)) is not None:
-                found.append(Correlation(one.stage, one.measure, layer, interval))
-    return found
+    related = []
+    for alignment in alignments(report):
+        gap_of = {language: fmean(values) for language, values in by_stage[alignment.stage].items()}
+        for layer in [*alignment.layers, None]:
+            if (interval := _correlation(alignment, layer, gap_of)) is not None:
+                related.append(Correlation(alignment.stage, alignment.measure, layer, interval))
+    return related
 
 
-def _correlation(one: Alignment, layer: int | None, gap_of: Mapping[str, float]) -> Interval | None:
-    wanted = one.layers if layer is None else [layer]
-    languages = [code for code in one.values if code in gap_of and all(each in one.values[code] for each in wanted)]
-    alike = [fmean(one.of(code, each) for each in wanted) for code in languages]
+def _correlation(alignment: Alignment, layer: int | None, gap_of: Mapping[str, float]) -> Interval | None:
+    wanted = alignment.layers if layer is None else [layer]
+    languages = [
+        code for code in alignment.values if code in gap_of and all(each in alignment.values[code] for each in wanted)
+    ]
+    alike = [fmean(alignment.of(code, each) for each in wanted) for code in languages]
     closer = [-gap_of[code] for code in languages]
     if len(languages) < FEWEST or len(set(alike)) == 1 or len(set(closer)) == 1:
         return None

@@ -17,17 +17,19 @@ from babelscope.report.words import capitalised
 
 def aligned_figures(report: Report, related: Sequence[Correlation]) -> list[Figure]:
     """A chart a source, encoder and measure, and one of the correlations for each."""
-    found = alignments(report)
-    shown = charted(found)
+    aligned = alignments(report)
+    shown = charted(aligned)
     groups: dict[tuple[str, str, str], list[Alignment]] = defaultdict(list)
-    for one in found:
-        if one.measure in shown:
-            groups[one.source, one.stage.encoder, one.measure].append(one)
+    for alignment in aligned:
+        if alignment.measure in shown:
+            groups[alignment.source, alignment.stage.encoder, alignment.measure].append(alignment)
     figures = [
         Figure(f"{capitalised(measure)} with {source or 'the source'}, {encoder}", _LIKENESS, _likeness(report, group))
         for (source, encoder, measure), group in groups.items()
     ]
-    return figures + _correlation_figures([one for one in related if one.measure in shown and one.layer is not None])
+    return figures + _correlation_figures(
+        [correlation for correlation in related if correlation.measure in shown and correlation.layer is not None]
+    )
 
 
 _LIKENESS = (
@@ -43,9 +45,9 @@ _RELATED = (
 def _likeness(report: Report, group: Sequence[Alignment]) -> Chart:
     factor, unit = scale(group[0].unit)
     table = pd.DataFrame(
-        {"stage": one.stage.title, "language": report.labels.get(code, code), "layer": layer,
-         "value": factor * one.of(code, layer)}
-        for one in group for code, layers in one.values.items() for layer in layers
+        {"stage": alignment.stage.title, "language": report.labels.get(code, code), "layer": layer,
+         "value": factor * alignment.of(code, layer)}
+        for alignment in group for code, layers in alignment.values.items() for layer in layers
     )  # fmt: skip
     means = table.groupby(["stage", "layer"], as_index=False, sort=False)["value"].mean()
     look = look_of("stage:N", list(dict.fromkeys(table["stage"])), set(table["stage"]), lines=True)
@@ -61,10 +63,10 @@ def _likeness(report: Report, group: Sequence[Alignment]) -> Chart:
     )
 
 
-def _correlation_figures(found: Sequence[Correlation]) -> list[Figure]:
+def _correlation_figures(related: Sequence[Correlation]) -> list[Figure]:
     groups: dict[tuple[str, str, str], list[Correlation]] = defaultdict(list)
-    for one in found:
-        groups[one.measure, one.stage.training, one.stage.encoder].append(one)
+    for correlation in related:
+        groups[correlation.measure, correlation.stage.training, correlation.stage.encoder].append(correlation)
     return [
         Figure(f"X-Gap against {measure}, trained on {training}, {encoder}", _RELATED, _correlation_chart(group))
         for (measure, training, encoder), group in groups.items()
@@ -73,9 +75,9 @@ def _correlation_figures(found: Sequence[Correlation]) -> list[Figure]:
 
 def _correlation_chart(group: Sequence[Correlation]) -> Chart:
     table = pd.DataFrame(
-        {"task": title_of(one.stage.task), "layer": one.layer, "value": one.interval.mean,
-         "low": one.interval.low, "high": one.interval.high}
-        for one in group
+        {"task": title_of(correlation.stage.task), "layer": correlation.layer, "value": correlation.interval.mean,
+         "low": correlation.interval.low, "high": correlation.interval.high}
+        for correlation in group
     )  # fmt: skip
     tasks = list(dict.fromkeys(table["task"]))
     shift = {task: 0.06 * (k - fmean(range(len(tasks)))) for k, task in enumerate(tasks)}

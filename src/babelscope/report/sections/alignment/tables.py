@@ -34,22 +34,22 @@ RELATED = (
 
 def aligned_tables(report: Report, related: Sequence[Correlation]) -> list[Table]:
     """Where languages are most alike, X-Gaps, and their correlations."""
-    found = alignments(report)
-    if not found:
+    aligned = alignments(report)
+    if not aligned:
         return []
-    tables = [_peaks(found), _gap_table(report, found), _correlation_table(report, related)]
+    tables = [_peaks(aligned), _gap_table(report, aligned), _correlation_table(report, related)]
     return [table for table in tables if table.lines]
 
 
 def aligned_findings(report: Report, related: Sequence[Correlation]) -> list[str]:
     """Where the peaks are before and after tuning, and how similarity and X-Gap go together."""
-    found = alignments(report)
-    shown = charted(found)
+    aligned = alignments(report)
+    shown = charted(aligned)
     first = shown[:1]
     groups: dict[tuple[str, str, str], list[Alignment]] = defaultdict(list)
-    for one in found:
-        if one.measure in first or (one.measure in shown and one.unit == "share"):
-            groups[one.stage.encoder, one.source, one.measure].append(one)
+    for alignment in aligned:
+        if alignment.measure in first or (alignment.measure in shown and alignment.unit == "share"):
+            groups[alignment.stage.encoder, alignment.source, alignment.measure].append(alignment)
     sentences = [_peaks_in_words(*key, group) for key, group in groups.items()]
     by_stage: dict[tuple[Stage, str], list[Correlation]] = defaultdict(list)
     for each in related:
@@ -60,16 +60,16 @@ def aligned_findings(report: Report, related: Sequence[Correlation]) -> list[str
     return [*sentences, *said, SIGN] if said else sentences
 
 
-def _peaks(found: Sequence[Alignment]) -> Table:
+def _peaks(aligned: Sequence[Alignment]) -> Table:
     lines = []
-    for one in found:
-        at_peak = student_t_interval(list(one.mean(one.peak).values()))
-        ends = (fmean(one.mean(layer).values()) for layer in (one.layers[0], one.layers[-1]))
-        peaks = ", ".join(f"{code} {one.peak_of(code)}" for code in one.values)
+    for alignment in aligned:
+        at_peak = student_t_interval(list(alignment.mean(alignment.peak).values()))
+        ends = (fmean(alignment.mean(layer).values()) for layer in (alignment.layers[0], alignment.layers[-1]))
+        peaks = ", ".join(f"{code} {alignment.peak_of(code)}" for code in alignment.values)
         lines.append([
-            Cell(one.stage.encoder), Cell(one.source), Cell(one.measure), Cell(one.stage.title),
-            number_cell(one.peak, "d"), number_cell(at_peak.mean, ".3f"), bounds_cell(at_peak, 1),
-            number_cell(fmean(fmean(one.mean(layer).values()) for layer in one.layers), ".3f"),
+            Cell(alignment.stage.encoder), Cell(alignment.source), Cell(alignment.measure), Cell(alignment.stage.title),
+            number_cell(alignment.peak, "d"), number_cell(at_peak.mean, ".3f"), bounds_cell(at_peak, 1),
+            number_cell(fmean(fmean(alignment.mean(layer).values()) for layer in alignment.layers), ".3f"),
             *(number_cell(end, ".3f") for end in ends), Cell(peaks),
         ])  # fmt: skip
     note = "Means over target languages; layer 0 is the embeddings. 95%: over seeds, as far as these differ."
@@ -81,8 +81,8 @@ def _peaks(found: Sequence[Alignment]) -> Table:
     return Table("Where languages are most alike", headers, lines, note)
 
 
-def _gap_table(report: Report, found: Sequence[Alignment]) -> Table:
-    measured = {one.stage for one in found}
+def _gap_table(report: Report, aligned: Sequence[Alignment]) -> Table:
+    measured = {alignment.stage for alignment in aligned}
     lines = []
     for gap in gaps(report):
         if gap.stage in measured or gap.stage.encoder.startswith("published"):
@@ -98,11 +98,13 @@ def _gap_table(report: Report, found: Sequence[Alignment]) -> Table:
 def _correlation_table(report: Report, related: Sequence[Correlation]) -> Table:
     lines = [
         [
-            Cell(title_of(one.stage.task)), Cell(_name(one.stage)), Cell(one.stage.training), Cell(one.measure),
-            Cell("mean") if one.layer is None else number_cell(one.layer, "d"),
-            number_cell(one.interval.mean, ".2f"), bounds_cell(one.interval, 1), number_cell(one.interval.n, "d"),
+            Cell(title_of(correlation.stage.task)), Cell(_name(correlation.stage)), Cell(correlation.stage.training),
+            Cell(correlation.measure),
+            Cell("mean") if correlation.layer is None else number_cell(correlation.layer, "d"),
+            number_cell(correlation.interval.mean, ".2f"), bounds_cell(correlation.interval, 1),
+            number_cell(correlation.interval.n, "d"),
         ]
-        for one in related
+        for correlation in related
     ]  # fmt: skip
     published = [
         [
@@ -118,21 +120,21 @@ def _correlation_table(report: Report, related: Sequence[Correlation]) -> Table:
 
 def _peaks_in_words(encoder: str, source: str, measure: str, group: Sequence[Alignment]) -> str:
     count = len(group[0].values)
-    stages = [f"{one.stage.title} in layer {one.peak} ({_at_peak(one)})" for one in group]
+    stages = [f"{alignment.stage.title} in layer {alignment.peak} ({_at_peak(alignment)})" for alignment in group]
     what = f"{measure} with {source}" if source else measure
     mean = f"mean over {count} languages" if count > 1 else "one language"
     return f"{encoder}: {what}, {mean}, is highest {'; '.join(stages)}; layer 0 is the embeddings."
 
 
-def _at_peak(one: Alignment) -> str:
-    value, last = (fmean(one.mean(layer).values()) for layer in (one.peak, one.layers[-1]))
+def _at_peak(alignment: Alignment) -> str:
+    value, last = (fmean(alignment.mean(layer).values()) for layer in (alignment.peak, alignment.layers[-1]))
     return minus(f"{value:.2f}; {last:.2f} in the last")
 
 
 def _correlation_in_words(stage: Stage, measure: str, group: Sequence[Correlation], published: Sequence[Row]) -> str:
-    layers = [one for one in group if one.layer is not None]
-    least, most = (pick(layers, key=lambda one: one.interval.mean) for pick in (min, max))
-    over = next((one for one in group if one.layer is None), most)
+    layers = [correlation for correlation in group if correlation.layer is not None]
+    least, most = (pick(layers, key=lambda correlation: correlation.interval.mean) for pick in (min, max))
+    over = next((correlation for correlation in group if correlation.layer is None), most)
     beside = [f"{row.value:.2f}" for row in published if row.task == stage.task]
     mean, lowest, highest = (bounded(each.interval, digits=2) for each in (over, least, most))
     text = (

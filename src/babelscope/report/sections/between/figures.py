@@ -51,19 +51,19 @@ def between_figures(report: Report, between: Between) -> Iterator[Figure]:
             yield Figure(plane.title, caption, _plane_chart(report, plane, heights))
 
 
-def _line_chart(found: Mapping[Place, Interval], title: str) -> Chart:
+def _line_chart(intervals: Mapping[Place, Interval], title: str) -> Chart:
     records = pd.DataFrame(
         {
             "encoder": place.encoder, "line": f"from the {place.origin}’s model", "language": place.language,
             "alpha": place.alpha, **_band(interval, given=place.alpha == 1),
         }
-        for place, interval in found.items()
+        for place, interval in intervals.items()
     )  # fmt: skip
     base = alt.Chart(records).encode(x=_ALPHA, color=_COLOUR)
     band = base.mark_area(opacity=0.2).encode(y=alt.Y("low:Q", title=title, scale=alt.Scale(zero=False)), y2="high:Q")
     line = base.mark_line(interpolate="linear").encode(y=alt.Y("mean:Q", title=title, scale=alt.Scale(zero=False)))
     layered = alt.layer(band, line).properties(width=_PANEL, height=200)
-    encoders = list(dict.fromkeys(place.encoder for place in found))
+    encoders = list(dict.fromkeys(place.encoder for place in intervals))
     return layered.facet(column=alt.Column("line:N", title=None), row=alt.Row("encoder:N", title=None, sort=encoders))
 
 
@@ -81,7 +81,7 @@ def _along_random(between: Between) -> dict[tuple[str, float], Interval]:
         for alpha, value in scores.items() if scores.get(0.0, 0.0) > 0 else ():
             place = "" if line.split == "dev" else f", {line.split}"
             values[f"{line.encoder}{place}", alpha].append(value / scores[0.0])
-    return {key: student_t_interval(found) for key, found in values.items()}
+    return {key: student_t_interval(quotients) for key, quotients in values.items()}
 
 
 def _random_chart(means: Mapping[tuple[str, float], Interval]) -> Chart:
@@ -103,9 +103,9 @@ def _angle_chart(rows: Sequence[Row]) -> Chart:
         values[name_of(row), row.task or "", row.path or "", row.seed][row.measure] = row.value
     records = pd.DataFrame(
         {"encoder": key[0], "task": title_of(key[1]), "models": key[2], "seed": key[3]}
-        | {"angle": found["angle"], "ratio": found["norm ratio"]}
-        for key, found in values.items()
-        if {"angle", "norm ratio"} <= found.keys()
+        | {"angle": measured["angle"], "ratio": measured["norm ratio"]}
+        for key, measured in values.items()
+        if {"angle", "norm ratio"} <= measured.keys()
     )
     points = alt.Chart(records).mark_point(size=30, filled=True, opacity=0.6).encode(
         x=alt.X("ratio:Q", title="Norm ratio", scale=alt.Scale(type="log", nice=False, padding=10)),
@@ -121,12 +121,12 @@ def _plane_chart(report: Report, plane: Plane, heights: Mapping[str, Mapping[tup
     records = pd.DataFrame(
         {
             "language": f"scored on {report.labels.get(language, language)}",
-            "first": one,
-            "second": other,
+            "first": first,
+            "second": second,
             "score": value,
         }
         for language, places in heights.items()
-        for (one, other), value in places.items()
+        for (first, second), value in places.items()
     )
     for way in ("first", "second"):  # a cell reaches half of the way to its neighbours
         places = sorted(records[way].unique())

@@ -62,48 +62,49 @@ def _angles_in_words(report: Report) -> Iterator[str]:
             origin, *single = row.models
             if TrainedOn.read(origin) == TrainedOn(tuple(single)):
                 values[name_of(row)][row.measure].append(row.value)
-    for encoder, found in values.items():
-        angle, ratio = student_t_interval(found["angle"]), student_t_interval(found["norm ratio"])
+    for encoder, measured in values.items():
+        angle, ratio = student_t_interval(measured["angle"]), student_t_interval(measured["norm ratio"])
         yield (
             f"{encoder}: at the bilingual model, the angle between the directions to the source’s and the target’s "
             f"models is {bounded(angle)} degrees; the source’s model is {bounded(ratio, digits=2)} times as far away."
         )
 
 
-def _flatter(found: Sequence[Flatness]) -> Iterator[str]:
+def _flatter(measured: Sequence[Flatness]) -> Iterator[str]:
     """Every two encoders compared."""
-    for first, second in combinations(dict.fromkeys(one.encoder for one in found), 2):
+    for first, second in combinations(dict.fromkeys(flatness.encoder for flatness in measured), 2):
         for language in ("source", "target"):
-            difference = compare_flatness(found, first, second, language)
+            difference = compare_flatness(measured, first, second, language)
             if difference is None:
                 continue
-            one, other = (second, first) if difference.mean < 0 else (first, second)
-            verdict = f"{one} is flatter" if difference.sign else "the data do not say which is flatter"
+            flatter, sharper = (second, first) if difference.mean < 0 else (first, second)
+            verdict = f"{flatter} is flatter" if difference.sign else "the data do not say which is flatter"
             yield (
-                f"On the {language}, {verdict}: {one} keeps {1 - DROP:.0%} of the score over "
-                f"{bounded(_upright(difference), digits=2)} more of α than {other} (paired by task and pair, "
+                f"On the {language}, {verdict}: {flatter} keeps {1 - DROP:.0%} of the score over "
+                f"{bounded(_upright(difference), digits=2)} more of α than {sharper} (paired by task and pair, "
                 f"n = {difference.n})."
             )
 
 
-def _few_shot_in_words(one: FewShot) -> str:
-    better = one.chosen_against_tuned
+def _few_shot_in_words(few_shot: FewShot) -> str:
+    better = few_shot.chosen_against_tuned
     if not better.sign:
         verdict = "which of the two is better does not show"
     else:
         verdict = f"{'the first' if better.sign > 0 else 'the second'} is better"
     return (
-        f"{one.encoder}, {title_of(one.task)}, {one.shots} examples of the target: choosing a point on the line "
-        f"{_gain(one.chosen)} over zero-shot, training on them {_gain(one.tuned)}; "
-        f"{verdict} (difference {bounded(better, 100)})."
+        f"{few_shot.encoder}, {title_of(few_shot.task)}, {few_shot.shots} examples of the target: "
+        f"choosing a point on the line {_gain(few_shot.chosen)} over zero-shot, "
+        f"training on them {_gain(few_shot.tuned)}; {verdict} (difference {bounded(better, 100)})."
     )
 
 
-def _seeds_in_words(one: SeedMean) -> str:
+def _seeds_in_words(seed_mean: SeedMean) -> str:
     return (
-        f"{one.encoder}, {title_of(one.task)}, {one.split}: the mean of {one.models} seeds’ models "
-        f"{_gain(one.targets)} over single ones on other languages, {_signed(100 * one.source)} on the source; the "
-        f"barrier between seeds is {bounded(one.barrier, digits=3)} nats."
+        f"{seed_mean.encoder}, {title_of(seed_mean.task)}, {seed_mean.split}: "
+        f"the mean of {seed_mean.models} seeds’ models {_gain(seed_mean.targets)} over single ones on other languages, "
+        f"{_signed(100 * seed_mean.source)} on the source; the "
+        f"barrier between seeds is {bounded(seed_mean.barrier, digits=3)} nats."
     )
 
 

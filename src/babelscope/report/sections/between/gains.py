@@ -51,7 +51,7 @@ def few_shots(report: Report, between: Between) -> list[FewShot]:
     """For every encoder, task and number of examples."""
     lines = {_few_shot_key(line): line for line in between.few_shot}
     tuned = _scores_with_few(report)
-    found: dict[tuple[str, str, int], dict[tuple[str, str], list[tuple[float, ...]]]] = {}
+    by_case: dict[tuple[str, str, int], dict[tuple[str, str], list[tuple[float, ...]]]] = {}
     for (encoder, task, origin, end, split, seed), line in lines.items():
         judged = lines.get((encoder, task, origin, end, "test", seed))
         shots = 2 * (line.shots or 0)
@@ -63,9 +63,9 @@ def few_shots(report: Report, between: Between) -> list[FewShot]:
                 continue
             alpha = min(places, key=lambda place: (losses[place], place))
             values = (scores[0.0], scores[alpha], tuned[target], alpha)
-            pairs = found.setdefault((encoder, task, shots), defaultdict(list))
+            pairs = by_case.setdefault((encoder, task, shots), defaultdict(list))
             pairs[origin, line.target].append(values)
-    return [_few_shot(key, pairs) for key, pairs in sorted(found.items())]
+    return [_few_shot(key, pairs) for key, pairs in sorted(by_case.items())]
 
 
 def _few_shot(key: tuple[str, str, int], pairs: Mapping[tuple[str, str], Sequence[tuple[float, ...]]]) -> FewShot:
@@ -73,7 +73,7 @@ def _few_shot(key: tuple[str, str, int], pairs: Mapping[tuple[str, str], Sequenc
     zero, chosen, tuned, alphas = zip(*means, strict=True)
 
     def minus(first: Sequence[float], second: Sequence[float]) -> Interval:
-        return student_t_interval([one - other for one, other in zip(first, second, strict=True)])
+        return student_t_interval([value - other for value, other in zip(first, second, strict=True)])
 
     return FewShot(
         *key, student_t_interval(zero), minus(chosen, zero), minus(tuned, zero), minus(chosen, tuned), fmean(alphas)
@@ -99,11 +99,11 @@ def seed_means(report: Report, between: Between) -> list[SeedMean]:
     for row in report.rows:
         if row.kind == "interpolation" and row.seed is None and row.measure == main_measure(row):
             averaged[moving(row), row.task or "", row.split or ""].append(row)
-    found = [
+    means = [
         _seed_mean(key, rows, [line for line in between.seeds if (line.encoder, line.task, line.split) == key])
         for key, rows in averaged.items()
     ]
-    return [one for one in found if one]
+    return [mean for mean in means if mean]
 
 
 def _seed_mean(key: tuple[str, str, str], rows: Sequence[Row], lines: Sequence[Line]) -> SeedMean | None:

@@ -106,7 +106,7 @@ class Between:
     @classmethod
     def of(cls, report: Report) -> Between:
         """From its rows; those of planes, and of means of many models, are no lines."""
-        found: dict[tuple[str, str, str, str, str, int], Line] = {}
+        lines: dict[tuple[str, str, str, str, str, int], Line] = {}
         for row in report.rows:
             if row.kind != "interpolation" or row.alpha1 is None or row.alpha2 is not None or row.seed is None:
                 continue
@@ -114,12 +114,12 @@ class Between:
                 continue
             origin, end = row.models
             key = (row.task or "", moving(row), origin, end, row.split or "", row.seed)
-            line = found.setdefault(key, Line(*key))
+            line = lines.setdefault(key, Line(*key))
             if row.measure == main_measure(row):
                 line.scores[row.language or ""][row.alpha1] = row.value
             elif row.measure == "loss":
                 line.losses[row.language or ""][row.alpha1] = row.value
-        return cls(list(found.values()))
+        return cls(list(lines.values()))
 
     @cached_property
     def _rising(self) -> list[Line]:
@@ -154,9 +154,9 @@ class Between:
         for place, _, value in self._places(task):
             values[place].append(value)
         most: dict[tuple[str, Role, Role], int] = defaultdict(int)
-        for place, found in values.items():
-            most[place[:3]] = max(most[place[:3]], len(found))
-        return {place: student_t_interval(found) for place, found in values.items() if len(found) == most[place[:3]]}
+        for place, scores in values.items():
+            most[place[:3]] = max(most[place[:3]], len(scores))
+        return {place: student_t_interval(scores) for place, scores in values.items() if len(scores) == most[place[:3]]}
 
     def variances(self) -> dict[Place, Interval]:
         """Mean over tasks and pairs of the variance over seeds of the normalised score."""
@@ -164,20 +164,20 @@ class Between:
         for place, line, value in self._places(None):
             values[place, (line.task, line.pair)].append(value)
         spread: dict[Place, list[float]] = defaultdict(list)
-        for (place, _), found in values.items():
-            if len(found) > 1:
-                spread[place].append(variance(found))
-        return {place: student_t_interval(found) for place, found in spread.items()}
+        for (place, _), scores in values.items():
+            if len(scores) > 1:
+                spread[place].append(variance(scores))
+        return {place: student_t_interval(by_pair) for place, by_pair in spread.items()}
 
     def flatness(self) -> list[Flatness]:
         """Of every encoder, task, pair and language, on the line from the source's model."""
-        found: dict[tuple[str, str, tuple[str, str], Role], list[tuple[float, bool]]] = defaultdict(list)
+        by_curve: dict[tuple[str, str, tuple[str, str], Role], list[tuple[float, bool]]] = defaultdict(list)
         for line, role, curve in self._curves():
             if line.pair and line.origin == line.pair[0] and len(curve) > 1:
-                found[line.encoder, line.task, line.pair, role].append(_width(curve))
+                by_curve[line.encoder, line.task, line.pair, role].append(_width(curve))
         return [
             Flatness(*key, fmean(width for width, _ in widths), all(bounded for _, bounded in widths))
-            for key, widths in found.items()
+            for key, widths in by_curve.items()
         ]
 
     def _curves(self) -> Iterator[tuple[Line, Role, Curve]]:
@@ -202,9 +202,13 @@ def _width(curve: Curve) -> tuple[float, bool]:
     return sum(way.distance for way in ways), not any(way.at_least for way in ways)
 
 
-def compare_flatness(found: Iterable[Flatness], first: str, second: str, language: Role) -> Interval | None:
+def compare_flatness(measured: Iterable[Flatness], first: str, second: str, language: Role) -> Interval | None:
     """First encoder's width minus the second's, paired by task and pair; None without a pair that both have."""
-    widths = {(one.encoder, one.task, one.pair): one.width for one in found if one.language == language}
+    widths = {
+        (flatness.encoder, flatness.task, flatness.pair): flatness.width
+        for flatness in measured
+        if flatness.language == language
+    }
     paired = [
         width - widths[second, task, pair]
         for (encoder, task, pair), width in widths.items()

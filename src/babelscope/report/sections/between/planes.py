@@ -38,21 +38,21 @@ class Plane:
         by_seed: dict[tuple[str, int | None], dict[tuple[float, float], float]] = defaultdict(dict)
         for row in self.rows:
             by_seed[row.language or "", row.seed][row.alpha1 or 0.0, row.alpha2 or 0.0] = row.value
-        found: dict[str, dict[tuple[float, float], list[float]]] = defaultdict(lambda: defaultdict(list))
+        quotients: dict[str, dict[tuple[float, float], list[float]]] = defaultdict(lambda: defaultdict(list))
         for (language, _), values_there in by_seed.items():
             if (origin := values_there.get((0.0, 0.0), 0.0)) > 0:
                 for place, value in values_there.items():
-                    found[language][place].append(value / origin)
-        return {one: {place: fmean(values) for place, values in places.items()} for one, places in found.items()}
+                    quotients[language][place].append(value / origin)
+        return {code: {place: fmean(values) for place, values in places.items()} for code, places in quotients.items()}
 
 
 def planes(report: Report) -> list[Plane]:
     """All planes that there are scores of; of tasks whose scores are better when higher."""
-    found: dict[tuple[str, str, str, tuple[str, ...]], Plane] = {}
+    by_key: dict[tuple[str, str, str, tuple[str, ...]], Plane] = {}
     for row in report.rows:
         task, split = row.task or "", row.split or ""
         of_plane = row.kind == "interpolation" and row.alpha2 is not None and row.seed is not None
         if of_plane and row.measure == main_measure(row) and rises(task):
             key = (task, moving(row), split, row.models)
-            found.setdefault(key, Plane(*key)).rows.append(row)
-    return list(found.values())
+            by_key.setdefault(key, Plane(*key)).rows.append(row)
+    return list(by_key.values())

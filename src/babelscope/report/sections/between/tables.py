@@ -27,14 +27,14 @@ def between_tables(report: Report, between: Between) -> list[Table]:
     return [table for table in tables if table.lines]
 
 
-def _flatness_table(found: Sequence[Flatness]) -> Table:
+def _flatness_table(measured: Sequence[Flatness]) -> Table:
     groups: dict[tuple[str, str, str], list[Flatness]] = defaultdict(list)
-    for one in found:
-        groups[one.encoder, title_of(one.task), one.language].append(one)
+    for flatness in measured:
+        groups[flatness.encoder, title_of(flatness.task), flatness.language].append(flatness)
     lines = []
     for (encoder, task, language), group in groups.items():
-        widths = student_t_interval([one.width for one in group])
-        bounded = sum(one.bounded for one in group)
+        widths = student_t_interval([flatness.width for flatness in group])
+        bounded = sum(flatness.bounded for flatness in group)
         lines.append([
             Cell(encoder), Cell(task), Cell(language), number_cell(widths.mean, ".2f"), bounds_cell(widths, 1),
             Cell(f"{bounded} of {len(group)}"),
@@ -59,12 +59,12 @@ def _angle_table(report: Report) -> Table:
         if row.kind == "angle":
             values[name_of(row), row.part or "all"][row.measure].append(row.value)
     lines = []
-    for (encoder, part), found in sorted(values.items(), key=lambda item: (item[0][0], _PARTS.get(item[0][1], 1))):
-        angle, ratio = (student_t_interval(found[name]) for name in ("angle", "norm ratio"))
+    for (encoder, part), measured in sorted(values.items(), key=lambda item: (item[0][0], _PARTS.get(item[0][1], 1))):
+        angle, ratio = (student_t_interval(measured[name]) for name in ("angle", "norm ratio"))
         lines.append([
             Cell(encoder), Cell(part), number_cell(angle.mean, ".1f"), bounds_cell(angle, 1),
             number_cell(ratio.mean, ".2f"), bounds_cell(ratio, 1),
-            *(number_cell(fmean(found[name]), ".3g") for name in NORMS),
+            *(number_cell(fmean(measured[name]), ".3g") for name in NORMS),
             Cell(str(angle.n), angle.n),
         ])  # fmt: skip
     note = (
@@ -78,15 +78,15 @@ def _angle_table(report: Report) -> Table:
     return Table("Angle and ratio of norms, by part", headers, lines, note)
 
 
-def _few_shot_table(found: Sequence[FewShot]) -> Table:
+def _few_shot_table(gained: Sequence[FewShot]) -> Table:
     lines = [
         [
-            Cell(one.encoder), Cell(title_of(one.task)), Cell(str(one.shots), one.shots),
-            number_cell(100 * one.zero_shot.mean, ".1f"), number_cell(100 * one.chosen.mean, "+.1f"),
-            bounds_cell(one.chosen, 100), number_cell(100 * one.tuned.mean, "+.1f"), bounds_cell(one.tuned, 100),
-            number_cell(one.alpha, ".2f"),
+            Cell(few_shot.encoder), Cell(title_of(few_shot.task)), Cell(str(few_shot.shots), few_shot.shots),
+            number_cell(100 * few_shot.zero_shot.mean, ".1f"), number_cell(100 * few_shot.chosen.mean, "+.1f"),
+            bounds_cell(few_shot.chosen, 100), number_cell(100 * few_shot.tuned.mean, "+.1f"),
+            bounds_cell(few_shot.tuned, 100), number_cell(few_shot.alpha, ".2f"),
         ]
-        for one in found
+        for few_shot in gained
     ]  # fmt: skip
     note = (
         "A model tuned on the source, and k examples of the target. Point chosen: half of the examples are trained on "
@@ -99,14 +99,15 @@ def _few_shot_table(found: Sequence[FewShot]) -> Table:
     return Table("From few examples of the target", headers, lines, note)
 
 
-def _seed_table(found: Sequence[SeedMean]) -> Table:
+def _seed_table(averaged: Sequence[SeedMean]) -> Table:
     lines = [
         [
-            Cell(one.encoder), Cell(title_of(one.task)), Cell(one.split), number_cell(one.models, "d"),
-            number_cell(100 * one.source, "+.1f"), number_cell(100 * one.targets.mean, "+.1f"),
-            bounds_cell(one.targets, 100), number_cell(one.barrier.mean, ".3f"), bounds_cell(one.barrier, 1),
+            Cell(seed_mean.encoder), Cell(title_of(seed_mean.task)), Cell(seed_mean.split),
+            number_cell(seed_mean.models, "d"), number_cell(100 * seed_mean.source, "+.1f"),
+            number_cell(100 * seed_mean.targets.mean, "+.1f"), bounds_cell(seed_mean.targets, 100),
+            number_cell(seed_mean.barrier.mean, ".3f"), bounds_cell(seed_mean.barrier, 1),
         ]
-        for one in found
+        for seed_mean in averaged
     ]  # fmt: skip
     note = (
         "The mean of the weights of all seeds’ models, against the mean of their scores, in points. The barrier is the "
@@ -133,7 +134,7 @@ def _area_table(report: Report) -> Table:
             first, second = (sorted({place[axis] for place in places}) for axis in (0, 1))
             if len(places) < len(first) * len(second) or min(len(first), len(second)) < 2:
                 continue  # not finished yet
-            area = area_above(first, second, [[places[one, other] for other in second] for one in first], 1 - DROP)
+            area = area_above(first, second, [[places[x, y] for y in second] for x in first], 1 - DROP)
             lines.append(
                 [Cell(plane.title), Cell(report.labels.get(language, language)), number_cell(area.share, ".3f")]
             )

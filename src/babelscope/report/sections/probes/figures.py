@@ -37,7 +37,7 @@ def probe_figures(report: Report) -> list[Figure]:
     """Perplexities, compromises, scores, and distances and likeness of layers."""
     return [
         *_perplexity_figures(report),
-        *(_compromise_figure(report, name, found) for name, found in compromises(report).items()),
+        *(_compromise_figure(report, name, choices) for name, choices in compromises(report).items()),
         *_score_figures(report),
         *_layer_figures(report),
     ]
@@ -46,9 +46,9 @@ def probe_figures(report: Report) -> list[Figure]:
 def _perplexity_figures(report: Report) -> Iterator[Figure]:
     """One a task, a panel a condition, a line a corpus."""
     tasks: dict[str, dict[str, Mapping[str, Curves]]] = defaultdict(dict)
-    for one in perplexities(report):
-        if one.moves:
-            tasks[one.group.task][one.condition] = one.corpora
+    for training in perplexities(report):
+        if training.moves:
+            tasks[training.group.task][training.condition] = training.corpora
     y = {"title": "Perplexity", "scale": alt.Scale(type="log", nice=False), "axis": alt.Axis(tickCount=3)}
     for task, name in zip(tasks, told_apart((task,) for task in tasks), strict=True):
         records = _means(tasks[task], geometric_interval)
@@ -78,13 +78,13 @@ def _layer_figures(report: Report) -> Iterator[Figure]:
         yield Figure(title, "Means over seeds. Layer 0 is the embeddings.", _layer_chart(report, rows))
 
 
-def _compromise_figure(report: Report, name: str, found: Sequence[Compromise]) -> Figure:
+def _compromise_figure(report: Report, name: str, choices: Sequence[Compromise]) -> Figure:
     caption = (
         "Every probe of every condition, geometric means over seeds. The line joins those that no other beats in both "
         "(the Pareto front); it starts at the cross, the encoder before training."
     )
     title = _title("Perplexity of the target against what the control loses", name)
-    return Figure(title, caption, _compromise_chart(report, found))
+    return Figure(title, caption, _compromise_chart(report, choices))
 
 
 def _title(title: str, name: str) -> str:
@@ -99,8 +99,8 @@ def _means(
     for condition, lines in panels.items():
         for line, curves in lines.items():
             for step in shared_steps(curves.values()):
-                found = interval([curve[step] * factor for curve in curves.values()])
-                ends = {"mean": found.mean, "low": found.low, "high": found.high}
+                mean = interval([curve[step] * factor for curve in curves.values()])
+                ends = {"mean": mean.mean, "low": mean.low, "high": mean.high}
                 records.append({"condition": condition, "line": line, "step": step, **ends})
     return pd.DataFrame(records)
 
@@ -145,10 +145,10 @@ def _panels(layer: Chart, table: pd.DataFrame) -> Chart:
     return panels.resolve_scale(x="independent")
 
 
-def _compromise_chart(report: Report, found: Sequence[Compromise]) -> Chart:
+def _compromise_chart(report: Report, choices: Sequence[Compromise]) -> Chart:
     """Every condition at every step as a point, the front as a line through the best."""
-    table = pd.DataFrame(found).assign(loss=lambda each: 100 * each["loss"])
-    front = pd.DataFrame(pareto_front(found)).assign(loss=lambda each: 100 * each["loss"])
+    table = pd.DataFrame(choices).assign(loss=lambda each: 100 * each["loss"])
+    front = pd.DataFrame(pareto_front(choices)).assign(loss=lambda each: 100 * each["loss"])
     x = alt.X("loss:Q", title="Rise of the control's perplexity (%)")
     y = alt.Y("target:Q", title="Perplexity of the target", scale=alt.Scale(type="log", nice=False))
     look = look_of("condition:N", report.conditions, set(table["condition"]))

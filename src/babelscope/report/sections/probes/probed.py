@@ -84,25 +84,28 @@ def perplexities(report: Report) -> list[Training]:
         if row.kind == "probe" and row.measure == "perplexity" and row.dataset and row.step is not None:
             # A reference is measured anew on the corpora of each task: only its keys tell these apart.
             groups[row.task, report.condition(row), None if row.task else row.key].append(row)
-    found = [_training(report, rows) for rows in groups.values()]
-    named = told_apart((one.condition, one.group.task, one.group.languages if not one.moves else "") for one in found)
-    return [one._replace(name=name or one.condition) for one, name in zip(found, named, strict=True)]
+    trainings = [_training(report, rows) for rows in groups.values()]
+    named = told_apart(
+        (training.condition, training.group.task, training.group.languages if not training.moves else "")
+        for training in trainings
+    )
+    return [training._replace(name=name or training.condition) for training, name in zip(trainings, named, strict=True)]
 
 
 def trained(report: Report) -> list[Training]:
     """Those in which a target and a control change."""
-    return [one for one in perplexities(report) if one.seeds and one.moves]
+    return [training for training in perplexities(report) if training.seeds and training.moves]
 
 
 def crossings(report: Report) -> list[Crossing]:
     """For every condition the step at which its curves cross, between two probes by linear interpolation."""
-    found = []
-    for one in trained(report):
-        steps = [_crossing(one.corpora[TARGET][seed], one.corpora[CONTROL][seed]) for seed in one.seeds]
+    crossed = []
+    for training in trained(report):
+        steps = [_crossing(training.corpora[TARGET][seed], training.corpora[CONTROL][seed]) for seed in training.seeds]
         known = [step for step in steps if step is not None]
         interval = student_t_interval(known) if known else None
-        found.append(Crossing(one.name, interval, len(known), len(steps)))
-    return found
+        crossed.append(Crossing(training.name, interval, len(known), len(steps)))
+    return crossed
 
 
 def compromises(report: Report) -> dict[str, list[Compromise]]:
@@ -111,41 +114,41 @@ def compromises(report: Report) -> dict[str, list[Compromise]]:
     Published ones, on other data, are no choice.
     """
     groups: dict[Group, list[Compromise]] = defaultdict(list)
-    for one in trained(report):
-        if not one.condition.startswith("published"):
-            groups[one.group] += _compromises(one)
+    for training in trained(report):
+        if not training.condition.startswith("published"):
+            groups[training.group] += _compromises(training)
     named = zip(told_apart(groups), groups.values(), strict=True)
-    return {name: found for name, found in named if found}
+    return {name: choices for name, choices in named if choices}
 
 
-def pareto_front(found: Sequence[Compromise]) -> list[Compromise]:
+def pareto_front(choices: Sequence[Compromise]) -> list[Compromise]:
     """Those to which no other is better in one of target and loss and as good in the other, the least loss first."""
     front: list[Compromise] = []
-    for one in sorted(found, key=lambda each: (each.loss, each.target)):
-        if not front or one.target < front[-1].target:
-            front.append(one)
+    for choice in sorted(choices, key=lambda each: (each.loss, each.target)):
+        if not front or choice.target < front[-1].target:
+            front.append(choice)
     return front
 
 
-def best_within(found: Sequence[Compromise], loss: float) -> Compromise | None:
+def best_within(choices: Sequence[Compromise], loss: float) -> Compromise | None:
     """The lowest perplexity of the target among those that cost the control no more than a share.
 
     None: nothing within it is better than not to train.
     """
-    allowed = (one for one in found if one.loss <= loss)
-    best = min(allowed, key=lambda one: (one.target, one.step), default=None)
+    allowed = (choice for choice in choices if choice.loss <= loss)
+    best = min(allowed, key=lambda choice: (choice.target, choice.step), default=None)
     return best if best and best.step else None
 
 
 def scored(report: Report) -> dict[tuple[str, str, str], dict[str, dict[str, Curves]]]:
     """Task, measure and unit -> condition -> data set -> curves of the task's main score; perplexities apart."""
-    found: dict[tuple[str, str, str], dict[str, dict[str, dict[int, dict[int, float]]]]] = {}
+    by_task: dict[tuple[str, str, str], dict[str, dict[str, dict[int, dict[int, float]]]]] = {}
     for row in report.rows:
         if row.kind == "probe" and row.measure in SCORES and row.measure == main_measure(row) != "perplexity":
-            panels = found.setdefault((row.task or "", row.measure, row.unit), {})
+            panels = by_task.setdefault((row.task or "", row.measure, row.unit), {})
             curves = panels.setdefault(report.condition(row), {}).setdefault(row.dataset or "", {})
             curves.setdefault(row.seed or 0, {})[row.step or 0] = row.value
-    return {key: {name: dict(curves) for name, curves in panels.items()} for key, panels in found.items()}
+    return {key: {name: dict(curves) for name, curves in panels.items()} for key, panels in by_task.items()}
 
 
 def shared_steps(curves: Iterable[Mapping[int, float]]) -> list[int]:
@@ -157,7 +160,7 @@ def told_apart(named: Iterable[tuple[str, ...]]) -> list[str]:
     """Each as a text of those of its parts in which those that have one differ; empty for one alone."""
     listed = list(named)
     differ = [len(set(parts) - {""}) > 1 for parts in zip(*listed, strict=True)]
-    return [", ".join(part for part, kept in zip(one, differ, strict=True) if kept and part) for one in listed]
+    return [", ".join(part for part, kept in zip(texts, differ, strict=True) if kept and part) for texts in listed]
 
 
 def _training(report: Report, rows: Sequence[Row]) -> Training:
@@ -171,15 +174,15 @@ def _training(report: Report, rows: Sequence[Row]) -> Training:
     return Training(Group(task, report.start(rows[0]), measured), condition, condition, corpora)
 
 
-def _compromises(one: Training) -> list[Compromise]:
-    curves = {name: [one.corpora[name][seed] for seed in one.seeds] for name in (TARGET, CONTROL)}
+def _compromises(training: Training) -> list[Compromise]:
+    curves = {name: [training.corpora[name][seed] for seed in training.seeds] for name in (TARGET, CONTROL)}
     steps = shared_steps([*curves[TARGET], *curves[CONTROL]])
     means = {
         step: [geometric_interval([curve[step] for curve in curves[name]]).mean for name in (TARGET, CONTROL)]
         for step in steps
     }
     return [
-        Compromise(one.condition, step, target, control, control / means[steps[0]][1] - 1, len(one.seeds))
+        Compromise(training.condition, step, target, control, control / means[steps[0]][1] - 1, len(training.seeds))
         for step, (target, control) in means.items()
     ]
 

@@ -25,28 +25,29 @@ from babelscope.report.words import bounded
 
 def probe_tables(report: Report) -> list[Table]:
     """Perplexities at the end, where curves cross, and the best compromises."""
-    found = perplexities(report)
+    trainings = perplexities(report)
     crossed = crossings(report)
-    tables = [_end_table(found)] if found else []
+    tables = [_end_table(trainings)] if trainings else []
     tables += [_crossing_table(crossed)] if crossed else []
     return tables + [_compromise_table(name, each) for name, each in compromises(report).items()]
 
 
 def probe_findings(report: Report) -> list[str]:
     """When the curves cross, in words."""
-    found = crossings(report)
-    sentences = [_crossing_sentence(one) for one in found if one.interval]
-    if never := [one.name for one in found if not one.interval]:
+    crossed = crossings(report)
+    sentences = [_crossing_sentence(crossing) for crossing in crossed if crossing.interval]
+    if never := [crossing.name for crossing in crossed if not crossing.interval]:
         sentences.append(f"In no seed do the curves of target and control cross with: {'; '.join(never)}.")
     return sentences
 
 
-def _crossing_sentence(one: Crossing) -> str:
-    what = f"{one.name}: the target's perplexity falls below the control's at step {_about(one.interval)}"
-    if one.crossed == one.seeds:
-        return f"{what} (mean of {_seeds(one.seeds)})."
+def _crossing_sentence(crossing: Crossing) -> str:
+    what = f"{crossing.name}: the target's perplexity falls below the control's at step {_about(crossing.interval)}"
+    if crossing.crossed == crossing.seeds:
+        return f"{what} (mean of {_seeds(crossing.seeds)})."
     return (
-        f"{what} in {one.crossed} of {one.seeds} seeds; in the others the curves do not cross, and they do not count."
+        f"{what} in {crossing.crossed} of {crossing.seeds} seeds; "
+        "in the others the curves do not cross, and they do not count."
     )
 
 
@@ -58,56 +59,58 @@ def _about(interval: Interval | None) -> str:
     return "" if interval is None else bounded(interval, digits=0)
 
 
-def _end_table(found: Sequence[Training]) -> Table:
+def _end_table(trainings: Sequence[Training]) -> Table:
     """A line a condition: perplexities at its last step, references too."""
-    corpora = list(dict.fromkeys([TARGET, CONTROL, *(name for one in found for name in one.corpora)]))
-    shown = [name for name in corpora if any(name in one.corpora for one in found)]
+    corpora = list(dict.fromkeys([TARGET, CONTROL, *(name for training in trainings for name in training.corpora)]))
+    shown = [name for name in corpora if any(name in training.corpora for training in trainings)]
     headers = ["Condition", *(header for name in shown for header in (name.capitalize(), "95% over seeds")), "Step"]
     note = "Geometric means over seeds, with Student’s t interval of the logarithms. References are not tuned: step 0."
-    return Table("Perplexity at the end of training", headers, [_end_line(one, shown) for one in found], note)
+    return Table(
+        "Perplexity at the end of training", headers, [_end_line(training, shown) for training in trainings], note
+    )
 
 
-def _end_line(one: Training, corpora: Sequence[str]) -> list[Cell]:
-    curves = [curve for by_seed in one.corpora.values() for curve in by_seed.values()]
+def _end_line(training: Training, corpora: Sequence[str]) -> list[Cell]:
+    curves = [curve for by_seed in training.corpora.values() for curve in by_seed.values()]
     last = max(shared_steps(curves), default=None)
-    cells = [Cell(one.name)]
+    cells = [Cell(training.name)]
     for name in corpora:
-        values = [curve[last] for curve in one.corpora.get(name, {}).values()] if last is not None else []
+        values = [curve[last] for curve in training.corpora.get(name, {}).values()] if last is not None else []
         interval = geometric_interval(values) if values else None
         cells += [number_cell(interval.mean if interval else None, ".2f"), bounds_cell(interval, 1.0)]
     return [*cells, number_cell(last, "d")]
 
 
-def _crossing_table(found: Sequence[Crossing]) -> Table:
+def _crossing_table(crossed: Sequence[Crossing]) -> Table:
     lines = [
         [
-            Cell(one.name),
-            number_cell(one.interval.mean if one.interval else None, ".0f"),
-            bounds_cell(one.interval, 1.0),
-            Cell(f"{one.crossed} of {one.seeds}"),
+            Cell(crossing.name),
+            number_cell(crossing.interval.mean if crossing.interval else None, ".0f"),
+            bounds_cell(crossing.interval, 1.0),
+            Cell(f"{crossing.crossed} of {crossing.seeds}"),
         ]
-        for one in found
+        for crossing in crossed
     ]
     headers = ["Condition", "Step", "95% over seeds", "Seeds that cross"]
     note = "Means and intervals are over the seeds that cross, and say nothing of the others."
     return Table("Where the curves cross", headers, lines, note)
 
 
-def _compromise_table(name: str, found: Sequence[Compromise]) -> Table:
+def _compromise_table(name: str, choices: Sequence[Compromise]) -> Table:
     headers = ["Rise allowed (%)", "Best condition", "At step", "Target’s perplexity", "Rise (%)", "Seeds"]
     note = (
         "The lowest perplexity of the target for a stated rise of the control’s: geometric means over seeds. "
         "“Not trained”: within that rise no step of any condition is better than the encoder as it was."
     )
-    lines = [_compromise_line(found, loss) for loss in LOSSES]
+    lines = [_compromise_line(choices, loss) for loss in LOSSES]
     return Table(": ".join(filter(None, ["The best compromise", name])), headers, lines, note)
 
 
-def _compromise_line(found: Sequence[Compromise], loss: float) -> list[Cell]:
-    best = best_within(found, loss)
+def _compromise_line(choices: Sequence[Compromise], loss: float) -> list[Cell]:
+    best = best_within(choices, loss)
     allowed = number_cell(100 * loss, ".0f")
     if best is None:
-        before = next((one.target for one in found if not one.step), None)
+        before = next((choice.target for choice in choices if not choice.step), None)
         return [allowed, Cell("not trained"), Cell(""), number_cell(before, ".2f"), number_cell(0, ".1f"), Cell("")]
     return [
         allowed,

@@ -62,7 +62,7 @@ def projections(report: Report) -> list[Projected]:
 
 def projection_charts(report: Report) -> dict[str, Chart]:
     """A panel a layer, by encoder and pair of languages."""
-    return {f"Words in the plane, {one.title}": _chart(one) for one in projections(report)}
+    return {f"Words in the plane, {projected.title}": _chart(projected) for projected in projections(report)}
 
 
 def write_animations(report: Report, path: Path) -> list[Path]:
@@ -70,15 +70,17 @@ def write_animations(report: Report, path: Path) -> list[Path]:
 
     Several projections go to `stem-encoder-languages.gif`. Raises `InputError` if the study has none.
     """
-    found = projections(report)
-    if not found:
+    to_draw = projections(report)
+    if not to_draw:
         raise InputError(f"{report.title}: no projection to draw; a study with `projection` has some")
     written = []
-    for one in found:
-        name = path.stem if len(found) == 1 else f"{path.stem}-{file_name(one.title)}"
+    for projected in to_draw:
+        name = path.stem if len(to_draw) == 1 else f"{path.stem}-{file_name(projected.title)}"
         folder = path.with_name(name)
-        languages = [language for language in one.languages for _ in one.pairs]
-        *pictures, animation = draw_projection(folder, one.coordinates, languages, one.pairs, one.shares)
+        languages = [language for language in projected.languages for _ in projected.pairs]
+        *pictures, animation = draw_projection(
+            folder, projected.coordinates, languages, projected.pairs, projected.shares
+        )
         written += [*pictures, animation.replace(folder.with_suffix(".gif"))]
     return written
 
@@ -96,19 +98,19 @@ def _projected(
     return Projected(encoder, (first, second), np.array(coordinates), [shares[layer] for layer in layers])
 
 
-def _chart(one: Projected) -> Chart:
+def _chart(projected: Projected) -> Chart:
     titles, points, lines = [], [], []
-    for layer, (places, share) in enumerate(zip(one.coordinates, one.shares, strict=True)):
+    for layer, (places, share) in enumerate(zip(projected.coordinates, projected.shares, strict=True)):
         titles.append(f"{f'Layer {layer}' if layer else 'Embeddings'}: {100 * share:.0f}%")
-        for pair in one.pairs:
+        for pair in projected.pairs:
             ends = [{"x": float(places[k, 0]), "y": float(places[k, 1])} for k in pair]
             lines.append({"layer": titles[-1], **ends[0], "x2": ends[1]["x"], "y2": ends[1]["y"]})
-            named = zip(one.languages, ends, strict=True)
+            named = zip(projected.languages, ends, strict=True)
             points += [{"layer": titles[-1], "language": name, **place} for name, place in named]
     axis = alt.Axis(labels=False, grid=False, title=None)
     base = alt.Chart().encode(x=alt.X("x:Q", axis=axis), y=alt.Y("y:Q", axis=axis))
     joined = base.transform_filter("isValid(datum.x2)").mark_rule(opacity=0.3, strokeWidth=0.7)
-    scale = alt.Scale(domain=list(one.languages), range=PALETTE[:2])
+    scale = alt.Scale(domain=list(projected.languages), range=PALETTE[:2])
     colour = alt.Color("language:N", title=None, scale=scale, legend=alt.Legend(orient="top"))
     dots = base.transform_filter("isValid(datum.language)").mark_point(filled=True, size=18).encode(color=colour)
     both = pd.concat([pd.DataFrame(points), pd.DataFrame(lines)], ignore_index=True)

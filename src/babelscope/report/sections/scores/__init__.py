@@ -32,12 +32,12 @@ def scores(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
 def _section(report: Report, scores: Sequence[Score], *, alone: bool) -> Section:
     """The file of a chart is named after the task, where there are several; of one task it is the report's own."""
     task = "" if alone else scores[0].task
-    found = differences(scores)
+    compared = differences(scores)
     figures = [Figure("By language", SCORE_CAPTION, score_chart(report, scores), task)]
     tables = [table for table in (glance_table(report, scores), score_table(scores)) if table]
-    if found:
+    if compared:
         title = "Against the same encoder untrained"
         name = "-".join(filter(None, [task, "against-untrained"]))
-        figures.append(Figure(title, DIFFERENCE_CAPTION, difference_chart(report, found), name))
-        tables.append(difference_table(found))
+        figures.append(Figure(title, DIFFERENCE_CAPTION, difference_chart(report, compared), name))
+        tables.append(difference_table(compared))
     return Section(section_title(scores), findings(scores), figures, tables)

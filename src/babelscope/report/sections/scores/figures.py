@@ -35,12 +35,14 @@ def score_chart(report: Report, scores: Sequence[Score]) -> Chart:
     return plot.sized(layers)
 
 
-def difference_chart(report: Report, found: Sequence[Difference]) -> Chart:
+def difference_chart(report: Report, compared: Sequence[Difference]) -> Chart:
     """A band a place: every encoder minus itself untrained, with the 95% interval of the difference."""
-    factor, unit = scale(found[0].score.unit)
-    table = pd.DataFrame([_mean_record(d.interval, factor, d.score) | {"verdict": d.verdict} for d in found])
+    factor, unit = scale(compared[0].score.unit)
+    table = pd.DataFrame([_mean_record(d.interval, factor, d.score) | {"verdict": d.verdict} for d in compared])
     unit = points_of(unit)
-    plot = _DotPlot.of(report, [one.score for one in found], f"Gain over untrained{f' ({unit})' if unit else ''}")
+    plot = _DotPlot.of(
+        report, [difference.score for difference in compared], f"Gain over untrained{f' ({unit})' if unit else ''}"
+    )
     zero = alt.Chart(pd.DataFrame({"mean": [0]})).mark_rule(strokeDash=[3, 3], opacity=0.6).encode(x="mean:Q")
     return plot.sized([zero, *plot.means(table)])
 

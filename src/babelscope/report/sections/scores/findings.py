@@ -47,15 +47,15 @@ def _reference(score: Score, scores: Sequence[Score]) -> Score | None:
         return None
     same = ("task", "measure", "encoder", "place", "training", "schedule")
     wanted = [getattr(score, name) for name in same]
-    found = (other for other in scores if other.untrained and [getattr(other, n) for n in same] == wanted)
-    return next(found, None)
+    references = (other for other in scores if other.untrained and [getattr(other, n) for n in same] == wanted)
+    return next(references, None)
 
 
 def findings(scores: Sequence[Score]) -> list[str]:
     """Sentences that say what the scores of one task and measure show, and what they don't."""
     compared = differences(scores)
     intact = dict.fromkeys(score.condition for score in scores if score.surgery is None)
-    against = dict.fromkeys(one.score.condition for one in compared)
+    against = dict.fromkeys(difference.score.condition for difference in compared)
     sources = dict.fromkeys(score.place for score in scores if score.is_source)
     training_language = "the training language" if len(sources) == 1 else "a training language"
     sentences = [_source(place, training_language, scores) for place in sources]
@@ -82,13 +82,15 @@ def _order(condition: str, scores: Sequence[Score]) -> str:
 
 
 def _against_untrained(condition: str, compared: Sequence[Difference]) -> str:
-    own = [one for one in compared if one.score.condition == condition]
-    better = sorted((one for one in own if one.shows), key=lambda one: -abs(one.interval.mean))
+    own = [difference for difference in compared if difference.score.condition == condition]
+    better = sorted(
+        (difference for difference in own if difference.shows), key=lambda difference: -abs(difference.interval.mean)
+    )
     factor, symbol = scale(own[0].score.unit)
-    values = [f"{one.score.place} {bounded(one.interval, factor)}" for one in better]
+    values = [f"{difference.score.place} {bounded(difference.interval, factor)}" for difference in better]
     unit = f"in {points_of(symbol)}, " if symbol else ""
     word = SCORES[own[0].score.measure].better
     text = f"Against itself untrained, {condition} is {word} on {len(better)} of {len(own)} languages"
     text += f" ({unit}with the interval of the difference, without zero): {'; '.join(values)}." if better else "."
-    rest = [f"{one.score.place} ({one.verdict})" for one in own if not one.shows]
+    rest = [f"{difference.score.place} ({difference.verdict})" for difference in own if not difference.shows]
     return text + (f" On the others: {'; '.join(rest)}." if rest else "")

@@ -48,18 +48,18 @@ def score_table(scores: Sequence[Score]) -> Table:
     return Table(f"{SCORES[scores[0].measure].title} by language", headers, lines, note)
 
 
-def difference_table(found: Sequence[Difference]) -> Table:
+def difference_table(compared: Sequence[Difference]) -> Table:
     """Every encoder minus itself untrained."""
-    factor, unit = scale(found[0].score.unit)
+    factor, unit = scale(compared[0].score.unit)
     lines = [
         [
-            Cell(one.score.place),
-            Cell(one.score.condition),
-            number_cell(one.interval.mean * factor, "+.1f"),
-            bounds_cell(one.interval, factor),
-            Cell(one.verdict),
+            Cell(difference.score.place),
+            Cell(difference.score.condition),
+            number_cell(difference.interval.mean * factor, "+.1f"),
+            bounds_cell(difference.interval, factor),
+            Cell(difference.verdict),
         ]
-        for one in found
+        for difference in compared
     ]
     headers = ["Language", "Condition", points_of(unit).capitalize() or "Difference", "95% interval", "Verdict"]
     return Table("Pretrained minus untrained", headers, lines)
