@@ -79,8 +79,8 @@ class Compiled:
         """What `find` returns, computed once: a file is read for its digest each time that it is looked up."""
         if (find, given) not in self._found:
             self._found[find, given] = find(*given)
-        found: T = self._found[find, given]
-        return found
+        result: T = self._found[find, given]
+        return result
 
     def tuned(self, name: str) -> EncoderStep:
         """The encoder of that name, one of those that are tuned.

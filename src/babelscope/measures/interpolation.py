@@ -108,8 +108,8 @@ class Interpolation(Measure):
     def steps(self, compiled: Compiled) -> Iterator[Step]:
         """Every line or plane, for every encoder, surgery, schedule and seed."""
         types = compiled.tasks[self.tasks[0]].entity_types
-        found = self._data(compiled, Faults())
-        data = tuple(datasets.limited(one, types) for one in found) if types else found
+        evaluated = self._data(compiled, Faults())
+        data = tuple(datasets.limited(dataset, types) for dataset in evaluated) if types else evaluated
         if len(self.tasks) == 1 and not self.random:
             yield from self._between_seeds(data, compiled)
             return

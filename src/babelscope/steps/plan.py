@@ -73,11 +73,11 @@ def _files(value: object) -> Iterator[FileData | ParallelTreebanks]:
     if isinstance(value, FileData):
         yield value
     elif isinstance(value, tuple):
-        for one in value:
-            yield from _files(one)
+        for part in value:
+            yield from _files(part)
     elif isinstance(value, Declaration):
-        for one in dict(value).values():
-            if not isinstance(one, Step):
-                yield from _files(one)
+        for part in dict(value).values():
+            if not isinstance(part, Step):
+                yield from _files(part)
         if isinstance(value, ParallelTreebanks):
             yield value

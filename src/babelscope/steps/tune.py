@@ -89,7 +89,7 @@ class Tune(Step):
         task = training_task(untuned, self._training_parts(), dev)
         watch = None
         if self.probes and encoder:
-            references = {one.labels["encoder"]: one.build(workspace) for one in self.references}
+            references = {reference.labels["encoder"]: reference.build(workspace) for reference in self.references}
             watch = Observer(self.probes, untuned, encoder, references, workspace, self.labels)
         history = loop.tune(
             untuned.module, task, self.tuning, self.seed, workspace.folder, workspace.progress, schedule=self.schedule,
@@ -114,7 +114,7 @@ class Tune(Step):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(derive_seed(self.seed, "head"))
             if encoder is None:
-                return recurrent_model(design, known_words([one for data in self.train for one in data.read()]))
+                return recurrent_model(design, known_words([example for data in self.train for example in data.read()]))
             return task_model(encoder, design)
 
     def model(self, results: Results) -> TaskModel:

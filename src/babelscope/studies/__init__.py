@@ -89,12 +89,14 @@ class _Studies(Mapping[str, BuiltIn]):
             self._packages.append(package)
 
     def __getitem__(self, name: str) -> BuiltIn:
-        found = [study for package in self._all() if (study := _of_package(package, name))]
-        if not found:
+        matches = [study for package in self._all() if (study := _of_package(package, name))]
+        if not matches:
             raise KeyError(name)
-        if len(found) > 1:
-            raise InputError(f"two studies are named {name!r}, in {found[0].origin} and {found[1].origin}: rename one")
-        return found[0]
+        if len(matches) > 1:
+            raise InputError(
+                f"two studies are named {name!r}, in {matches[0].origin} and {matches[1].origin}: rename one"
+            )
+        return matches[0]
 
     def __iter__(self) -> Iterator[str]:
         names = {_name_of(path) for package in self._all() for folder in _folders(package) for path in folder.iterdir()}

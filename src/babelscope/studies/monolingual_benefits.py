@@ -155,26 +155,26 @@ def _contrasts(english: str, foreign: Sequence[str]) -> Any:
     return [
         contrast("Pre-trained is better than reversed layers (table 1)", (english, None), (english, "reversed")),
         contrast("Reversed layers are better than a clean encoder (table 1)", (english, "reversed"), clean),
-        *(contrast("A foreign encoder is better than a clean one (table 3)", (one, None), clean) for one in foreign),
+        *(contrast("A foreign encoder is better than a clean one (table 3)", (name, None), clean) for name in foreign),
         *(
             contrast(
                 "Shuffled word embeddings are better than clean ones (table 4)",
-                (one, "shuffled-embeddings"), (one, "clean-embeddings"),
+                (name, "shuffled-embeddings"), (name, "clean-embeddings"),
             )
-            for one in every
+            for name in every
         ),
         *(
             contrast(
                 "A foreign encoder with English word embeddings is better than with clean ones (table 5)",
-                (one, "english-embeddings"), (one, "clean-embeddings"),
+                (name, "english-embeddings"), (name, "clean-embeddings"),
             )
-            for one in foreign
+            for name in foreign
         ),
         contrast("An oracle's initialisation is better than a clean encoder (table 6)", (english, "oracle"), clean),
         contrast("The pre-trained magnitude is better than a clean encoder (5.1)", (english, "same-magnitude"), clean),
         contrast("The pre-trained variance is better than a clean encoder (5.1)", (english, "same-variance"), clean),
-        *(contrast("Half of the layers are better than a clean encoder (table 8)", (english, one), clean)
-          for one in HALVED),
+        *(contrast("Half of the layers are better than a clean encoder (table 8)", (english, surgery), clean)
+          for surgery in HALVED),
     ]  # fmt: skip
 
 

@@ -245,11 +245,11 @@ def _transfers(task: str, setting: Setting) -> dict[str, Transfer]:
 
     alone = dict.fromkeys(code for pair in setting.pairs for code in pair)
     targets = {code: [pair.target for pair in setting.pairs if pair.source == code] for code in alone}
-    found = {f"{task}-{code}": transfer(code, evaluate=[code, *targets[code]]) for code in alone}
-    found |= {_names(task, pair)[2]: transfer(*pair, evaluate=pair) for pair in setting.pairs}
+    transfers = {f"{task}-{code}": transfer(code, evaluate=[code, *targets[code]]) for code in alone}
+    transfers |= {_names(task, pair)[2]: transfer(*pair, evaluate=pair) for pair in setting.pairs}
     for pair, shots in _few_shots(setting):
-        found[f"{_names(task, pair)[2]}-{shots}"] = transfer(*pair, evaluate=pair[1:], shots=shots)
-    return found
+        transfers[f"{_names(task, pair)[2]}-{shots}"] = transfer(*pair, evaluate=pair[1:], shots=shots)
+    return transfers
 
 
 def _few_shots(setting: Setting) -> Iterator[tuple[Pair, int]]:

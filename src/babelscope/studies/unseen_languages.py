@@ -167,7 +167,7 @@ def _tasks_of(given: Parameters, languages: list[Language], *default: TaskName) 
     for task in given.tasks or ():
         if not any(task in language.data for language in languages):
             codes = ", ".join(language.code for language in languages)
-            there = ", ".join(dict.fromkeys(one for language in languages for one in language.data))
+            there = ", ".join(dict.fromkeys(offered for language in languages for offered in language.data))
             raise InputError(f"--with tasks: {task}: there are no data of it for {codes}; there are for {there}")
     return given.tasks or default
 
@@ -224,7 +224,9 @@ def _comparisons(cells: list[Cell], setting: Setting) -> Iterator[Comparison]:
     for task, (shots, cell) in product(setting.sources, product(setting.tunings, cells)):
         if task not in cell.language.data or (shots and task in cell.language.untrained):
             continue
-        adapted, plain, scratch = (_scored(task, shots, cell, setting, one) for one in (ADAPTED, AS_IT_IS, SCRATCH))
+        adapted, plain, scratch = (
+            _scored(task, shots, cell, setting, recipe) for recipe in (ADAPTED, AS_IT_IS, SCRATCH)
+        )
         yield Comparison(claim=above(ADAPTED, AS_IT_IS), first=adapted, second=plain)
         if shots:
             recurrent = plain.model_copy(update={"encoder": "bilstm"})

@@ -136,7 +136,7 @@ class Study(Declaration):
     @field_validator("surgeries", "schedules")
     @classmethod
     def _names_differ(cls, given: tuple[Surgery | Schedule | None, ...]) -> tuple[Surgery | Schedule | None, ...]:
-        names = [one.name for one in given if one]
+        names = [condition.name for condition in given if condition]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise ValueError(f"two are named {twice!r}; rows could not tell them apart")
         return given

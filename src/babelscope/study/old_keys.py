@@ -54,8 +54,8 @@ def _moved(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         elif not isinstance(value, list | tuple):
             yield key, _measure(measure, value)
         else:
-            for k, one in enumerate(value):
-                yield f"{key}.{k}", _measure(measure, {"tasks": one} if key == "angles" else one)
+            for k, declared in enumerate(value):
+                yield f"{key}.{k}", _measure(measure, {"tasks": declared} if key == "angles" else declared)
 
 
 def _measure(measure: str, declared: Any) -> Any:

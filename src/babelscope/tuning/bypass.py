@@ -24,9 +24,9 @@ class Bypass:
             vars(layer)["forward"] = partial(self._forward, number, layer.forward)
         self._others: tuple[None, ...] | None = None
         self.all_layers()
-        one = torch.ones(1, 1, dtype=torch.long, device=backbone.device)
+        piece = torch.ones(1, 1, dtype=torch.long, device=backbone.device)
         with torch.no_grad():
-            backbone.forward(input_ids=one, attention_mask=one)  # shows what the layers return
+            backbone.forward(input_ids=piece, attention_mask=piece)  # shows what the layers return
 
     def remove(self) -> None:
         """Give the layers back their own forward."""
@@ -51,9 +51,9 @@ class Bypass:
         """The states at layer `end` (before the last one at most), from those at `start`; None: from the embeddings."""
         self._range(start, end, states)
         self._backbone.forward(**inputs)
-        found = self._left
+        left = self._left
         self.all_layers()
-        return found
+        return left
 
     def _range(self, start: int, end: int, states: Tensor | None) -> None:
         self._start, self._end, self._entering = start, end, states

@@ -15,8 +15,8 @@ from babelscope.tuning.settings import Tuning
 def adamw(parameters: Sequence[nn.Parameter], rules: Sequence[Rule], tuning: Tuning) -> torch.optim.AdamW:
     """AdamW (Loshchilov and Hutter, 2019), fused, over flat parameters with a rule each."""
     groups = [
-        {"params": [one], "weight_decay": tuning.weight_decay if rule.decays else 0.0, "factor": rule.factor}
-        for one, rule in zip(parameters, rules, strict=True)
+        {"params": [parameter], "weight_decay": tuning.weight_decay if rule.decays else 0.0, "factor": rule.factor}
+        for parameter, rule in zip(parameters, rules, strict=True)
     ]
     return torch.optim.AdamW(groups, lr=tuning.learning_rate, betas=tuning.betas, eps=tuning.epsilon, fused=True)
 

@@ -159,7 +159,7 @@ class Recall:
         lengths = [ids.shape[1]] * len(ids) if mask is None else mask.sum(1).tolist()
         autocast = bytes([torch.is_autocast_enabled(self.backbone.device.type)])
         contents = [
-            autocast + b"".join(one[row, :length].numpy().tobytes() for one in columns)
+            autocast + b"".join(column[row, :length].numpy().tobytes() for column in columns)
             for row, length in enumerate(lengths)
         ]
         fresh = {content: row for row, content in enumerate(contents) if content not in self._places}
@@ -168,8 +168,8 @@ class Recall:
             group = _group(columns, [lengths[row] for row in rows], rows, b"".join(fresh))
             self._places |= {content: (group, place) for place, content in enumerate(fresh)}
         computed: dict[bytes, list[Tensor]] = {}
-        found = [self._row(content, computed) for content in contents]
-        return _padded(found, ids.shape[1]).to(ids.device)
+        sequences = [self._row(content, computed) for content in contents]
+        return _padded(sequences, ids.shape[1]).to(ids.device)
 
     def _row(self, content: bytes, computed: dict[bytes, list[Tensor]]) -> Tensor:
         """[pieces, hidden]: the states of one sequence, from the memo or from its group, which is computed once."""
@@ -186,14 +186,14 @@ class Recall:
         device = self.backbone.device
         inputs = {name: tensor.to(device) for name, tensor in group.inputs.items()}
         known = [self.memo.get(group.key(row)) for row in range(len(group.lengths))]
-        below = [one.states for one in known if one is not None]
+        below = [entry.states for entry in known if entry is not None]
         start = known[0].depth if known[0] is not None and len(below) == len(known) else 0
         states = _padded(below, max(group.lengths)).to(device) if start else None
         output = self._bypass.between(start, self.depth, states, inputs).float().cpu()
-        found = [output[row, :length].clone() for row, length in enumerate(group.lengths)]
-        for row, one in enumerate(found):
-            self.memo.put(group.key(row), self.depth, one)
-        return found
+        sequences = [output[row, :length].clone() for row, length in enumerate(group.lengths)]
+        for row, sequence in enumerate(sequences):
+            self.memo.put(group.key(row), self.depth, sequence)
+        return sequences
 
 
 def _group(columns: list[Tensor], lengths: list[int], rows: list[int], content: bytes) -> _Group:

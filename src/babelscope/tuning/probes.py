@@ -20,7 +20,7 @@ class Corpus(Declaration):
     @property
     def languages(self) -> str:
         """Their codes, joined by +."""
-        return "+".join(dict.fromkeys(one.code for one in self.data))
+        return "+".join(dict.fromkeys(data.code for data in self.data))
 
 
 class Probes(Declaration):

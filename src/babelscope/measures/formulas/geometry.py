@@ -107,41 +107,41 @@ def _moments(name: str, sides: Mapping[str, Mapping[str, Tensor]]) -> _Moments:
         if (given := tuple(weight.shape)) != (expected := tuple(weights["origin"].shape)):
             raise InputError(f"weight {name!r} has shape {list(given)} in the {side}, {list(expected)} in the origin")
     chunks = zip(*(weight.flatten().split(CHUNK) for weight in weights.values()), strict=True)
-    found = reduce(_merged, (_chunk_moments(*chunk) for chunk in chunks), _Moments())
-    if not all(map(math.isfinite, found)):
+    total = reduce(_merged, (_chunk_moments(*chunk) for chunk in chunks), _Moments())
+    if not all(map(math.isfinite, total)):
         raise InputError(f"weight {name!r} has differences that are not finite: a model has diverged, or overflows")
-    return found
+    return total
 
 
 def _chunk_moments(origin: Tensor, first: Tensor, second: Tensor) -> _Moments:
-    start, one, other = (weight.to("cpu", torch.float64) for weight in (origin, first, second))
-    one, other = one - start, other - start
-    square, product = (float(one.dot(vector)) for vector in (one, other))
-    across = torch.sub(other, one, alpha=product / square) if square else other
+    start, axis, other = (weight.to("cpu", torch.float64) for weight in (origin, first, second))
+    axis, other = axis - start, other - start
+    square, product = (float(axis.dot(vector)) for vector in (axis, other))
+    across = torch.sub(other, axis, alpha=product / square) if square else other
     return _Moments(square, float(other.dot(other)), product, float(across.dot(across)))
 
 
-def _merged(one: _Moments, other: _Moments) -> _Moments:
+def _merged(pooled: _Moments, other: _Moments) -> _Moments:
     """The moments of both together, as sums of squares merge in one pass (Chan et al. 1983).
 
     Where the projections are different multiples of the first difference, part of them is across the joint one.
     """
-    total = _Moments(*map(sum, zip(one, other, strict=True)))
-    if not one.first or not other.first:
+    total = _Moments(*map(sum, zip(pooled, other, strict=True)))
+    if not pooled.first or not other.first:
         return total
-    gap = one.product / one.first - other.product / other.first
-    return total._replace(across=total.across + gap**2 * one.first * (other.first / total.first))
+    gap = pooled.product / pooled.first - other.product / other.first
+    return total._replace(across=total.across + gap**2 * pooled.first * (other.first / total.first))
 
 
 def _turn(group: str, moments: Sequence[_Moments]) -> Turn:
     if not moments:
         raise InputError(f"{group}: there are none to compare")
-    found = reduce(_merged, moments)
-    for side, square in (("first", found.first), ("second", found.second)):
+    total = reduce(_merged, moments)
+    for side, square in (("first", total.first), ("second", total.second)):
         if not square:
             raise InputError(f"{group}: the {side} does not differ from the origin, and zero has no direction")
-    first, second, across = (math.sqrt(square) for square in (found.first, found.second, found.across))
-    return Turn(first, second, first / second, math.degrees(math.atan2(first * across, found.product)))
+    first, second, across = (math.sqrt(square) for square in (total.first, total.second, total.across))
+    return Turn(first, second, first / second, math.degrees(math.atan2(first * across, total.product)))
 
 
 def _check_same_names(origin: Mapping[str, Tensor], others: Mapping[str, Mapping[str, Tensor]]) -> None:

@@ -73,12 +73,12 @@ def english_like_contexts(
     """
     english = english_like_pieces(tokenizer)
     is_english = np.asarray([piece in english for piece in spelled_pieces(tokenizer)])
-    contexts = found = 0
+    contexts = english_like = 0
     for ids in _encoded(tokenizer, lines):
         before = np.concatenate([[0], np.cumsum(is_english[ids])])
         counts = before[window:] - before[:-window]
-        contexts, found = contexts + len(counts), found + int((counts > more_than).sum())
-    return _share(found, contexts)
+        contexts, english_like = contexts + len(counts), english_like + int((counts > more_than).sum())
+    return _share(english_like, contexts)
 
 
 def coverage(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]]) -> Coverage:

@@ -70,8 +70,8 @@ def project(states: Tensor, seed: int, perplexity: float = 30.0, library: str | 
 def _scikit_learn(points: NDArray[np.float64], seed: int, perplexity: float) -> NDArray[np.float32]:
     from sklearn.manifold import TSNE  # not at the top: a second
 
-    found: NDArray[np.float32] = TSNE(perplexity=perplexity, init="pca", random_state=seed).fit_transform(points)
-    return found
+    projected: NDArray[np.float32] = TSNE(perplexity=perplexity, init="pca", random_state=seed).fit_transform(points)
+    return projected
 
 
 def _open_tsne(points: NDArray[np.float64], seed: int, perplexity: float) -> NDArray[np.float64]:

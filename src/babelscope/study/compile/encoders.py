@@ -65,10 +65,10 @@ class ResolvedEncoders:
         Raises:
             InputError: none of those that are tuned is called so.
         """
-        found = self.named.get(name)
-        if found is None or found not in self.found:
+        step = self.named.get(name)
+        if step is None or step not in self.found:
             raise InputError(_unnamed(name, [known for known, encoder in self.named.items() if encoder in self.found]))
-        return found
+        return step
 
     def conditions(self) -> Iterator[tuple[EncoderStep, int]]:
         """Every encoder under every surgery that is meant for it, with every seed."""
@@ -141,7 +141,7 @@ class ResolvedEncoders:
     def _check_references(self) -> None:
         """Whether probes use them, and whether what these measure can be told apart."""
         probes = [transfer.probes for transfer in self.study.tasks.values() if transfer.probes]
-        if self.study.references and not any(one.perplexity or one.distance for one in probes):
+        if self.study.references and not any(probing.perplexity or probing.distance for probing in probes):
             self.faults.add("references", "no task has probes of perplexity or distance, which are all they are for")
         for k, encoder in enumerate(self.references):
             if encoder is not None and encoder in self.references[:k]:
@@ -167,11 +167,11 @@ class ResolvedEncoders:
 
     def _all(self) -> Iterator[tuple[str, Given, EncoderStep | None]]:
         """Path, declaration and step of every encoder and reference."""
-        for key, given, found in (
+        for key, given, steps in (
             ("encoders", self.study.encoders, self.declared), ("references", self.study.references, self.references),
         ):  # fmt: skip
-            for k, (one, encoder) in enumerate(zip(given, found, strict=True)):
-                yield f"{key}.{k}", one, encoder
+            for k, (declaration, encoder) in enumerate(zip(given, steps, strict=True)):
+                yield f"{key}.{k}", declaration, encoder
 
 
 def _unnamed(name: str, known: Iterable[str]) -> str:

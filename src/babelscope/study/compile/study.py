@@ -77,7 +77,7 @@ def _scores(transfers: Collection[ResolvedTransfer], compiled: Compiled) -> Iter
 def _check_schedules(study: Study, encoders: Iterable[EncoderStep], faults: Faults) -> None:
     """Whether encoders have the layers that schedules name, as far as can be seen, and tunings the time."""
     layers = dict.fromkeys(encoder.layers for encoder in encoders if encoder.layers)
-    durations = dict.fromkeys((one.tuning.epochs, one.tuning.steps) for one in study.tasks.values())
+    durations = dict.fromkeys((transfer.tuning.epochs, transfer.tuning.steps) for transfer in study.tasks.values())
     for k, schedule in enumerate(study.schedules):
         if schedule:
             for count in layers:
@@ -91,8 +91,8 @@ def _check_heads(encoders: ResolvedEncoders, transfers: Mapping[str, ResolvedTra
     if any(transfer.predicts_pieces for transfer in transfers.values()):
         perplexities = any(transfer.probes and transfer.probes.perplexity for transfer in transfers.values())
         measured = encoders.references if perplexities else []
-        for key, found in (("encoders", encoders.declared), ("references", measured)):
-            for k, encoder in enumerate(found):
+        for key, steps in (("encoders", encoders.declared), ("references", measured)):
+            for k, encoder in enumerate(steps):
                 if encoder and encoder.has_mlm_head is False:
                     faults.add(f"{key}.{k}", f"{encoder.labels['encoder']} {_HEADLESS}")
     if any(transfer.probes and transfer.probes.distance for transfer in transfers.values()):

@@ -54,16 +54,18 @@ class ResolvedTransfer:
         for name in self.transfer.baselines:
             if name == BILSTM:
                 models = map(self.recurrent, self.study.seeds)
-                yield from (Evaluate(model=model, data=one) for model in models for one in self.test)
+                yield from (Evaluate(model=model, data=data) for model in models for data in self.test)
             else:
-                yield from (Baseline(baseline=name, task=self.task, train=self.train, data=one) for one in self.test)
+                yield from (Baseline(baseline=name, task=self.task, train=self.train, data=data) for data in self.test)
 
     def untuned(self) -> Iterator[Step]:
         """The references' own perplexities."""
         if self.probes and self.probes.perplexity:
             perplexities = Probes(perplexity=self.probes.perplexity)
             length = self.transfer.tuning.max_length
-            yield from (Probe(encoder=one, probes=perplexities, max_length=length) for one in self.references)
+            yield from (
+                Probe(encoder=reference, probes=perplexities, max_length=length) for reference in self.references
+            )
 
     def evaluations(self, encoder: EncoderStep, seed: int) -> Iterator[Step]:
         """Tunings under every schedule, and the scores of each; none of an encoder that is not meant for it."""
@@ -72,7 +74,7 @@ class ResolvedTransfer:
         for schedule in self.study.schedules:
             model = self.tuned(encoder, schedule, seed)
             yield model
-            yield from (Evaluate(model=model, data=one) for one in self.test)
+            yield from (Evaluate(model=model, data=data) for data in self.test)
 
     def tuned(self, encoder: EncoderStep, schedule: Schedule | None, seed: int) -> Tune:
         """The tuning of an encoder under a schedule."""
@@ -98,13 +100,15 @@ def resolve_transfer(study: Study, name: str, encoders: ResolvedEncoders, faults
     def find(key: str, names: tuple[str, ...], split: Split) -> tuple[Dataset, ...]:
         sizes, types = dict(zip(names, transfer.sizes.of(split, len(names)), strict=True)), transfer.entity_types
         return faults.resolve_all(
-            f"{path}.{key}", lambda one: datasets.find(task, one, split, sizes[one], study.world_seed, types), names
+            f"{path}.{key}",
+            lambda source: datasets.find(task, source, split, sizes[source], study.world_seed, types),
+            names,
         )
 
     train, test = find("train", transfer.train, "train"), find("evaluate", transfer.evaluate, "test")
     enough = len(transfer.train) if transfer.shots is None else 1 if len(transfer.train) > 1 else 0
     dev = find("train", transfer.train[:enough], "dev")
-    few = (one.model_copy(update={"examples": transfer.shots}) for one in train[enough:])
+    few = (data.model_copy(update={"examples": transfer.shots}) for data in train[enough:])
     train = (*train[:enough], *few)
     _check_apart(path, (*train, *dev), test, faults)
     types = _entity_types(path, transfer, train, faults) if task.reads == ENTITIES else ()
@@ -119,7 +123,7 @@ def resolve_transfer(study: Study, name: str, encoders: ResolvedEncoders, faults
 
 def _check_apart(path: str, train: tuple[Dataset, ...], test: tuple[Dataset, ...], faults: Faults) -> None:
     """Nothing is scored on a file that it is trained on; a text's splits are parts of one file."""
-    read = {one.sha256 for one in train if isinstance(one, FileData) and not one.splits_one_file}
+    read = {trained.sha256 for trained in train if isinstance(trained, FileData) and not trained.splits_one_file}
     for k, data in enumerate(test):
         if isinstance(data, FileData) and data.sha256 in read:
             problem = f"the test split of {data.name} is the file that is trained or selected on; evaluate on another"
@@ -156,7 +160,7 @@ def _resolve_probes(path: str, task: Task, declared: Probing, study: Study, faul
     def find(key: str, task: str | Task, names: tuple[str, ...]) -> tuple[Dataset, ...]:
         split, size = declared.split, declared.sentences
         return faults.resolve_all(
-            f"{path}.{key}", lambda one: datasets.find(task, one, split, size, study.world_seed), names
+            f"{path}.{key}", lambda source: datasets.find(task, source, split, size, study.world_seed), names
         )
 
     def corpora(key: str) -> tuple[Corpus, ...]:
