@@ -18,7 +18,7 @@ from babelscope.report.model import Report, Score, scale, title_of
 from babelscope.report.section import Section, section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.report.words import in_points
-from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM, SCRATCH, above, against_chance, by_letters, verdict
+from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM, SCRATCH, above, against_chance, by_letters, verdict_of
 
 RECIPES = (AS_IT_IS, ADAPTED, SCRATCH)
 ALL = 10**6
@@ -71,12 +71,8 @@ def gains(report: Report) -> Gains:
 
 def verdicts(compared: Gains) -> dict[Case, str]:
     """Of every case whose gains over the BiLSTM are there."""
-    claims = above(AS_IT_IS, BILSTM), above(ADAPTED, BILSTM)
-    return {
-        case: verdict(*(by[claim] for claim in claims))
-        for case, by in compared.items()
-        if all(claim in by for claim in claims)
-    }
+    of_cases = {case: verdict_of(by_claim) for case, by_claim in compared.items()}
+    return {case: verdict for case, verdict in of_cases.items() if verdict}
 
 
 def unseen_findings(report: Report, compared: Gains) -> list[str]:
