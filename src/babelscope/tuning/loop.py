@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -112,28 +113,16 @@ def tune(
         optimizer = adamw(part.flats, part.rules, tuning)
         state = load_checkpoint(checkpoint, model, optimizer, _run_digest(task, tuning, seed, schedule))
         saved_at = time.monotonic()
-        if watch is not None:
-            observed = partial(_observe, watch, model, part, paused)
-            watch.resume(state.step)
-            if state.step == 0:
-                observed(0)
-
-        for step, (indices, epoch_ends) in enumerate(all_batches(*data), 1):
-            if step <= state.step:
-                continue
-            part.reach(step)
-            rate = learning_rate(step, total, tuning)
-            value = _step(model, task, tuning, part, optimizer, indices, seed, step, rate)
-            state.step = step
-            _record_loss(state, value, closes=step % max(1, total // 100) == 0 or step == total)
-            if watch is not None and watch.due(step, total):
-                observed(step)
+        look = _watching(watch, state.step, total, model, part, paused)
+        for step, (indices, epoch_ends) in islice(enumerate(all_batches(*data), 1), state.step, None):
+            value = _step(model, task, tuning, part, optimizer, indices, seed, step, total)
+            _record_loss(state, step, value, closes=step % max(1, total // 100) == 0 or step == total)
+            look(step)
             if step == total or (epoch_ends if tuning.validate_every is None else step % tuning.validate_every == 0):
                 if _validate(model, task, state, part):
                     write_weights(best, merged_weights(model))
                 if tuning.patience is not None and state.without_best >= tuning.patience:
-                    if watch is not None and not watch.due(step, total):
-                        observed(step)
+                    look(step, ends=True)
                     break
             if time.monotonic() - saved_at >= checkpoint_seconds:
                 save_checkpoint(checkpoint, model, optimizer, state)
@@ -141,10 +130,7 @@ def tune(
             progress(step, total, loss=value)
 
         _write_last(model, state, best, last)
-    set_weights(model, read_weights(best))
-    model.eval()
-    remove_drafts((checkpoint, best, last))
-    checkpoint.unlink(missing_ok=True)  # last of all: until here a killed run goes on from it
+    _finish(model, checkpoint, best, last)
     return History(state.points, state.best_step, state.step, total)
 
 
@@ -163,9 +149,11 @@ def _step(
     indices: NDArray[np.int64],
     seed: int,
     step: int,
-    rate: float,
+    total: int,
 ) -> float:
     """One step down the gradient of a batch's loss; gives that loss."""
+    part.reach(step)
+    rate = learning_rate(step, total, tuning)
     set_rate(optimizer, rate)
     torch.manual_seed(derive_seed(seed, "dropout", step))
     loss = _loss(model, task, tuning, indices, derive_seed(seed, "batch", step))
@@ -208,6 +196,34 @@ def _validate(model: nn.Module, task: Objective, state: State, part: TrainedPart
     return False
 
 
+class Look(Protocol):
+    """Shows the model to a watch after a step that it wants; where the run `ends` early, after one that it does not."""
+
+    def __call__(self, step: int, ends: bool = False) -> None:
+        """After a step."""
+
+
+def _watching(
+    watch: Watch | None,
+    start: int,
+    total: int,
+    model: nn.Module,
+    part: TrainedPart,
+    paused: Callable[[], AbstractContextManager[None]],
+) -> Look:
+    """What shows the model to the watch, which has seen it at the start by then; nothing without a watch."""
+
+    def look(step: int, ends: bool = False) -> None:
+        if watch is not None and watch.due(step, total) != ends:
+            _observe(watch, model, part, paused, step)
+
+    if watch is not None:
+        watch.resume(start)
+        if start == 0:
+            _observe(watch, model, part, paused, 0)
+    return look
+
+
 @torch.no_grad()
 def _observe(
     watch: Watch, model: nn.Module, part: TrainedPart, paused: Callable[[], AbstractContextManager[None]], step: int
@@ -227,8 +243,17 @@ def _write_last(model: nn.Module, state: State, best: Path, last: Path) -> None:
         write_weights(last, merged_weights(model))
 
 
-def _record_loss(state: State, value: float, closes: bool) -> None:
+def _finish(model: nn.Module, checkpoint: Path, best: Path, last: Path) -> None:
+    """Take the best weights, and remove what only an unfinished run needs."""
+    set_weights(model, read_weights(best))
+    model.eval()
+    remove_drafts((checkpoint, best, last))
+    checkpoint.unlink(missing_ok=True)  # last of all: until here a killed run goes on from it
+
+
+def _record_loss(state: State, step: int, value: float, closes: bool) -> None:
     """Count a step's loss into the running mean; where that closes, it becomes a point of the training curve."""
+    state.step = step
     state.loss_sum, state.loss_steps = state.loss_sum + value, state.loss_steps + 1
     if closes:
         state.points.append(Point(state.step, "train", "loss", state.loss_sum / state.loss_steps))
