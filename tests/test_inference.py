@@ -1,0 +1,178 @@
+"""Differences over seeds and sentences together, against slow computations and in short simulations."""
+
+import importlib.util
+import math
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from babelscope.core.inference import (
+    best_of,
+    contributions,
+    crossed_variance,
+    effect,
+    equivalence,
+    holm,
+    over_places,
+)
+
+SPEC = importlib.util.spec_from_file_location("calibration", Path(__file__).parents[1] / "tools" / "calibration.py")
+assert SPEC and SPEC.loader
+calibration = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(calibration)
+
+tables = st.tuples(st.integers(2, 6), st.integers(2, 8), st.integers(0, 2**32)).map(
+    lambda shape: np.random.default_rng(shape[2]).standard_normal(shape[:2])
+)
+
+
+def slow_parts(table):
+    """Variances of the mean by rows, by columns and by what is left, with loops over every cell."""
+    rows, columns = table.shape
+    mean = sum(table[i][j] for i, j in product(range(rows), range(columns))) / (rows * columns)
+    row = [sum(table[i]) / columns for i in range(rows)]
+    column = [sum(table[i][j] for i in range(rows)) / rows for j in range(columns)]
+    by_row = sum((value - mean) ** 2 for value in row) / (rows - 1) / rows
+    by_column = sum((value - mean) ** 2 for value in column) / (columns - 1) / columns
+    rest = sum((table[i][j] - row[i] - column[j] + mean) ** 2 for i, j in product(range(rows), range(columns)))
+    return by_row, by_column, rest / ((rows - 1) * (columns - 1)) / (rows * columns)
+
+
+@given(tables)
+def test_the_variance_is_that_of_a_two_way_table(table):
+    by_row, by_column, rest = slow_parts(table)
+    total = max(by_row + by_column - rest, by_row, by_column)
+    seeds, sentences = table.shape
+    freedom = total**2 / (by_row**2 / (seeds - 1) + by_column**2 / (sentences - 1))
+    found = crossed_variance(table)
+    assert found.of_mean == pytest.approx(total, rel=1e-9)
+    assert found.freedom == pytest.approx(freedom if seeds >= 5 else max(1, freedom * (seeds - 1) / (seeds + 1)))
+
+
+def test_many_seeds_of_one_sentence_effect_leave_the_sentences_alone():
+    """Seeds that agree in everything add nothing to what sentences leave open: the paired t test over sentences."""
+    by_sentence = np.random.default_rng(0).standard_normal(200)
+    table = np.tile(by_sentence, (6, 1))
+    found = effect(table)
+    test = stats.ttest_1samp(by_sentence, 0)
+    assert found.p == pytest.approx(test.pvalue, rel=1e-6)
+    low, high = test.confidence_interval()
+    assert (found.low, found.high) == pytest.approx((low, high))
+
+
+def test_sentences_that_agree_leave_the_seeds_alone():
+    by_seed = np.random.default_rng(1).standard_normal(7)
+    found = effect(np.tile(by_seed[:, None], (1, 300)))
+    assert found.p == pytest.approx(stats.ttest_1samp(by_seed, 0).pvalue, rel=1e-6)
+
+
+@given(st.integers(0, 2**32))
+def test_contributions_have_each_seeds_ratio_as_their_mean(seed):
+    generator = np.random.default_rng(seed)
+    below = generator.integers(0, 9, (4, 12)) + np.eye(4, 12, dtype=int)
+    above = generator.binomial(below, 0.6)
+    assert contributions(above, below).mean(axis=1) == pytest.approx(above.sum(axis=1) / below.sum(axis=1))
+
+
+def test_contributions_spread_as_the_ratio_does_when_sentences_are_drawn_anew():
+    generator = np.random.default_rng(3)
+    below = generator.integers(1, 30, (1, 400))
+    above = generator.binomial(below, 0.7)
+    drawn = generator.integers(0, 400, (4000, 400))
+    ratios = above[0][drawn].sum(axis=1) / below[0][drawn].sum(axis=1)
+    table = contributions(above, below)
+    assert math.sqrt(crossed_variance(table).of_mean) == pytest.approx(ratios.std(), rel=0.05)
+
+
+def test_what_cannot_be_counted_is_refused():
+    with pytest.raises(ValueError, match="something to count"):
+        contributions([[1, 2]], [[0, 0]])
+    with pytest.raises(ValueError, match="something to count"):
+        contributions([[1, 2]], [[1, 2, 3]])
+    with pytest.raises(ValueError, match="two of them"):
+        crossed_variance(np.zeros((3, 1)))
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_two_seeds_are_too_few_to_say(seeds):
+    found = effect(np.random.default_rng(0).standard_normal((seeds, 50)))
+    assert found.low is found.high is found.p is None
+    assert not found.known
+
+
+def test_where_nothing_varies_nothing_is_known():
+    assert not effect(np.full((5, 50), 0.25)).known
+
+
+def test_the_mean_over_places_is_the_mean_of_their_means():
+    generator = np.random.default_rng(5)
+    places = [generator.standard_normal((4, sentences)) for sentences in (30, 50, 50)]
+    joined = over_places(places)
+    assert joined.shape == (4, 50)
+    expected = np.mean([place.mean(axis=1) for place in places], axis=0)
+    assert joined.mean(axis=1) == pytest.approx(expected)
+    assert over_places(places[:1]) == pytest.approx(places[0])
+
+
+def test_translations_of_the_same_sentences_are_not_taken_for_more_sentences():
+    place = np.random.default_rng(6).standard_normal((5, 40))
+    assert crossed_variance(over_places([place] * 4)).of_mean == pytest.approx(crossed_variance(place).of_mean)
+
+
+def test_equivalence_is_two_one_sided_t_tests():
+    by_sentence = np.random.default_rng(7).standard_normal(300) * 0.1
+    found = effect(np.tile(by_sentence, (6, 1)))
+    sides = [
+        stats.ttest_1samp(by_sentence, bound, alternative=way).pvalue
+        for bound, way in ((-0.02, "greater"), (0.02, "less"))
+    ]
+    assert equivalence(found, 0.02) == pytest.approx(max(sides), rel=1e-6)
+    assert equivalence(effect(np.zeros((2, 9))), 0.02) is None
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+@settings(max_examples=50)
+def test_holm_claims_what_stepping_down_claims(p_values):
+    named = {str(k): p for k, p in enumerate(p_values)}
+    adjusted = holm(named)
+    for level in (0.01, 0.05, 0.3):
+        claimed = set()
+        for rank, name in enumerate(sorted(named, key=named.__getitem__)):
+            if named[name] > level / (len(named) - rank):
+                break
+            claimed.add(name)
+        rounding = {name for name in named if math.isclose(adjusted[name], level)}
+        assert {name for name in named if adjusted[name] <= level} - rounding == claimed - rounding
+
+
+def test_the_best_of_like_candidates_counts_once_and_of_unlike_ones_as_often():
+    generator = np.random.default_rng(8)
+    table = generator.standard_normal((6, 200)) + 0.1
+    alone = effect(table).p
+    assert best_of([table] * 6)[0] == pytest.approx(alone, abs=0.02)
+    others = [generator.standard_normal((6, 200)) + 0.1 - 0.1 for _ in range(5)]
+    assert best_of([table, *others])[0] > 2 * alone
+    assert best_of([table[:2]]) == [None]
+
+
+@pytest.mark.parametrize(("seeds", "sentences"), [(3, 277), (5, 277), (10, 500)])
+def test_intervals_hold_what_they_promise(seeds, sentences):
+    """A short form of `make calibration`; with 400 replicates a share of 5% is known to 2 points."""
+    effects = list(calibration.differences(seeds, sentences, 0.8, 0.0, 400))
+    false = sum((one.p or 1) < 0.05 for one in effects)
+    assert all(one.known for one in effects)
+    assert false <= 0.085 * len(effects)
+    found = list(calibration.differences(seeds, sentences, 0.8, 0.08, 100))
+    assert sum((one.p or 1) < 0.05 for one in found) >= (0.4 if seeds == 3 else 0.9) * len(found)
+
+
+def test_simulated_seeds_agree_as_often_as_asked():
+    generator = np.random.default_rng(9)
+    both = calibration.answers(generator, 1, 2, 20_000, 0.8, np.zeros(1))[0]
+    assert (both[0] == both[1]).mean() == pytest.approx(0.8, abs=0.02)
+    assert both.mean() == pytest.approx(calibration.ACCURACY, abs=0.02)
