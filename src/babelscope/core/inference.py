@@ -128,13 +128,15 @@ def over_places(tables: Sequence[Table]) -> Table:
     return joined / len(tables)
 
 
-def equivalence(found: Effect, margin: float) -> float | None:
+def equivalence(difference: Effect, margin: float) -> float | None:
     """The p-value of two one-sided tests: that the difference is `margin` or more, up or down (Schuirmann 1987)."""
-    if found.error is None:
+    if difference.error is None:
         return None
     from scipy.special import stdtr
 
-    return max(float(stdtr(found.freedom, (side * found.mean - margin) / found.error)) for side in (1, -1))
+    return max(
+        float(stdtr(difference.freedom, (side * difference.mean - margin) / difference.error)) for side in (1, -1)
+    )
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
@@ -154,23 +156,27 @@ def best_of(tables: Sequence[Table], *, draws: int = 20_000, seed: int = 0) -> l
     largest of correlated t is drawn (the max-t distribution, Westfall and Young 1993). None: cannot be said.
     """
     effects = [effect(table) for table in tables]
-    if not all(one.known for one in effects):
+    if not all(each.known for each in effects):
         return [None] * len(effects)
-    freedom = min(one.freedom for one in effects)
+    freedom = min(each.freedom for each in effects)
     generator = np.random.default_rng(seed)
-    normal = generator.multivariate_normal(np.zeros(len(tables)), _correlations(tables), size=draws, method="svd")
+    values, vectors = np.linalg.eigh(_correlations(tables))
+    roots = vectors * np.sqrt(
+        np.clip(values, 0, None)
+    )  # estimated pair by pair, they need not be those of any variables
+    normal = generator.standard_normal((draws, len(tables))) @ roots.T
     largest = np.abs(normal).max(axis=1) / np.sqrt(generator.chisquare(freedom, draws) / freedom)
-    return [float((largest >= abs(one.mean) / (one.error or 1.0)).mean()) for one in effects]
+    return [float((largest >= abs(each.mean) / (each.error or 1.0)).mean()) for each in effects]
 
 
 def _correlations(tables: Sequence[Table]) -> NDArray[np.float64]:
     """[tables, tables]: of the means, as of sums and differences of tables."""
     count = len(tables)
     variances = [crossed_variance(table).of_mean for table in tables]
-    found = np.eye(count)
+    correlations = np.eye(count)
     for i in range(count):
         for j in range(i):
             scaled = tables[i] / math.sqrt(variances[i]), tables[j] / math.sqrt(variances[j])
             total, rest = (crossed_variance(scaled[0] + sign * scaled[1]).of_mean for sign in (1, -1))
-            found[i, j] = found[j, i] = np.clip((total - rest) / 4, -1, 1)
-    return found
+            correlations[i, j] = correlations[j, i] = np.clip((total - rest) / 4, -1, 1)
+    return correlations
