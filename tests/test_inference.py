@@ -13,6 +13,7 @@ from scipy import stats
 
 from babelscope.core.inference import (
     best_of,
+    by_language,
     contributions,
     crossed_variance,
     effect,
@@ -46,12 +47,15 @@ def slow_parts(table):
 @given(tables)
 def test_the_variance_is_that_of_a_two_way_table(table):
     by_row, by_column, rest = slow_parts(table)
-    total = max(by_row + by_column - rest, by_row, by_column)
+    least, total = max(by_row, by_column), by_row + by_column - rest
+    if total < least:
+        total = (max(0, total) + least) / 2
     seeds, sentences = table.shape
     freedom = total**2 / (by_row**2 / (seeds - 1) + by_column**2 / (sentences - 1))
+    few = min(table.shape)
     found = crossed_variance(table)
     assert found.of_mean == pytest.approx(total, rel=1e-9)
-    assert found.freedom == pytest.approx(freedom if seeds >= 5 else max(1, freedom * (seeds - 1) / (seeds + 1)))
+    assert found.freedom == pytest.approx(freedom if few >= 5 else max(1, freedom * (few - 1) / (few + 1)))
 
 
 def test_many_seeds_of_one_sentence_effect_leave_the_sentences_alone():
@@ -94,8 +98,41 @@ def test_what_cannot_be_counted_is_refused():
         contributions([[1, 2]], [[0, 0]])
     with pytest.raises(ValueError, match="something to count"):
         contributions([[1, 2]], [[1, 2, 3]])
-    with pytest.raises(ValueError, match="two of them"):
-        crossed_variance(np.zeros((3, 1)))
+    with pytest.raises(ValueError, match="spread of one number"):
+        crossed_variance(np.zeros((1, 1)))
+
+
+def test_where_no_sentences_are_known_it_is_students_t_over_seeds():
+    by_seed = np.random.default_rng(11).standard_normal(4) + 0.5
+    found, test = effect(by_seed[:, None]), stats.ttest_1samp(by_seed, 0)
+    assert found.p == pytest.approx(test.pvalue)
+    assert (found.low, found.high) == pytest.approx(tuple(test.confidence_interval()))
+
+
+def test_three_crossed_factors_are_added_up_without_bias():
+    """Against the truth: means of tables drawn anew, with seeds, sentences, languages and all that they share."""
+    generator = np.random.default_rng(12)
+    shape = (6, 12, 7)
+
+    def drawn():
+        table = np.zeros(shape)
+        for axes, sd in ({(0,): 0.5, (1,): 1.0, (2,): 0.7, (0, 1): 0.6, (1, 2): 0.8, (0, 1, 2): 2.0}).items():
+            table = table + sd * generator.standard_normal([n if a in axes else 1 for a, n in enumerate(shape)])
+        return table
+
+    tables = [drawn() for _ in range(1500)]
+    truth = np.var([table.mean() for table in tables])
+    assert np.mean([crossed_variance(table).of_mean for table in tables]) == pytest.approx(truth, rel=0.1)
+
+
+def test_a_claim_about_languages_needs_three_and_is_less_sure_than_one_about_these():
+    generator = np.random.default_rng(13)
+    places = [generator.standard_normal((6, 80)) * 0.3 + gain for gain in (0.1, 0.5, 0.9, 0.5)]
+    assert not effect(by_language(places[:2])).known
+    all_languages, these = effect(by_language(places)), effect(over_places(places))
+    assert all_languages.mean == pytest.approx(these.mean)
+    assert all_languages.error > 2 * these.error
+    assert all_languages.languages == 4
 
 
 @pytest.mark.parametrize("seeds", [1, 2])
@@ -164,11 +201,11 @@ def test_the_best_of_like_candidates_counts_once_and_of_unlike_ones_as_often():
 def test_intervals_hold_what_they_promise(seeds, sentences):
     """A short form of `make calibration`; with 400 replicates a share of 5% is known to 2 points."""
     effects = list(calibration.differences(seeds, sentences, 0.8, 0.0, 400))
-    false = sum((one.p or 1) < 0.05 for one in effects)
-    assert all(one.known for one in effects)
+    false = sum((each.p or 1) < 0.05 for each in effects)
+    assert all(each.known for each in effects)
     assert false <= 0.085 * len(effects)
     found = list(calibration.differences(seeds, sentences, 0.8, 0.08, 100))
-    assert sum((one.p or 1) < 0.05 for one in found) >= (0.4 if seeds == 3 else 0.9) * len(found)
+    assert sum((each.p or 1) < 0.05 for each in found) >= (0.4 if seeds == 3 else 0.9) * len(found)
 
 
 def test_simulated_seeds_agree_as_often_as_asked():

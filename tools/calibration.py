@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.stats import multivariate_normal, norm
 
-from babelscope.core.inference import FEWEST_SEEDS, Effect, best_of, effect, holm
+from babelscope.core.inference import FEWEST_SEEDS, Effect, best_of, by_language, effect, holm
 
 ACCURACY = 0.8
 OF_SYSTEM = 0.2
@@ -81,9 +81,9 @@ GAINS = (0.0, 0.01, 0.02, 0.05)
 
 def _row(effects: list[Effect], gain: float) -> tuple[str, str, str]:
     """Shares of all replicates: without an interval, that show a difference; and of the intervals, that hold it."""
-    known = [one for one in effects if one.known]
-    shows = sum(one.p is not None and one.p < 0.05 for one in effects)
-    holds = sum((one.low or 0) <= gain <= (one.high or 0) for one in known)
+    known = [each for each in effects if each.known]
+    shows = sum(each.p is not None and each.p < 0.05 for each in effects)
+    holds = sum((each.low or 0) <= gain <= (each.high or 0) for each in known)
     return share(len(effects) - len(known), len(effects)), share(shows, len(effects)), share(holds, len(known))
 
 
@@ -102,6 +102,31 @@ def families(replicates: int) -> Iterator[str]:
         yield f"| {seeds} | {share(false, replicates)} | {share(best, replicates)} |"
 
 
+LANGUAGE_SD = 0.02
+"""Of a difference from language to language."""
+
+
+def over_languages(replicates: int) -> Iterator[str]:
+    """Of a difference that is nought over all languages there are, seen in some of them, each with its sentences."""
+    yield "| seeds | languages | false | coverage | 1 point | 2 points | 5 points |"
+    yield "| ---: " * 7 + "|"
+    for seeds, languages in product((3, 5, 10), (3, 8, 15)):
+        cells = [_row(list(_in_languages(seeds, languages, gain, replicates)), gain) for gain in GAINS]
+        power = (share for _, share, _ in cells[1:])
+        yield f"| {seeds} | {languages} | {cells[0][1]} | {cells[0][2]} | {' | '.join(power)} |"
+
+
+def _in_languages(seeds: int, languages: int, gain: float, replicates: int) -> Iterator[Effect]:
+    generator = np.random.default_rng([seeds, languages, round(1000 * gain)])
+    for _ in range(replicates):
+        gains = gain + LANGUAGE_SD * generator.standard_normal(languages)
+        tables = []
+        for own in gains:
+            first, second = answers(generator, 2, seeds, 300, 0.8, np.array([own, 0.0]))
+            tables.append(first - second)
+        yield effect(by_language(tables))
+
+
 def share(count: int, of: int) -> str:
     """In percent with its 95% Monte-Carlo interval (Wilson 1927)."""
     if not of:
@@ -114,7 +139,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--replicates", type=int, default=2000)
     given = parser.parse_args()
-    for table in (pairs(given.replicates), families(given.replicates)):
+    for table in (pairs(given.replicates), families(given.replicates), over_languages(given.replicates)):
         for line in table:
             print(line, flush=True)
         print(flush=True)

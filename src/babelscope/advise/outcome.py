@@ -10,7 +10,8 @@ import numpy as np
 from babelscope.advise.floor import constant_answer
 from babelscope.advise.race import Race, Runner
 from babelscope.advise.recipes import Recipe
-from babelscope.core.intervals import Interval, mean_ratio, paired_gain
+from babelscope.advise.scores import gain_of, interval_of
+from babelscope.core.intervals import Interval
 from babelscope.steps import Evaluate
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM, above, verdict_of
 
@@ -93,9 +94,10 @@ def _floor(race: Race, best: Runner, direct: Runner) -> Floor:
 
     def above_it(runner: Runner) -> Interval:
         counts = race.scores.counts(runner.test)
-        return paired_gain(counts, np.repeat(constant.test, counts.shape[1], axis=1))
+        return gain_of(counts, np.repeat(constant.test, counts.shape[1], axis=1))
 
-    return Floor(constant.name, mean_ratio(constant.dev), mean_ratio(constant.test), above_it(best), above_it(direct))
+    dev, test = interval_of(constant.dev), interval_of(constant.test)
+    return Floor(constant.name, dev, test, above_it(best), above_it(direct))
 
 
 def _verdicts(race: Race) -> dict[str, str]:
@@ -105,8 +107,8 @@ def _verdicts(race: Race) -> dict[str, str]:
     for encoder in dict.fromkeys(race.request.encoders):
         recipes = (Recipe(encoder, kind) for kind in (AS_IT_IS, ADAPTED))
         ran = {recipe: by_recipe[recipe] for recipe in recipes if recipe in by_recipe}
-        gains = {above(recipe.kind, BILSTM): race.scores.gain(dev, recurrent) for recipe, dev in ran.items()}
-        if decided := verdict_of(gains):
+        signs = {above(recipe.kind, BILSTM): race.scores.gain(dev, recurrent).sign for recipe, dev in ran.items()}
+        if decided := verdict_of(signs):
             rounds = " and ".join(dict.fromkeys(str(len(dev)) for dev in ran.values()))
             verdicts[Recipe(encoder, AS_IT_IS).row_name] = f"{decided} (on dev sentences, rounds: {rounds})"
     return verdicts

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babelscope.core.errors import StoreError
-from babelscope.core.intervals import Interval, mean_ratio, paired_gain
+from babelscope.core.inference import contributions, effect
+from babelscope.core.intervals import Interval
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
 from babelscope.measures.comparison import counts
@@ -27,14 +28,14 @@ class Scores:
         return fmean(map(self._value, evaluations))
 
     def interval(self, evaluations: Sequence[Evaluate]) -> Interval:
-        """The mean over rounds, with its interval over sentences and rounds."""
-        return mean_ratio(self.counts(evaluations))
+        """The mean over rounds, with its interval."""
+        return interval_of(self.counts(evaluations))
 
     def gain(self, first: Sequence[Evaluate], second: Sequence[Evaluate], confidence: float = 0.95) -> Interval:
         """How much better the first is than the second in the rounds that both ran."""
         rounds = min(len(first), len(second))
         ours, theirs = (self.counts(side[:rounds]) for side in (first, second))
-        return paired_gain(ours, theirs, confidence=confidence)
+        return gain_of(ours, theirs, confidence)
 
     def counts(self, evaluations: Sequence[Evaluate]) -> NDArray[np.float64]:
         """[2, rounds, sentences]: the numerators and denominators of the measure, which rows have summed up."""
@@ -45,3 +46,17 @@ class Scores:
             if row.measure == self._measure:
                 return row.value
         raise StoreError(f"result {evaluation.key[:12]} has no {self._measure}; remove it from the store and run again")
+
+
+def interval_of(counts: NDArray[np.float64]) -> Interval:
+    """A ratio over sentences, the mean over rounds, with its interval over sentences and rounds.
+
+    It is about models to come, tuned in other rounds. With one round it is about this model alone, on other sentences.
+    """
+    return effect(contributions(*counts), fewest_seeds=1).interval
+
+
+def gain_of(first: NDArray[np.float64], second: NDArray[np.float64], confidence: float = 0.95) -> Interval:
+    """How much higher the first ratio is on the same sentences, in the same rounds, with its interval."""
+    difference = contributions(*first) - contributions(*second)
+    return effect(difference, confidence=confidence, fewest_seeds=1).interval

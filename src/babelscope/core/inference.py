@@ -1,30 +1,38 @@
-"""What a difference between two models says of others: tuned with other seeds, scored on other sentences.
+"""What a difference between models says of others: tuned with other seeds, scored on other sentences and languages.
 
 A score is a ratio of two sums over sentences (right words and words, say), its mean over seeds. Seeds and sentences
-are crossed: every model, one a seed, is scored on the same sentences. The variance of a mean over both is estimated
-from the two-way table of each sentence's share in each seed's score, and the degrees of freedom by Satterthwaite
-(1946), as for a quasi-F test with two random factors (Clark 1973; Barr et al. 2013).
+are crossed: every model, one a seed, is scored on the same sentences; and where a claim is about languages, these are
+crossed with both. The variance of the mean is estimated from the table of each sentence's share in each score, and
+the degrees of freedom by Satterthwaite (1946), as for a quasi-F test with several random factors (Clark 1973; Barr et
+al. 2013). `make calibration` shows how often the intervals miss.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from babelscope.core.intervals import Interval
+
 Table = NDArray[np.float64]
-"""[seeds, sentences]: what each sentence adds to each seed's score, times the number of sentences."""
+"""[seeds, sentences]: what each sentence adds to each seed's score, times the number of sentences. With one column
+nothing is known of sentences. Of several languages [seeds, sentences, languages]."""
 
 ROUNDING = 1e-12
 FEWEST_SEEDS = 3
 """With two, one degree of freedom is left to tell how seeds vary: an interval would be far too wide or wrong."""
+FEWEST_LANGUAGES = 3
+FEW = 5
+"""A spread over fewer seeds or languages than these is often far too small by chance."""
 
 
 class Variance(NamedTuple):
-    """Of a mean over seeds and sentences."""
+    """Of a mean over a table."""
 
     of_mean: float
     freedom: float
@@ -50,28 +58,42 @@ def contributions(numerators: ArrayLike, denominators: ArrayLike) -> Table:
 
 
 def crossed_variance(table: Table) -> Variance:
-    """Of the mean of a two-way table whose rows (seeds) and columns (sentences) are both drawn by chance.
+    """Of the mean of a table whose axes are all crossed and drawn by chance; those of length one are left out.
 
-    With one seed, of sentences alone. Raises ValueError for fewer than two sentences.
+    With one axis it is that of Student's t. Raises ValueError for a table of one number.
     """
-    seeds, sentences = table.shape
-    if sentences < 2:
-        raise ValueError("the spread over sentences needs two of them or more")
-    by_sentence = table.mean(axis=0).var(ddof=1) / sentences
-    if seeds == 1:
-        return Variance(float(by_sentence), sentences - 1)
-    by_seed = table.mean(axis=1).var(ddof=1) / seeds
-    left = table - table.mean(axis=0) - table.mean(axis=1, keepdims=True) + table.mean()
-    # What neither explains is in both of the others: counted once too often in their sum.
-    twice = (left**2).sum() / ((seeds - 1) * (sentences - 1)) / (seeds * sentences)
-    total = max(by_seed + by_sentence - twice, by_seed, by_sentence)
+    table = table.squeeze()
+    if table.size < 2:
+        raise ValueError("the spread of one number is not known: needs two seeds or sentences, or more")
+    parts = _parts(table)
+    single = {axes: part for axes, part in parts.items() if len(axes) == 1}
+    # What several axes have in common is in the part of each: counted once too often in their sum.
+    total = sum(part if len(axes) % 2 else -part for axes, part in parts.items())
+    least = max(single.values())
+    if total < least:  # no mean over several axes varies less than over one of them: the truth is in between
+        total = (max(0.0, total) + least) / 2
     if not total:
         return Variance(0.0, 1.0)
-    shares = (by_seed / total) ** 2 / (seeds - 1) + (by_sentence / total) ** 2 / (sentences - 1)
-    freedom = 1 / shares
-    if seeds < 5:  # a spread over so few seeds is often far too small by chance
-        freedom = max(1.0, freedom * (seeds - 1) / (seeds + 1))
+    freedom = 1 / sum((part / total) ** 2 / (table.shape[axis] - 1) for (axis, *_), part in single.items())
+    if table.ndim > 1 and (fewest := min(table.shape)) < FEW:
+        freedom = max(1.0, freedom * (fewest - 1) / (fewest + 1))
     return Variance(float(total), float(freedom))
+
+
+def _parts(table: Table) -> dict[tuple[int, ...], float]:
+    """By axes, the mean square of what they explain together and not apart, over the size of the table."""
+    left: dict[tuple[int, ...], Table] = {(): table.mean(keepdims=True)}
+    parts = {}
+    for count in range(1, table.ndim + 1):
+        for axes in combinations(range(table.ndim), count):
+            others = tuple(axis for axis in range(table.ndim) if axis not in axes)
+            explained = table.mean(axis=others, keepdims=True)
+            for fewer in range(count):
+                explained = explained - sum(left[within] for within in combinations(axes, fewer))
+            left[axes] = explained
+            lengths = [table.shape[axis] for axis in axes]
+            parts[axes] = float((explained**2).sum()) / math.prod(n - 1 for n in lengths) / math.prod(lengths)
+    return parts
 
 
 class Effect(NamedTuple):
@@ -88,44 +110,63 @@ class Effect(NamedTuple):
     freedom: float
     seeds: int
     sentences: int
+    """One: nothing is known of sentences."""
+    languages: int = 1
+    """Of a claim about languages: how many; one: it is about these sentences' language, or languages, alone."""
 
     @property
     def known(self) -> bool:
         """Whether there is an interval."""
         return self.low is not None
 
+    @property
+    def interval(self) -> Interval:
+        """The same, as an interval over so many seeds."""
+        return Interval(self.mean, self.low, self.high, None, self.seeds)
 
-def effect(table: Table, *, confidence: float = 0.95) -> Effect:
+
+def effect(table: Table, *, confidence: float = 0.95, fewest_seeds: int = FEWEST_SEEDS) -> Effect:
     """The mean of a table of differences with its interval and p-value.
 
-    One seed, or two, have neither: they say too little of how models differ from seed to seed.
+    One seed, or two, have neither: they say too little of how models differ from seed to seed. The same goes for two
+    languages.
     """
-    seeds, sentences = table.shape
+    seeds, sentences, *rest = table.shape
+    languages = math.prod(rest)
     mean, size = float(table.mean()), float(np.abs(table).max())
+    unknown = Effect(mean, None, None, None, None, 0.0, seeds, sentences, languages)
+    if seeds < fewest_seeds or (rest and languages < FEWEST_LANGUAGES) or table.size < 2:
+        return unknown
     variance = crossed_variance(table)
     error = math.sqrt(variance.of_mean)
-    if seeds < FEWEST_SEEDS or error <= ROUNDING * size:
-        return Effect(mean, None, None, None, None, variance.freedom, seeds, sentences)
+    if error <= ROUNDING * size:
+        return unknown
     from scipy.special import stdtr, stdtrit
 
     reach = float(stdtrit(variance.freedom, (1 + confidence) / 2)) * error
     p = 2 * float(stdtr(variance.freedom, -abs(mean) / error))
-    return Effect(mean, mean - reach, mean + reach, p, error, variance.freedom, seeds, sentences)
+    return Effect(mean, mean - reach, mean + reach, p, error, variance.freedom, seeds, sentences, languages)
+
+
+def by_language(tables: Sequence[Table]) -> Table:
+    """[seeds, sentences, languages]: the tables of several languages or data sets, each of its own sentences.
+
+    Sentences of one number stand together, since they may be translations of each other; where they are not, that
+    changes nothing but chance. A language with fewer sentences than another fills up with its mean, its sentences
+    weighted so that their mean and its variance stay.
+    """
+    longest = max(table.shape[1] for table in tables)
+    joined = np.empty((tables[0].shape[0], longest, len(tables)))
+    for place, table in enumerate(tables):
+        mean, sentences = table.mean(axis=1, keepdims=True), table.shape[1]
+        joined[:, :, place] = mean
+        joined[:, :sentences, place] += (table - mean) * (longest / sentences)
+    return joined
 
 
 def over_places(tables: Sequence[Table]) -> Table:
-    """The table of the mean over places (languages, data sets), each of its own sentences.
-
-    Sentences of one number are taken together, since they may be translations of each other; where they are not, that
-    changes nothing but chance.
-    """
-    longest = max(table.shape[1] for table in tables)
-    joined = np.zeros((tables[0].shape[0], longest))
-    for table in tables:
-        mean, sentences = table.mean(axis=1, keepdims=True), table.shape[1]
-        joined += mean
-        joined[:, :sentences] += (table - mean) * (longest / sentences)
-    return joined / len(tables)
+    """[seeds, sentences]: the mean over languages or data sets that are not drawn by chance but are these."""
+    return by_language(tables).mean(axis=2)
 
 
 def equivalence(difference: Effect, margin: float) -> float | None:
@@ -149,6 +190,15 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     return adjusted
 
 
+def benjamini_hochberg(p_values: Mapping[str, float]) -> dict[str, float]:
+    """p-values adjusted so that of what a table claims, the share of false claims keeps its bound (1995)."""
+    if not p_values:
+        return {}
+    from scipy.stats import false_discovery_control
+
+    return dict(zip(p_values, false_discovery_control(list(p_values.values())).tolist(), strict=True))
+
+
 def best_of(tables: Sequence[Table], *, draws: int = 20_000, seed: int = 0) -> list[float | None]:
     """p-values of several differences of which the best was picked: the chance of so large a t in any of them.
 
@@ -161,9 +211,7 @@ def best_of(tables: Sequence[Table], *, draws: int = 20_000, seed: int = 0) -> l
     freedom = min(each.freedom for each in effects)
     generator = np.random.default_rng(seed)
     values, vectors = np.linalg.eigh(_correlations(tables))
-    roots = vectors * np.sqrt(
-        np.clip(values, 0, None)
-    )  # estimated pair by pair, they need not be those of any variables
+    roots = vectors * np.sqrt(np.clip(values, 0, None))  # estimated pair by pair, they need not be of any variables
     normal = generator.standard_normal((draws, len(tables))) @ roots.T
     largest = np.abs(normal).max(axis=1) / np.sqrt(generator.chisquare(freedom, draws) / freedom)
     return [float((largest >= abs(each.mean) / (each.error or 1.0)).mean()) for each in effects]

@@ -1,4 +1,7 @@
-"""Intervals: Student's t over seeds, BCa bootstrap over sentences, differences between two conditions."""
+"""Intervals of single numbers: Student's t over seeds, BCa bootstrap over sentences, ratios, rank correlations.
+
+Those of differences between models are in `inference`.
+"""
 
 from __future__ import annotations
 
@@ -43,6 +46,12 @@ class Interval:
             return 0
         return (self.low > 0) - (self.high < 0)
 
+    @property
+    def negative(self) -> Interval:
+        """Of the values with their signs turned."""
+        low, high = (None if end is None else -end for end in (self.high, self.low))
+        return Interval(-self.mean, low, high, self.sd, self.n)
+
 
 def student_t_interval(values: Sequence[float], *, confidence: float = 0.95) -> Interval:
     """Mean of independent values (one a seed) with Student's t interval: mean ± t(n-1) · sd / √n.
@@ -70,20 +79,6 @@ def geometric_interval(values: Sequence[float], *, confidence: float = 0.95) -> 
     with np.errstate(over="ignore"):  # a bound beyond all numbers is infinite
         low, high = (None if end is None else float(np.exp(end)) for end in (log_interval.low, log_interval.high))
     return Interval(math.exp(log_interval.mean), low, high, None, log_interval.n)
-
-
-def difference_interval(a: Mapping[int, float], b: Mapping[int, float], *, confidence: float = 0.95) -> Interval:
-    """Mean of `a` minus mean of `b`, each given as seed -> value, with its t interval.
-
-    The seeds that both have are compared seed by seed (paired t: a seed fixes the batches and the head's first
-    weights in both), and only they count. Where none is shared, the two are independent samples of unequal variance
-    (Welch 1947); `sd` is then the root of the summed variances and `n` the smaller number of seeds. One value a side
-    has no interval. Raises ValueError where a side is empty.
-    """
-    if shared := sorted(a.keys() & b.keys()):
-        left, right = (np.asarray([side[seed] for seed in shared], dtype=np.float64) for side in (a, b))
-        return _t_interval(left - right, float(np.abs([left, right]).max()), confidence)
-    return _welch_interval(student_t_interval(list(a.values())), student_t_interval(list(b.values())), confidence)
 
 
 def ratio_interval(a: Mapping[int, float], b: Mapping[int, float], *, confidence: float = 0.95) -> Interval:
@@ -184,64 +179,6 @@ def paired_interval(
     return Interval(value, low, high, float(resampled.standard_error), len(a))
 
 
-def mean_ratio(counts: ArrayLike, *, confidence: float = 0.95) -> Interval:
-    """A ratio over sentences, the mean over seeds, with the interval of `paired_gain` over one that is always 0."""
-    above, below = np.asarray(counts, dtype=np.float64)
-    return paired_gain([above, below], [np.zeros_like(above), below], confidence=confidence)
-
-
-def paired_gain(
-    first: ArrayLike, second: ArrayLike, *, confidence: float = 0.95, resamples: int = 2000, seed: int = 0
-) -> Interval:
-    """How much higher one ratio is than another, both over the same seeds and sentences, with its interval.
-
-    Two sources of chance are added: the sentences, by a bootstrap of the mean over seeds, the same sentences drawn for
-    both sides; and the seeds, by the variance of their gains. The interval is Student's, with the degrees of freedom
-    of the sum (Welch 1947), so that it is about as wide as few seeds make it; to draw two or three seeds anew would
-    leave it far too narrow. With two seeds it is still somewhat narrow, and of one seed it knows of sentences alone.
-    `n` is the number of sentences; where nothing varies, `low` and `high` are None.
-
-    Args:
-        first: [2, seeds, sentences], what is summed above and below the line of a ratio over sentences.
-        second: the same of the other side.
-        confidence: of the interval.
-        resamples: how often sentences are drawn anew.
-        seed: of the draws.
-
-    Raises:
-        ValueError: the sides differ in seeds or sentences, or have none.
-    """
-    first_counts, second_counts = (np.asarray(side, dtype=np.float64) for side in (first, second))
-    if first_counts.shape != second_counts.shape or first_counts.ndim != 3 or not first_counts.size:
-        shapes = f"{first_counts.shape} and {second_counts.shape}"
-        raise ValueError(f"needs [2, seeds, sentences] of the same seeds and sentences: {shapes}")
-    seeds, sentences = first_counts.shape[1:]
-    gains = _gains(first_counts, second_counts, np.ones((1, sentences)))[:, 0]  # [seeds]
-    generator, drawn = np.random.default_rng(seed), []
-    for start in range(0, resamples, BATCH):
-        weights = generator.multinomial(sentences, np.full(sentences, 1 / sentences), min(BATCH, resamples - start))
-        drawn.append(_gains(first_counts, second_counts, weights).mean(axis=0))
-    by_sentence = float(np.concatenate(drawn).var(ddof=1))
-    by_seed = float(gains.var(ddof=1)) / seeds if seeds > 1 else 0.0
-    gain, error = float(gains.mean()), math.sqrt(by_sentence + by_seed)
-    if error <= ROUNDING:
-        return Interval(gain, None, None, None, sentences)
-    share = by_seed / (by_seed + by_sentence)
-    freedom = 1 / (share**2 / max(1, seeds - 1) + (1 - share) ** 2 / max(1, sentences - 1))
-    return _around(gain, error, error, freedom, sentences, confidence)
-
-
-def _gains(first: NDArray[np.float64], second: NDArray[np.float64], weights: NDArray[Any]) -> NDArray[np.float64]:
-    """[seeds, resamples]: one side's ratio minus the other's, sentences counted so often."""
-    return _ratios(first, weights) - _ratios(second, weights)
-
-
-def _ratios(side: NDArray[np.float64], weights: NDArray[Any]) -> NDArray[np.float64]:
-    """[seeds, resamples]: the ratios of weighted sums; 0 where there is nothing to count."""
-    above, below = side @ weights.T
-    return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
-
-
 def _t_interval(numbers: NDArray[np.float64], size: float, confidence: float) -> Interval:
     """Student's t interval of numbers computed from others as large as `size`, whose rounding is no spread."""
     mean, n = float(numbers.mean()), len(numbers)
@@ -251,18 +188,6 @@ def _t_interval(numbers: NDArray[np.float64], size: float, confidence: float) ->
         return Interval(mean, None, None, 0.0, n)
     sd = float(numbers.std(ddof=1))
     return _around(mean, sd, sd / math.sqrt(n), n - 1, n, confidence)
-
-
-def _welch_interval(left: Interval, right: Interval, confidence: float) -> Interval:
-    mean, n = left.mean - right.mean, min(left.n, right.n)
-    if left.sd is None or right.sd is None:
-        return Interval(mean, None, None, None, n)
-    u, v = left.sd**2 / left.n, right.sd**2 / right.n
-    if not left.sd and not right.sd:
-        return Interval(mean, None, None, 0.0, n)
-    share = u / (u + v) if u + v else 0.5  # Welch-Satterthwaite in shares, since squares of small variances vanish
-    freedom = 1 / (share**2 / (left.n - 1) + (1 - share) ** 2 / (right.n - 1))
-    return _around(mean, math.hypot(left.sd, right.sd), math.sqrt(u + v), freedom, n, confidence)
 
 
 def _around(mean: float, sd: float, error: float, freedom: float, n: int, confidence: float) -> Interval:

@@ -52,6 +52,8 @@ class Row:
     low: float | None = None
     """The ends of the value's 95% interval, where it has one."""
     high: float | None = None
+    p: float | None = None
+    """Of a difference: the two-sided p-value of none, not corrected for other differences."""
 
     @property
     def trained_on(self) -> str:
@@ -71,7 +73,7 @@ class Row:
 COLUMNS = (
     "study", "key", "kind", "encoder", "surgery", "schedule", "task", "train_languages", "shots", "path", "part",
     "language", "dataset", "split", "seed", "step", "layer", "word", "alpha1", "alpha2", "claim", "measure", "value",
-    "low", "high", "unit",
+    "low", "high", "p", "unit",
 )  # fmt: skip
 """The order of columns in every file."""
 

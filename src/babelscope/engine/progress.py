@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -9,8 +10,10 @@ from typing import Any
 
 from babelscope.core.languages import REAL_LANGUAGES, language_name
 from babelscope.core.row import Row
+from babelscope.core.samples import Counts, Outcomes
 from babelscope.corpora.letters import split_name
 from babelscope.engine.store import Store
+from babelscope.steps import SENTENCES
 from babelscope.steps.plan import Plan
 from babelscope.world import LANGUAGES
 
@@ -25,6 +28,17 @@ def study_rows(study: str, plan: Plan, store: Store) -> list[Row]:
         for key, step in plan.steps.items()
         for row in (store.rows(key) if store.has(key) else store.rows_so_far(key, _kind(step)))
     ]
+
+
+def sentence_outcomes(store: Store) -> Outcomes:
+    """What the evaluations of a store kept of every sentence."""
+
+    def outcomes(key: str) -> Counts:
+        file = store.result(key) / SENTENCES if store.has(key) else None
+        counts: Counts = json.loads(file.read_bytes()) if file and file.is_file() else {}
+        return counts
+
+    return outcomes
 
 
 def language_labels(codes: Iterable[str | None]) -> dict[str, str]:

@@ -37,7 +37,7 @@ from babelscope.engine.disk import damaged, explained, sync, verify, write_json
 from babelscope.engine.old_rows import upgraded
 
 FORMAT = 1
-NUMBERS = ("value", "low", "high")
+NUMBERS = ("value", "low", "high", "p")
 """Columns that hold what was measured."""
 FORMAT_FILE, MANIFEST, ROWS = "babelscope-store.json", "manifest.json", "rows.jsonl"
 

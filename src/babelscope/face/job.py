@@ -121,7 +121,8 @@ class Job(NamedTuple):
         from babelscope.report import report_of
 
         provenance = progress.provenance(self.plan, self.store)
-        return report_of(self.study, self.rows(), title=self.title, provenance=provenance)
+        outcomes = progress.sentence_outcomes(self.store)
+        return report_of(self.study, self.rows(), title=self.title, provenance=provenance, outcomes=outcomes)
 
     def __str__(self) -> str:
         return f"{self.title}: {self.summary}"

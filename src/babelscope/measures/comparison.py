@@ -99,6 +99,7 @@ def _evaluations(scored: Scored, schedule: Schedule | None, compiled: Compiled) 
 class Compare(Step):
     """How much better one model scores than another on the same sentences; each tuned once with every seed."""
 
+    version: ClassVar[int] = 2
     row_kind: ClassVar[str] = "comparison"
 
     claim: str
@@ -112,15 +113,19 @@ class Compare(Step):
         return f"compare on {self.first[0].data.code}: {self.claim}"
 
     def execute(self, workspace: Workspace) -> None:
-        """Write the gain in each measure that is counted sentence by sentence, with its 95% interval."""
-        from babelscope.core.intervals import paired_gain
+        """Write the gain in each measure that is counted sentence by sentence, with its 95% interval and p-value.
+
+        With fewer than three seeds there are neither.
+        """
+        from babelscope.core.inference import contributions, effect
 
         first, second = (counts(side, workspace) for side in (self.first, self.second))
         labels = self.first[0].labels | {"seed": None, "claim": self.claim}
         rows = []
         for measure in sorted(first.keys() & second.keys()):
-            gain = paired_gain(first[measure], second[measure])
-            rows.append(Row(f"{measure} gain", gain.mean, "share", low=gain.low, high=gain.high).labelled(**labels))
+            gain = effect(contributions(*first[measure]) - contributions(*second[measure]))
+            row = Row(f"{measure} gain", gain.mean, "share", low=gain.low, high=gain.high, p=gain.p)
+            rows.append(row.labelled(**labels))
         workspace.write_rows(rows)
 
 

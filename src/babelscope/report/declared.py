@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from babelscope.core.errors import InputError
 from babelscope.core.row import Row
+from babelscope.core.samples import Outcomes, nothing_kept
 from babelscope.engine.progress import language_labels
 from babelscope.report.model import Contrasted, Report
 from babelscope.studies import published_rows
@@ -20,7 +21,12 @@ Value = TypeVar("Value")
 
 
 def report_of(
-    study: Study, rows: Sequence[Row], *, title: str = "", provenance: Mapping[str, Any] | None = None
+    study: Study,
+    rows: Sequence[Row],
+    *,
+    title: str = "",
+    provenance: Mapping[str, Any] | None = None,
+    outcomes: Outcomes = nothing_kept,
 ) -> Report:
     """The report of a study's rows, with the published numbers that stand beside them.
 
@@ -29,6 +35,8 @@ def report_of(
         rows: of the study, as `engine.progress.study_rows` gives them.
         title: heads the report; the study's name if none is given.
         provenance: where the numbers come from, for the end of the page.
+        outcomes: what evaluations kept of every sentence, as `engine.progress.sentence_outcomes` gives it; without
+            them intervals are over seeds alone.
     """
     published = published_rows(study.name)
     return Report(
@@ -45,6 +53,7 @@ def report_of(
                 (contrast.second.encoder, contrast.second.surgery),
                 contrast.tasks,
                 contrast.languages,
+                contrast.margin,
             )
             for contrast in study.contrasts
         ],
@@ -54,6 +63,7 @@ def report_of(
             for encoder in study.encoders
             if not isinstance(encoder, str)
         },
+        outcomes=outcomes,
         schedules=_read(parse_schedule, (row.schedule for row in published))
         | {schedule.name: schedule for schedule in study.schedules if schedule},
     )

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
-from babelscope.core.intervals import Interval, student_t_interval
+from babelscope.core.inference import effect
+from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
+from babelscope.core.samples import Outcomes, Samples, nothing_kept
 from babelscope.core.tasks import TASKS
 from babelscope.report.kinds import COMPANIONS, SCORES, is_companion, is_score
 from babelscope.surgery import Operation
@@ -31,6 +33,8 @@ class Contrasted(NamedTuple):
     """On these alone; empty: on all."""
     languages: Collection[str] = ()
     """In these alone, by their codes; empty: in all."""
+    margin: float | None = None
+    """Then the claim is that the two differ by less than this, in the unit of the score."""
 
     def is_about(self, task: str, language: str) -> bool:
         """Whether scores of the task in the language count."""
@@ -56,6 +60,8 @@ class Report:
     schedules: Mapping[str, Schedule] = field(default_factory=dict)
     recipes: Mapping[str, str] = field(default_factory=dict)
     """Encoders that the study makes -> from scratch, or adapted from another, in the words of `study.verdicts`."""
+    outcomes: Outcomes = nothing_kept
+    """What the evaluation that wrote a row kept of every sentence, by the row's key."""
 
     @cached_property
     def untrained(self) -> set[str]:
@@ -122,8 +128,8 @@ class Report:
 class Score:
     """One condition on one place.
 
-    `by_seed` holds its value at every seed; what has no seed (`seeds` is 0) has one value there. `sentences` is the
-    interval over sentences, its bounds averaged over seeds.
+    `by_seed` holds its value at every seed; what has no seed (`seeds` is 0) has one value there. `interval` is over
+    seeds and, as far as they were kept, sentences; `sentences` over sentences alone, its bounds averaged over seeds.
     """
 
     task: str
@@ -144,6 +150,8 @@ class Score:
     schedule: str | None
     by_seed: Mapping[int, float]
     seeds: int
+    samples: Samples
+    """Turned so that more is better."""
     interval: Interval
     sentences: tuple[float, float] | None
     companions: Mapping[str, float]
@@ -218,7 +226,9 @@ def _score(report: Report, rows: list[Row], companions: list[Row]) -> Score:
         return sum(values) / len(values) if values else None
 
     ends = [(row.low, row.high) for row in rows if row.low is not None and row.high is not None]
-    by_seed = _by_seed(report, rows)
+    by_row = _by_seed(report, rows)
+    by_seed = {seed or 0: row.value for seed, row in by_row.items()}
+    samples = _samples(report, by_row)
     return Score(
         task=first.task or "", measure=first.measure, unit=first.unit,
         condition=report.condition(first), encoder=first.encoder or "", surgery=first.surgery,
@@ -226,19 +236,33 @@ def _score(report: Report, rows: list[Row], companions: list[Row]) -> Score:
         training=first.trained_on, sources=(first.train_languages or "").split("+"),
         shots=first.shots, schedule=first.schedule,
         by_seed=by_seed, seeds=len({row.seed for row in rows} - {None}),
-        interval=student_t_interval(list(by_seed.values())),
+        samples=samples.times(SCORES[first.measure].sign),
+        interval=_interval(samples),
         sentences=(fmean(low for low, _ in ends), fmean(high for _, high in ends)) if ends else None,
         companions={name: mean for name in COMPANIONS if (mean := mean_of(name)) is not None},
     )  # fmt: skip
 
 
-def _by_seed(report: Report, rows: list[Row]) -> dict[int, float]:
-    by_seed: dict[int, Row] = {}
+def _by_seed(report: Report, rows: list[Row]) -> dict[int | None, Row]:
+    by_seed: dict[int | None, Row] = {}
     for row in rows:
-        other = by_seed.setdefault(row.seed or 0, row)
+        other = by_seed.setdefault(row.seed, row)
         if other is not row:
             raise ValueError(
                 f"two values of {row.measure} for seed {row.seed} of {report.condition(row)} on {report.place(row)}, "
                 f"from the results {other.key} and {row.key}: no column of the rows tells the two apart"
             )
-    return {seed: row.value for seed, row in by_seed.items()}
+    return by_seed
+
+
+def _samples(report: Report, by_seed: Mapping[int | None, Row]) -> Samples:
+    kept = {seed: report.outcomes(row.key).get(row.measure) for seed, row in by_seed.items() if row.key}
+    counts = {seed: counted for seed, counted in kept.items() if counted}
+    return Samples.of({seed: row.value for seed, row in by_seed.items()}, counts)
+
+
+def _interval(samples: Samples) -> Interval:
+    """The mean over seeds and its interval; the standard deviation is that of seeds."""
+    by_seed = list(samples.by_seed.values())
+    known = effect(samples.table)
+    return replace(known.interval, sd=stdev(by_seed) if len(by_seed) > 1 else None)

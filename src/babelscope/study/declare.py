@@ -9,6 +9,7 @@ from pydantic import (
     BeforeValidator,
     Field,
     ModelWrapValidatorHandler,
+    PositiveFloat,
     field_validator,
     model_validator,
 )
@@ -82,6 +83,9 @@ class Contrast(Declaration):
     """On which tasks, by the names that rows have; none given: on all."""
     languages: tuple[str, ...] = ()
     """In which languages, by the codes that rows have; none given: in all."""
+    margin: PositiveFloat | None = None
+    """In the unit of the score (0.02: two points of 100). Then the claim is another: that the two are as good as each
+    other, so that they differ by less than this."""
 
 
 class Study(Declaration):

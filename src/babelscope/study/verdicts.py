@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from babelscope.core.intervals import Interval
-
 AS_IT_IS, ADAPTED, SCRATCH, BILSTM = "as it is", "adapted", "from scratch", "BiLSTM"
 """The recipes: the encoder as it is; after masked language modelling on the language; one pre-trained on that text
 alone; and a BiLSTM that knows nothing but the labelled sentences."""
 EASY, INTERMEDIATE, HARD = "Easy", "Intermediate", "Hard"
+TOO_FEW = "not enough seeds to say"
 
 
 def above(first: str, second: str) -> str:
@@ -32,20 +31,24 @@ def against_chance(recipe: str) -> str:
     return f"transliteration over letters exchanged at random, {recipe}"
 
 
-def verdict_of(gains: Mapping[str, Interval]) -> str | None:
-    """The verdict from gains by their claims; None where one of the two that decide is not among them.
+def verdict_of(signs: Mapping[str, int | None]) -> str | None:
+    """The verdict from what gains show, by their claims; None where one of the two that decide is not among them.
 
-    They are those over the BiLSTM of the encoder as it is and adapted: `above(AS_IT_IS, BILSTM)`.
+    They are those over the BiLSTM of the encoder as it is and adapted: `above(AS_IT_IS, BILSTM)`. A sign is 1 where a
+    gain shows, -1 where a loss does, 0 where neither does, and None where there are too few seeds to say.
     """
-    as_it_is, adapted = (gains.get(above(recipe, BILSTM)) for recipe in (AS_IT_IS, ADAPTED))
-    return verdict(as_it_is, adapted) if as_it_is and adapted else None
+    claims = [above(recipe, BILSTM) for recipe in (AS_IT_IS, ADAPTED)]
+    if not set(claims) <= signs.keys():
+        return None
+    as_it_is, adapted = (signs[claim] for claim in claims)
+    return TOO_FEW if as_it_is is None or adapted is None else verdict(as_it_is, adapted)
 
 
-def verdict(as_it_is: Interval, adapted: Interval) -> str:
-    """The verdict from the gains over the BiLSTM; undecided between those that the intervals leave open."""
-    if as_it_is.sign > 0:
+def verdict(as_it_is: int, adapted: int) -> str:
+    """The verdict from the signs of the gains over the BiLSTM; undecided between those that they leave open."""
+    if as_it_is > 0:
         return EASY
-    open_to = {1: [INTERMEDIATE], -1: [HARD], 0: [INTERMEDIATE, HARD]}[adapted.sign]
-    if as_it_is.sign == 0:
+    open_to = {1: [INTERMEDIATE], -1: [HARD], 0: [INTERMEDIATE, HARD]}[adapted]
+    if as_it_is == 0:
         open_to = [EASY, *open_to]
     return open_to[0] if len(open_to) == 1 else f"undecided: {' or '.join(open_to)}"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from babelscope.core.intervals import Interval, difference_interval
+from babelscope.core.inference import Effect, benjamini_hochberg, holm
 from babelscope.core.row import Row
+from babelscope.core.samples import Samples, mean_of
+from babelscope.report.judged import chance, judged, over_places
 from babelscope.report.model import Contrasted, Report, Score, points_of, scale, title_of
-from babelscope.report.paired import BySeed, mean_by_seed, verdict
 from babelscope.report.section import Section, section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.report.words import bounded
@@ -23,37 +24,37 @@ class Setting(NamedTuple):
     schedule: str | None
 
 
-class Sides(NamedTuple):
-    """What is compared: for each side the mean over the places that both have, by seed; more is better."""
+class Compared(NamedTuple):
+    """What a contrast comes to in a setting."""
 
     unit: str
-    first: BySeed
-    second: BySeed
+    by_language: Mapping[str, Sequence[Samples]]
+    """At every place that both sides have, how much better the first is; empty where they share no seed."""
 
     @property
-    def interval(self) -> Interval | None:
-        """Of the difference; None where a side has no seed in which it was scored on all of the places."""
-        return difference_interval(self.first, self.second) if self.first and self.second else None
+    def effect(self) -> Effect | None:
+        """The mean over places; None: not known yet."""
+        return over_places(self.by_language)
 
 
-class Effect(NamedTuple):
-    """How much better one condition is than another."""
+class Line(NamedTuple):
+    """A contrast in a setting, with its verdict."""
 
-    claim: str
-    first: str
-    second: str
-    task: str
-    """Empty: the mean over all tasks."""
+    contrast: Contrasted
+    setting: Setting
     where: str
     """The task's title, with the training where the task has several."""
     unit: str
-    interval: Interval | None
-    """None: not known yet."""
+    effect: Effect | None
+    is_claim: bool
+    """Whether it is a claim of the study; else it is a line of the table alone."""
+    verdict: str = ""
 
     @property
-    def verdict(self) -> str:
-        """Whether the difference shows."""
-        return verdict(self.interval)
+    def sides(self) -> tuple[str, str]:
+        """The two conditions in words."""
+        first, second = (" ".join(filter(None, side)) for side in (self.contrast.first, self.contrast.second))
+        return first, second
 
 
 @section(order=10)
@@ -63,65 +64,81 @@ def contrasts(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
         yield Section("What the study looks for", claims(listed), tables=[effect_table(listed)])
 
 
-def effects(report: Report) -> list[Effect]:
+def effects(report: Report) -> list[Line]:
     """For every contrast the difference over all tasks, then on each; those without rows of both are left out.
 
-    Both sides are averaged over the places that both have, and compared by seed. Over tasks, a task counts once.
+    What a contrast comes to over all tasks (on its one task, if it has no other) is a claim of the study, and all of
+    these are one family (Holm 1979). What it comes to on each task is a line of a table (Benjamini and Hochberg 1995).
     """
-    listed = []
-    for contrast in report.contrasts:
-        each = _settings(report.scores, contrast)
-        first, second = (" ".join(filter(None, side)) for side in (contrast.first, contrast.second))
-        compared = _overall(each) | each
-        listed += [
-            Effect(contrast.claim, first, second, setting.task, _where(setting, compared), sides.unit, sides.interval)
-            for setting, sides in compared.items()
-        ]
-    return listed
+    lines = [line for contrast in report.contrasts for line in _lines(report, contrast)]
+    judgements = {True: iter(_verdicts(lines, True)), False: iter(_verdicts(lines, False))}
+    return [line._replace(verdict=next(judgements[line.is_claim])) for line in lines]
 
 
-def claims(listed: Sequence[Effect]) -> list[str]:
+def _lines(report: Report, contrast: Contrasted) -> list[Line]:
+    each = _settings(report.scores, contrast)
+    overall = _overall(each)
+    compared = overall | each
+    over_all = {setting.schedule for setting in overall}
+    return [
+        Line(contrast, setting, _where(setting, compared), difference.unit, difference.effect,
+             is_claim=setting in overall or setting.schedule not in over_all)
+        for setting, difference in compared.items()
+    ]  # fmt: skip
+
+
+def _verdicts(lines: Sequence[Line], claims: bool) -> list[str]:
+    own = [line for line in lines if line.is_claim is claims]
+    margins = [line.contrast.margin for line in own]
+    return judged([line.effect for line in own], holm if claims else benjamini_hochberg, margins)
+
+
+def claims(listed: Sequence[Line]) -> list[str]:
     """For every claim, over all tasks (or on the one task there is), what shows and what does not."""
-    groups: dict[str, list[Effect]] = {}
-    for effect in listed:
-        groups.setdefault(effect.claim, []).append(effect)
+    groups: dict[str, list[Line]] = {}
+    for line in listed:
+        groups.setdefault(line.contrast.claim, []).append(line)
     return [f"{claim}: {'; '.join(_claimed(group))}." for claim, group in groups.items()]
 
 
-def _claimed(listed: Sequence[Effect]) -> Iterator[str]:
-    overall = [effect for effect in listed if not effect.task] or listed
-    for effect in overall:
-        factor, symbol = scale(effect.unit)
-        where = "" if effect.where == "all tasks" else f", {effect.where}"
-        size = f" ({bounded(effect.interval, factor, f' {points_of(symbol)}')})" if effect.interval else ""
-        yield f"{effect.verdict} for {effect.first}{where}{size}"
+def _claimed(listed: Sequence[Line]) -> Iterator[str]:
+    for line in (line for line in listed if line.is_claim):
+        factor, symbol = scale(line.unit)
+        unit = f" {points_of(symbol)}"
+        where = "" if line.where == "all tasks" else f", {line.where}"
+        size = f" ({bounded(line.effect.interval, factor, unit)})" if line.effect else ""
+        margin = f" within {line.contrast.margin * factor:g}{unit}" if line.contrast.margin else ""
+        yield f"{line.verdict} for {line.sides[0]}{margin}{where}{size}"
 
 
-def effect_table(listed: Sequence[Effect]) -> Table:
+def effect_table(listed: Sequence[Line]) -> Table:
     """The effects that the study looks for, each over all tasks first."""
     lines = []
-    for effect in listed:
-        factor, _ = scale(effect.unit)
+    for line in listed:
+        factor, _ = scale(line.unit)
+        known = line.effect
         lines.append(
             [
-                Cell(f"{effect.first} − {effect.second}"),
-                Cell(effect.where),
-                number_cell(effect.interval.mean * factor if effect.interval else None, "+.1f"),
-                bounds_cell(effect.interval, factor),
-                number_cell(effect.interval.n if effect.interval else None, "d"),
-                Cell(effect.verdict),
-                Cell(effect.claim),
+                Cell(" − ".join(line.sides)),
+                Cell(line.where),
+                number_cell(known.mean * factor if known else None, "+.1f"),
+                bounds_cell(known.interval if known else None, factor),
+                number_cell(known.p if known else None, ".3f"),
+                number_cell(known.seeds if known else None, "d"),
+                Cell(line.verdict),
+                Cell(line.contrast.claim),
             ]
         )
-    headers = ["Difference of", "Task", "Points", "95% interval", "Seeds", "Verdict", "Claim"]
+    headers = ["Difference of", "Task", "Points", "95% interval", "p", "Seeds", "Verdict", "Claim"]
     note = (
-        "Paired by the seeds that both ran (Welch’s interval where they share none); an effect shows if its interval "
-        "leaves out zero."
+        f"Paired by the seeds that both ran; intervals and p over {chance([line.effect for line in listed])}. Verdicts "
+        "at 5%: over all tasks corrected for the number of claims (Holm), on single tasks for the number of lines "
+        "(Benjamini and Hochberg)."
     )
     return Table("Every effect on every task", headers, lines, note)
 
 
-def _settings(scores: Sequence[Score], contrast: Contrasted) -> dict[Setting, Sides]:
+def _settings(scores: Sequence[Score], contrast: Contrasted) -> dict[Setting, Compared]:
     """What is compared in every setting in which both conditions were scored."""
     about = [score for score in scores if contrast.is_about(score.task, score.language)]
     first, second = (
@@ -130,7 +147,7 @@ def _settings(scores: Sequence[Score], contrast: Contrasted) -> dict[Setting, Si
     )
     schedules = dict.fromkeys(score.schedule for score in [*first, *second] if score.seeds) or {None: None}
     a, b = (_by_setting(side, schedules) for side in (first, second))
-    return {setting: _sides(a[setting], b[setting]) for setting in a if setting in b}
+    return {setting: _compared(a[setting], b[setting]) for setting in a if setting in b}
 
 
 def _by_setting(scores: Iterable[Score], schedules: Iterable[str | None]) -> dict[Setting, dict[str, Score]]:
@@ -142,44 +159,54 @@ def _by_setting(scores: Iterable[Score], schedules: Iterable[str | None]) -> dic
     return by_setting
 
 
-def _sides(first: Mapping[str, Score], second: Mapping[str, Score]) -> Sides:
-    shared = [place for place in first if place in second]
-    a, b = (mean_by_seed(_signed(side[place]) for place in shared) for side in (first, second))
-    if not all(score.seeds for score in first.values()):
-        a = _constant(a, b)
-    if not all(score.seeds for score in second.values()):
-        b = _constant(b, a)
-    return Sides(next(iter(first.values())).unit, a, b)
+def _compared(first: Mapping[str, Score], second: Mapping[str, Score]) -> Compared:
+    """At the places that both have; nothing where at one of these they share no seed."""
+    by_language: dict[str, list[Samples]] = {}
+    for place in (place for place in first if place in second):
+        difference = first[place].samples - second[place].samples
+        if difference is None:
+            by_language = {}
+            break
+        by_language.setdefault(first[place].language, []).append(difference)
+    return Compared(next(iter(first.values())).unit, by_language)
 
 
-def _signed(score: Score) -> BySeed:
-    """Turned so that more is better."""
-    return {seed: score.sign * value for seed, value in score.by_seed.items()}
-
-
-def _constant(values: BySeed, seeds: Iterable[int]) -> BySeed:
-    """The one value of what has no seed, at those of the other side."""
-    return dict.fromkeys(seeds, next(iter(values.values()))) if values else {}
-
-
-def _overall(each: Mapping[Setting, Sides]) -> dict[Setting, Sides]:
+def _overall(each: Mapping[Setting, Compared]) -> dict[Setting, Compared]:
     """By schedule the mean over tasks whose scores are shares or correlations, where there are several."""
-    by_schedule: dict[str | None, dict[str, list[Sides]]] = {}
-    for setting, sides in each.items():
-        if sides.unit in ("share", "correlation"):
-            by_schedule.setdefault(setting.schedule, {}).setdefault(setting.task, []).append(sides)
+    by_schedule: dict[str | None, dict[str, list[Compared]]] = {}
+    for setting, compared in each.items():
+        if compared.unit in ("share", "correlation"):
+            by_schedule.setdefault(setting.schedule, {}).setdefault(setting.task, []).append(compared)
     return {
-        Setting("", None, schedule): _mean_of_tasks(tasks.values())
+        Setting("", None, schedule): _mean_of_tasks(list(tasks.values()))
         for schedule, tasks in by_schedule.items()
         if len(tasks) > 1
     }
 
 
-def _mean_of_tasks(tasks: Iterable[Sequence[Sides]]) -> Sides:
-    listed = list(tasks)
-    first = mean_by_seed(mean_by_seed(sides.first for sides in task) for task in listed)
-    second = mean_by_seed(mean_by_seed(sides.second for sides in task) for task in listed)
-    return Sides("share", first, second)
+def _mean_of_tasks(tasks: Sequence[Sequence[Compared]]) -> Compared:
+    """A task counts once, however many trainings it has; language by language where all tasks have the same ones."""
+    languages = {frozenset(compared.by_language) for task in tasks for compared in task}
+    shared = sorted(next(iter(languages))) if len(languages) == 1 else [""]
+    by_language: dict[str, list[Samples]] = {}
+    for language in shared:
+        means = [_mean_of_task(task, language) for task in tasks]
+        mean = mean_of([each for each in means if each]) if all(means) else None
+        if mean is None:
+            return Compared("share", {})
+        by_language[language] = [mean]
+    return Compared("share", by_language)
+
+
+def _mean_of_task(trainings: Sequence[Compared], language: str) -> Samples | None:
+    """In a language, or in all that each training has if none is named."""
+    means = [
+        mean_of(
+            [samples for code, places in compared.by_language.items() for samples in places if language in ("", code)]
+        )
+        for compared in trainings
+    ]
+    return mean_of([mean for mean in means if mean]) if all(means) else None
 
 
 def _where(setting: Setting, compared: Iterable[Setting]) -> str:

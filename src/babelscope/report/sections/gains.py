@@ -9,18 +9,31 @@ from typing import NamedTuple
 import altair as alt
 import pandas as pd
 
+from babelscope.core.inference import benjamini_hochberg
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.corpora.letters import split_name
 from babelscope.report.figures import PALETTE, Chart, Figure
+from babelscope.report.judged import REVERSED, SHOWS, UNSEEN, said
 from babelscope.report.kinds import SCORES, main_measure
 from babelscope.report.model import Report, Score, scale, title_of
 from babelscope.report.section import Section, section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.report.words import in_points
-from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM, SCRATCH, above, against_chance, by_letters, verdict_of
+from babelscope.study.verdicts import (
+    ADAPTED,
+    AS_IT_IS,
+    BILSTM,
+    SCRATCH,
+    TOO_FEW,
+    above,
+    against_chance,
+    by_letters,
+    verdict_of,
+)
 
 RECIPES = (AS_IT_IS, ADAPTED, SCRATCH)
+_CHANCE = "On the same sentences; 95% intervals over seeds and sentences, of three seeds or more."
 ALL = 10**6
 """So many labelled sentences are as many as there are."""
 
@@ -38,8 +51,22 @@ class Case(NamedTuple):
     """0: trained on the source."""
 
 
-Gains = dict[Case, dict[str, Interval]]
-"""By claim, in the unit of the scores; where several models have a claim of one wording, the model is part of it."""
+class Gain(NamedTuple):
+    """What a comparison found."""
+
+    interval: Interval
+    """In the unit of the scores."""
+    verdict: str
+    """Corrected for the number of comparisons (Benjamini and Hochberg 1995)."""
+
+    @property
+    def sign(self) -> int | None:
+        """1 where the gain shows, -1 where the reverse does, 0 where neither does; None: it cannot be said."""
+        return {SHOWS: 1, REVERSED: -1, UNSEEN: 0}.get(self.verdict)
+
+
+Gains = dict[Case, dict[str, Gain]]
+"""By claim; where several models have a claim of one wording, the model is part of it."""
 
 
 def is_gain(row: Row) -> bool:
@@ -57,21 +84,29 @@ def comparisons(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
 
 def gains(report: Report) -> Gains:
     """All comparisons of the study, in its tasks' main measures."""
-    by_claim: dict[tuple[Case, str], dict[str, Interval]] = defaultdict(dict)
-    for row in filter(is_gain, report.rows):
+    rows = list(filter(is_gain, report.rows))
+    adjusted = benjamini_hochberg({str(k): row.p for k, row in enumerate(rows) if row.p is not None})
+    by_claim: dict[tuple[Case, str], dict[str, Gain]] = defaultdict(dict)
+    for k, row in enumerate(rows):
         model = ", ".join(filter(None, [row.encoder, row.schedule, f"trained on {row.trained_on}"]))
-        by_claim[case_of(row), row.claim or ""][model] = Interval(row.value, row.low, row.high, None, 1)
-    intervals: Gains = defaultdict(dict)
+        by_claim[case_of(row), row.claim or ""][model] = _gain(row, adjusted.get(str(k)))
+    by_case: Gains = defaultdict(dict)
     for (case, claim), by_model in by_claim.items():
-        for model, interval in by_model.items():
-            named = claim if len(by_model) == 1 else f"{claim} ({model})"
-            intervals[case][named] = interval
-    return dict(intervals)
+        for model, gain in by_model.items():
+            by_case[case][claim if len(by_model) == 1 else f"{claim} ({model})"] = gain
+    return dict(by_case)
+
+
+def _gain(row: Row, p: float | None) -> Gain:
+    interval = Interval(row.value, row.low, row.high, None, 1)
+    return Gain(interval, TOO_FEW if p is None else said(row.value, p))
 
 
 def verdicts(compared: Gains) -> dict[Case, str]:
     """Of every case whose gains over the BiLSTM are there."""
-    of_cases = {case: verdict_of(by_claim) for case, by_claim in compared.items()}
+    of_cases = {
+        case: verdict_of({claim: gain.sign for claim, gain in by_claim.items()}) for case, by_claim in compared.items()
+    }
     return {case: verdict for case, verdict in of_cases.items() if verdict}
 
 
@@ -86,8 +121,8 @@ def unseen_figures(report: Report, compared: Gains) -> list[Figure]:
     for case in verdicts(compared):
         groups[case.task, case.shots].append(case)
     caption = (
-        "Gain over the BiLSTM on the same labelled sentences, 95% interval over sentences and seeds. What is adapted, "
-        "or made from scratch, is made once."
+        "Gain over the BiLSTM on the same labelled sentences, 95% interval over sentences and seeds, of three seeds or "
+        "more. What is adapted, or made from scratch, is made once."
     )
     return [
         Figure(f"Against a BiLSTM: {title_of(task)}, {_sentences(shots)}", caption, _chart(report, compared, cases))
@@ -112,6 +147,9 @@ def case_of(row: Row) -> Case:
 
 def _sentences(shots: int) -> str:
     return "none of its own" if not shots else "all sentences" if shots >= ALL else f"{shots:,} sentences"
+
+
+_GAINS = {SHOWS: "gains", REVERSED: "loses", UNSEEN: "changes nothing that shows:"}
 
 
 def _label(report: Report, case: Case) -> str:
@@ -140,20 +178,11 @@ def _letters_in_words(report: Report, compared: Gains) -> list[str]:
         for claim, gain in compared[case].items():
             if claim in _OF_LETTERS:
                 kind = claim.removesuffix(f", {AS_IT_IS}")
-                shown = {1: "gains", -1: "loses", 0: "changes nothing that shows:"}[gain.sign]
-                size = Interval(abs(gain.mean), *_ordered(gain), None, 1) if gain.sign else gain
-                points = in_points(size)
+                shown = _GAINS.get(gain.verdict, f"{gain.verdict}:")
+                points = in_points(gain.interval.negative if gain.sign == -1 else gain.interval)
                 where = f"{title_of(case.task)}, {_label(report, case)}, {_sentences(case.shots)}"
                 lines.append(f"{where}: {kind} {shown} {points}.")
     return lines
-
-
-def _ordered(gain: Interval) -> tuple[float | None, float | None]:
-    """The ends of an interval of a size."""
-    if gain.low is None or gain.high is None:
-        return None, None
-    low, high = sorted((abs(gain.low), abs(gain.high)))
-    return low, high
 
 
 def _verdict_table(report: Report, compared: Gains, task: str) -> Table:
@@ -173,7 +202,8 @@ def _verdict_table(report: Report, compared: Gains, task: str) -> Table:
     ]
     note = (
         "Gains over the BiLSTM in points. Easy: the encoder as it is beats it; Intermediate: it does so only after "
-        "learning to model the language’s text; Hard: not even then; undecided where an interval holds zero."
+        "learning to model the language’s text; Hard: not even then; undecided where a gain does not show. "
+        f"{_CHANCE}"
     )
     headers += ["Published (mBERT)"] if published else []
     return Table(f"Easy, Intermediate or Hard: {title_of(task)}", headers, lines, note)
@@ -185,14 +215,14 @@ def _gain_table(report: Report, compared: Gains, task: str) -> Table:
     lines = [
         [
             *_named(report, case), Cell(claim), *_points(gain),
-            Cell({1: "shows", -1: "the reverse shows", 0: "does not show"}[gain.sign]),
+            Cell(gain.verdict),
         ]
         for case, by_claim in compared.items()
         for claim, gain in by_claim.items()
         if case.task == task and not (case in decided and claim in deciding)
     ]  # fmt: skip
     headers = ["Language", "Labelled", "Gain", "Points", "95%", "Verdict"]
-    note = "On the same sentences; 95% intervals over sentences and seeds."
+    note = f"{_CHANCE} Verdicts at 5%, corrected for the number of comparisons (Benjamini and Hochberg)."
     return Table(f"What is better than what: {title_of(task)}", headers, lines, note)
 
 
@@ -229,8 +259,9 @@ def _named(report: Report, case: Case) -> list[Cell]:
     return [Cell(_label(report, case)), Cell(shown, case.shots)]
 
 
-def _points(gain: Interval | None) -> list[Cell]:
-    return [number_cell(gain.mean * 100 if gain else None, "+.1f"), bounds_cell(gain, 100)]
+def _points(gain: Gain | None) -> list[Cell]:
+    interval = gain.interval if gain else None
+    return [number_cell(interval.mean * 100 if interval else None, "+.1f"), bounds_cell(interval, 100)]
 
 
 def _chart(report: Report, compared: Gains, cases: Sequence[Case]) -> Chart:
@@ -255,7 +286,8 @@ def _records(report: Report, compared: Gains, cases: Sequence[Case]) -> Iterable
     for case in cases:
         for recipe in RECIPES:
             if gain := compared[case].get(above(recipe, BILSTM)):
-                ends = {"low": gain.low, "high": gain.high}
-                yield {"language": _label(report, case), "recipe": recipe, "gain": 100 * gain.mean} | {
+                interval = gain.interval
+                ends = {"low": interval.low, "high": interval.high}
+                yield {"language": _label(report, case), "recipe": recipe, "gain": 100 * interval.mean} | {
                     name: None if end is None else 100 * end for name, end in ends.items()
                 }

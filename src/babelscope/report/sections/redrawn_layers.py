@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from babelscope.core.intervals import Interval, difference_interval, ratio_interval, student_t_interval
+from babelscope.core.inference import FEWEST_SEEDS, Effect
+from babelscope.core.intervals import ratio_interval
 from babelscope.core.row import Row
+from babelscope.core.samples import Samples, mean_of
+from babelscope.report.judged import REVERSED, judged, over_places
 from babelscope.report.kinds import SCORES
 from babelscope.report.model import Report, Score, points_of, scale, title_of
-from babelscope.report.paired import BySeed, mean_by_seed, verdict
+from babelscope.report.paired import BySeed
 from babelscope.report.published import is_published, with_published
 from babelscope.report.section import Section, section
 from babelscope.report.tables import Cell, Table
@@ -50,23 +54,47 @@ class Reinitialised:
         """What is drawn anew, the lowest first."""
         return sorted(self.without)
 
-    def score(self, places: Sequence[str]) -> BySeed:
-        """Of the encoder as it is, the mean over places."""
-        return mean_by_seed(self.intact[place].by_seed for place in places)
+    def score(self, places: Sequence[str]) -> Effect | None:
+        """Of the encoder as it is, the mean over places, as rows have it."""
+        return over_places(self._by_language({place: self.intact[place].samples.times(self.sign) for place in places}))
 
-    def change(self, layers: Layers, places: Sequence[str]) -> BySeed:
-        """By the seeds that both have: the score without what layers had learned minus the one with it.
+    def change(self, layers: Layers, places: Sequence[str]) -> Effect | None:
+        """The score without what layers had learned minus the one with it, as rows have it.
 
-        The mean over the places where both are scored.
+        The mean over the places where both are scored, at the seeds that both have; None if there are none.
         """
-        after = self.without[layers]
-        shared = [place for place in places if place in after]
-        first, second = mean_by_seed(after[place].by_seed for place in shared), self.score(shared)
-        return {seed: first[seed] - second[seed] for seed in first if seed in second}
+        losses = self.losses(layers, places)
+        return over_places(self._by_language({place: loss.times(-self.sign) for place, loss in losses.items()}))
 
-    def cost(self, layers: Layers, places: Sequence[str]) -> BySeed:
-        """How much worse it is."""
-        return {seed: -self.first.sign * value for seed, value in self.change(layers, places).items()}
+    def losses(self, layers: Layers, places: Sequence[str]) -> dict[str, Samples]:
+        """By place, how much worse it is without what layers had learned; empty where a place has no seed of both."""
+        after = self.without[layers]
+        losses = {place: self.intact[place].samples - after[place].samples for place in places if place in after}
+        known = {place: loss for place, loss in losses.items() if loss is not None}
+        return known if len(known) == len(losses) else {}
+
+    def loss(self, layers: Layers, places: Sequence[str]) -> Effect | None:
+        """How much worse it is, the mean over places."""
+        return over_places(self._by_language(self.losses(layers, places)))
+
+    def more(self, layers: Layers) -> Effect | None:
+        """How much more the other languages lose than that of the training."""
+        source = mean_of(list(self.losses(layers, self.sources).values()))
+        if source is None:
+            return None
+        more = {place: loss.beyond(source) for place, loss in self.losses(layers, self.foreign).items()}
+        return over_places(self._by_language({place: each for place, each in more.items() if each}))
+
+    @property
+    def sign(self) -> int:
+        """1 where more is better."""
+        return self.first.sign
+
+    def _by_language(self, samples: Mapping[str, Samples]) -> dict[str, list[Samples]]:
+        by_language: dict[str, list[Samples]] = defaultdict(list)
+        for place, each in samples.items():
+            by_language[self.intact[place].language].append(each)
+        return by_language
 
 
 @section(claims=lambda row: row.kind == "score" and is_published(row), order=50)
@@ -106,17 +134,44 @@ def reinitialised_tables(report: Report) -> list[Table]:
 
 
 def reinitialised_findings(report: Report) -> list[str]:
-    """How many times what it costs the source the lowest layers cost the others, and what the highest cost these."""
-    return [
-        _in_words(redrawn)
-        for redrawn in reinitialised(report)
-        if redrawn.sources and redrawn.foreign and _known(redrawn)
-    ]
+    """How many times what it costs the source the lowest layers cost the others, and what the highest cost these.
+
+    What is said to show is one family of claims (Holm 1979).
+    """
+    known = [redrawn for redrawn in reinitialised(report) if _costs(redrawn)]
+    claims = [claim for redrawn in known for claim in _claims(redrawn)]
+    verdicts = iter(judged(claims))
+    return [_in_words(redrawn, [next(verdicts) for _ in _claims(redrawn)]) for redrawn in known]
 
 
-def _known(redrawn: Reinitialised) -> bool:
-    """Whether the lowest layers' cost is known on both sides."""
-    return bool(redrawn.cost(redrawn.layers[0], redrawn.sources) and redrawn.cost(redrawn.layers[0], redrawn.foreign))
+class Costs(NamedTuple):
+    """What drawing the lowest layers anew costs."""
+
+    foreign: Effect
+    source: Effect
+    by_seed: tuple[BySeed, BySeed]
+    """The same, foreign and source, seed by seed."""
+
+
+def _costs(redrawn: Reinitialised) -> Costs | None:
+    """None where the cost is not known on both sides."""
+    lowest = redrawn.layers[0]
+    effects, by_seed = [], []
+    for places in (redrawn.foreign, redrawn.sources):
+        mean = mean_of(list(redrawn.losses(lowest, places).values()))
+        if mean is None:
+            return None
+        effects.append(redrawn.loss(lowest, places))
+        by_seed.append(mean.by_seed or {0: mean.mean})
+    foreign, source = effects
+    return Costs(foreign, source, (by_seed[0], by_seed[1])) if foreign and source else None
+
+
+def _claims(redrawn: Reinitialised) -> list[Effect | None]:
+    """That the lowest layers cost the others more than the source; and, if there are more, what the highest cost."""
+    lowest, highest = redrawn.layers[0], redrawn.layers[-1]
+    claims = [redrawn.more(lowest)]
+    return claims if highest == lowest else [*claims, redrawn.loss(highest, redrawn.foreign)]
 
 
 def _table(group: Sequence[Reinitialised]) -> Table:
@@ -126,13 +181,14 @@ def _table(group: Sequence[Reinitialised]) -> Table:
     headers = ["Trained on → scored on", "Encoder", f"{measure.title}{f' ({unit})' if unit else ''}"]
     headers += [f"Δ {_numbers(drawn)}" for drawn in layers]
     lines = [
-        [Cell(f"{_training(redrawn)} → {where}"), Cell(_encoder(redrawn)), *_cells(redrawn, layers, places, factor)]
+        [Cell(f"{redrawn.first.training} → {where}"), Cell(_encoder(redrawn)), *_cells(redrawn, layers, places, factor)]
         for redrawn in group
         for where, places in _places(redrawn).items()
     ]
     note = (
         f"Layers, counted from 1, are drawn anew before tuning; Δ: {points_of(unit)} gained, with the 95% interval "
-        "over seeds (Student’s t, paired by seed); none where there is one number alone, as of what was published."
+        "over seeds, test sentences as far as they are known, and for a mean over three or more languages these too; "
+        "none where fewer than three seeds say too little, as of what was published."
     )
     return Table(f"Layers drawn anew: {title_of(group[0].first.task)}", headers, lines, note)
 
@@ -144,73 +200,60 @@ def _places(redrawn: Reinitialised) -> Mapping[str, Sequence[str]]:
 
 
 def _cells(redrawn: Reinitialised, layers: Sequence[Layers], places: Sequence[str], factor: float) -> list[Cell]:
-    changes = (redrawn.change(drawn, places) if drawn in redrawn.without else {} for drawn in layers)
+    changes = (redrawn.change(drawn, places) if drawn in redrawn.without else None for drawn in layers)
     return [_cell(redrawn.score(places), factor, ".2f"), *(_cell(change, factor, "+.2f") for change in changes)]
 
 
-def _cell(values: BySeed, factor: float, form: str) -> Cell:
-    if not values:
+def _cell(known: Effect | None, factor: float, form: str) -> Cell:
+    if known is None:
         return Cell("")
-    interval = student_t_interval(list(values.values()))
-    text = f"{interval.mean * factor:{form}}"
-    if interval.low is not None and interval.high is not None:
-        text += f" [{interval.low * factor:.2f}, {interval.high * factor:.2f}]"
-    return Cell(minus(text), interval.mean * factor)
+    text = f"{known.mean * factor:{form}}"
+    if known.low is not None and known.high is not None:
+        text += f" [{known.low * factor:.2f}, {known.high * factor:.2f}]"
+    return Cell(minus(text), known.mean * factor)
 
 
-def _in_words(redrawn: Reinitialised) -> str:
-    lowest, highest = redrawn.layers[0], redrawn.layers[-1]
-    foreign, source = redrawn.cost(lowest, redrawn.foreign), redrawn.cost(lowest, redrawn.sources)
-    measure = SCORES[redrawn.first.measure].name
-    training = _training(redrawn)
+def _in_words(redrawn: Reinitialised, verdicts: Sequence[str]) -> str:
+    costs = _costs(redrawn)
+    if costs is None:
+        return ""
+    training, measure = redrawn.first.training or "", SCORES[redrawn.first.measure].name
+    more = redrawn.more(redrawn.layers[0])
+    size = f" (by {_points(redrawn, more)})" if more and more.known else ""
     text = (
         f"{title_of(redrawn.first.task)}, {_encoder(redrawn)}, trained on {training}: "
-        f"drawing {_named(lowest)} anew costs {_others(redrawn)} {_points(redrawn, foreign)} of {measure}, "
-        f"and {training} {_points(redrawn, source)}; "
-        f"{_ratio(foreign, source)}.{_more(redrawn, foreign, source)}"
+        f"drawing {_named(redrawn.layers[0])} anew costs {_others(redrawn)} {_points(redrawn, costs.foreign)} of "
+        f"{measure}, and {training} {_points(redrawn, costs.source)}; {_ratio(*costs.by_seed)}. "
+        f"That the others lose more: {verdicts[0]}{size}."
     )
-    return text if highest == lowest else f"{text} {_highest(redrawn, highest)}"
+    return text if len(verdicts) == 1 else f"{text}{_highest(redrawn, verdicts[1])}"
 
 
-def _ratio(foreign: Mapping[int, float], source: Mapping[int, float]) -> str:
+def _ratio(foreign: BySeed, source: BySeed) -> str:
     """How many times as much the others lose, as far as that can be said."""
     shared = foreign.keys() & source.keys()
     if not shared or sum(source[seed] for seed in shared) <= 0:
         return "the latter is no loss, so there is no ratio of the two"
     interval = ratio_interval(foreign, source)
     times = minus(f"{interval.mean:.1f} times as much")
+    if interval.n < FEWEST_SEEDS:
+        return f"{times} (too few seeds for an interval)"
     if interval.low is not None and interval.high is not None:
         low, high = (round(end, 1) + 0.0 for end in (interval.low, interval.high))  # no minus before 0
-        return minus(f"{times} [{low:.1f}, {high:.1f}]")
-    if interval.n == 1:
-        return f"{times} (one number each, so there is no interval)"
+        return minus(f"{times} [{low:.1f}, {high:.1f}] over seeds")
     return f"{times}, but the ratio has no bounds: what the training language loses is not told from 0"
 
 
-def _more(redrawn: Reinitialised, foreign: BySeed, source: BySeed) -> str:
-    """Whether the others lose more."""
-    difference = difference_interval(foreign, source)
-    said = f" That the others lose more {verdict(difference)} (by {_spoken(redrawn, difference)})."
-    return said if difference.n > 1 else ""
-
-
-def _highest(redrawn: Reinitialised, layers: Layers) -> str:
-    cost = redrawn.cost(layers, redrawn.foreign)
-    if not cost:
+def _highest(redrawn: Reinitialised, said: str) -> str:
+    cost = redrawn.loss(redrawn.layers[-1], redrawn.foreign)
+    if cost is None:
         return ""
-    interval = student_t_interval(list(cost.values()))
-    said = {"shows": "which shows", "the reverse shows": "a gain, which shows"}.get(verdict(interval), "")
-    said = said or ("which does not show" if verdict(interval) == "does not show" else f"which {verdict(interval)}")
-    shows = f", {said}" if interval.n > 1 else ""
-    return f"{_named(layers).capitalize()} cost the others {_points(redrawn, cost)}{shows}."
+    what = "the reverse, a gain, shows" if said == REVERSED else said
+    return f" {_named(redrawn.layers[-1]).capitalize()} cost the others {_points(redrawn, cost)}: {what}."
 
 
-def _points(redrawn: Reinitialised, cost: BySeed) -> str:
-    return _spoken(redrawn, student_t_interval(list(cost.values())))
-
-
-def _spoken(redrawn: Reinitialised, interval: Interval) -> str:
-    return in_words(interval, redrawn.first.unit).replace("%", " points")
+def _points(redrawn: Reinitialised, cost: Effect) -> str:
+    return in_words(cost.interval, redrawn.first.unit).replace("%", " points")
 
 
 def _others(redrawn: Reinitialised) -> str:
@@ -220,10 +263,6 @@ def _others(redrawn: Reinitialised) -> str:
 
 def _encoder(redrawn: Reinitialised) -> str:
     return ", ".join(filter(None, [redrawn.first.encoder, redrawn.first.schedule]))
-
-
-def _training(redrawn: Reinitialised) -> str:
-    return redrawn.first.training or ""
 
 
 def _named(layers: Layers) -> str:

@@ -5,40 +5,46 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from babelscope.core.intervals import Interval, difference_interval
+from babelscope.core.inference import Effect, benjamini_hochberg, effect
+from babelscope.core.intervals import Interval
+from babelscope.report.judged import SHOWS, judged
 from babelscope.report.kinds import SCORES
 from babelscope.report.model import Score, points_of, scale
-from babelscope.report.paired import verdict
 from babelscope.report.words import bounded, in_words
 
 
 @dataclass(frozen=True)
 class Difference:
-    """An encoder against the same encoder untrained, on one place, in the unit of the score."""
+    """An encoder against the same encoder untrained, on one place."""
 
     score: Score
     reference: Score
-    interval: Interval
+    effect: Effect | None
+    """How much better it is; None: no seed has both."""
+    verdict: str
+    """Among the differences of all places."""
+
+    @property
+    def interval(self) -> Interval:
+        """How much higher it is, in the unit of the score."""
+        if self.effect is None:
+            return Interval(self.score.interval.mean - self.reference.interval.mean, None, None, None, 0)
+        better = self.effect.interval
+        return better if self.score.sign > 0 else better.negative
 
     @property
     def shows(self) -> bool:
-        """Whether the encoder is better, the interval of the difference without zero."""
-        return self.score.sign * self.interval.sign > 0
-
-    @property
-    def verdict(self) -> str:
-        """What the interval says, in a word or two."""
-        return verdict(self.interval, self.score.sign)
+        """Whether the encoder is better."""
+        return self.verdict == SHOWS
 
 
 def differences(scores: Sequence[Score]) -> list[Difference]:
-    """Every encoder against itself untrained, place by place."""
-    pairs = [(score, _reference(score, scores)) for score in scores]
-    return [
-        Difference(score, reference, difference_interval(score.by_seed, reference.by_seed))
-        for score, reference in pairs
-        if reference is not None
-    ]
+    """Every encoder against itself untrained, place by place: the lines of a table (Benjamini and Hochberg 1995)."""
+    pairs = [(score, reference) for score in scores if (reference := _reference(score, scores))]
+    gains = [score.samples - reference.samples for score, reference in pairs]
+    effects = [None if gain is None else effect(gain.table) for gain in gains]
+    verdicts = judged(effects, benjamini_hochberg)
+    return [Difference(*pair, gain, said) for pair, gain, said in zip(pairs, effects, verdicts, strict=True)]
 
 
 def _reference(score: Score, scores: Sequence[Score]) -> Score | None:
@@ -91,6 +97,6 @@ def _against_untrained(condition: str, compared: Sequence[Difference]) -> str:
     unit = f"in {points_of(symbol)}, " if symbol else ""
     word = SCORES[own[0].score.measure].better
     text = f"Against itself untrained, {condition} is {word} on {len(better)} of {len(own)} languages"
-    text += f" ({unit}with the interval of the difference, without zero): {'; '.join(values)}." if better else "."
+    text += f" ({unit}with the interval of the difference): {'; '.join(values)}." if better else "."
     rest = [f"{difference.score.place} ({difference.verdict})" for difference in own if not difference.shows]
     return text + (f" On the others: {'; '.join(rest)}." if rest else "")

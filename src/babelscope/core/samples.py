@@ -1,0 +1,104 @@
+"""A score seed by seed, with what each test sentence adds to it as far as that was kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from babelscope.core.inference import Effect, Table, by_language, contributions, effect
+
+Counts = Mapping[str, Sequence[Sequence[float]]]
+"""Measure -> [2, sentences]: what is summed over sentences above and below the line of its ratio."""
+Outcomes = Callable[[str], Counts]
+"""From the key of an evaluation to what it kept of every sentence; empty where it kept nothing."""
+
+
+def nothing_kept(key: str) -> Counts:
+    """The outcomes of rows that no store stands behind."""
+    return {}
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The score of one condition at one place, or a difference or a mean of such scores."""
+
+    seeds: tuple[int, ...]
+    """None where it depends on no seed; then it has one row."""
+    table: Table
+    """[seeds, sentences], each row's mean the score; one column where nothing is known of sentences."""
+
+    @classmethod
+    def of(cls, by_seed: Mapping[int | None, float], counts: Mapping[int | None, ArrayLike]) -> Samples:
+        """From scores by seed (None: it depends on none), and [2, sentences] counts of the same seeds."""
+        seeds = sorted(by_seed, key=lambda seed: -1 if seed is None else seed)
+        values = np.array([[by_seed[seed]] for seed in seeds], dtype=np.float64)
+        kept = [np.asarray(counts[seed], dtype=np.float64) for seed in seeds if seed in counts]
+        if len(kept) == len(seeds) and len({each.shape for each in kept}) == 1:
+            above, below = np.stack(kept, axis=1)
+            if below.sum(axis=1).all():
+                values = contributions(above, below)
+        return cls(tuple(seed for seed in seeds if seed is not None), values)
+
+    @property
+    def by_seed(self) -> dict[int, float]:
+        """Seed -> score."""
+        return dict(zip(self.seeds, self.table.mean(axis=1).tolist(), strict=True)) if self.seeds else {}
+
+    @property
+    def mean(self) -> float:
+        """Over seeds."""
+        return float(self.table.mean())
+
+    def at(self, seeds: Sequence[int]) -> Samples:
+        """Of these seeds alone, in their order; what depends on no seed is the same at all."""
+        rows = [self.seeds.index(seed) for seed in seeds] if self.seeds else [0] * max(1, len(seeds))
+        return Samples(tuple(seeds), self.table[rows])
+
+    def times(self, factor: float) -> Samples:
+        """Every number times a factor, such as -1 where less is better."""
+        return Samples(self.seeds, self.table * factor)
+
+    def __sub__(self, other: Samples) -> Samples | None:
+        """Paired by seed and by sentence; None without a seed that both have.
+
+        Where the two were not scored on as many sentences, or one of them kept none, it is known by seed alone.
+        """
+        shared = shared_seeds([self, other])
+        if shared is None:
+            return None
+        first, second = (side.at(shared).table for side in (self, other))
+        if first.shape != second.shape:
+            first, second = (side.mean(axis=1, keepdims=True) for side in (first, second))
+        return Samples(shared, first - second)
+
+    def beyond(self, other: Samples) -> Samples | None:
+        """The difference to a score on other sentences, paired by seed alone."""
+        mean = mean_of([self, other.times(-1)])
+        return mean and mean.times(2)
+
+
+def shared_seeds(samples: Iterable[Samples]) -> tuple[int, ...] | None:
+    """The seeds that all have, of those that depend on one (none if none does); None if there is no such seed."""
+    seeded = [set(each.seeds) for each in samples if each.seeds]
+    return tuple(sorted(set.intersection(*seeded))) or None if seeded else ()
+
+
+def joined(samples: Sequence[Samples]) -> Table | None:
+    """[seeds, sentences, places]: several places at the seeds that all have; None without such a seed."""
+    shared = shared_seeds(samples)
+    return None if shared is None or not samples else by_language([each.at(shared).table for each in samples])
+
+
+def mean_of(samples: Sequence[Samples]) -> Samples | None:
+    """The mean over places that are not drawn by chance; None without a seed that all have."""
+    table = joined(samples)
+    return None if table is None else Samples(shared_seeds(samples) or (), table.mean(axis=2))
+
+
+def over_languages(samples: Sequence[Samples]) -> Effect | None:
+    """The mean over languages that stand for others, with seeds, sentences and languages drawn by chance."""
+    table = joined(samples)
+    return None if table is None else effect(table)

@@ -1,0 +1,85 @@
+"""What a report says of differences: one path from scores by seed and sentence to "shows"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from babelscope.core.inference import FEWEST_LANGUAGES, FEWEST_SEEDS, Effect, effect, equivalence, holm
+from babelscope.core.samples import Samples, mean_of, over_languages
+from babelscope.study.verdicts import TOO_FEW
+
+LEVEL = 0.05
+"""Of a false claim, in a family of claims or of what a table claims."""
+SHOWS, REVERSED, UNSEEN = "shows", "the reverse shows", "does not show"
+Adjust = Callable[[Mapping[str, float]], Mapping[str, float]]
+
+
+def over_places(by_language: Mapping[str, Sequence[Samples]]) -> Effect | None:
+    """The mean over places, by the language of each; None without a seed that all have.
+
+    Three languages or more stand for others, so they are drawn by chance as seeds and sentences are; one or two are
+    these alone. A language with several data sets counts once.
+    """
+    languages = [mean for places in by_language.values() if (mean := mean_of(places))]
+    if len(languages) < len(by_language):
+        return None
+    if len(languages) >= FEWEST_LANGUAGES:
+        return over_languages(languages)
+    both = mean_of(languages)
+    return effect(both.table) if both else None
+
+
+def judged(effects: Sequence[Effect | None], adjust: Adjust = holm, margins: Sequence[float | None] = ()) -> list[str]:
+    """What each of several differences says, their p-values adjusted for one another.
+
+    Args:
+        effects: the differences; more is better. None: not known yet.
+        adjust: `holm` for a family of claims, `benjamini_hochberg` for a table.
+        margins: for each difference, where the claim is that it is smaller than this.
+    """
+    wanted = margins or [None] * len(effects)
+    p_values = {str(k): p for k, each in enumerate(effects) if (p := _p(each, wanted[k])) is not None}
+    adjusted = adjust(p_values)
+    return [verdict(each, adjusted.get(str(k)), wanted[k] is not None) for k, each in enumerate(effects)]
+
+
+def verdict(difference: Effect | None, p: float | None, equal: bool = False) -> str:
+    """Whether a difference shows, by its adjusted p-value, and on which side; or, if `equal`, that it is small."""
+    if difference is None:
+        return "cannot be said yet"
+    if p is None:
+        return why_unknown(difference)
+    return said(1.0 if equal else difference.mean, p)
+
+
+def said(difference: float, p: float) -> str:
+    """Whether a difference of that adjusted p-value shows, and on which side."""
+    if p >= LEVEL:
+        return UNSEEN
+    return SHOWS if difference > 0 else REVERSED
+
+
+def why_unknown(difference: Effect) -> str:
+    """Why a difference has no interval."""
+    if difference.seeds < FEWEST_SEEDS:
+        return TOO_FEW
+    if 1 < difference.languages < FEWEST_LANGUAGES:
+        return "not enough languages to say"
+    return "cannot be said: nothing varies"
+
+
+def chance(differences: Sequence[Effect | None]) -> str:
+    """What intervals of a table are over, for its note."""
+    known = [each for each in differences if each is not None]
+    parts = ["seeds"]
+    if any(each.sentences > 1 for each in known):
+        parts.append("sentences")
+    if any(each.languages > 1 for each in known):
+        parts.append("languages")
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def _p(difference: Effect | None, margin: float | None) -> float | None:
+    if difference is None:
+        return None
+    return difference.p if margin is None else equivalence(difference, margin)

@@ -1,0 +1,50 @@
+"""Heat maps of scores by the number of frozen layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import pandas as pd
+
+from babelscope.report.figures import Chart
+from babelscope.report.model import scale
+from babelscope.report.sections.freezing.sweeps import Sweep
+
+CAPTION = "Score, mean over seeds; the colour is the change from the first column, grey where that is not known yet."
+
+
+def sweep_charts(swept: Sequence[Sweep]) -> dict[str, Chart]:
+    """A heat map a sweep: places by number of frozen layers, coloured by the change from the fewest."""
+    return {f"Layers frozen: {sweep.title}": _heat_map(sweep) for sweep in swept}
+
+
+def _heat_map(sweep: Sweep) -> Chart:
+    factor, unit = scale(sweep.first.unit)
+    table = _cells(sweep, factor)
+    base = alt.Chart(table).encode(
+        x=alt.X("frozen:O", title="First layers frozen (−1: nothing, 0: embeddings)", axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("language:N", title=None, sort=list(sweep.scores), axis=alt.Axis(labelLimit=240)),
+    )
+    widest = max(1.0, float(table["change"].abs().max()))
+    colours = alt.Scale(scheme="blueorange", domain=[widest, 0, -widest])
+    colour = alt.Color("change:Q", title=f"Change ({unit})", scale=colours)
+    tooltip = ["language", "frozen", alt.Tooltip("score:Q", format=".2f")]
+    cells = base.mark_rect().encode(color=colour, tooltip=tooltip)
+    unknown = base.transform_filter("datum.change === null").mark_rect(color="#ccc").encode(tooltip=tooltip)
+    text = base.mark_text(fontSize=11).encode(text=alt.Text("score:Q", format=".1f"), color=alt.value("#111"))
+    return alt.layer(cells, unknown, text).properties(width="container", height=28 * table["language"].nunique())
+
+
+def _cells(sweep: Sweep, factor: float) -> pd.DataFrame:
+    least = sweep.numbers[0]
+    return pd.DataFrame(
+        {
+            "language": place,
+            "frozen": frozen,
+            "score": score.interval.mean * factor,
+            "change": (score.interval.mean - scores[least].interval.mean) * factor if least in scores else None,
+        }
+        for place, scores in sweep.scores.items()
+        for frozen, score in scores.items()
+    )

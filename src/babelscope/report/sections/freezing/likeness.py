@@ -1,0 +1,105 @@
+"""Whether the best number of frozen layers goes with how well the layers align languages."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from babelscope.core.correlation import spearman
+from babelscope.core.intervals import Interval, student_t_interval
+from babelscope.report.model import Report
+from babelscope.report.sections.freezing.sweeps import FEWEST, Sweep, sweeps
+from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
+from babelscope.report.words import capitalised, minus
+
+RELATED = "languages are taken for the unit, but they are related, so that the interval is narrower than it should be"
+
+
+class Likeness(NamedTuple):
+    """Spearman's rank correlation, over layers N, of how well layer N aligns two languages with the score at N."""
+
+    title: str
+    by_language: dict[str, float]
+    unknown: dict[str, str]
+    """Language -> why it has none."""
+
+    @property
+    def interval(self) -> Interval | None:
+        """Of the mean over languages; None: no language has a correlation."""
+        return student_t_interval(list(self.by_language.values())) if self.by_language else None
+
+
+def likenesses(report: Report) -> list[Likeness]:
+    """For every sweep of an encoder with retrieval by layer: the rank correlation in each language."""
+    aligned: dict[tuple[str, str, int], float] = {}
+    for row in report.rows:
+        if row.kind == "retrieval" and row.layer is not None and row.surgery is None and row.seed is None:
+            aligned[row.encoder or "", row.language or "", row.layer] = row.value
+    swept = [(sweep.title, _pairs(sweep, aligned)) for sweep in sweeps(report)]
+    return [_likeness(title, pairs) for title, pairs in swept if pairs]
+
+
+def _pairs(sweep: Sweep, aligned: Mapping[tuple[str, str, int], float]) -> dict[str, list[tuple[float, float]]]:
+    """By place, for every N how well the layer aligns it and how good the score is."""
+    pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for place, scores in sweep.scores.items():
+        for frozen, score in scores.items():
+            if (there := aligned.get((sweep.encoder, score.language, frozen))) is not None:
+                pairs[place].append((there, score.sign * score.interval.mean))
+    return pairs
+
+
+def likeness_table(report: Report) -> Table | None:
+    """The rank correlations."""
+    lines = []
+    for likeness in likenesses(report):
+        named = Cell(likeness.title)
+        for place, value in likeness.by_language.items():
+            lines.append([named, Cell(place), number_cell(value, ".2f"), Cell("")])
+        for place, why in likeness.unknown.items():
+            lines.append([named, Cell(place), Cell(why), Cell("")])
+        if mean := likeness.interval:
+            lines.append([named, Cell(f"mean of {mean.n}"), number_cell(mean.mean, ".2f"), bounds_cell(mean, 1)])
+    headers = ["Sweep", "Language", "Spearman’s ρ", "95% over languages"]
+    note = (
+        "Over layers N: share of sentences whose translation is found in layer N, against the score with N frozen. "
+        f"{capitalised(RELATED)}."
+    )
+    return Table("Does the best number of frozen layers go with alignment?", headers, lines, note) if lines else None
+
+
+def _likeness(title: str, pairs: Mapping[str, Sequence[tuple[float, float]]]) -> Likeness:
+    unknown = {place: why for place, each in pairs.items() if (why := _why_unknown(each))}
+    known = {place: each for place, each in pairs.items() if place not in unknown}
+    correlations = {place: float(spearman(*np.array(each, dtype=np.float64).T)) for place, each in known.items()}
+    return Likeness(title, correlations, unknown)
+
+
+def _why_unknown(pairs: Sequence[tuple[float, float]]) -> str:
+    """Why no rank correlation can be computed; empty if one can."""
+    if len(pairs) < FEWEST:
+        return f"cannot be computed: {len(pairs)} numbers of frozen layers so far"
+    for what, values in zip(("retrieval", "score"), zip(*pairs, strict=True), strict=True):
+        if len(set(values)) == 1:
+            return f"cannot be computed: the {what} is the same at every N"
+    return ""
+
+
+def likeness_in_words(likeness: Likeness) -> str:
+    """The mean correlation, and why some have none."""
+    start = f"{likeness.title}: rank correlation with how well the layers align languages"
+    reasons = "; ".join(dict.fromkeys(likeness.unknown.values()))
+    mean = likeness.interval
+    if mean is None:
+        return f"{start} {reasons}."
+    numbers = f"{mean.mean:.2f}" + ("" if mean.low is None else f" [{mean.low:.2f}, {mean.high:.2f}]")
+    rest = f" ({len(likeness.unknown)} more {reasons})" if reasons else ""
+    related = "" if mean.low is None else f"; {RELATED}"
+    return f"{start} {minus(numbers)}, mean over {_languages(mean.n)}{rest}{related}."
+
+
+def _languages(count: int) -> str:
+    return f"{count} language{'' if count == 1 else 's'}"

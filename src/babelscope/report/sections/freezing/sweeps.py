@@ -1,0 +1,66 @@
+"""The scores of one training under schedules that freeze the first N layers and do nothing else."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from babelscope.report.model import Report, Score, title_of
+from babelscope.tuning.schedule import Schedule
+
+FEWEST = 3
+"""Numbers of frozen layers that make a sweep."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """An encoder tuned on a task, with more and more of its first layers frozen."""
+
+    task: str
+    measure: str
+    encoder: str
+    training: str
+    """What it was trained on, as one text."""
+    scores: dict[str, dict[int, Score]] = field(default_factory=lambda: defaultdict(dict))
+    """By place and number of frozen layers: -1 nothing, 0 the embeddings, N the first N layers too."""
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers of frozen layers, of any place."""
+        return sorted({frozen for by_number in self.scores.values() for frozen in by_number})
+
+    @property
+    def first(self) -> Score:
+        """Any of the scores, for what all share."""
+        return next(score for by_number in self.scores.values() for score in by_number.values())
+
+    @property
+    def foreign(self) -> dict[str, dict[int, Score]]:
+        """At the places of languages that it was not trained on."""
+        return {place: scores for place, scores in self.scores.items() if not any(s.is_source for s in scores.values())}
+
+    @property
+    def title(self) -> str:
+        """What it is of."""
+        return f"{title_of(self.task)}, {self.encoder}, trained on {self.training}"
+
+
+def frozen_layers(schedule: Schedule) -> int | None:
+    """How many of the first layers it freezes (0: the embeddings alone, -1: nothing); None if that is not all."""
+    return schedule.freeze if schedule == Schedule(name=schedule.name, freeze=schedule.freeze or 0) else None
+
+
+def sweeps(report: Report) -> list[Sweep]:
+    """All sweeps with three numbers of frozen layers or more, each of one training alone.
+
+    Of two schedules that freeze as much, the first stands for both.
+    """
+    counts = {name: frozen_layers(schedule) for name, schedule in report.schedules.items()}
+    by_training: dict[tuple[str, str, str, str], Sweep] = {}
+    for score in report.scores:
+        frozen = counts.get(score.schedule or "")
+        if frozen is not None and score.surgery is None:
+            key = (score.task, score.measure, score.encoder, score.training)
+            sweep = by_training.setdefault(key, Sweep(*key))
+            sweep.scores[score.place].setdefault(frozen, score)
+    return [sweep for sweep in by_training.values() if len(sweep.numbers) >= FEWEST]
