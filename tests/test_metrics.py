@@ -188,3 +188,27 @@ def test_a_measure_that_does_not_fit_is_refused():
         computed("las", 2)
     with pytest.raises(InputError, match="'accuracy' does not score numbers; these do: pearson"):
         computed("accuracy", 0)
+
+
+@pytest.mark.parametrize("name", ["matthews", "f1", "pearson", "spearman"])
+def test_what_each_text_adds_is_its_pseudo_value_and_the_mean_the_measure(name):
+    generator = np.random.default_rng(4)
+    gold = generator.integers(0, 2, 40) if OF_TEXTS[name].of == "two classes" else generator.integers(0, 6, 40) / 2
+    predicted = np.where(generator.random(40) < 0.7, gold, generator.permutation(gold))
+    compute = OF_TEXTS[name].compute
+    whole = compute(predicted, gold)
+    slow = [40 * whole - 39 * compute(np.delete(predicted, k), np.delete(gold, k)) for k in range(40)]
+    kept = score(name, predicted, gold)
+    assert kept.denominators == (1.0,) * 40
+    assert kept.numerators == pytest.approx(np.array(slow) - np.mean(slow) + whole)
+    assert np.mean(kept.numerators) == pytest.approx(kept.value)
+
+
+def test_what_texts_add_spreads_as_the_measure_does_when_texts_are_drawn_anew():
+    generator = np.random.default_rng(5)
+    gold = generator.integers(0, 2, 400)
+    predicted = np.where(generator.random(400) < 0.8, gold, 1 - gold)
+    drawn = generator.integers(0, 400, (4000, 400))
+    spread = np.std(matthews(predicted[drawn], gold[drawn]))
+    added = np.array(score("matthews", predicted, gold).numerators)
+    assert added.std(ddof=1) / np.sqrt(400) == pytest.approx(spread, rel=0.05)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from babelscope.tasks.task import Score
 
 SENTENCES = "sentences.json"
-"""Where an evaluation keeps the numerators and denominators of its ratios, sentence by sentence."""
+"""Where an evaluation keeps what every sentence adds to its scores: numerators and denominators of ratios."""
 
 
 class Evaluate(Step):
@@ -46,8 +46,7 @@ class Evaluate(Step):
         torch.set_num_threads(self.model.tuning.threads)
         scores = _latest_model(self.model, workspace).scores(self.data.read())
         workspace.write_rows(_score_rows(scores, self.labels))
-        counts = {score.measure: [score.numerators, score.denominators] for score in scores if score.numerators}
-        (workspace.folder / SENTENCES).write_text(json.dumps(counts) + "\n", encoding="utf-8")
+        _keep_sentences(scores, workspace)
 
 
 class Baseline(Step):
@@ -73,6 +72,7 @@ class Baseline(Step):
         languages = "+".join(dict.fromkeys(data.code for data in self.train))
         labels = {"encoder": self.baseline, "task": self.task.name, "train_languages": languages}
         workspace.write_rows(_score_rows(scores, labels | data_labels(self.data)))
+        _keep_sentences(scores, workspace)
 
 
 @lru_cache(maxsize=4)
@@ -95,6 +95,11 @@ def _latest_model(step: Tune, workspace: Workspace) -> TaskModel:
         _latest.clear()
         _latest[step.key] = tuned
     return _latest[step.key]
+
+
+def _keep_sentences(scores: Iterable[Score], workspace: Workspace) -> None:
+    counts = {score.measure: [score.numerators, score.denominators] for score in scores if score.numerators}
+    (workspace.folder / SENTENCES).write_text(json.dumps(counts) + "\n", encoding="utf-8")
 
 
 def _score_rows(scores: Iterable[Score], labels: dict[str, Any]) -> list[Row]:

@@ -45,7 +45,22 @@ def score(name: str, predicted: ArrayLike, gold: ArrayLike) -> Score:
     if name == "spearman":  # order is all that counts, and whole numbers need no sorting in each resample
         x, y = codes_of(x), codes_of(y)
     interval = paired_interval(compute, x, y)
-    return Score(name, interval.mean, MEASURES[name].unit, interval.low, interval.high)
+    added = tuple(influences(compute, x, y).tolist()) if len(x) > 1 else ()
+    return Score(name, interval.mean, MEASURES[name].unit, interval.low, interval.high, added, (1.0,) * len(added))
+
+
+def influences(compute: Callable[..., NDArray[Any]], x: NDArray[Any], y: NDArray[Any]) -> NDArray[np.float64]:
+    """[texts]: what each text adds to a measure that is no ratio of sums; their mean is the measure.
+
+    The pseudo-values of the jackknife (Tukey 1958), moved by one constant so that their mean is not corrected for
+    bias. What leaving a text out does depends on its prediction and its gold value alone, so equal pairs share it.
+    """
+    count, whole = len(x), float(compute(x, y))
+    _, firsts, kinds = np.unique(np.stack([x, y]), axis=1, return_index=True, return_inverse=True)
+    without = np.array([float(compute(np.delete(x, first), np.delete(y, first))) for first in firsts])
+    pseudo = (count * whole - (count - 1) * without)[kinds.reshape(-1)]
+    moved: NDArray[np.float64] = pseudo - pseudo.mean() + whole
+    return moved
 
 
 def gold_values(examples: Sequence[SentencePair], labels: Sequence[str]) -> NDArray[np.generic]:

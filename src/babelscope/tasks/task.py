@@ -22,9 +22,10 @@ class Score(NamedTuple):
     unit: str = "share"
     low: float | None = None
     high: float | None = None
-    numerators: tuple[int, ...] = ()
-    """[sentences]: of a ratio of two sums over sentences, what is summed above the line."""
-    denominators: tuple[int, ...] = ()
+    numerators: tuple[float, ...] = ()
+    """[sentences]: of a ratio of two sums over sentences, what is summed above the line; of another measure, what each
+    sentence adds to it (see `influences`)."""
+    denominators: tuple[float, ...] = ()
     """[sentences]: and below it."""
 
 
