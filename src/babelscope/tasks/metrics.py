@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from babelscope.core.correlation import codes_of
 from babelscope.core.errors import InputError
 from babelscope.core.examples import SentencePair
-from babelscope.core.intervals import paired_interval
+from babelscope.core.intervals import BATCH, paired_interval
 from babelscope.core.scores import MEASURES
 from babelscope.tasks.task import Score, ratio_score
 
@@ -57,10 +57,16 @@ def influences(compute: Callable[..., NDArray[Any]], x: NDArray[Any], y: NDArray
     """
     count, whole = len(x), float(compute(x, y))
     _, firsts, kinds = np.unique(np.stack([x, y]), axis=1, return_index=True, return_inverse=True)
-    without = np.array([float(compute(np.delete(x, first), np.delete(y, first))) for first in firsts])
-    pseudo = (count * whole - (count - 1) * without)[kinds.reshape(-1)]
+    parts = [compute(*_each_left_out(x, y, firsts[k : k + BATCH])) for k in range(0, len(firsts), BATCH)]
+    pseudo = (count * whole - (count - 1) * np.concatenate(parts))[kinds.reshape(-1)]
     moved: NDArray[np.float64] = pseudo - pseudo.mean() + whole
     return moved
+
+
+def _each_left_out(x: NDArray[Any], y: NDArray[Any], places: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """[places, texts - 1]: both sides without the text at each place."""
+    kept = np.arange(len(x) - 1) + (np.arange(len(x) - 1) >= places[:, None])
+    return x[kept], y[kept]
 
 
 def gold_values(examples: Sequence[SentencePair], labels: Sequence[str]) -> NDArray[np.generic]:
