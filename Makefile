@@ -9,7 +9,7 @@ export TOKENIZERS_PARALLELISM = false
 FLOATS := $(addprefix tests/test_,$(addsuffix .py,adaptation bilstm bilstm_parse blend cka classify crf distance export \
 	geometry measured mlm parse prefix projection similarity tag tuning windows word_states))
 
-.PHONY: demo test test-portable check docs bench calibration encoders clean
+.PHONY: demo test test-portable check docs results bench calibration encoders clean
 
 demo: $(READY)  ## the study first-look on the artificial world, and its report
 	$(BIN)/babelscope run first-look --store $(STORE)
@@ -34,13 +34,16 @@ docs: $(READY)  ## the pages that the code writes
 	$(BIN)/python tools/study_page.py > docs/studies.md
 	$(BIN)/python -m babelscope.world.showcase > docs/languages.md
 
+results: $(READY)  ## docs/results from the rows in a store (STORE=...); computes nothing
+	$(BIN)/python tools/results.py --store $(STORE)
+
 bench: $(READY)  ## speed, against usual ways to do the same
 	$(BIN)/python benchmarks/bench.py
 	$(BIN)/python benchmarks/tasks.py
 	$(BIN)/python benchmarks/surgery.py drop:last=6
 	$(BIN)/python benchmarks/freezing.py
 
-calibration: $(READY)  ## how often intervals miss and claims are false, in simulations (8 minutes of a core)
+calibration: $(READY)  ## how often intervals miss and claims are false, in simulations (20 minutes of a core)
 	$(BIN)/python tools/calibration.py
 
 encoders: $(READY)  ## pre-train the shipped encoders again (35 to 45 minutes of a core each)

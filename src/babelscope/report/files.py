@@ -99,10 +99,11 @@ def markdown(report: Report) -> str:
     sections = sections_of(report)
     if not sections:
         raise _nothing(report)
-    return "\n".join(_section(section) for section in sections)
+    return "\n".join(section_markdown(section) for section in sections)
 
 
-def _section(section: Section) -> str:
+def section_markdown(section: Section) -> str:
+    """One section: its heading, sentences and tables, and the names of its charts."""
     parts = [f"## {section.title}\n"]
     if section.findings:
         parts.append("".join(f"- {_escaped(sentence)}\n" for sentence in section.findings))
