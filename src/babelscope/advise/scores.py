@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babelscope.core.errors import StoreError
-from babelscope.core.inference import contributions, effect
+from babelscope.core.inference import FEWEST_SEEDS, Table, contributions, effect
 from babelscope.core.intervals import Interval
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
@@ -49,14 +49,17 @@ class Scores:
 
 
 def interval_of(counts: NDArray[np.float64]) -> Interval:
-    """A ratio over sentences, the mean over rounds, with its interval over sentences and rounds.
-
-    It is about models to come, tuned in other rounds. With one round it is about this model alone, on other sentences.
-    """
-    return effect(contributions(*counts), fewest_seeds=1).interval
+    """A ratio over sentences, the mean over rounds, with its interval over sentences and, of three or more, rounds."""
+    return _interval(contributions(*counts))
 
 
 def gain_of(first: NDArray[np.float64], second: NDArray[np.float64], confidence: float = 0.95) -> Interval:
     """How much higher the first ratio is on the same sentences, in the same rounds, with its interval."""
-    difference = contributions(*first) - contributions(*second)
-    return effect(difference, confidence=confidence, fewest_seeds=1).interval
+    return _interval(contributions(*first) - contributions(*second), confidence)
+
+
+def _interval(table: Table, confidence: float = 0.95) -> Interval:
+    """Of models to come, tuned in other rounds; with one round or two of these models alone, on other sentences."""
+    if len(table) < FEWEST_SEEDS:
+        table = table.mean(axis=0, keepdims=True)
+    return effect(table, confidence=confidence, fewest_seeds=1).interval
