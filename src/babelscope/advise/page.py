@@ -213,9 +213,9 @@ def _outcome_table(outcome: Outcome, measure: str) -> Table:
     note = (
         f"{SCORES[measure].title} in percent, the mean over rounds; behind: "
         "points behind the best on the test set, in the rounds that both ran, so that it need not be the difference of "
-        "the means. Intervals over sentences and, of three rounds or more, over rounds; with fewer they are about these "
-        "models alone, not about the recipe. The dev set has chosen, and the "
-        "test set says how good the choice is; what was given up has no score there, unless it is the model to export. "
+        "the means. Intervals over sentences and, of three rounds or more, over rounds; with fewer they are about "
+        "these models alone, not about the recipe. The dev set has chosen, and the test set says how good the choice "
+        "is; what was given up has no score there, unless it is the model to export. "
         "The last line is the least that a model must beat."
     )
     headers = ["Recipe", "Rounds", "Dev", "Test", "95%", "Behind", "95%"]
