@@ -63,11 +63,12 @@ def write_pages(names: Sequence[str], changes: Sequence[str], store: Store, fold
     written = []
     for name in names:
         try:
-            text = page(job_of(name, changes, store))
+            job = job_of(name, changes, store)
+            text = page(job)
         except BabelscopeError as error:
             print(f"{name}: {error}", file=sys.stderr)
             continue
-        file = folder / f"{name.replace('@', '-')}.md"
+        file = folder / f"{job.study.name.removesuffix('@world').replace('@', '-')}.md"
         file.write_text(text, encoding="utf-8")
         written.append(file)
     return written

@@ -1,0 +1,60 @@
+"""docs/results are written from the rows of a store, and nothing is computed for it."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+import old_store
+from babelscope.engine.store import Store
+
+ROOT = Path(__file__).parent.parent
+SPEC = importlib.util.spec_from_file_location("results", ROOT / "tools" / "results.py")
+assert SPEC and SPEC.loader
+results = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(results)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[old_store.Sample, str]:
+    folder = tmp_path_factory.mktemp("results")
+    sample = old_store.sample(folder)
+    before = sorted((path, path.stat().st_mtime_ns) for path in sample.store.rglob("*"))
+    (file,) = results.write_pages([str(sample.study)], (), Store(sample.store), folder / "pages")
+    assert sorted((path, path.stat().st_mtime_ns) for path in sample.store.rglob("*")) == before
+    return sample, file.read_text(encoding="utf-8")
+
+
+def test_a_page_says_where_its_numbers_come_from(written: tuple[old_store.Sample, str]) -> None:
+    _, page = written
+    assert "    babelscope run " in page and re.search(r"[\d,]+ rows of ", page) and "Seeds: 0, 1" in page
+
+
+def test_a_page_has_the_scores_of_the_rows(written: tuple[old_store.Sample, str]) -> None:
+    _, page = written
+    rows = old_store.old_rows()
+    scores = rows[(rows["measure"] == "accuracy") & (rows["split"] == "test") & (rows["task"] == "pos")]
+    means = scores.assign(value=scores["value"].astype(float)).groupby(
+        ["encoder", "surgery", "schedule", "train_languages", "dataset"]
+    )["value"]
+    shown = {f"{100 * mean:.2f}" for mean in means.mean()}
+    assert shown and shown <= set(re.findall(r"\d+\.\d\d", page))
+
+
+def test_writing_it_again_changes_nothing(written: tuple[old_store.Sample, str], tmp_path: Path) -> None:
+    sample, page = written
+    (file,) = results.write_pages([str(sample.study)], (), Store(sample.store), tmp_path)
+    assert file.read_text(encoding="utf-8") == page
+
+
+def test_a_study_that_the_store_does_not_have_keeps_its_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = tmp_path / "first-look.md"
+    kept.write_text("as it is", encoding="utf-8")
+    assert results.write_pages(["first-look"], (), Store(tmp_path / "store"), tmp_path) == []
+    assert kept.read_text(encoding="utf-8") == "as it is"
+    assert "no such store" in capsys.readouterr().err
