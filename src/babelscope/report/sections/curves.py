@@ -15,6 +15,7 @@ from babelscope.report.tables import Cell, Table, number_cell
 from babelscope.report.words import capitalised
 
 CAPTION = "Mean over runs; every run faintly."
+NOTE = "Means over runs, without intervals: they describe the trainings, and no claim rests on them."
 
 
 @section(claims=lambda row: row.kind == "curve" and row.step is not None, order=100)
@@ -51,4 +52,4 @@ def ends_table(report: Report, groups: dict[str, list[Row]]) -> Table:
             numbers = [number_cell(factor * first, ".3f"), number_cell(factor * last, ".3f"), number_cell(steps, ".0f")]
             lines.append([Cell(title), Cell(condition), Cell(unit), *numbers, number_cell(len(curves), "d")])
     headers = ["Curve", "Condition", "Unit", "At the first step", "At the last", "Steps", "Runs"]
-    return Table("Where curves begin and end", headers, lines, "Means over runs.")
+    return Table("Where curves begin and end", headers, lines, NOTE)

@@ -43,7 +43,10 @@ def layer_table(report: Report, rows: Sequence[Row]) -> Table:
     shown = sorted({layer for by_layer in groups.values() for layer in by_layer})
     lines = [_line(kind, by_layer, shown) for kind, by_layer in groups.items()]
     headers = ["Measure", "Condition", "Language", "Details", "Unit", *map(str, shown), "Runs"]
-    note = "Means over runs, a column a layer; 0 is the embeddings."
+    note = (
+        "Means over runs, a column a layer; 0 is the embeddings. Without intervals, since an encoder as it is is one "
+        "run; those of tuned models are in the rows, a number a seed."
+    )
     return cut(Table("By layer", *without_empty(headers, lines), note))
 
 

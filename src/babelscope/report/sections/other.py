@@ -30,7 +30,8 @@ def other_table(report: Report, rows: Sequence[Row]) -> Table:
     lines = [_line(*key, group) for key, group in groups.items()]
     headers = ["Measure", "Unit", "Condition", "Language", "Details", "Split", "Step", "Layer", "Mean", "SD",
                "95% of one value", "Values"]  # fmt: skip
-    return cut(Table("Other measures", *without_empty(headers, lines)))
+    note = "Where a value has an interval of its own, its ends averaged over the values; a single value has no SD."
+    return cut(Table("Other measures", *without_empty(headers, lines), note))
 
 
 def _line(kind: Kind, split: str | None, step: int | None, layer: int | None, rows: Sequence[Row]) -> list[Cell]:

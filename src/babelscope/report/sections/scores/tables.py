@@ -12,6 +12,10 @@ from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.report.words import in_words
 
 _ACRONYMS = {"uas": "UAS", "las.nopunct": "LAS.nopunct", "uas.nopunct": "UAS.nopunct"}
+INTERVALS = (
+    "The 95% interval is over seeds and, where it was kept what each sentence adds, test sentences; fewer than three "
+    "seeds are not enough to say. The one over sentences alone is of these models, its ends averaged over seeds."
+)
 WIDEST = 12
 """Conditions beside each other."""
 
@@ -40,11 +44,11 @@ def score_table(scores: Sequence[Score]) -> Table:
             on_source[score.condition].append(score.interval.mean)
     source = {condition: sum(means) / len(means) for condition, means in on_source.items()}
     several = any(len(means) > 1 for means in on_source.values())
-    headers = ["Language", "Condition", f"Mean{f' ({unit})' if unit else ''}", "95% over seeds", "SD", "Seeds",
+    headers = ["Language", "Condition", f"Mean{f' ({unit})' if unit else ''}", "95% interval", "SD", "Seeds",
                "Best seed", "95% over sentences", "Gap to source"]  # fmt: skip
     headers += [_ACRONYMS.get(name, name.capitalize()) for name in beside]
     lines = [_score_line(score, factor, source.get(score.condition), beside) for score in scores]
-    note = "Gap to source: how much worse than the mean over the training languages." if several else ""
+    note = INTERVALS + (" Gap to source: how much worse than the mean over the training languages." if several else "")
     return Table(f"{SCORES[scores[0].measure].title} by language", headers, lines, note)
 
 
