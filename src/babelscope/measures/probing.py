@@ -1,4 +1,7 @@
-"""Probes: what is measured again and again while a task is trained. They are declared inside of a task."""
+"""Probes: what is measured again and again while a task is trained, and of references once.
+
+They are declared inside of a task.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,10 @@ from typing import Annotated, ClassVar
 from pydantic import Field, PositiveInt, SerializeAsAny, model_validator
 
 from babelscope.core.declaration import Declaration
+from babelscope.core.row import Row
 from babelscope.core.step import Step, Workspace
+from babelscope.core.tasks import Task
+from babelscope.corpora.datasets import Dataset, data_labels
 from babelscope.corpora.sources import Split
 from babelscope.steps import EncoderStep
 from babelscope.tuning.probes import Probes
@@ -69,3 +75,34 @@ class Probe(Step):
         model = task_model(encoder, Design("mlm", max_length=self.max_length))
         observer = Observer(self.probes, model, encoder, {}, workspace, self.encoder.labels)
         observer.observe(0, encoder.model)
+
+
+class ScoreReference(Step):
+    """Score the language model of an encoder that is not tuned on a test set."""
+
+    row_kind: ClassVar[str] = "score"
+
+    encoder: SerializeAsAny[EncoderStep]
+    task: Task
+    """Language modelling, which needs no head but the encoder's own."""
+    data: Dataset
+    max_length: PositiveInt | None = None
+    """As of the tunings that it stands beside."""
+
+    @property
+    def title(self) -> str:
+        return f"score {self.encoder.labels['encoder']} on {self.data.code}, {self.task}"
+
+    def execute(self, workspace: Workspace) -> None:
+        """Write the scores of an encoder as it is."""
+        import torch
+
+        from babelscope.tasks.design import Design
+        from babelscope.tasks.models import task_model
+
+        torch.set_num_threads(1)
+        model = task_model(self.encoder.build(workspace), Design(self.task, max_length=self.max_length))
+        labels = self.encoder.labels | {"task": self.task.name} | data_labels(self.data)
+        workspace.write_rows(
+            Row(score.measure, score.value, score.unit).labelled(**labels) for score in model.scores(self.data.read())
+        )

@@ -11,7 +11,8 @@ from babelscope.core.tasks import ENTITIES, Task
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset, FileData
 from babelscope.corpora.sources import Split
-from babelscope.measures.probing import Probe, Probing
+from babelscope.measures.probing import Probe, Probing, ScoreReference
+from babelscope.measures.text_size import TextSize
 from babelscope.steps import Baseline, EncoderStep, Evaluate, Operate, Recurrent, Tune
 from babelscope.study.compile.encoders import ResolvedEncoders
 from babelscope.study.declare import Study, Transfer
@@ -47,7 +48,7 @@ class ResolvedTransfer:
     @property
     def predicts_pieces(self) -> bool:
         """Whether encoders need a masked language model head."""
-        return kind_of(self.task).needs_mlm_head or bool(self.probes and self.probes.perplexity)
+        return self._models_language or bool(self.probes and self.probes.perplexity)
 
     def baselines(self) -> Iterator[Step]:
         """What is scored beside the encoders."""
@@ -59,13 +60,26 @@ class ResolvedTransfer:
                 yield from (Baseline(baseline=name, task=self.task, train=self.train, data=data) for data in self.test)
 
     def untuned(self) -> Iterator[Step]:
-        """The references' own perplexities."""
-        if self.probes and self.probes.perplexity:
-            perplexities = Probes(perplexity=self.probes.perplexity)
-            length = self.transfer.tuning.max_length
-            yield from (
-                Probe(encoder=reference, probes=perplexities, max_length=length) for reference in self.references
-            )
+        """The references' own perplexities: of the probes' texts, and of the test sets of language modelling."""
+        if not (self.probes and self.probes.perplexity):
+            return
+        perplexities = Probes(perplexity=self.probes.perplexity)
+        length, tests = self.transfer.tuning.max_length, self.test if self._models_language else ()
+        for reference in self.references:
+            yield Probe(encoder=reference, probes=perplexities, max_length=length)
+            for data in tests:
+                yield ScoreReference(encoder=reference, task=self.task, data=data, max_length=length)
+            yield from self._text_sizes(reference)
+
+    def _text_sizes(self, encoder: EncoderStep) -> Iterator[Step]:
+        """How long the texts whose perplexity is measured are for an encoder."""
+        probed = self.probes.perplexity if self.probes else ()
+        tests = (Corpus(name=data.name, data=(data,)) for data in self.test if self._models_language)
+        yield from (TextSize(encoder=encoder, text=text, task=self.task.name) for text in (*probed, *tests))
+
+    @property
+    def _models_language(self) -> bool:
+        return kind_of(self.task).needs_mlm_head
 
     def evaluations(self, encoder: EncoderStep, seed: int) -> Iterator[Step]:
         """Tunings under every schedule, and the scores of each; none of an encoder that is not meant for it."""
@@ -75,6 +89,7 @@ class ResolvedTransfer:
             model = self.tuned(encoder, schedule, seed)
             yield model
             yield from (Evaluate(model=model, data=data) for data in self.test)
+        yield from self._text_sizes(encoder)
 
     def tuned(self, encoder: EncoderStep, schedule: Schedule | None, seed: int) -> Tune:
         """The tuning of an encoder under a schedule."""
