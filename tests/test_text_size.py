@@ -25,6 +25,7 @@ from babelscope.report.sections.probes import sizes
 from babelscope.report.sections.probes.probed import perplexities
 from babelscope.report.sections.probes.tables import probe_tables
 from babelscope.steps import Load, Tune
+from babelscope.studies import published_rows
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from babelscope.tasks.mlm import HeldOut
@@ -200,3 +201,27 @@ def test_a_reference_is_scored_as_a_tuned_encoder_is(tiny, encoder_folder):
     expected = HeldOut.of(load_encoder(encoder_folder).tokenizer, data.read(), 20)
     assert row.value == expected.perplexity(load_encoder(encoder_folder).model)
     assert (row.measure, row.task, row.split, row.dataset, row.seed) == ("perplexity", "mlm", "test", "world:qaa", None)
+
+
+def learned(encoder: str, schedule: str | None, value: float, seed: int | None, dataset: str = "wikipedia:nl") -> Row:
+    tuned = {"train_languages": "nl", "schedule": schedule, "seed": seed} if schedule else {}
+    shared = {"kind": "score", "task": "mlm", "language": "nl", "split": "test"}
+    return Row("perplexity", value, encoder=encoder, dataset=dataset, **shared | tuned)
+
+
+def test_techniques_stand_beside_the_published_ones():
+    published = [row for row in published_rows("evolution@paper") if row.kind == "score"]
+    ours = [learned("mBERT", "layers:6-12", 9.5, seed) for seed in (0, 1)] + [learned("BERTje", None, 20, None)]
+    (section,) = (one for one in sections_of(Report("", "", [*ours, *published])) if "techniques" in one.title)
+    (table,) = section.tables
+    lines = {line[1].text: [cell.text for cell in line[2:]] for line in table.lines}
+    assert table.headers[2:] == ["mBERT", "BERTje", "published: mBERT", "published: BERTje"]
+    assert {line[0].text for line in table.lines} == {"nl"}
+    assert lines["layers:6-12"] == ["9.5", "", "9.0", ""]
+    assert lines["freeze:0"] == ["", "", "7.3", ""]
+    assert lines["as it is, not tuned"] == ["", "20.0", "", "23.5"]
+
+
+def test_one_schedule_is_no_comparison_of_techniques():
+    one = [learned("m", "freeze:0", 9.5, 0), learned("n", None, 20, None)]
+    assert not [each for each in sections_of(Report("", "", one)) if "techniques" in each.title]

@@ -5,9 +5,9 @@ They are declared inside of a task.
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, PositiveInt, SerializeAsAny, model_validator
+from pydantic import Discriminator, Field, PositiveInt, SerializeAsAny, Tag, model_validator
 
 from babelscope.core.declaration import Declaration
 from babelscope.core.row import Row
@@ -16,10 +16,11 @@ from babelscope.core.tasks import Task
 from babelscope.corpora.datasets import Dataset, data_labels
 from babelscope.corpora.sources import Split
 from babelscope.steps import EncoderStep
-from babelscope.tuning.probes import Probes
+from babelscope.tuning.probes import Probes, Quirk
 
 Named = Annotated[tuple[str, ...], Field(min_length=1)]
 """Names of data sets."""
+USUAL_SENTENCES = 200
 
 
 class Probing(Declaration):
@@ -38,13 +39,34 @@ class Probing(Declaration):
     """Data sets that the task is scored on."""
     split: Split = "dev"
     """Of all these data sets."""
-    sentences: PositiveInt = 200
-    """Of each, at most."""
+    sentences: Annotated[
+        Annotated[PositiveInt, Tag("<one>")] | Annotated[dict[str, PositiveInt], Tag("<each>")],
+        Discriminator(lambda given: "<each>" if isinstance(given, dict) else "<one>"),
+    ] = USUAL_SENTENCES
+    """Of each, at most; or by the names in `perplexity` and `distance`, and 200 of all others."""
+    distance_sentences: PositiveInt | None = None
+    """Of each in `distance`, at most; None: as `sentences` says."""
+    quirks: tuple[Quirk, ...] = ()
+    """Of a published protocol of language modelling, to repeat its numbers; none given: as it should be."""
+
+    def at_most(self, corpus: str = "", of: Literal["perplexity", "distance", "scores"] = "perplexity") -> int:
+        """How many sentences of each data set of a corpus are measured on."""
+        if of == "distance" and self.distance_sentences is not None:
+            return self.distance_sentences
+        return self.sentences.get(corpus, USUAL_SENTENCES) if isinstance(self.sentences, dict) else self.sentences
 
     @model_validator(mode="after")
     def _measures_something(self) -> Probing:
         if not (self.perplexity or self.distance or self.scores):
             raise ValueError("nothing to measure: give perplexity, distance or scores, or leave probes out")
+        return self
+
+    @model_validator(mode="after")
+    def _sentences_of_corpora(self) -> Probing:
+        names = list(dict.fromkeys((*self.perplexity, *self.distance)))
+        given = self.sentences if isinstance(self.sentences, dict) else {}
+        if strange := [name for name in given if name not in names]:
+            raise ValueError(f"sentences.{strange[0]}: no corpus is named so; there are {', '.join(names) or 'none'}")
         return self
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from babelscope.core.faults import Faults
 from babelscope.core.step import Step
@@ -63,7 +64,7 @@ class ResolvedTransfer:
         """The references' own perplexities: of the probes' texts, and of the test sets of language modelling."""
         if not (self.probes and self.probes.perplexity):
             return
-        perplexities = Probes(perplexity=self.probes.perplexity)
+        perplexities = Probes(perplexity=self.probes.perplexity, quirks=self.probes.quirks)
         length, tests = self.transfer.tuning.max_length, self.test if self._models_language else ()
         for reference in self.references:
             yield Probe(encoder=reference, probes=perplexities, max_length=length)
@@ -172,17 +173,21 @@ def _told(task: Task, types: tuple[str, ...], data: Dataset) -> Dataset:
 
 
 def _resolve_probes(path: str, task: Task, declared: Probing, study: Study, faults: Faults) -> Probes:
-    def find(key: str, task: str | Task, names: tuple[str, ...]) -> tuple[Dataset, ...]:
-        split, size = declared.split, declared.sentences
+    def find(key: str, task: str | Task, names: tuple[str, ...], size: int) -> tuple[Dataset, ...]:
         return faults.resolve_all(
-            f"{path}.{key}", lambda source: datasets.find(task, source, split, size, study.world_seed), names
+            f"{path}.{key}", lambda source: datasets.find(task, source, declared.split, size, study.world_seed), names
         )
 
-    def corpora(key: str) -> tuple[Corpus, ...]:
+    def corpora(key: Literal["perplexity", "distance"]) -> tuple[Corpus, ...]:
         named = getattr(declared, key).items()
-        return tuple(Corpus(name=corpus, data=find(f"{key}.{corpus}", "mlm", names)) for corpus, names in named)
+        return tuple(
+            Corpus(name=corpus, data=find(f"{key}.{corpus}", "mlm", names, declared.at_most(corpus, key)))
+            for corpus, names in named
+        )
 
+    if declared.quirks and not kind_of(task).needs_mlm_head:
+        faults.add(f"{path}.quirks", f"these are of language modelling, task mlm, not of {task}; leave them out")
     return Probes(
         every=declared.every, perplexity=corpora("perplexity"), distance=corpora("distance"),
-        scores=find("scores", task, declared.scores),
+        scores=find("scores", task, declared.scores, declared.at_most(of="scores")), quirks=declared.quirks,
     )  # fmt: skip
