@@ -9,6 +9,7 @@ from pydantic import (
     BeforeValidator,
     Field,
     ModelWrapValidatorHandler,
+    PositiveFloat,
     field_validator,
     model_validator,
 )
@@ -70,7 +71,7 @@ class Condition(Declaration):
 
 
 class Contrast(Declaration):
-    """An effect that the study looks for: the first condition scores better than the second."""
+    """An effect that the study looks for: the first condition scores better than the second, or about as well."""
 
     claim: str = Field(min_length=1)
     """In words, such as `reversed layers are better than a fresh encoder`; contrasts of one claim stand together."""
@@ -82,6 +83,8 @@ class Contrast(Declaration):
     """On which tasks, by the names that rows have; none given: on all."""
     languages: tuple[str, ...] = ()
     """In which languages, by the codes that rows have; none given: in all."""
+    margin: PositiveFloat | None = None
+    """In the unit of the score: then the claim is that the two differ by less. None: that the first is better."""
 
 
 class Study(Declaration):

@@ -126,15 +126,24 @@ def resolve_transfer(study: Study, name: str, encoders: ResolvedEncoders, faults
     dev = find("train", transfer.train[:enough], "dev")
     few = (data.model_copy(update={"examples": transfer.shots}) for data in train[enough:])
     train = (*train[:enough], *few)
+    if transfer.selected_on == "test":
+        train, dev = tuple(_whole(data) for data in train), ()
     _check_apart(path, (*train, *dev), test, faults)
     types = _entity_types(path, transfer, train, faults) if task.reads == ENTITIES else ()
     task = _with_classes(path, task, train, faults)
     dev, test = (tuple(_told(task, types, data) for data in part) for part in (dev, test))
+    dev = test if transfer.selected_on == "test" else dev
     probes = _resolve_probes(f"{path}.probes", task, transfer.probes, study, faults) if transfer.probes else None
     references = tuple(encoder for encoder in encoders.references if encoder is not None)
     names = transfer.encoders if encoders.all_found else ()
     meant = faults.resolve_all(f"{path}.encoders", encoders.tuned, names)
     return ResolvedTransfer(study, task, transfer, train, dev, test, types, probes, references, meant)
+
+
+def _whole(data: Dataset) -> Dataset:
+    """With what would be cut off for a dev split; the splits of one file are parts of it in any case."""
+    divided = isinstance(data, FileData) and not data.splits_one_file
+    return data.model_copy(update={"whole": True}) if divided else data
 
 
 def _check_apart(path: str, train: tuple[Dataset, ...], test: tuple[Dataset, ...], faults: Faults) -> None:
