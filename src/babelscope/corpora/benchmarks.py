@@ -1,8 +1,9 @@
 """Where the data of sentence tasks are: a table of GLUE's tasks and of XNLI's languages.
 
 The first source that has a benchmark gives all of its splits. Where there is no dev file, the last tenth of the
-train file is `dev` and the rest is `train`. GLUE's own test labels are not public: its dev file is `test` here. An
-XNLI set of one file is `test` as a whole, and divided into `train` and `dev`: train on one and test on another.
+train file is `dev` and the rest is `train`. GLUE's own test labels are not public: its dev file is `test` here. Those
+of STS-B are, in its authors' files: there the dev file is `glue:STS-B-dev`, for what was published on it. An XNLI set
+of one file is `test` as a whole, and divided into `train` and `dev`: train on one and test on another.
 """
 
 from __future__ import annotations
@@ -54,6 +55,9 @@ GLUE = {
     ),
     "STS-B": Benchmark(
         ("stsb",), _STS, "stsb", _PAIR, (("train", "sts-train.csv"), ("dev", "sts-dev.csv"), ("test", "sts-test.csv"))
+    ),
+    "STS-B-dev": Benchmark(
+        ("stsb",), _STS, "stsb", _PAIR, (("test", "sts-dev.csv"),), (("test", "validation"),)
     ),
     "MNLI": Benchmark(
         _NLI_TASKS, _MNLI, "mnli", _PREMISE,
@@ -149,11 +153,16 @@ def find_examples(task: str, name: str, split: Split, sources: Sequence[Source] 
     return _found_split(task, name, split, sources)[0]
 
 
-def read_examples(task: str, name: str, split: Split, sources: Sequence[Source] = SOURCES) -> list[SentencePair]:
-    """The examples of a split. Raises as `find_examples` does, and `DataError` if the file is not well-formed."""
+def read_examples(
+    task: str, name: str, split: Split, sources: Sequence[Source] = SOURCES, whole: bool = False
+) -> list[SentencePair]:
+    """The examples of a split; with `whole` also those that the dev split is cut from.
+
+    Raises as `find_examples` does, and `DataError` if the file is not well-formed.
+    """
     path, layout, language, divided = _found_split(task, name, split, sources)
     examples = read_pairs(path, layout, language)
-    return divide(examples)[split == "dev"] if divided else examples
+    return divide(examples)[split == "dev"] if divided and not whole else examples
 
 
 def divide(examples: Sequence[SentencePair]) -> tuple[list[SentencePair], list[SentencePair]]:
@@ -209,7 +218,7 @@ def _tasks(name: str) -> tuple[str, ...]:
 
 
 def _glue_files(part: str) -> list[tuple[Split, str, Layout]]:
-    folder = part.removesuffix("-mm")
+    folder = part.removesuffix("-mm").removesuffix("-dev")
     return [(split, f"glue/{folder}/{file}", GLUE[part].layout) for split, file in GLUE[part].files]
 
 

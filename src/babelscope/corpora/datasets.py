@@ -89,6 +89,8 @@ class FileData(_Data):
     """Pairs of an entity type in the file and what it counts as."""
     allowed: tuple[str, ...] = ()
     """The entity types that may be left then; empty: any."""
+    whole: bool = False
+    """Of training data whose last part would be the dev split: all of it, since something else is selected on."""
     sha256: str
 
     @property

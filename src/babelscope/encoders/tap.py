@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -15,6 +16,31 @@ from babelscope.core.examples import Pooling
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Frame, by_length, encode_sentences
 from babelscope.encoders.windows import Windows, encode_words
+
+
+class Reading(NamedTuple):
+    """How sentences are read. The default is how it should be; the rest is there to repeat published protocols."""
+
+    sentences_per_batch: int | None = None
+    """In their order; None: those of like lengths together."""
+    attends_padding: bool = False
+    dropout: bool = False
+    """Whether the encoder drops units at random, by torch's global generator."""
+
+    def batches(self, lengths: NDArray[np.int64], tokens_per_batch: int) -> list[NDArray[np.int64]]:
+        """Indices of the sequences of each batch."""
+        if self.sentences_per_batch is None:
+            return by_length(lengths, tokens_per_batch)
+        return np.split(
+            np.arange(len(lengths)), range(self.sentences_per_batch, len(lengths), self.sentences_per_batch)
+        )
+
+    def shown(self, batch: Batch) -> Batch:
+        """A batch as the encoder sees it."""
+        return batch._replace(real=torch.ones_like(batch.real)) if self.attends_padding else batch
+
+
+USUAL = Reading()
 
 
 @torch.no_grad()
@@ -61,7 +87,10 @@ def sentence_states(
 
 @torch.no_grad()
 def word_states(
-    encoder: Encoder, sentences: Sequence[Sequence[str]], tokens_per_batch: int = EVALUATION_TOKENS
+    encoder: Encoder,
+    sentences: Sequence[Sequence[str]],
+    tokens_per_batch: int = EVALUATION_TOKENS,
+    reading: Reading = USUAL,
 ) -> Tensor:
     """[layers + 1, words, hidden], float32: of every word of all sentences, in order, the mean state of its pieces.
 
@@ -69,12 +98,12 @@ def word_states(
     word where it has context on both sides; a word that the tokenizer makes nothing of is the unknown piece.
     """
     was_training = encoder.model.training
-    encoder.model.eval()
+    encoder.model.train(reading.dropout)
     windows = encode_words(encoder.tokenizer, sentences, encoder.max_length)
     config, device = encoder.model.config, encoder.model.device
     states = torch.empty(config.num_hidden_layers + 1, len(windows.widths), config.hidden_size, device=device)
-    for indices in by_length(windows.pieces.lengths, tokens_per_batch):
-        batch = windows.pieces.batch(indices).to(device)
+    for indices in reading.batches(windows.pieces.lengths, tokens_per_batch):
+        batch = reading.shown(windows.pieces.batch(indices).to(device))
         words = np.concatenate([windows.owned[index] for index in indices])
         places, bags = (tensor.to(device) for tensor in _places(windows, indices, batch.ids.shape[1]))
         layers = hidden_states(encoder, batch).float().flatten(1, 2)

@@ -7,38 +7,51 @@ from collections.abc import Iterator
 from statistics import median
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializeAsAny
 
 from babelscope.core.faults import Faults
 from babelscope.core.row import Row
 from babelscope.core.step import Step, Workspace
 from babelscope.measures.compiled import Compiled
 from babelscope.measures.measure import Measure
-from babelscope.steps import Operate
+from babelscope.steps import EncoderStep, Operate
 
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
 
 
 class Costs(Measure):
-    """Parameters and speed of operated encoders, against those that they were made of."""
+    """Parameters and speed of operated encoders, against those that they were made of, and of others beside them."""
 
     before_tuning: ClassVar[bool] = True
 
     measure: Literal["cost"] = "cost"
     surgeries: tuple[str, ...] = Field(min_length=1)
     """Names of the study's surgeries."""
+    peers: tuple[str, ...] = ()
+    """Encoders of the study that are smaller by other means, such as distilled ones, by the names that rows have."""
+    reference: str | None = None
+    """The encoder that peers are timed against."""
 
     def check(self, compiled: Compiled, faults: Faults) -> None:
         for k, name in enumerate(self.surgeries):
             if name not in compiled.surgeries:
                 problem = f"no surgery is named {name}; there are {', '.join(compiled.surgeries) or 'none'}"
                 faults.add(f"surgeries.{k}", problem)
+        if self.peers and self.reference is None:
+            faults.add("reference", "peers are timed against an encoder of the study: give its name")
+        wanted = {f"peers.{k}": name for k, name in enumerate(self.peers)}
+        for key, name in (wanted | ({"reference": self.reference} if self.reference else {})).items():
+            if compiled.complete and name not in compiled.named:
+                faults.add(key, f"no encoder is named {name}; there are {', '.join(compiled.named)}")
 
     def steps(self, compiled: Compiled) -> Iterator[Step]:
         for encoder, _ in compiled.conditions:
             if isinstance(encoder, Operate) and encoder.surgery in self.surgeries:
                 yield Cost(encoder=encoder)
+        if self.reference:
+            reference = compiled.named[self.reference]
+            yield from (PeerCost(encoder=compiled.named[name], reference=reference) for name in self.peers)
 
 
 class Cost(Step):
@@ -64,13 +77,43 @@ class Cost(Step):
         began = time.process_time()
         operated = self.encoder.applied(whole, workspace)
         seconds = time.process_time() - began
-        parameters = sum(weight.numel() for weight in operated.backbone.parameters())
         rows = (
-            Row("parameters", parameters, "parameters"),
+            _parameters(operated),
             Row("relative speed", relative_speed(operated, whole), "times"),
             Row("seconds to make", seconds, "s of CPU"),
         )
         workspace.write_rows(row.labelled(**self.encoder.labels) for row in rows)
+
+
+class PeerCost(Step):
+    """Count the parameters of an encoder and of the one that it is timed against.
+
+    Its rows, too, are measurements of time.
+    """
+
+    row_kind: ClassVar[str] = "cost"
+
+    encoder: SerializeAsAny[EncoderStep]
+    reference: SerializeAsAny[EncoderStep]
+
+    @property
+    def title(self) -> str:
+        return f"cost of {self.encoder.labels['encoder']}"
+
+    def execute(self, workspace: Workspace) -> None:
+        """Write the parameters of both, and how many times as fast as the reference the encoder is."""
+        import torch
+
+        torch.set_num_threads(1)
+        encoder, reference = (side.build(workspace) for side in (self.encoder, self.reference))
+        speed = Row("relative speed", relative_speed(encoder, reference), "times")
+        rows = [row.labelled(**self.encoder.labels) for row in (_parameters(encoder), speed)]
+        workspace.write_rows([*rows, _parameters(reference).labelled(**self.reference.labels)])
+
+
+def _parameters(encoder: Encoder) -> Row:
+    """Those of the backbone: embeddings and layers, no head."""
+    return Row("parameters", sum(weight.numel() for weight in encoder.backbone.parameters()), "parameters")
 
 
 def relative_speed(

@@ -1,19 +1,26 @@
-"""Probes: what is measured again and again while a task is trained. They are declared inside of a task."""
+"""Probes: what is measured again and again while a task is trained, and of references once.
+
+They are declared inside of a task.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, PositiveInt, SerializeAsAny, model_validator
+from pydantic import Discriminator, Field, PositiveInt, SerializeAsAny, Tag, model_validator
 
 from babelscope.core.declaration import Declaration
+from babelscope.core.row import Row
 from babelscope.core.step import Step, Workspace
+from babelscope.core.tasks import Task
+from babelscope.corpora.datasets import Dataset, data_labels
 from babelscope.corpora.sources import Split
 from babelscope.steps import EncoderStep
-from babelscope.tuning.probes import Probes
+from babelscope.tuning.probes import Probes, Quirk
 
 Named = Annotated[tuple[str, ...], Field(min_length=1)]
 """Names of data sets."""
+USUAL_SENTENCES = 200
 
 
 class Probing(Declaration):
@@ -32,13 +39,34 @@ class Probing(Declaration):
     """Data sets that the task is scored on."""
     split: Split = "dev"
     """Of all these data sets."""
-    sentences: PositiveInt = 200
-    """Of each, at most."""
+    sentences: Annotated[
+        Annotated[PositiveInt, Tag("<one>")] | Annotated[dict[str, PositiveInt], Tag("<each>")],
+        Discriminator(lambda given: "<each>" if isinstance(given, dict) else "<one>"),
+    ] = USUAL_SENTENCES
+    """Of each, at most; or by the names in `perplexity` and `distance`, and 200 of all others."""
+    distance_sentences: PositiveInt | None = None
+    """Of each in `distance`, at most; None: as `sentences` says."""
+    quirks: tuple[Quirk, ...] = ()
+    """Of a published protocol of language modelling, to repeat its numbers; none given: as it should be."""
+
+    def at_most(self, corpus: str = "", of: Literal["perplexity", "distance", "scores"] = "perplexity") -> int:
+        """How many sentences of each data set of a corpus are measured on."""
+        if of == "distance" and self.distance_sentences is not None:
+            return self.distance_sentences
+        return self.sentences.get(corpus, USUAL_SENTENCES) if isinstance(self.sentences, dict) else self.sentences
 
     @model_validator(mode="after")
     def _measures_something(self) -> Probing:
         if not (self.perplexity or self.distance or self.scores):
             raise ValueError("nothing to measure: give perplexity, distance or scores, or leave probes out")
+        return self
+
+    @model_validator(mode="after")
+    def _sentences_of_corpora(self) -> Probing:
+        names = list(dict.fromkeys((*self.perplexity, *self.distance)))
+        given = self.sentences if isinstance(self.sentences, dict) else {}
+        if strange := [name for name in given if name not in names]:
+            raise ValueError(f"sentences.{strange[0]}: no corpus is named so; there are {', '.join(names) or 'none'}")
         return self
 
 
@@ -69,3 +97,34 @@ class Probe(Step):
         model = task_model(encoder, Design("mlm", max_length=self.max_length))
         observer = Observer(self.probes, model, encoder, {}, workspace, self.encoder.labels)
         observer.observe(0, encoder.model)
+
+
+class ScoreReference(Step):
+    """Score the language model of an encoder that is not tuned on a test set."""
+
+    row_kind: ClassVar[str] = "score"
+
+    encoder: SerializeAsAny[EncoderStep]
+    task: Task
+    """Language modelling, which needs no head but the encoder's own."""
+    data: Dataset
+    max_length: PositiveInt | None = None
+    """As of the tunings that it stands beside."""
+
+    @property
+    def title(self) -> str:
+        return f"score {self.encoder.labels['encoder']} on {self.data.code}, {self.task}"
+
+    def execute(self, workspace: Workspace) -> None:
+        """Write the scores of an encoder as it is."""
+        import torch
+
+        from babelscope.tasks.design import Design
+        from babelscope.tasks.models import task_model
+
+        torch.set_num_threads(1)
+        model = task_model(self.encoder.build(workspace), Design(self.task, max_length=self.max_length))
+        labels = self.encoder.labels | {"task": self.task.name} | data_labels(self.data)
+        workspace.write_rows(
+            Row(score.measure, score.value, score.unit).labelled(**labels) for score in model.scores(self.data.read())
+        )

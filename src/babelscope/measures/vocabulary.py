@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import ClassVar, Literal
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, PositiveInt, SerializeAsAny
 
@@ -17,9 +17,15 @@ from babelscope.measures.compiled import Compiled
 from babelscope.measures.measure import Measure
 from babelscope.steps import EncoderStep
 
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
 
 class VocabularyComparison(Measure):
-    """Compare the pieces of every encoder with a reference's, and how they cover the test split of treebanks."""
+    """Compare the pieces of every encoder with a reference's, and how they cover the test split of treebanks.
+
+    How much of raw text is English-like (Zhang, 2021, section 4.1) can be measured besides.
+    """
 
     before_tuning: ClassVar[bool] = True
 
@@ -30,19 +36,29 @@ class VocabularyComparison(Measure):
     """Named as those of `pos`."""
     sentences: PositiveInt = 500
     """Of each treebank, at most."""
+    contexts: tuple[str, ...] = ()
+    """Raw text, named as that of `mlm`, whose English-like contexts are counted: the training split."""
+    context_sentences: PositiveInt = 100_000
+    """Of each of these, at most."""
 
     def check(self, compiled: Compiled, faults: Faults) -> None:
         if self.reference not in compiled.named:
             faults.add("reference", f"no encoder is named {self.reference}; there are {', '.join(compiled.named)}")
         faults.resolve_all("treebanks", lambda name: self._find(name, compiled), self.treebanks)
+        faults.resolve_all("contexts", lambda name: self._find_text(name, compiled), self.contexts)
 
     def steps(self, compiled: Compiled) -> Iterator[Step]:
         reference = compiled.named[self.reference]
         texts = tuple(self._find(name, compiled) for name in self.treebanks)
-        yield from (Vocabulary(encoder=encoder, reference=reference, texts=texts) for encoder in compiled.encoders)
+        contexts = tuple(self._find_text(name, compiled) for name in self.contexts)
+        for encoder in compiled.encoders:
+            yield Vocabulary(encoder=encoder, reference=reference, texts=texts, contexts=contexts)
 
     def _find(self, name: str, compiled: Compiled) -> Dataset:
         return compiled.look_up(datasets.find, "pos", name, "test", self.sentences, compiled.world_seed)
+
+    def _find_text(self, name: str, compiled: Compiled) -> Dataset:
+        return compiled.look_up(datasets.find, "mlm", name, "train", self.context_sentences, compiled.world_seed)
 
 
 class Vocabulary(Step):
@@ -53,6 +69,9 @@ class Vocabulary(Step):
     encoder: SerializeAsAny[EncoderStep]
     reference: SerializeAsAny[EncoderStep]
     texts: tuple[Dataset, ...]
+    """Treebanks."""
+    contexts: tuple[Dataset, ...] = ()
+    """Raw text whose English-like contexts are counted as well."""
 
     @property
     def title(self) -> str:
@@ -71,10 +90,19 @@ class Vocabulary(Step):
         for data in self.texts:
             sentences = [sentence.forms for sentence in data.read()]
             covered = overlap.coverage(tokenizer, sentences)
-            contexts = overlap.english_like_contexts(tokenizer, [" ".join(words) for words in sentences])
             shares = {"unknown words": covered.unknown, "characters covered": covered.characters}
             rows += [Row(name, share, "share").labelled(**data_labels(data)) for name, share in shares.items()]
             rows.append(Row("fertility", covered.fertility, "pieces a word").labelled(**data_labels(data)))
-            if not math.isnan(contexts):
-                rows.append(Row("English-like contexts", contexts, "share").labelled(**data_labels(data)))
+            rows += _contexts(tokenizer, data, [" ".join(words) for words in sentences])
+        for data in self.contexts:
+            rows += _contexts(tokenizer, data, data.read())
         workspace.write_rows(row.labelled(**self.encoder.labels) for row in rows)
+
+
+def _contexts(tokenizer: PreTrainedTokenizerBase, data: Dataset, lines: Sequence[str]) -> Iterator[Row]:
+    """The share of a text's contexts that are English-like; nothing where no line is as long as a context."""
+    from babelscope.measures.formulas import overlap
+
+    share = overlap.english_like_contexts(tokenizer, lines)
+    if not math.isnan(share):
+        yield Row("English-like contexts", share, "share").labelled(**data_labels(data))

@@ -80,13 +80,16 @@ class Tune(Step):
     def execute(self, workspace: Workspace) -> None:
         """Write the best and the last weights, the learning curves, and the probes."""
         from babelscope.tasks.models import training_task
+        from babelscope.tasks.quirky import with_quirks
         from babelscope.tuning import loop
         from babelscope.tuning.observer import Observer
 
         encoder = self._encoder(workspace)
         untuned = self.untuned(encoder)
         dev = {data.name: data.read() for data in self.dev}
-        task = training_task(untuned, self._training_parts(), dev)
+        task = with_quirks(
+            training_task(untuned, self._training_parts(), dev), self.probes.quirks if self.probes else ()
+        )
         watch = None
         if self.probes and encoder:
             references = {reference.labels["encoder"]: reference.build(workspace) for reference in self.references}

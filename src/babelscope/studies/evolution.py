@@ -16,6 +16,8 @@ from babelscope.measures.probing import Probing
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.study.encoders import Adaptation, Pretraining
+from babelscope.tuning.probes import QUIRKS, Quirk
+from babelscope.tuning.schedule import parse_schedule
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY
 
@@ -29,8 +31,9 @@ EPOCHS = 3
 SCHEDULES = ("freeze:0", "upper:half", "upper:quarter", "upper:last", f"gradual:groups={EPOCHS}")
 """The techniques: all layers, the upper half, the upper quarter, the last layer, gradual unfreezing. The embeddings
 are frozen in all of them, and with them the decoder that is tied to them."""
-
-
+PUBLISHED_SCHEDULES = ("freeze:0", "layers:6-12", "layers:9-12", "layers:11-12", f"gradual:groups={EPOCHS}")
+"""The same of 12 layers, by the layers that the paper names (table 2)."""
+WIKIPEDIA = ("wikipedia:nl",)
 DUTCH = ("UD_Dutch-LassySmall", "UD_Dutch-Alpino")
 CONTROL = (
     *(f"ntrex:{code}" for code in ("en", "de", "fr", "es")),
@@ -47,7 +50,7 @@ class Parameters(DeviceParameters):
     target: str = "qag"
     """The language of the world that it learns."""
     texts: tuple[str, ...] | None = None
-    """What it learns elsewhere: data sets of one language. Default: Dutch treebanks."""
+    """What it learns elsewhere: data sets of one language. Default: Dutch treebanks, and Dutch Wikipedia on paper."""
     adapt: bool = True
     """On real text: whether the encoder first learns the control languages. Needed where it has no head for language
     modelling, or knows one language only."""
@@ -56,6 +59,9 @@ class Parameters(DeviceParameters):
     real text, and BERTje on paper."""
     steps: PositiveInt | None = None
     """Of the native encoder's pre-training; default: 6,000 in the world, 600 on real text, or fewer if small."""
+    quirks: tuple[Quirk, ...] | None = None
+    """On paper: what the published code did otherwise than it should. Default: all of it; [] measures as it should be.
+    """
 
 
 def world(given: Parameters) -> Study:
@@ -96,31 +102,52 @@ def real(given: Parameters) -> Study:
 
 
 def paper(given: Parameters) -> Study:
-    """mBERT on Dutch, BERTje as the native encoder, and all languages of XNLI as the control.
-
-    The paper has 80,000 sentences of Wikipedia: give them as `texts`.
-    """
-    target = given.texts or DUTCH
+    """mBERT on 80,000 sentences of Dutch Wikipedia, BERTje as the native encoder, XNLI's languages as the control."""
+    target = given.texts or WIKIPEDIA
     control = tuple(f"xnli:{code}" for code in XNLI_LANGUAGES)
     return _study(
         "evolution@paper",
         given,
         encoder=given.encoder or "bert-base-multilingual-cased",
         native=given.native or "GroNLP/bert-base-dutch-cased",
+        # As PyTorch trains unless told otherwise: what is frozen keeps its dropout.
+        schedules=tuple(
+            parse_schedule(text).model_copy(update={"frozen_dropout": True}) for text in PUBLISHED_SCHEDULES
+        ),
         learned=Transfer(
             train=target,
-            evaluate=(*target, *control),
+            evaluate=target,
             sizes=Sizes(train=200, dev=20, test=20) if given.small else Sizes(train=80_000, dev=10_000, test=10_000),
             tuning=_tuning(given, "cuda", "bfloat16", learning_rate=5e-5, tokens_per_batch=512),
-            probes=_probing(target, control, 50, 10 if given.small else 600),
+            probes=_probing_as_published(target, control, given),
         ),
     )
 
 
-def _study(name: str, given: Parameters, encoder: Any, native: Any, learned: Transfer) -> Study:
+def _probing_as_published(target: tuple[str, ...], control: tuple[str, ...], given: Parameters) -> Probing:
+    """Every 50 steps: the validation set, 10,000 sentences of the control, and distances over one batch of 16."""
+    validation, controls = (20, 30) if given.small else (10_000, 10_000)
+    return Probing(
+        every=50,
+        perplexity={"target": target, "control": control},
+        distance={"target": target},
+        sentences={"target": validation, "control": -(-controls // len(control))},
+        distance_sentences=16,
+        quirks=tuple(QUIRKS) if given.quirks is None else given.quirks,
+    )
+
+
+def _study(
+    name: str,
+    given: Parameters,
+    encoder: Any,
+    native: Any,
+    learned: Transfer,
+    schedules: tuple[Any, ...] = SCHEDULES,
+) -> Study:
     """The native encoder is a reference: distances are to it, and its own perplexity stands beside the others."""
     return Study(
-        name=name, question=QUESTION, encoders=(encoder,), schedules=SCHEDULES, references=(native,),
+        name=name, question=QUESTION, encoders=(encoder,), schedules=schedules, references=(native,),
         tasks={"mlm": learned}, seeds=given.seeds_to_run,
     )  # fmt: skip
 

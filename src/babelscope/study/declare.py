@@ -71,7 +71,7 @@ class Condition(Declaration):
 
 
 class Contrast(Declaration):
-    """An effect that the study looks for: the first condition scores better than the second."""
+    """An effect that the study looks for: the first condition scores better than the second, or about as well."""
 
     claim: str = Field(min_length=1)
     """In words, such as `reversed layers are better than a fresh encoder`; contrasts of one claim stand together."""

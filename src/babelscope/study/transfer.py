@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Discriminator, Field, FiniteFloat, PositiveInt, Tag, model_validator
 
@@ -85,6 +85,9 @@ class Transfer(Declaration):
     shots: PositiveInt | None = None
     """Of the second training set and those after it, or of the only one, as many examples at most. These have no dev
     split then, since examples that are few are all trained on; without any, the last step is taken."""
+    selected_on: Literal["dev", "test"] = "dev"
+    """What selects the best step. test: the very data sets that are scored, by the mean over them, as in published work
+    on GLUE's dev sets; their scores are too high then. Training sets lose nothing to a dev split."""
     encoders: tuple[str, ...] = ()
     """Which encoders are tuned on it, by the names that rows have; none given: all."""
     sizes: Sizes = Sizes()

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -91,6 +91,13 @@ def hidden_logits(model: PreTrainedModel, masked: MaskedBatch) -> Tensor:
     return states
 
 
+class Validation(Protocol):
+    """What perplexity is measured on."""
+
+    def perplexity(self, model: PreTrainedModel) -> float:
+        """exp of the mean negative log-likelihood of hidden pieces."""
+
+
 @dataclass(frozen=True)
 class HeldOut:
     """Sentences with fixed masks, to measure perplexity on."""
@@ -150,7 +157,7 @@ class MaskedLanguageModelling:
     sentences: Sequence[str]
     max_length: int
     rate: float = 0.15
-    dev: Mapping[str, HeldOut] = field(default_factory=dict)
+    dev: Mapping[str, Validation] = field(default_factory=dict)
     measure: str = "perplexity"
     higher_is_better: bool = False
     pairs: Sequence[tuple[str, str]] = ()

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, cast
 
 import torch
 from torch import Tensor, nn
 
 from babelscope.core.row import Row
+from babelscope.core.seeds import derive_seed
 from babelscope.core.step import PROBE_SPLIT
 from babelscope.encoders.cka import linear_cka
 from babelscope.encoders.distance import distances
 from babelscope.encoders.load import Encoder
-from babelscope.encoders.tap import word_states
+from babelscope.encoders.positions import Positions, matched, position_states
+from babelscope.encoders.tap import Reading, word_states
 from babelscope.tasks.design import TaskModel
-from babelscope.tasks.mlm import HeldOut
+from babelscope.tasks.mlm import HeldOut, Validation
+from babelscope.tasks.quirky import BATCH, QuirkyHeldOut
 from babelscope.tuning.probes import START, Corpus, Probes
 
 
@@ -56,14 +59,15 @@ class Observer:
         self.probes, self.model, self.encoder = probes, model, encoder
         self.journal, self.labels = journal, labels
         length = min(encoder.max_length, model.design.max_length or encoder.max_length)
-        self.held_out = {
-            corpus.name: HeldOut.of(encoder.tokenizer, _sentences(corpus), length) for corpus in probes.perplexity
-        }
-        self.words = {corpus.name: [sentence.split() for sentence in _sentences(corpus)] for corpus in probes.distance}
+        self.held_out: dict[str, Validation] = {}
+        for corpus in probes.perplexity:
+            held_out = HeldOut.of(encoder.tokenizer, _sentences(corpus), length)
+            self.held_out[corpus.name] = QuirkyHeldOut(held_out, probes.quirks) if probes.quirks else held_out
+        self.sentences = {corpus.name: _sentences(corpus) for corpus in probes.distance}
         encoders = {START: encoder, **references}
         self.references = {
-            (corpus, name): word_states(reference, words).half().cpu()
-            for corpus, words in self.words.items()
+            (corpus, name): self._states(reference, sentences, dropout=False)
+            for corpus, sentences in self.sentences.items()
             for name, reference in encoders.items()
         }
 
@@ -76,7 +80,9 @@ class Observer:
         return self.probes.due(step, total)
 
     def observe(self, step: int, model: nn.Module) -> None:
-        """Take all probes, and write them down."""
+        """Take all probes, and write them down. What chance has a part in follows from the seed and the step."""
+        if self.probes.quirks:
+            torch.manual_seed(derive_seed(self.labels.get("seed") or 0, "probe", step))
         self.journal.add_rows(row.labelled(split=PROBE_SPLIT, step=step, **self.labels) for row in self.take())
 
     @torch.no_grad()
@@ -93,11 +99,25 @@ class Observer:
                 yield Row(score.measure, score.value, score.unit, language=data.code, dataset=data.name)
 
     def _distances(self, corpus: Corpus) -> Iterator[Row]:
-        # Rounded as the references are, so that what did not move is at distance 0.
-        states = word_states(self.encoder, self.words[corpus.name]).half().cpu()
+        dropout = "dropout-on" in self.probes.quirks
+        states = self._states(self.encoder, self.sentences[corpus.name], dropout)
         for (name, reference), there in self.references.items():
             if name == corpus.name:
-                yield from _compared(states, there, reference)
+                yield from _compared(*self._paired(states, there), reference)
+
+    def _states(self, encoder: Encoder, sentences: Sequence[str], dropout: bool) -> Tensor | Positions:
+        """Rounded, those of references too, so that what did not move is at distance 0."""
+        unmasked = "no-attention-mask" in self.probes.quirks
+        reading = Reading(BATCH if unmasked else None, attends_padding=unmasked, dropout=dropout)
+        if "own-tokenizer" in self.probes.quirks:
+            return position_states(encoder, sentences, reading._replace(sentences_per_batch=BATCH))
+        return word_states(encoder, [sentence.split() for sentence in sentences], reading=reading).half().cpu()
+
+    def _paired(self, states: Tensor | Positions, reference: Tensor | Positions) -> tuple[Tensor, Tensor]:
+        """The states of what is compared, each [layers, words or positions, hidden]."""
+        if isinstance(states, Positions) and isinstance(reference, Positions):
+            return matched(states, reference, padding="no-attention-mask" in self.probes.quirks)
+        return cast(Tensor, states), cast(Tensor, reference)
 
 
 def _compared(states: Tensor, reference: Tensor, name: str) -> Iterator[Row]:

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import PositiveInt
 
 from babelscope.core.declaration import Declaration
 from babelscope.corpora.datasets import Dataset
+
+Quirk = Literal[
+    "two-batches", "fresh-masks", "no-attention-mask", "own-tokenizer", "dropout-on", "higher-is-best"
+]  # fmt: skip
+QUIRKS: dict[Quirk, str] = {
+    "two-batches": "perplexity, in selection too, is of 32 sentences that are drawn once: two batches of 16",
+    "fresh-masks": "tokens are masked anew at every measurement, with a random token or none in a fifth of the places",
+    "no-attention-mask": "what is measured while training is read in batches of 16 in which padding is attended to",
+    "own-tokenizer": "distances are over positions of each encoder's own tokens, special ones included, up to the "
+    "length of the shorter; without an attention mask padding counts, too",
+    "dropout-on": "the model in training is compared with dropout on, references without",
+    "higher-is-best": "the step with the higher perplexity counts as the better one",
+}
+"""What a published protocol (Hussain and Dudev) did otherwise than it should, and what each changes."""
 
 START = "start"
 """What rows call an encoder as it was before it was trained; so no reference can be called it."""
@@ -33,6 +49,8 @@ class Probes(Declaration):
     """Over whose words the states of each layer are compared: with those at the start, and with reference encoders."""
     scores: tuple[Dataset, ...] = ()
     """What the task is scored on."""
+    quirks: tuple[Quirk, ...] = ()
+    """Of a published protocol, in what is measured while a model is trained and in the selection of the best step."""
 
     def due(self, step: int, total: int) -> bool:
         """Whether probes are taken after so many of all steps; before the first and after the last they are."""

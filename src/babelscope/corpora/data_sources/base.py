@@ -43,6 +43,10 @@ class Wanted(Protocol):
     def allowed(self) -> tuple[str, ...]:
         """The entity types that may be left then; empty: any."""
 
+    @property
+    def whole(self) -> bool:
+        """Whether training data whose last part would be the dev split are wanted with it."""
+
 
 class DataSource(Registered):
     """Data sets whose names begin alike, such as `UD_English-EWT`, and that are found and read alike."""

@@ -29,4 +29,4 @@ class Benchmarks(DataSource):
         return benchmarks.examples_language(name)
 
     def read(self, wanted: Wanted, count: int | None) -> Sequence[Any]:
-        return benchmarks.read_examples(wanted.task.name, wanted.source, wanted.split)
+        return benchmarks.read_examples(wanted.task.name, wanted.source, wanted.split, whole=wanted.whole)

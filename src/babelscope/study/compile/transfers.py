@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from babelscope.core.faults import Faults
 from babelscope.core.step import Step
@@ -11,7 +12,8 @@ from babelscope.core.tasks import ENTITIES, Task
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset, FileData
 from babelscope.corpora.sources import Split
-from babelscope.measures.probing import Probe, Probing
+from babelscope.measures.probing import Probe, Probing, ScoreReference
+from babelscope.measures.text_size import TextSize
 from babelscope.steps import Baseline, EncoderStep, Evaluate, Operate, Recurrent, Tune
 from babelscope.study.compile.encoders import ResolvedEncoders
 from babelscope.study.declare import Study, Transfer
@@ -47,7 +49,7 @@ class ResolvedTransfer:
     @property
     def predicts_pieces(self) -> bool:
         """Whether encoders need a masked language model head."""
-        return kind_of(self.task).needs_mlm_head or bool(self.probes and self.probes.perplexity)
+        return self._models_language or bool(self.probes and self.probes.perplexity)
 
     def baselines(self) -> Iterator[Step]:
         """What is scored beside the encoders."""
@@ -59,13 +61,26 @@ class ResolvedTransfer:
                 yield from (Baseline(baseline=name, task=self.task, train=self.train, data=data) for data in self.test)
 
     def untuned(self) -> Iterator[Step]:
-        """The references' own perplexities."""
-        if self.probes and self.probes.perplexity:
-            perplexities = Probes(perplexity=self.probes.perplexity)
-            length = self.transfer.tuning.max_length
-            yield from (
-                Probe(encoder=reference, probes=perplexities, max_length=length) for reference in self.references
-            )
+        """The references' own perplexities: of the probes' texts, and of the test sets of language modelling."""
+        if not (self.probes and self.probes.perplexity):
+            return
+        perplexities = Probes(perplexity=self.probes.perplexity, quirks=self.probes.quirks)
+        length, tests = self.transfer.tuning.max_length, self.test if self._models_language else ()
+        for reference in self.references:
+            yield Probe(encoder=reference, probes=perplexities, max_length=length)
+            for data in tests:
+                yield ScoreReference(encoder=reference, task=self.task, data=data, max_length=length)
+            yield from self._text_sizes(reference)
+
+    def _text_sizes(self, encoder: EncoderStep) -> Iterator[Step]:
+        """How long the texts whose perplexity is measured are for an encoder."""
+        probed = self.probes.perplexity if self.probes else ()
+        tests = (Corpus(name=data.name, data=(data,)) for data in self.test if self._models_language)
+        yield from (TextSize(encoder=encoder, text=text, task=self.task.name) for text in (*probed, *tests))
+
+    @property
+    def _models_language(self) -> bool:
+        return kind_of(self.task).needs_mlm_head
 
     def evaluations(self, encoder: EncoderStep, seed: int) -> Iterator[Step]:
         """Tunings under every schedule, and the scores of each; none of an encoder that is not meant for it."""
@@ -75,6 +90,7 @@ class ResolvedTransfer:
             model = self.tuned(encoder, schedule, seed)
             yield model
             yield from (Evaluate(model=model, data=data) for data in self.test)
+        yield from self._text_sizes(encoder)
 
     def tuned(self, encoder: EncoderStep, schedule: Schedule | None, seed: int) -> Tune:
         """The tuning of an encoder under a schedule."""
@@ -110,15 +126,24 @@ def resolve_transfer(study: Study, name: str, encoders: ResolvedEncoders, faults
     dev = find("train", transfer.train[:enough], "dev")
     few = (data.model_copy(update={"examples": transfer.shots}) for data in train[enough:])
     train = (*train[:enough], *few)
+    if transfer.selected_on == "test":
+        train, dev = tuple(_whole(data) for data in train), ()
     _check_apart(path, (*train, *dev), test, faults)
     types = _entity_types(path, transfer, train, faults) if task.reads == ENTITIES else ()
     task = _with_classes(path, task, train, faults)
     dev, test = (tuple(_told(task, types, data) for data in part) for part in (dev, test))
+    dev = test if transfer.selected_on == "test" else dev
     probes = _resolve_probes(f"{path}.probes", task, transfer.probes, study, faults) if transfer.probes else None
     references = tuple(encoder for encoder in encoders.references if encoder is not None)
     names = transfer.encoders if encoders.all_found else ()
     meant = faults.resolve_all(f"{path}.encoders", encoders.tuned, names)
     return ResolvedTransfer(study, task, transfer, train, dev, test, types, probes, references, meant)
+
+
+def _whole(data: Dataset) -> Dataset:
+    """With what would be cut off for a dev split; the splits of one file are parts of it in any case."""
+    divided = isinstance(data, FileData) and not data.splits_one_file
+    return data.model_copy(update={"whole": True}) if divided else data
 
 
 def _check_apart(path: str, train: tuple[Dataset, ...], test: tuple[Dataset, ...], faults: Faults) -> None:
@@ -157,17 +182,21 @@ def _told(task: Task, types: tuple[str, ...], data: Dataset) -> Dataset:
 
 
 def _resolve_probes(path: str, task: Task, declared: Probing, study: Study, faults: Faults) -> Probes:
-    def find(key: str, task: str | Task, names: tuple[str, ...]) -> tuple[Dataset, ...]:
-        split, size = declared.split, declared.sentences
+    def find(key: str, task: str | Task, names: tuple[str, ...], size: int) -> tuple[Dataset, ...]:
         return faults.resolve_all(
-            f"{path}.{key}", lambda source: datasets.find(task, source, split, size, study.world_seed), names
+            f"{path}.{key}", lambda source: datasets.find(task, source, declared.split, size, study.world_seed), names
         )
 
-    def corpora(key: str) -> tuple[Corpus, ...]:
+    def corpora(key: Literal["perplexity", "distance"]) -> tuple[Corpus, ...]:
         named = getattr(declared, key).items()
-        return tuple(Corpus(name=corpus, data=find(f"{key}.{corpus}", "mlm", names)) for corpus, names in named)
+        return tuple(
+            Corpus(name=corpus, data=find(f"{key}.{corpus}", "mlm", names, declared.at_most(corpus, key)))
+            for corpus, names in named
+        )
 
+    if declared.quirks and not kind_of(task).needs_mlm_head:
+        faults.add(f"{path}.quirks", f"these are of language modelling, task mlm, not of {task}; leave them out")
     return Probes(
         every=declared.every, perplexity=corpora("perplexity"), distance=corpora("distance"),
-        scores=find("scores", task, declared.scores),
+        scores=find("scores", task, declared.scores, declared.at_most(of="scores")), quirks=declared.quirks,
     )  # fmt: skip

@@ -8,7 +8,11 @@ from babelscope.core.row import Row
 from babelscope.report.model import Report
 from babelscope.report.section import Section, section
 from babelscope.report.sections.probes.figures import probe_figures
+from babelscope.report.sections.probes.sizes import text_sizes
 from babelscope.report.sections.probes.tables import probe_findings, probe_tables
+from babelscope.report.sections.probes.techniques import techniques
+
+__all__ = ["probes", "techniques", "text_sizes"]
 
 
 @section("probe", order=30)

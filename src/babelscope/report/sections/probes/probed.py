@@ -11,6 +11,7 @@ from babelscope.core.intervals import Interval, geometric_interval, student_t_in
 from babelscope.core.row import Row
 from babelscope.report.kinds import SCORES, main_measure
 from babelscope.report.model import Report, title_of
+from babelscope.report.sections.probes.sizes import SizeOf, TextSize, sizes_of
 
 TARGET, CONTROL = "target", "control"
 """Names of corpora: what is learned, and what should not be forgotten meanwhile."""
@@ -40,6 +41,8 @@ class Training(NamedTuple):
     name: str
     """The condition, with whatever else it takes to tell it from the others of the report."""
     corpora: Mapping[str, Curves]
+    sizes: Mapping[str, TextSize]
+    """Of the corpora where it is known."""
 
     @property
     def seeds(self) -> list[int]:
@@ -50,6 +53,18 @@ class Training(NamedTuple):
     def moves(self) -> bool:
         """Whether it was measured more than once: references are not."""
         return any(len(curve) > 1 for curves in self.corpora.values() for curve in curves.values())
+
+    @property
+    def last(self) -> int | None:
+        """The last step at which everything was measured with every seed; None: there is none."""
+        curves = [curve for by_seed in self.corpora.values() for curve in by_seed.values()]
+        return max(shared_steps(curves), default=None)
+
+    def at_end(self, corpus: str) -> Interval | None:
+        """The geometric mean over seeds at the last step."""
+        step = self.last
+        values = [] if step is None else [curve[step] for curve in self.corpora.get(corpus, {}).values()]
+        return geometric_interval(values) if values else None
 
 
 class Crossing(NamedTuple):
@@ -84,7 +99,8 @@ def perplexities(report: Report) -> list[Training]:
         if row.kind == "probe" and row.measure == "perplexity" and row.dataset and row.step is not None:
             # A reference is measured anew on the corpora of each task: only its keys tell these apart.
             groups[row.task, report.condition(row), None if row.task else row.key].append(row)
-    trainings = [_training(report, rows) for rows in groups.values()]
+    size_of = sizes_of(report)
+    trainings = [_training(report, rows, size_of) for rows in groups.values()]
     named = told_apart(
         (training.condition, training.group.task, training.group.languages if not training.moves else "")
         for training in trainings
@@ -163,7 +179,7 @@ def told_apart(named: Iterable[tuple[str, ...]]) -> list[str]:
     return [", ".join(part for part, kept in zip(texts, differ, strict=True) if kept and part) for texts in listed]
 
 
-def _training(report: Report, rows: Sequence[Row]) -> Training:
+def _training(report: Report, rows: Sequence[Row], size_of: SizeOf) -> Training:
     corpora: dict[str, dict[int, dict[int, float]]] = {}
     languages = {row.dataset or "": row.language or "" for row in rows}
     for row in rows:
@@ -171,7 +187,8 @@ def _training(report: Report, rows: Sequence[Row]) -> Training:
     task = title_of(rows[0].task) if rows[0].task else ""
     measured = " and ".join(languages[name] for name in (TARGET, CONTROL) if languages.get(name))
     condition = report.condition(rows[0])
-    return Training(Group(task, report.start(rows[0]), measured), condition, condition, corpora)
+    sizes = {row.dataset or "": size for row in rows if (size := size_of(row))}
+    return Training(Group(task, report.start(rows[0]), measured), condition, condition, corpora, sizes)
 
 
 def _compromises(training: Training) -> list[Compromise]:

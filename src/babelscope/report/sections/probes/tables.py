@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from babelscope.core.intervals import Interval, geometric_interval
+from babelscope.core.intervals import Interval
 from babelscope.report.model import Report
 from babelscope.report.sections.probes.probed import (
     CONTROL,
@@ -17,17 +17,18 @@ from babelscope.report.sections.probes.probed import (
     compromises,
     crossings,
     perplexities,
-    shared_steps,
 )
+from babelscope.report.sections.probes.sizes import HEADERS, NOTE, size_line
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.report.words import bounded
 
 
 def probe_tables(report: Report) -> list[Table]:
-    """Perplexities at the end, where curves cross, and the best compromises."""
+    """Perplexities at the end, by token, character and byte, where curves cross, and the best compromises."""
     trainings = perplexities(report)
     crossed = crossings(report)
     tables = [_end_table(trainings)] if trainings else []
+    tables += [_size_table(trainings)] if any(training.sizes for training in trainings) else []
     tables += [_crossing_table(crossed)] if crossed else []
     return tables + [_compromise_table(name, each) for name, each in compromises(report).items()]
 
@@ -71,14 +72,22 @@ def _end_table(trainings: Sequence[Training]) -> Table:
 
 
 def _end_line(training: Training, corpora: Sequence[str]) -> list[Cell]:
-    curves = [curve for by_seed in training.corpora.values() for curve in by_seed.values()]
-    last = max(shared_steps(curves), default=None)
     cells = [Cell(training.name)]
     for name in corpora:
-        values = [curve[last] for curve in training.corpora.get(name, {}).values()] if last is not None else []
-        interval = geometric_interval(values) if values else None
+        interval = training.at_end(name)
         cells += [number_cell(interval.mean if interval else None, ".2f"), bounds_cell(interval, 1.0)]
-    return [*cells, number_cell(last, "d")]
+    return [*cells, number_cell(training.last, "d")]
+
+
+def _size_table(trainings: Sequence[Training]) -> Table:
+    """A line a condition and corpus, at the last step, for what tokenizers of several encoders make of it."""
+    lines = [
+        size_line(training.name, name, interval, training.sizes.get(name))
+        for training in trainings
+        for name in training.corpora
+        if (interval := training.at_end(name))
+    ]
+    return Table("Perplexity at the end, per token, character and byte", HEADERS, lines, NOTE)
 
 
 def _crossing_table(crossed: Sequence[Crossing]) -> Table:

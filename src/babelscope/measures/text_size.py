@@ -1,0 +1,51 @@
+"""How long a text is in a tokenizer's tokens, in characters and in bytes.
+
+A perplexity is per token, so that those of two tokenizers cannot be compared: a vocabulary of large pieces has fewer
+and harder ones to predict. With these lengths a report divides the same loss by characters or bytes instead.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pydantic import SerializeAsAny
+
+from babelscope.core.row import Row
+from babelscope.core.step import Step, Workspace
+from babelscope.steps import EncoderStep
+from babelscope.tuning.probes import Corpus
+
+
+class TextSize(Step):
+    """Count what perplexities are measured on, in the pieces of an encoder's tokenizer and without any tokenizer."""
+
+    row_kind: ClassVar[str] = "text size"
+
+    encoder: SerializeAsAny[EncoderStep]
+    text: Corpus
+    """Of one split."""
+    task: str
+    """Whose models' perplexity on the text is measured."""
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """The columns of the encoder and of the text."""
+        text = {"language": self.text.languages, "dataset": self.text.name, "split": self.text.data[0].split}
+        return self.encoder.labels | {"task": self.task} | text
+
+    @property
+    def title(self) -> str:
+        return f"size of {self.text.name} for {self.encoder.labels['encoder']}"
+
+    def execute(self, workspace: Workspace) -> None:
+        """Write the numbers of tokens (special ones left out), unknown tokens among them, characters and bytes."""
+        tokenizer = self.encoder.build(workspace).tokenizer
+        sentences = [sentence for data in self.text.data for sentence in data.read()]
+        encoded = tokenizer(sentences, add_special_tokens=False, verbose=False)["input_ids"]
+        sizes = {
+            "tokens": sum(map(len, encoded)),
+            "unknown tokens": sum(ids.count(tokenizer.unk_token_id) for ids in encoded),
+            "characters": sum(map(len, sentences)),
+            "bytes": sum(len(sentence.encode()) for sentence in sentences),
+        }
+        workspace.write_rows(Row(name, size, name.split()[-1]).labelled(**self.labels) for name, size in sizes.items())

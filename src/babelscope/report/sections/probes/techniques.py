@@ -1,0 +1,45 @@
+"""Which schedule learns a language best: test perplexities by what is trained, ours beside published ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from babelscope.core.row import Row
+from babelscope.report.model import Report, Score
+from babelscope.report.section import Section, section
+from babelscope.report.tables import Cell, Table
+from babelscope.report.words import in_words
+
+NOT_TUNED = "as it is, not tuned"
+
+
+@section(order=79)
+def techniques(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
+    """A line a test set of the language that is learned and a schedule, a column an encoder."""
+    scores = [score for score in report.scores if score.measure == "perplexity"]
+    learned = {place for place in (score.place for score in scores if score.is_source and score.schedule)}
+    shown = [score for score in scores if score.place in learned]
+    if len({score.schedule for score in shown} - {None}) > 1:
+        yield Section("Fine-tuning techniques", tables=[_table(report, shown)])
+
+
+def _table(report: Report, scores: Sequence[Score]) -> Table:
+    encoders = list(dict.fromkeys(score.encoder for score in scores))
+    cells = {(score.place, _technique(score), score.encoder): score for score in scores}
+    lines = []
+    for place, technique in dict.fromkeys((score.place, _technique(score)) for score in scores):
+        each = (cells.get((place, technique, encoder)) for encoder in encoders)
+        lines.append([Cell(place), Cell(technique), *(_cell(score) for score in each)])
+    note = (
+        "Mean over seeds with its 95% interval where that is known; less is better. Perplexities are over each "
+        "encoder's own tokens, and published ones over a text that is not known to the sentence."
+    )
+    return Table("Test perplexity by what is trained", ["Text", "Trained", *encoders], lines, note)
+
+
+def _technique(score: Score) -> str:
+    return ", ".join(filter(None, [score.surgery, score.schedule])) or NOT_TUNED
+
+
+def _cell(score: Score | None) -> Cell:
+    return Cell("") if score is None else Cell(in_words(score.interval, score.unit), score.interval.mean)

@@ -1,0 +1,78 @@
+"""Perplexity as a published protocol measured it: on few sentences, with fresh masks, or reading the padding.
+
+It is here to repeat published numbers; `mlm.HeldOut` is what everything else uses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn.functional import cross_entropy
+from transformers import PreTrainedModel
+
+from babelscope.core.seeds import derive_seed
+from babelscope.tasks.apart import Apart
+from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling, hidden_logits
+from babelscope.tasks.task import Objective
+
+BATCH, BATCHES = 16, 2
+"""Sentences of a batch, and how many batches are read (Hussain and Dudev, appendix A.2 and their code)."""
+
+
+@dataclass(frozen=True)
+class QuirkyHeldOut:
+    """Held-out sentences, measured with quirks (`tuning.probes.QUIRKS`)."""
+
+    held_out: HeldOut
+    quirks: Collection[str]
+
+    @torch.no_grad()
+    def perplexity(self, model: PreTrainedModel) -> float:
+        """exp of the mean loss of the hidden pieces. Fresh masks follow from the seed of torch's global generator."""
+        pieces, masking = self.held_out.pieces, self.held_out.masking
+        generator = torch.Generator().manual_seed(torch.initial_seed())
+        indices = self._read()
+        total, count = 0.0, 0
+        for start in range(0, len(indices), BATCH):
+            part = indices[start : start + BATCH]
+            batch = pieces.batch(part)
+            if "fresh-masks" in self.quirks:
+                masked = masking.draw(batch, generator)
+            else:
+                masked = masking.hide(batch, [self.held_out.places[index] for index in part])
+            if "no-attention-mask" in self.quirks:
+                masked = masked._replace(batch=masked.batch._replace(real=torch.ones_like(batch.real)))
+            masked = masked.to(model.device)
+            total += float(cross_entropy(hidden_logits(model, masked).float(), masked.answers, reduction="sum"))
+            count += len(masked.answers)
+        return math.exp(min(total / count, 700.0))
+
+    def _read(self) -> NDArray[np.int64]:
+        """Which sequences are read. Two batches are drawn once, as a corpus of several languages begins with one."""
+        owners = self.held_out.owners
+        if "two-batches" not in self.quirks:
+            return np.arange(len(owners))
+        drawn = np.random.default_rng(derive_seed(0, "two batches")).permutation(int(owners[-1]) + 1)
+        return np.concatenate([np.flatnonzero(owners == sentence) for sentence in drawn[: BATCH * BATCHES]])
+
+
+def with_quirks(objective: Objective, quirks: Collection[str]) -> Objective:
+    """What is trained on, with its dev sets measured as the quirks have it, and the higher perplexity for the better.
+
+    Other tasks than language modelling are left as they are.
+    """
+    if isinstance(objective, Apart):
+        return replace(objective, parts=[with_quirks(part, quirks) for part in objective.parts])
+    if not (quirks and isinstance(objective, MaskedLanguageModelling)):
+        return objective
+    dev = {
+        name: QuirkyHeldOut(held_out, quirks)
+        for name, held_out in objective.dev.items()
+        if isinstance(held_out, HeldOut)
+    }
+    return replace(objective, dev=dev, higher_is_better="higher-is-best" in quirks)

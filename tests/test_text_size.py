@@ -1,0 +1,227 @@
+"""How long texts are, and perplexities per character and byte."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from babelscope.core.intervals import Interval, geometric_interval
+from babelscope.core.row import Row
+from babelscope.core.step import Step
+from babelscope.corpora.datasets import find
+from babelscope.encoders.load import load_encoder
+from babelscope.encoders.places import locate
+from babelscope.measures.probing import ScoreReference
+from babelscope.measures.text_size import TextSize
+from babelscope.report.model import Report
+from babelscope.report.sections import sections_of
+from babelscope.report.sections.probes import sizes
+from babelscope.report.sections.probes.probed import perplexities
+from babelscope.report.sections.probes.tables import probe_tables
+from babelscope.steps import Load, Tune
+from babelscope.studies import published_rows
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import Study
+from babelscope.tasks.mlm import HeldOut
+from babelscope.tuning.probes import Corpus
+from command_line import declaration
+
+SENTENCES = ("the cat sees кот .", "a fish 🐟", "naïve")
+
+
+class Written:
+    """A workspace that keeps rows alone."""
+
+    folder = Path()
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+
+    def write_rows(self, rows: Iterable[Row]) -> None:
+        self.rows = list(rows)
+
+
+def rows_of(step: Step) -> list[Row]:
+    written = Written()
+    step.execute(written)
+    return written.rows
+
+
+def values(rows: Iterable[Row]) -> dict[str, float]:
+    return {row.measure: row.value for row in rows}
+
+
+@pytest.fixture
+def tiny(encoder_folder) -> Load:
+    place = locate(str(encoder_folder))
+    return Load(name="tiny", content=place.content, place=place.path)
+
+
+@pytest.fixture
+def corpus(tmp_path) -> Corpus:
+    """Two texts, of which the dev splits are the sentences."""
+    for name, part in (("a", SENTENCES[:1]), ("b", SENTENCES[1:])):
+        lines = [*["train"] * 8 * len(part), *part, *["test"] * len(part)]
+        (tmp_path / name).write_text("\n".join(lines), encoding="utf-8")
+    return Corpus(name="both", data=tuple(find("mlm", f"text:q{name}:{tmp_path / name}", "dev", 9) for name in "ab"))
+
+
+def test_a_text_is_counted_piece_by_piece_and_character_by_character(tiny, corpus, encoder_folder):
+    tokenizer = load_encoder(encoder_folder).tokenizer
+    pieces = [tokenizer.tokenize(sentence) for sentence in SENTENCES]
+    rows = rows_of(TextSize(encoder=tiny, text=corpus, task="mlm"))
+    assert values(rows) == {
+        "tokens": sum(len(each) for each in pieces),
+        "unknown tokens": sum(each.count("[UNK]") for each in pieces),
+        "characters": sum(1 for sentence in SENTENCES for _ in sentence),
+        "bytes": sum(1 for sentence in SENTENCES for _ in sentence.encode("utf-8")),
+    }
+    assert values(rows)["bytes"] == values(rows)["characters"] + 3 + 3 + 1  # кот, the fish and ï
+    assert {(row.encoder, row.task, row.language, row.dataset, row.split) for row in rows} == {
+        ("tiny", "mlm", "qa+qb", "both", "dev")
+    }
+
+
+def test_perplexity_per_character_is_that_of_the_whole_text(encoder):
+    """The oracle: the loss of the whole text, hidden piece by hidden piece, shared out over its characters."""
+    text = ["the small cat sees the tree .", "the dog likes the old house ."]
+    held_out = HeldOut.of(encoder.tokenizer, text, encoder.max_length)
+    total, count, tokens = 0.0, 0.0, 0
+    for loss, hidden in held_out.losses(encoder.model):
+        total, count = total + loss, count + hidden
+    for sentence in text:
+        tokens += len(encoder.tokenizer.tokenize(sentence))
+    characters = sum(len(sentence) for sentence in text)
+    size = sizes.TextSize(tokens, 0, characters, 2 * characters)
+    perplexity = held_out.perplexity(encoder.model)
+    assert math.isclose(size.per_character(perplexity), math.exp(total / count * tokens / characters))
+    assert math.isclose(size.per_byte(perplexity) ** 2, size.per_character(perplexity))
+
+
+@given(st.floats(1, 1e300), st.integers(1, 1000), st.integers(1, 1000))
+def test_tokens_of_another_length_change_nothing_per_character(perplexity: float, tokens: int, characters: int) -> None:
+    """A tokenizer with half of the tokens, each twice as hard, has squared the perplexity per token."""
+    coarse, fine = (sizes.TextSize(count, 0, characters, characters) for count in (tokens, 2 * tokens))
+    assert math.isclose(coarse.per_character(perplexity), fine.per_character(math.sqrt(perplexity)), rel_tol=1e-9)
+
+
+def test_what_is_beyond_all_numbers_is_kept_finite():
+    size = sizes.TextSize(3, 0, 1, 1)
+    assert size.per_byte(math.exp(700)) == size.per_byte(math.inf) == math.exp(700)
+
+
+def sized(encoder: str, tokens: float, **labels: Any) -> list[Row]:
+    counts = {"tokens": tokens, "unknown tokens": 1, "characters": 100, "bytes": 200}
+    shared = {"kind": sizes.KIND, "encoder": encoder, "task": "mlm", "language": "nl", "split": "dev"} | labels
+    return [Row(name, value, **shared) for name, value in counts.items()]
+
+
+def probed(encoder: str, value: float, step: int, **labels: Any) -> Row:
+    shared = {"kind": "probe", "encoder": encoder, "language": "nl", "dataset": "target", "split": "probe"}
+    return Row("perplexity", value, step=step, **shared | labels)
+
+
+def texts(table) -> list[list[str]]:
+    return [[cell.text for cell in line] for line in table.lines]
+
+
+def test_the_report_sets_two_tokenizers_side_by_side():
+    tuned = [probed("m", value, step, task="mlm", seed=seed) for seed in (0, 1) for step, value in ((0, 64), (9, 16.0))]
+    native = [probed("native", 256.0, 0)]
+    rows = [*tuned, *native, *sized("m", 50, dataset="target"), *sized("native", 25, dataset="target")]
+    made = Report("", "", rows)
+    (table,) = (table for table in probe_tables(made) if "character" in table.title)
+    assert [line[:3] + line[4:5] + line[6:7] + line[8:] for line in texts(table)] == [
+        ["m", "target", "16.00", "4.000", "2.000", "0.500", "2.0%"],
+        ["native", "target", "256.00", "4.000", "2.000", "0.250", "4.0%"],
+    ]
+    assert "only" not in table.note and "exp of the mean loss" in table.note
+
+
+def test_intervals_are_carried_over():
+    line = sizes.size_line("m", "target", Interval(16.0, 4.0, 64.0, None, 3), sizes.TextSize(50, 0, 100, 200))
+    assert [cell.text for cell in line][2:8] == [
+        "16.00", "[4.00, 64.00]", "4.000", "[2.000, 8.000]", "2.000", "[1.414, 2.828]",
+    ]  # fmt: skip
+
+
+def test_a_text_of_unknown_length_has_empty_cells():
+    (made,) = perplexities(Report("", "", [probed("m", 7.0, 3, task="mlm", seed=0)]))
+    assert made.sizes == {}
+    line = sizes.size_line("m", "target", geometric_interval([7.0]), None)
+    assert [cell.text for cell in line] == ["m", "target", "7.00", *[""] * 7]
+
+
+def test_two_texts_of_one_name_are_not_confused():
+    """A reference's row has no task; where two tasks measure it on texts of one name, no length can be told."""
+    other = sized("native", 30, dataset="target", task="pos")
+    rows = [probed("native", 5.0, 0), *sized("native", 25, dataset="target")]
+    size_of = sizes.sizes_of(Report("", "", [*rows, *other]))
+    assert size_of(rows[0]) is None
+    assert size_of(probed("native", 5.0, 0, task="pos")).tokens == 30
+    assert sizes.sizes_of(Report("", "", [*rows, *sized("native", 25, dataset="target", task="pos")]))(rows[0])
+
+
+def test_test_sets_have_a_table_too():
+    shared = {"kind": "score", "task": "mlm", "language": "nl", "dataset": "text:nl:t", "split": "test"}
+    scores = [Row("perplexity", 16.0, encoder="m", seed=seed, train_languages="nl", **shared) for seed in (0, 1)]
+    scores += [Row("perplexity", 256.0, encoder="native", **shared)]
+    counts = sized("m", 50, dataset="text:nl:t") + sized("native", 25, dataset="text:nl:t")
+    (section,) = (one for one in sections_of(Report("", "", [*scores, *counts])) if "character" in one.title)
+    assert [line[0] + line[4] for line in texts(section.tables[0])] == ["m4.000", "native4.000"]
+    assert not [one for one in sections_of(Report("", "", scores)) if "character" in one.title]
+
+
+def test_a_study_counts_what_it_measures_perplexities_on(encoder_folder):
+    native = {
+        "name": "native", "texts": [{"language": "qab", "sentences": 9}], "tuning": {"steps": 1},
+        "shape": {"hidden": 16, "layers": 2, "feed_forward": 16},
+    }  # fmt: skip
+    probes = {"perplexity": {"target": ["world:qab"], "control": ["world:qaa", "world:qac"]}, "sentences": 3}
+    tasks = {"mlm": {"train": ["world:qab"], "evaluate": ["world:qab"], "probes": probes}}
+    base = declaration(encoder_folder, encoders=[str(encoder_folder)], surgeries=[None], seeds=[0, 1], retrieval=None)
+    steps = compile_study(Study.model_validate(base | {"references": [native], "tasks": tasks})).steps.values()
+    counted = [(step.encoder.labels["encoder"], step.text.name) for step in steps if isinstance(step, TextSize)]
+    own = "/".join(encoder_folder.parts[-2:])
+    names = ("target", "control", "world:qab")
+    assert sorted(counted) == sorted((encoder, name) for encoder in (own, "native") for name in names)
+    assert [step.encoder.labels["encoder"] for step in steps if isinstance(step, ScoreReference)] == ["native"]
+    assert sum(isinstance(step, Tune) for step in steps) == 2
+
+
+def test_a_reference_is_scored_as_a_tuned_encoder_is(tiny, encoder_folder):
+    data = find("mlm", "world:qaa", "test", 5)
+    (row,) = rows_of(ScoreReference(encoder=tiny, task="mlm", data=data, max_length=20))
+    expected = HeldOut.of(load_encoder(encoder_folder).tokenizer, data.read(), 20)
+    assert row.value == expected.perplexity(load_encoder(encoder_folder).model)
+    assert (row.measure, row.task, row.split, row.dataset, row.seed) == ("perplexity", "mlm", "test", "world:qaa", None)
+
+
+def learned(encoder: str, schedule: str | None, value: float, seed: int | None, dataset: str = "wikipedia:nl") -> Row:
+    tuned = {"train_languages": "nl", "schedule": schedule, "seed": seed} if schedule else {}
+    shared = {"kind": "score", "task": "mlm", "language": "nl", "split": "test"}
+    return Row("perplexity", value, encoder=encoder, dataset=dataset, **shared | tuned)
+
+
+def test_techniques_stand_beside_the_published_ones():
+    published = [row for row in published_rows("evolution@paper") if row.kind == "score"]
+    ours = [learned("mBERT", "layers:6-12", 9.5, seed) for seed in (0, 1)] + [learned("BERTje", None, 20, None)]
+    (section,) = (one for one in sections_of(Report("", "", [*ours, *published])) if "techniques" in one.title)
+    (table,) = section.tables
+    lines = {line[1].text: [cell.text for cell in line[2:]] for line in table.lines}
+    assert table.headers[2:] == ["mBERT", "BERTje", "published: mBERT", "published: BERTje"]
+    assert {line[0].text for line in table.lines} == {"nl"}
+    assert lines["layers:6-12"] == ["9.5", "", "9.0", ""]
+    assert lines["freeze:0"] == ["", "", "7.3", ""]
+    assert lines["as it is, not tuned"] == ["", "20.0", "", "23.5"]
+
+
+def test_one_schedule_is_no_comparison_of_techniques():
+    one = [learned("m", "freeze:0", 9.5, 0), learned("n", None, 20, None)]
+    assert not [each for each in sections_of(Report("", "", one)) if "techniques" in each.title]
