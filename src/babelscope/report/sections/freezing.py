@@ -37,15 +37,24 @@ class Swept(NamedTuple):
     language: str
     frozen: int
     """-1: nothing, 0: the embeddings, N: the first N layers too."""
+    dropout: bool
+    """Whether there is dropout in the frozen layers."""
     value: float
     """In the unit of the score."""
     unit: str
+
+    @property
+    def sweep(self) -> tuple[str, str]:
+        """What the scores that differ in the number of frozen layers alone have in common: task and encoder."""
+        kept = " with dropout in the frozen layers" if self.dropout else ""
+        return f"{title_of(self.task)}{kept}", self.encoder
 
 
 class Likeness(NamedTuple):
     """Spearman's rank correlation, over layers N, of how well layer N aligns two languages with the score at N."""
 
     task: str
+    """Its title."""
     encoder: str
     by_language: dict[str, float]
     unknown: dict[str, str]
@@ -70,45 +79,55 @@ def freezing(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
 
 
 def frozen_layers(schedule: Schedule) -> int | None:
-    """How many of the first layers it freezes (0: the embeddings alone, -1: nothing); None if that is not all."""
-    return schedule.freeze if schedule == Schedule(name=schedule.name, freeze=schedule.freeze or 0) else None
+    """How many of the first layers it freezes (0: the embeddings alone, -1: nothing); None if that is not all.
+
+    It may leave dropout in them or not.
+    """
+    alone = Schedule(name=schedule.name, freeze=schedule.freeze or 0, frozen_dropout=schedule.frozen_dropout)
+    return schedule.freeze if schedule == alone else None
 
 
 def sweeps(report: Report) -> list[Swept]:
-    """The scores of all schedules that freeze the first layers, where an encoder and task have three or more."""
+    """The scores of all schedules that freeze the first layers, where an encoder and task have three or more.
+
+    Those that leave dropout in the frozen layers are a sweep of their own. Where nothing is frozen, both start.
+    """
     counts = {name: frozen_layers(schedule) for name, schedule in report.schedules.items()}
-    values: dict[tuple[str, str, str, str, int, str], list[float]] = defaultdict(list)
+    values: dict[tuple[str, str, str, str, int, bool, str], list[float]] = defaultdict(list)
     for row in report.rows:
         frozen = counts.get(row.schedule or "")
         if frozen is not None and is_score(row) and row.surgery is None:
-            key = (row.task or "", row.measure, row.encoder or "", row.language or "", frozen, row.unit)
-            values[key].append(row.value)
-    swept = [Swept(*key[:5], sum(each) / len(each), key[5]) for key, each in values.items()]
+            key = (row.task or "", row.measure, row.encoder or "", row.language or "", frozen)
+            dropout = report.schedules[row.schedule or ""].frozen_dropout
+            for kept in (False, True) if frozen == -1 else (dropout,):
+                values[*key, kept, row.unit].append(row.value)
+    swept = [Swept(*key[:6], sum(each) / len(each), key[6]) for key, each in values.items()]
     steps: dict[tuple[str, str], set[int]] = defaultdict(set)
     for score in swept:
-        steps[score.task, score.encoder].add(score.frozen)
-    return [score for score in swept if len(steps[score.task, score.encoder]) >= FEWEST]
+        steps[score.sweep].add(score.frozen)
+    return [score for score in swept if len(steps[score.sweep]) >= FEWEST]
 
 
 def sweep_charts(report: Report) -> dict[str, Chart]:
     """A heat map a task and encoder: languages by number of frozen layers, coloured by the change from none frozen."""
     groups: dict[str, list[Swept]] = defaultdict(list)
     for swept in sweeps(report):
-        groups[f"Layers frozen: {title_of(swept.task)}, {swept.encoder}"].append(swept)
+        groups[f"Layers frozen: {', '.join(swept.sweep)}"].append(swept)
     return {title: _heat_map(report, group) for title, group in groups.items()}
 
 
 def likenesses(report: Report) -> list[Likeness]:
-    """For every task and encoder with a sweep and retrieval by layer: their rank correlation in each language."""
+    """For every sweep of an encoder with retrieval by layer: their rank correlation in each language."""
     aligned: dict[tuple[str, str, int], float] = {}
     for row in report.rows:
-        if row.kind == "retrieval" and row.layer is not None and row.surgery is None and row.seed is None:
-            aligned[row.encoder or "", row.language or "", row.layer] = row.value
+        of_sentences = row.measure == "retrieval" and row.kind in ("retrieval", "similarity")
+        if of_sentences and row.layer is not None and row.surgery is None and row.seed is None:
+            aligned.setdefault((row.encoder or "", row.language or "", row.layer), row.value)
     pairs: dict[tuple[str, str], dict[str, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
     for swept in sweeps(report):
         if (there := aligned.get((swept.encoder, swept.language, swept.frozen))) is not None:
             better = SCORES[swept.measure].sign * swept.value
-            pairs[swept.task, swept.encoder][swept.language].append((there, better))
+            pairs[swept.sweep][swept.language].append((there, better))
     return [_likeness(*key, by_language) for key, by_language in pairs.items()]
 
 
@@ -116,7 +135,7 @@ def likeness_table(report: Report) -> Table | None:
     """The rank correlations."""
     lines = []
     for likeness in likenesses(report):
-        named = [Cell(title_of(likeness.task)), Cell(likeness.encoder)]
+        named = [Cell(likeness.task), Cell(likeness.encoder)]
         for code, value in likeness.by_language.items():
             lines.append([*named, Cell(report.labels.get(code, code)), number_cell(value, ".2f"), Cell("")])
         for code, why in likeness.unknown.items():
@@ -137,7 +156,7 @@ def sweep_findings(report: Report) -> list[str]:
     sources = {code for score in report.scores for code in score.sources}
     for swept in sweeps(report):
         if swept.language not in sources:
-            groups[swept.task, swept.encoder].append(swept)
+            groups[swept.sweep].append(swept)
     best = [_best_in_words(group) for group in groups.values()]
     return [*filter(None, best), *(_likeness_in_words(likeness) for likeness in likenesses(report))]
 
@@ -172,7 +191,7 @@ def _best_in_words(group: Sequence[Swept]) -> str:
     means = {frozen: sum(values[frozen] for values in whole) / len(whole) for frozen in counts}
     top, least = max(counts, key=lambda frozen: measure.sign * means[frozen]), counts[0]
     best, first = (in_words(Interval(means[frozen], None, None, None, 1), group[0].unit) for frozen in (top, least))
-    what = f"{title_of(group[0].task)}, {group[0].encoder}: zero-shot {measure.name} is"
+    what = f"{', '.join(group[0].sweep)}: zero-shot {measure.name} is"
     against = "" if top == least else f"; {first} with {_frozen(least)}"
     part = "" if len(whole) == len(by_language) else f"; over {_languages(len(whole))} with every N"
     if len(set(means.values())) == 1:
@@ -181,7 +200,7 @@ def _best_in_words(group: Sequence[Swept]) -> str:
 
 
 def _likeness_in_words(likeness: Likeness) -> str:
-    start = f"{title_of(likeness.task)}, {likeness.encoder}: rank correlation with how well the layers align languages"
+    start = f"{likeness.task}, {likeness.encoder}: rank correlation with how well the layers align languages"
     reasons = "; ".join(dict.fromkeys(likeness.unknown.values()))
     mean = likeness.interval
     if mean is None:
