@@ -5,7 +5,6 @@ Jexus, Which layer preserves the best cross-lingual representations in multiling
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from pydantic import PositiveInt
@@ -27,8 +26,11 @@ QUESTION = (
 
 
 ENGLISH = "UD_English-PUD"
-PUD = ("Arabic", "Chinese", "French", "German", "Hindi", "Russian", "Spanish", "Turkish")
-"""Languages of XNLI that have a treebank parallel to it."""
+PUD = tuple(
+    f"UD_{language}-PUD"
+    for language in ("Chinese", "Arabic", "French", "German", "Hindi", "Russian", "Spanish", "Turkish")
+)
+"""Treebanks parallel to it of languages of XNLI; the first is that of the post's pictures. UD has one of Thai, too."""
 
 
 class Parameters(DeviceParameters):
@@ -67,7 +69,9 @@ def real(given: Parameters) -> Study:
     sizes = Sizes(train=500, dev=100, test=200) if given.small else Sizes(train=3000, dev=500, test=621)
     transfer = Transfer(train=("xnli:es-original",), evaluate=tests, sizes=sizes, tuning=tuning)
     schedules = _schedules(given.layers or 12)
-    return _on_xnli("alignment-by-layer@real", given, transfer, schedules, ("Chinese", "Spanish", "German"))
+    sentences = Similarity(source="UD_Spanish-PUD", targets=(ENGLISH,), measures=("retrieval",))
+    words = ("UD_Chinese-PUD", "UD_Spanish-PUD", "UD_German-PUD")
+    return _on_xnli("alignment-by-layer@real", given, transfer, schedules, sentences, words)
 
 
 def paper(given: Parameters) -> Study:
@@ -80,13 +84,17 @@ def paper(given: Parameters) -> Study:
     sizes = Sizes(train=500, dev=100, test=200) if given.small else Sizes(train=10**9, dev=10**9, test=10**9)
     tests = tuple(f"xnli:{code}" for code in XNLI_LANGUAGES)
     transfer = Transfer(train=("glue:MNLI",), evaluate=tests, sizes=sizes, tuning=tuning)
-    return _on_xnli("alignment-by-layer@paper", given, transfer, _published_schedules(given.layers or 12), PUD)
+    sentences = Similarity(source=ENGLISH, targets=PUD, measures=("retrieval",))
+    return _on_xnli(
+        "alignment-by-layer@paper", given, transfer, _published_schedules(given.layers or 12), sentences, PUD
+    )
 
 
-def _on_xnli(name: str, given: Parameters, transfer: Transfer, schedules: Any, languages: Sequence[str]) -> Study:
-    """With words and sentences of English and other languages that have a parallel treebank, by their names."""
-    treebanks = tuple(f"UD_{language}-PUD" for language in languages)
-    sentences = 100 if given.small else 300
+def _on_xnli(
+    name: str, given: Parameters, transfer: Transfer, schedules: Any, sentences: Similarity, words: tuple[str, ...]
+) -> Study:
+    """With retrieval of sentences from the language of the training, and English words with those of treebanks."""
+    fewer = {"sentences": 100} if given.small else {}
     return Study(
         name=name,
         question=QUESTION,
@@ -95,8 +103,8 @@ def _on_xnli(name: str, given: Parameters, transfer: Transfer, schedules: Any, l
         tasks={"xnli": transfer},
         seeds=given.seeds_to_run,
         measures=(
-            Similarity(source=ENGLISH, targets=treebanks, sentences=sentences, measures=("retrieval",)),
-            Projection(source=ENGLISH, targets=treebanks, sentences=sentences, pairs=40 if given.small else 100),
+            sentences.model_copy(update=fewer),
+            Projection(source=ENGLISH, targets=words, sentences=300, pairs=100).model_copy(update=fewer),
         ),
     )
 
@@ -107,7 +115,7 @@ def _schedules(layers: int) -> Any:
 
 
 def _published_schedules(layers: int) -> Any:
-    """From nothing frozen to all layers but the last, with dropout in what is frozen; and two thirds of them without."""
+    """From nothing frozen to all layers but the last, with dropout in what is frozen; and two thirds without."""
     frozen = [f"freeze:{frozen},frozen_dropout" for frozen in range(layers)]
     return ("freeze:-1", *frozen, f"freeze:{2 * layers // 3}")
 

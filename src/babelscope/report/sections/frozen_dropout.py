@@ -13,7 +13,8 @@ from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 NOTE = (
     "The score with dropout in the frozen layers minus the score without, both tuned with the same seeds; Student’s t "
     "interval over them. What is frozen with dropout gives other states each time, so that freezing and regularising "
-    "are then apart; without it, freezing more layers also takes away more dropout."
+    "are then apart; without it, freezing more layers also takes away more dropout. No interval: one seed, or seeds "
+    "that all differ by the same."
 )
 
 
