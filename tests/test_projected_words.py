@@ -19,9 +19,12 @@ from babelscope.engine.trained import FinishedSteps
 from babelscope.measures.formulas.alignment import flat_links, similarity_links
 from babelscope.measures.formulas.projection import translation_share
 from babelscope.measures.projecting import Project, ProjectWords
+from babelscope.measures.projection import Projection
+from babelscope.measures.similarity import Similarity
 from babelscope.report.declared import report_of
 from babelscope.report.section import sections_of
 from babelscope.steps.plan import Plan
+from babelscope.studies import find_study
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from babelscope.world import World
@@ -195,3 +198,17 @@ def test_too_few_words_for_a_picture(encoder_folder, data, tmp_path):
     (step,) = (step for step in plan.steps.values() if isinstance(step, ProjectWords))
     with pytest.raises(InputError, match=r"one\.align: 1 aligned words in 12 sentence pairs; a picture needs 2"):
         step.execute(FinishedSteps(Store(tmp_path / "store")))
+
+
+def test_the_profiles_on_real_data_freeze_and_draw_as_published():
+    paper, real = (find_study(f"alignment-by-layer@{profile}", {}) for profile in ("paper", "real"))
+    frozen = [(schedule.freeze, schedule.frozen_dropout) for schedule in paper.schedules if schedule]
+    assert frozen == [(-1, False), *((n, True) for n in range(12)), (8, False)]
+    for declared in (paper, real):
+        (words,) = (measure for measure in declared.measures if isinstance(measure, Projection))
+        assert words.source == "UD_English-PUD" and words.targets[0] == "UD_Chinese-PUD" and words.aligner is None
+        (sentences,) = (measure for measure in declared.measures if isinstance(measure, Similarity))
+        assert sentences.measures == ("retrieval",)
+    small = find_study("alignment-by-layer@paper", {"scale": "small", "layers": "6"})
+    assert [schedule.name for schedule in small.schedules if schedule][-2:] == ["freeze:5,frozen_dropout", "freeze:4"]
+    assert {measure.model_dump()["sentences"] for measure in small.measures} == {100}
