@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from scipy.stats import spearmanr
+from scipy.stats import spearmanr, ttest_rel
 
 from babelscope.core.row import Row
 from babelscope.report.model import Report
@@ -16,6 +16,7 @@ from babelscope.report.sections.freezing import (
     sweep_findings,
     sweeps,
 )
+from babelscope.report.sections.freezing.dropout import frozen_dropout, paired
 from babelscope.tuning.schedule import Schedule, parse_schedule
 
 RETRIEVED = {"qab": [0.5, 0.9, 0.7, 0.8], "qac": [0.1, 0.2, 0.3, 0.4]}
@@ -164,3 +165,62 @@ def test_the_heat_map_has_a_cell_a_language_and_number() -> None:
     (data,) = chart.to_dict()["datasets"].values()
     assert len(data) == 15 and {one["language"] for one in data} == set(SCORED)
     assert all(one["change"] == 0 for one in data if one["frozen"] == -1)
+
+
+# Dropout in the frozen layers.
+
+
+def with_dropout(report: Report, *also: int) -> Report:
+    """The sweep with dropout in the frozen layers (five points more in all); without it for the numbers `also`."""
+    kept = [
+        replace(row, schedule=f"{row.schedule},frozen_dropout", value=row.value + 0.05)
+        for row in report.rows
+        if row.schedule and row.schedule != "freeze:-1"
+    ]
+    alone = [row for row in report.rows if row.schedule in {None, "freeze:-1", *(f"freeze:{n}" for n in also)}]
+    schedules = [*report.schedules.values(), *(parse_schedule(f"freeze:{n},frozen_dropout") for n in range(6))]
+    return replace(report, rows=[*kept, *alone], schedules={one.name: one for one in schedules})
+
+
+def test_with_dropout_and_without_are_two_sweeps() -> None:
+    both = with_dropout(report(), 0, 1, 2, 3)
+    found = {(one.dropout, one.language, one.frozen): one.value for one in sweeps(both)}
+    assert len(found) == 2 * 3 * 5
+    for (dropout, language, frozen), value in found.items():
+        same = found[not dropout, language, frozen]
+        assert value - same == pytest.approx(0 if frozen == -1 else 0.05 if dropout else -0.05)
+    assert len(sweep_charts(both)) == 2 and len(likenesses(both)) == 2
+    assert any(
+        "Part-of-speech tagging with dropout in the frozen layers, e: zero-shot" in one for one in sweep_findings(both)
+    )
+
+
+def test_one_number_without_dropout_is_no_sweep_but_is_compared() -> None:
+    made = with_dropout(report(), 2)
+    assert {one.dropout for one in sweeps(made)} == {True} and len(sweeps(made)) == 15
+    assert {(one.schedule, other.schedule, one.language) for one, other in paired(made)} == {
+        ("freeze:2,frozen_dropout", "freeze:2", language) for language in SCORED
+    }
+    (section,) = frozen_dropout(made, [])
+    (table,) = section.tables
+    assert [line[2].text for line in table.lines] == ["freeze:2"] * 3
+    assert [line[4].number for line in table.lines] == pytest.approx([5.0] * 3)
+    assert not list(frozen_dropout(report(), []))
+
+
+def test_the_interval_of_dropout_is_over_the_seeds_that_both_have() -> None:
+    made = with_dropout(report(), 2)
+    rows = [
+        replace(row, value=row.value + 0.02) if row.seed and row.schedule == "freeze:2" else row for row in made.rows
+    ]
+    (section,) = frozen_dropout(replace(made, rows=rows), [])
+    reach = ttest_rel([0.05, 0.03], [0, 0]).confidence_interval(0.95)
+    for line in section.tables[0].lines:
+        assert line[4].number == pytest.approx(4.0) and line[
+            6
+        ].text == f"[{100 * reach.low:.2f}, {100 * reach.high:.2f}]".replace("-", "−")
+
+
+def test_retrieval_of_a_similarity_counts_as_well() -> None:
+    rows = [replace(row, kind="similarity") if row.measure == "retrieval" else row for row in report().rows]
+    assert likenesses(declared(rows)) == likenesses(report())

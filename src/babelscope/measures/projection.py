@@ -1,60 +1,128 @@
-"""Words of parallel sentences in the plane, layer by layer."""
+"""Words of parallel sentences in the plane, layer by layer: the declaration; its steps are in `projecting`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from pydantic import Field, NonNegativeInt, PositiveInt, SerializeAsAny
+from pydantic import Field, PositiveInt
 
+from babelscope.core.errors import InputError
 from babelscope.core.faults import Faults
-from babelscope.core.row import Row
-from babelscope.core.step import Step, Workspace
+from babelscope.core.step import Step
+from babelscope.corpora.datasets import WORLD_PREFIX
+from babelscope.corpora.parallel_words import AlignmentFile, find_alignments, find_words
 from babelscope.measures.compiled import Compiled
 from babelscope.measures.measure import Measure
+from babelscope.measures.projecting import Library, Project, ProjectWords
 from babelscope.measures.retrieval import check_languages
 from babelscope.steps import EncoderStep
-from babelscope.world import World
 from babelscope.world.world import VERSION
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-    from torch import Tensor
-
-Library = Literal["openTSNE", "scikit-learn"]
 
 
 class Projection(Measure):
-    """Words of parallel sentences in the plane (t-SNE), layer by layer, of the encoders as they are."""
+    """Words of parallel sentences in the plane (t-SNE), layer by layer, of the encoders as they are.
+
+    In the world it is known which words are translations. Of real words it is learnt from all sentences that the data
+    have (IBM model 1, without any encoder), read from files, or taken from the states of an encoder's layer, which
+    favours that layer and those beside it.
+    """
 
     per_layer: ClassVar[bool] = True
     before_tuning: ClassVar[bool] = True
 
     measure: Literal["projection"] = "projection"
     source: str
-    """A language of the world, by its code."""
+    """A language of the world, by its code; a treebank that has parallel ones, such as `UD_English-PUD`; or a text
+    whose words have spaces between them, such as `text:en:news.en`."""
     targets: tuple[str, ...] = Field(min_length=1)
-    """Languages of the world, each shown with the source."""
+    """Others of the same kind, each shown with the source. Treebanks are parallel by `sent_id`, texts line by line."""
     sentences: PositiveInt = 100
-    """Over whose words the share is counted whose nearest word in the other language is a translation."""
+    """The first of them, over whose words the share is counted whose nearest word in the other language is a
+    translation."""
     pairs: PositiveInt = 100
     """Aligned words that are shown, at most."""
     library: Library | None = None
     """What computes t-SNE; None: openTSNE where it is installed, else scikit-learn."""
+    alignments: tuple[str, ...] = ()
+    """For real words, a file a target: a line such as `0-0 1-2` for every sentence pair, words counted from 0 (the
+    format of Pharaoh, which fast_align, eflomal and SimAlign write)."""
+    aligner: str | None = None
+    """For real words, an encoder of the study: words are aligned that are most similar to each other in a layer of
+    it. None: they are learnt, or read from `alignments`."""
+    aligner_layer: PositiveInt | None = None
+    """Which layer; 8 of mBERT's 12 is the best one of Jalili Sabet et al. (2020)."""
 
     def check(self, compiled: Compiled, faults: Faults) -> None:
-        check_languages(self.source, self.targets, faults)
+        in_world = [_is_of_the_world(name) for name in (self.source, *self.targets)]
+        if all(in_world):
+            check_languages(_code(self.source), tuple(map(_code, self.targets)), faults)
+            if self.alignments or self.aligner or self.aligner_layer:
+                faults.add("", "alignments and aligner are for real words; in the world it is known what translates")
+        elif any(in_world):
+            names = ", ".join((self.source, *self.targets))
+            faults.add("targets", f"{names}: words of the world are parallel to its own alone")
+        else:
+            faults.resolve("aligner", self._aligner, compiled)
+            self._check_files(compiled, faults)
 
     def steps(self, compiled: Compiled) -> Iterator[Step]:
+        if _is_of_the_world(self.source):
+            yield from self._steps_in_world(compiled)
+            return
+        aligner = self._aligner(compiled)
+        for encoder, (k, target) in product(compiled.encoders, enumerate(self.targets)):
+            yield ProjectWords(
+                encoder=encoder, texts=compiled.look_up(find_words, self.source, target), sentences=self.sentences,
+                pairs=self.pairs, library=self.library or _installed_library(), seed=0,
+                alignments=self._file(compiled, k), aligner=aligner, aligner_layer=self.aligner_layer,
+            )  # fmt: skip
+
+    def _steps_in_world(self, compiled: Compiled) -> Iterator[Step]:
         for encoder, target in product(compiled.encoders, self.targets):
             yield Project(
-                encoder=encoder, source=self.source, target=target, sentences=self.sentences,
+                encoder=encoder, source=_code(self.source), target=_code(target), sentences=self.sentences,
                 pairs=self.pairs, library=self.library or _installed_library(), seed=0,
                 world_seed=compiled.world_seed, world_version=VERSION,
             )  # fmt: skip
+
+    def _check_files(self, compiled: Compiled, faults: Faults) -> None:
+        if self.alignments and len(self.alignments) != len(self.targets):
+            problem = f"{len(self.alignments)} files for {len(self.targets)} targets; give one for each, in their order"
+            faults.add("alignments", problem)
+            return
+        for k, target in enumerate(self.targets):
+            if faults.resolve(f"targets.{k}", compiled.look_up, find_words, self.source, target) and self.alignments:
+                faults.resolve(f"alignments.{k}", self._file, compiled, k)
+
+    def _file(self, compiled: Compiled, target: int) -> AlignmentFile | None:
+        if not self.alignments:
+            return None
+        words = compiled.look_up(find_words, self.source, self.targets[target])
+        return compiled.look_up(find_alignments, self.alignments[target], words)
+
+    def _aligner(self, compiled: Compiled) -> EncoderStep | None:
+        """The encoder that aligns.
+
+        Raises:
+            InputError: there is none of that name, it has no such layer, or another way is given as well.
+        """
+        if self.aligner is None:
+            if self.aligner_layer:
+                raise InputError(f"aligner_layer={self.aligner_layer} is of an encoder that aligns; give aligner too")
+            return None
+        if self.alignments:
+            raise InputError("aligner and alignments are given; words are aligned in one way")
+        if self.aligner_layer is None:
+            raise InputError("a similarity of states is of one layer: give aligner_layer, such as 8 of mBERT's 12")
+        encoder = compiled.named.get(self.aligner)
+        if encoder is None and compiled.complete:
+            raise InputError(f"no encoder is named {self.aligner}; there are {', '.join(compiled.named)}")
+        if encoder and encoder.layers and self.aligner_layer > encoder.layers:
+            raise InputError(f"aligner_layer={self.aligner_layer}, but {self.aligner} has {encoder.layers} layers")
+        return encoder
 
 
 def _installed_library() -> Library:
@@ -62,69 +130,10 @@ def _installed_library() -> Library:
     return "openTSNE" if find_spec("openTSNE") else "scikit-learn"
 
 
-class Project(Step):
-    """Put aligned words of two languages into the plane, layer by layer, before any tuning."""
-
-    row_kind: ClassVar[str] = "projection"
-
-    encoder: SerializeAsAny[EncoderStep]
-    source: str
-    target: str
-    sentences: PositiveInt
-    """Parallel ones: of all of their words the share is counted whose nearest word is a translation."""
-    pairs: PositiveInt
-    """Aligned words that are shown."""
-    library: str
-    seed: NonNegativeInt
-    world_seed: NonNegativeInt
-    world_version: int
-
-    @property
-    def title(self) -> str:
-        return f"project {self.source} and {self.target}: {self.encoder.labels['encoder']}"
-
-    def execute(self, workspace: Workspace) -> None:
-        """Write where t-SNE puts aligned words, and what share of all words is nearest to a translation, by layer."""
-        import torch
-
-        from babelscope.encoders.tap import word_states
-        from babelscope.measures.formulas.projection import aligned_words, project, translation_share
-
-        torch.set_num_threads(1)
-        encoder = self.encoder.build(workspace)
-        parallel = World(self.world_seed).parallel([self.source, self.target], self.sentences)
-        first, second = (
-            word_states(encoder, [sentence.sentences[code].forms for sentence in parallel])
-            for code in (self.source, self.target)
-        )
-        aligned = aligned_words(parallel, self.source, self.target)
-        shown = aligned[: self.pairs]
-        points = project(_points(first, second, shown), self.seed, library=self.library).coordinates
-        workspace.write_rows([*self._shares(translation_share(first, second, aligned)), *self._places(points)])
-
-    def _shares(self, shares: NDArray[np.float64]) -> Iterator[Row]:
-        """A row a layer."""
-        labels = self._labels | {"language": self.target}
-        for layer, share in enumerate(shares):
-            yield Row("translation share", float(share), "share", layer=layer, **labels)
-
-    def _places(self, layers: NDArray[np.float64]) -> Iterator[Row]:
-        """Two rows a word and layer; `layers` is [layers, source's and target's words, 2]."""
-        pairs = layers.shape[1] // 2
-        for layer, points in enumerate(layers):
-            for k, point in enumerate(points):
-                language, word = (self.source, self.target)[k // pairs], k % pairs
-                labels = self._labels | {"layer": layer, "language": language, "word": word}
-                for axis, value in zip("xy", point, strict=True):
-                    yield Row(f"t-SNE {axis}", float(value), **labels)
-
-    @property
-    def _labels(self) -> dict[str, Any]:
-        return self.encoder.labels | {"task": "projection", "dataset": f"world:{self.source}-{self.target}"}
+def _code(name: str) -> str:
+    return name.removeprefix(WORLD_PREFIX)
 
 
-def _points(first: Tensor, second: Tensor, shown: NDArray[np.int64]) -> Tensor:
-    """[layers, pairs of both languages, hidden]: the first language's words of the pairs, then the second's."""
-    import torch
-
-    return torch.cat([first[:, shown[:, 0]], second[:, shown[:, 1]]], dim=1)
+def _is_of_the_world(name: str) -> bool:
+    """Whether it is a code, with or without `world:`; other data have signs in their names."""
+    return _code(name).isalpha()

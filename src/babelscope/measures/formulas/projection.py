@@ -90,8 +90,17 @@ LIBRARIES: dict[str, Callable[[NDArray[np.float64], int, float], NDArray[np.floa
 """What can compute t-SNE: points [points, hidden], seed, perplexity -> [points, 2]."""
 
 
-def translation_share(first: Tensor, second: Tensor, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
-    """[layers]: share of the first language's words whose nearest word of the second is a translation of theirs.
+class Translated(NamedTuple):
+    """Which words have a translation for their nearest neighbour, layer by layer."""
+
+    words: NDArray[np.int64]
+    """[counted]: the first language's words that are aligned, in order."""
+    hits: NDArray[np.bool_]
+    """[layers, counted]: whether the nearest word of the second language is a translation."""
+
+
+def translation_hits(first: Tensor, second: Tensor, pairs: NDArray[np.int64]) -> Translated:
+    """Whether the nearest word of the second language is a translation, of each aligned word of the first.
 
     Nearest is by cosine; of words equally near, the first counts. A word aligned to several is right with any of them.
     Words without alignment are not counted, but may be found, wrongly.
@@ -108,12 +117,21 @@ def translation_share(first: Tensor, second: Tensor, pairs: NDArray[np.int64]) -
     aligned = np.zeros((first.shape[1], second.shape[1]), dtype=bool)
     aligned[pairs[:, 0], pairs[:, 1]] = True
     counted = np.unique(pairs[:, 0])
-    shares = []
+    hits = []
     for k, layers in enumerate(zip(first, second, strict=True)):
         own, other = (_directions(layer, k) for layer in layers)
         nearest = (own[counted] @ other.T).argmax(axis=1)
-        shares.append(aligned[counted, nearest].mean())
-    return np.array(shares, dtype=np.float64)
+        hits.append(aligned[counted, nearest])
+    return Translated(counted, np.array(hits, dtype=bool))
+
+
+def translation_share(first: Tensor, second: Tensor, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+    """[layers]: share of the first language's words whose nearest word of the second is a translation of theirs.
+
+    Args and errors are those of `translation_hits`.
+    """
+    shares: NDArray[np.float64] = translation_hits(first, second, pairs).hits.mean(axis=1)
+    return shares
 
 
 def aligned_words(sentences: Sequence[Parallel], first: str, second: str) -> NDArray[np.int64]:

@@ -9,9 +9,12 @@ from babelscope.report.figures import Figure
 from babelscope.report.model import Report
 from babelscope.report.section import Section, section
 from babelscope.report.sections.freezing.best import best_in_words
+from babelscope.report.sections.freezing.dropout import frozen_dropout
 from babelscope.report.sections.freezing.figures import CAPTION, sweep_charts
 from babelscope.report.sections.freezing.likeness import likeness_in_words, likeness_table, likenesses
 from babelscope.report.sections.freezing.sweeps import sweeps
+
+__all__ = ["freezing", "frozen_dropout"]
 
 
 @section(order=40)

@@ -36,8 +36,9 @@ def likenesses(report: Report) -> list[Likeness]:
     """For every sweep of an encoder with retrieval by layer: the rank correlation in each language."""
     aligned: dict[tuple[str, str, int], float] = {}
     for row in report.rows:
-        if row.kind == "retrieval" and row.layer is not None and row.surgery is None and row.seed is None:
-            aligned[row.encoder or "", row.language or "", row.layer] = row.value
+        of_sentences = row.measure == "retrieval" and row.kind in ("retrieval", "similarity")
+        if of_sentences and row.layer is not None and row.surgery is None and row.seed is None:
+            aligned.setdefault((row.encoder or "", row.language or "", row.layer), row.value)
     swept = [(sweep.title, _pairs(sweep, aligned)) for sweep in sweeps(report)]
     return [_likeness(title, pairs) for title, pairs in swept if pairs]
 

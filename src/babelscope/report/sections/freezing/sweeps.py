@@ -21,6 +21,8 @@ class Sweep:
     encoder: str
     training: str
     """What it was trained on, as one text."""
+    dropout: bool
+    """Whether there is dropout in the frozen layers."""
     scores: dict[str, dict[int, Score]] = field(default_factory=lambda: defaultdict(dict))
     """By place and number of frozen layers: -1 nothing, 0 the embeddings, N the first N layers too."""
 
@@ -42,25 +44,32 @@ class Sweep:
     @property
     def title(self) -> str:
         """What it is of."""
-        return f"{title_of(self.task)}, {self.encoder}, trained on {self.training}"
+        kept = " with dropout in the frozen layers" if self.dropout else ""
+        return f"{title_of(self.task)}{kept}, {self.encoder}, trained on {self.training}"
 
 
 def frozen_layers(schedule: Schedule) -> int | None:
-    """How many of the first layers it freezes (0: the embeddings alone, -1: nothing); None if that is not all."""
-    return schedule.freeze if schedule == Schedule(name=schedule.name, freeze=schedule.freeze or 0) else None
+    """How many of the first layers it freezes (0: the embeddings alone, -1: nothing); None if that is not all.
+
+    It may leave dropout in them or not.
+    """
+    alone = Schedule(name=schedule.name, freeze=schedule.freeze or 0, frozen_dropout=schedule.frozen_dropout)
+    return schedule.freeze if schedule == alone else None
 
 
 def sweeps(report: Report) -> list[Sweep]:
     """All sweeps with three numbers of frozen layers or more, each of one training alone.
 
-    Of two schedules that freeze as much, the first stands for both.
+    Those that leave dropout in the frozen layers are a sweep of their own; where nothing is frozen, both start. Of two
+    schedules that freeze as much in the same way, the first stands for both.
     """
     counts = {name: frozen_layers(schedule) for name, schedule in report.schedules.items()}
-    by_training: dict[tuple[str, str, str, str], Sweep] = {}
+    by_training: dict[tuple[str, str, str, str, bool], Sweep] = {}
     for score in report.scores:
         frozen = counts.get(score.schedule or "")
         if frozen is not None and score.surgery is None:
-            key = (score.task, score.measure, score.encoder, score.training)
-            sweep = by_training.setdefault(key, Sweep(*key))
-            sweep.scores[score.place].setdefault(frozen, score)
+            dropout = report.schedules[score.schedule or ""].frozen_dropout
+            for kept in (False, True) if frozen == -1 else (dropout,):
+                key = (score.task, score.measure, score.encoder, score.training, kept)
+                by_training.setdefault(key, Sweep(*key)).scores[score.place].setdefault(frozen, score)
     return [sweep for sweep in by_training.values() if len(sweep.numbers) >= FEWEST]

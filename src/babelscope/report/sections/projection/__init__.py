@@ -10,6 +10,7 @@ from babelscope.report.model import Report
 from babelscope.report.section import Section, section
 from babelscope.report.sections.layers import layer_figures, layer_table
 from babelscope.report.sections.projection.projected import projection_charts
+from babelscope.report.sections.projection.shares import is_of_real_words, share_figures, share_table
 
 CAPTION = (
     "Words and their translations, joined, by t-SNE. The titles give the share of words whose nearest neighbour in the "
@@ -22,6 +23,11 @@ def projection(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
     """Panels of words, and the shares of words that are nearest to a translation."""
     figures = [Figure(title, CAPTION, chart) for title, chart in projection_charts(report).items()]
     shares = [row for row in rows if row.word is None]
+    real = [row for row in shares if is_of_real_words(row)]
+    known = [row for row in shares if not is_of_real_words(row)]
+    figures += [*layer_figures(report, known), *share_figures(report, real)]
+    tables = [layer_table(report, known)] if known else []
+    if real:
+        tables.append(share_table(report, real))
     if shares:
-        tables = [layer_table(report, shares)]
-        yield Section("Words by layer", (), [*figures, *layer_figures(report, shares)], tables)
+        yield Section("Words by layer", (), figures, tables)

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from babelscope.core.errors import InputError
+from babelscope.corpora.parallel_words import ALIGNED_BY
 from babelscope.report.figures import PALETTE, Chart
 from babelscope.report.model import Report
 from babelscope.report.output import file_name
@@ -31,11 +32,14 @@ class Projected:
     """[layers, 2 * pairs, 2]: the words of one language, then their translations."""
     shares: Sequence[float]
     """[layers]: share of all words that are nearest to a translation."""
+    data: str = ""
+    """Of real words: the data, and what aligned them."""
 
     @property
     def title(self) -> str:
         """What is shown."""
-        return f"{self.encoder}: {self.languages[0]} and {self.languages[1]}"
+        shown = f"{self.encoder}: {self.languages[0]} and {self.languages[1]}"
+        return f"{shown}, {self.data}" if self.data else shown
 
     @property
     def pairs(self) -> NDArray[np.int64]:
@@ -57,7 +61,7 @@ def projections(report: Report) -> list[Projected]:
         else:
             point = (row.layer, row.language or "", row.word)
             groups.setdefault(projected, {}).setdefault(point, {})[row.measure] = row.value
-    return [_projected(report, key[0], places, shares[key]) for key, places in groups.items() if key in shares]
+    return [_projected(report, *key, places, shares[key]) for key, places in groups.items() if key in shares]
 
 
 def projection_charts(report: Report) -> dict[str, Chart]:
@@ -86,7 +90,11 @@ def write_animations(report: Report, path: Path) -> list[Path]:
 
 
 def _projected(
-    report: Report, encoder: str, places: dict[tuple[int, str, int], dict[str, float]], shares: dict[int, float]
+    report: Report,
+    encoder: str,
+    dataset: str,
+    places: dict[tuple[int, str, int], dict[str, float]],
+    shares: dict[int, float],
 ) -> Projected:
     layers, words = sorted(shares), sorted({word for _, _, word in places})
     languages = list(dict.fromkeys(language for _, language, _ in places))
@@ -95,7 +103,8 @@ def _projected(
         for layer in layers
     ]
     first, second = (report.labels.get(code, code) for code in languages)
-    return Projected(encoder, (first, second), np.array(coordinates), [shares[layer] for layer in layers])
+    data = dataset if ALIGNED_BY in dataset else ""
+    return Projected(encoder, (first, second), np.array(coordinates), [shares[layer] for layer in layers], data)
 
 
 def _chart(projected: Projected) -> Chart:
