@@ -54,6 +54,7 @@ def report_of(
             for encoder in study.encoders
             if not isinstance(encoder, str)
         },
+        main={task.name: task.measures[0] for task in map(study.task, study.tasks)},
         schedules=_read(parse_schedule, (row.schedule for row in published))
         | {schedule.name: schedule for schedule in study.schedules if schedule},
     )

@@ -89,6 +89,8 @@ class Setting(NamedTuple):
     few_shot: Sequence[Pair] = ()
     """Of the pairs: those that are also trained on few examples of the target."""
     head: str | None = None
+    measure: str | None = None
+    """What selects the best step and is interpolated, if not the task's usual one."""
 
 
 def world(given: Parameters) -> Study:
@@ -180,14 +182,14 @@ def paper(given: Parameters) -> Study:
     codes = tuple(PAPER_TREEBANKS)
     pairs = _pairs(("en", "ar"), codes)
 
-    def setting(data: Callable[[str], str], plane: Pair, head: str | None = None) -> Setting:
-        return Setting(data, pairs, everything, tuning, planes=(plane,), head=head)
+    def setting(data: Callable[[str], str], plane: Pair) -> Setting:
+        return Setting(data, pairs, everything, tuning, planes=(plane,))
 
     settings = {
         "xnli": setting("xnli:{}".format, Pair("ar", "zh")),
         "ner": setting("wikiann:{}".format, Pair("en", "ru")),
         "pos": setting(_treebank, Pair("ar", "de")),
-        "parsing": setting(_treebank, Pair("en", "hi"), head="underspecified"),
+        "parsing": setting(_treebank, Pair("en", "hi"))._replace(head="underspecified", measure="las.nopunct"),
     }
     encoders = given.encoders or ("bert-base-multilingual-cased", "FacebookAI/xlm-roberta-large")
     return _study("underspecified@paper", given, encoders, settings, 50 if given.small else 10**9)
@@ -239,7 +241,7 @@ def _transfers(task: str, setting: Setting) -> dict[str, Transfer]:
             {
                 "task": task, "head": setting.head, "train": [setting.data(code) for code in codes],
                 "evaluate": [setting.data(code) for code in evaluate], "sizes": sizes, "tuning": setting.tuning,
-                "shots": shots,
+                "shots": shots, "measure": setting.measure,
             }
         )  # fmt: skip
 

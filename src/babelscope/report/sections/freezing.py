@@ -80,7 +80,7 @@ def sweeps(report: Report) -> list[Swept]:
     values: dict[tuple[str, str, str, str, int, str], list[float]] = defaultdict(list)
     for row in report.rows:
         frozen = counts.get(row.schedule or "")
-        if frozen is not None and is_score(row) and row.surgery is None:
+        if frozen is not None and is_score(row, report.main) and row.surgery is None:
             key = (row.task or "", row.measure, row.encoder or "", row.language or "", frozen, row.unit)
             values[key].append(row.value)
     swept = [Swept(*key[:5], sum(each) / len(each), key[5]) for key, each in values.items()]

@@ -13,7 +13,7 @@ from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.corpora.letters import split_name
 from babelscope.report.figures import PALETTE, Chart, Figure
-from babelscope.report.kinds import SCORES, main_measure
+from babelscope.report.kinds import AS_USUAL, SCORES, Main, main_measure
 from babelscope.report.model import Report, Score, scale, title_of
 from babelscope.report.section import Section, section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
@@ -42,9 +42,9 @@ Gains = dict[Case, dict[str, Interval]]
 """By claim, in the unit of the scores; where several models have a claim of one wording, the model is part of it."""
 
 
-def is_gain(row: Row) -> bool:
+def is_gain(row: Row, main: Main = AS_USUAL) -> bool:
     """Whether the row is what a comparison found in its task's main measure."""
-    return row.kind == "comparison" and row.measure == f"{main_measure(row)} gain"
+    return row.kind == "comparison" and row.measure == f"{main_measure(row, main)} gain"
 
 
 @section(claims=is_gain, order=20)
@@ -58,7 +58,7 @@ def comparisons(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
 def gains(report: Report) -> Gains:
     """All comparisons of the study, in its tasks' main measures."""
     by_claim: dict[tuple[Case, str], dict[str, Interval]] = defaultdict(dict)
-    for row in filter(is_gain, report.rows):
+    for row in (row for row in report.rows if is_gain(row, report.main)):
         model = ", ".join(filter(None, [row.encoder, row.schedule, f"trained on {row.trained_on}"]))
         by_claim[case_of(row), row.claim or ""][model] = Interval(row.value, row.low, row.high, None, 1)
     intervals: Gains = defaultdict(dict)

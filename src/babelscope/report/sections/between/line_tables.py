@@ -49,9 +49,8 @@ def _percent(curve: Mapping[float, Interval], alpha: float) -> Cell:
 
 def line_table(report: Report, between: Between) -> Table:
     """The scores themselves, of every line: means over the seeds that it is there of."""
-    units = {
-        row.task: row.unit for row in report.rows if row.kind == "interpolation" and row.measure == main_measure(row)
-    }
+    between_models = (row for row in report.rows if row.kind == "interpolation")
+    units = {row.task: row.unit for row in between_models if row.measure == main_measure(row, report.main)}
     groups: dict[tuple[str, ...], list[Line]] = defaultdict(list)
     for line in between.lines:
         groups[line.encoder, line.task, line.origin, line.end, line.split].append(line)

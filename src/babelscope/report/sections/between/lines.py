@@ -115,7 +115,7 @@ class Between:
             origin, end = row.models
             key = (row.task or "", moving(row), origin, end, row.split or "", row.seed)
             line = lines.setdefault(key, Line(*key))
-            if row.measure == main_measure(row):
+            if row.measure == main_measure(row, report.main):
                 line.scores[row.language or ""][row.alpha1] = row.value
             elif row.measure == "loss":
                 line.losses[row.language or ""][row.alpha1] = row.value
