@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from babelscope.report.files import write_figures
@@ -19,6 +21,16 @@ def test_the_bands_close_where_the_score_is_what_all_are_divided_by():
     (records,) = first["datasets"].values()
     ends = {one["alpha"]: (one["low"], one["high"]) for one in records}
     assert ends.pop(1.0) == (1, 1) and all(low < high for low, high in ends.values())
+
+
+def test_the_raw_variance_stays_open_at_the_end_and_the_divided_one_falls_to_zero():
+    made = report(*lines(), *(replace(one, encoder="two", value=one.value + 0.01 * one.seed) for one in lines()))
+    raw, divided = (figure for figure in between_figures(made, Between.of(made)) if "chance" in figure.title)
+    records = [next(iter(figure.chart.to_dict()["datasets"].values())) for figure in (raw, divided)]
+    ends = [[one for one in each if one["alpha"] == 1 and one["encoder"] == "two"] for each in records]
+    assert all(0 < one["low"] < one["mean"] < one["high"] for one in ends[0])
+    assert all(one["mean"] == 0 for one in ends[1])
+    assert "chi-square" in raw.caption and "biased" in divided.caption
 
 
 @pytest.mark.parametrize(
@@ -48,7 +60,7 @@ def test_the_page_shows_all_of_it_and_says_it_in_words():
     ]  # fmt: skip
     whole = report(*rows)
     between = Between.of(whole)
-    assert len(list(between_figures(whole, between))) == 5 and len(between_tables(whole, between)) == 7
+    assert len(list(between_figures(whole, between))) == 6 and len(between_tables(whole, between)) == 8
     text = "\n".join(between_findings(whole, between))
     assert "models is 51.0 [48.5, 53.5] degrees" in text
     assert "On the target, two is flatter" in text
@@ -85,7 +97,8 @@ def test_its_charts_are_files_beside_those_of_scores(tmp_path):
     files = write_figures(report(*lines(), *plane(0), *angle_rows()), tmp_path / "lines.svg")
     assert [one.name for one in files] == [
         "lines-from-one-language-to-two.svg", "lines-from-one-language-to-two-part-of-speech-tagging.svg",
-        "lines-how-much-chance-decides.svg", "lines-angle-and-ratio-of-norms.svg",
+        "lines-how-much-chance-decides.svg", "lines-how-much-chance-decides-seed-by-seed.svg",
+        "lines-angle-and-ratio-of-norms.svg",
         "lines-plane-from-qaa-qab-to-qaa-and-qab-part-of-speech-tagging-one.svg",
     ]  # fmt: skip
     assert all(one.read_text().startswith("<svg") for one in files)

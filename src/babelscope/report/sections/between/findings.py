@@ -39,11 +39,12 @@ def _rise(means: Mapping[Place, Interval], encoder: str) -> Iterator[str]:
         if 0.0 not in curve or 1.0 not in curve:
             continue
         values = [curve[alpha].mean for alpha in sorted(curve)]
+        end = "100" if curve[1.0].mean == 1 else bounded(curve[1.0], 100)  # a part alone does not get there
         least, most = min(values), max(values)
         fall = max(0.0, *(before - after for before, after in pairwise(values)))
         yield (
             f"{encoder}: from the source’s model to the bilingual one the score on the {language} goes from "
-            f"{bounded(curve[0.0], 100)}% of the bilingual model’s to 100%; it lies between {100 * least:.1f} and "
+            f"{bounded(curve[0.0], 100)}% of the bilingual model’s to {end}%; it lies between {100 * least:.1f} and "
             f"{100 * most:.1f}, and {_fall(100 * fall)}."
         )
 

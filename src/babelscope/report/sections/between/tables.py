@@ -10,7 +10,7 @@ from babelscope.core.intervals import student_t_interval
 from babelscope.measures.formulas.landscape import area_above
 from babelscope.report.model import Report, title_of
 from babelscope.report.sections.between.gains import FewShot, SeedMean, few_shots, seed_means
-from babelscope.report.sections.between.line_tables import line_table, rise_table
+from babelscope.report.sections.between.line_tables import chance_table, line_table, rise_table
 from babelscope.report.sections.between.lines import DROP, Between, Flatness, name_of
 from babelscope.report.sections.between.planes import planes
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
@@ -19,7 +19,7 @@ from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 def between_tables(report: Report, between: Between) -> list[Table]:
     """Scores along lines, flatness, angles by part, few examples, means of seeds, planes."""
     tables = [
-        rise_table(between), _flatness_table(between.flatness()), _angle_table(report),
+        rise_table(between), chance_table(between), _flatness_table(between.flatness()), _angle_table(report),
         _few_shot_table(few_shots(report, between)),
         _seed_table(seed_means(report, between)), _area_table(report),
         line_table(report, between),
