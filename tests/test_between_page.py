@@ -12,6 +12,7 @@ from babelscope.report.sections.between.figures import between_figures
 from babelscope.report.sections.between.findings import between_findings
 from babelscope.report.sections.between.lines import Between
 from babelscope.report.sections.between.tables import between_tables
+from babelscope.studies import published_rows
 from between_rows import SEEDS, TARGETS, along, angle_rows, few, lines, plane, report, row, seeded
 
 
@@ -117,3 +118,28 @@ def test_there_is_no_chart_where_nothing_can_be_divided_by(models):
 
 def test_other_studies_have_no_such_section():
     assert "Interpolated models" not in render(report(row("accuracy", 0.5, split="test", language="qaa", seed=0)))
+
+
+def test_published_angles_stand_beside_ours():
+    published = published_rows("underspecified@world")
+    whole = report(*angle_rows(), *published)
+    (table,) = [one for one in between_tables(whole, Between.of(whole)) if one.title.startswith("Angle")]
+    ours, theirs = ([cell.text for cell in line] for line in table.lines)
+    assert ours[:3] == ["one", "all", "51.0"] and ours[-1] == "3"
+    assert theirs == ["published: mBERT and XLM-R", "all", "55.0", "", "1.00", "", "", "", ""]
+    (chart,) = (figure.chart.to_dict() for figure in between_figures(whole, Between.of(whole)))
+    assert {one["encoder"] for each in chart["datasets"].values() for one in each} == {"one"}
+    text = "\n".join(between_findings(whole, Between.of(whole)))
+    assert "1.00 times as far away (published: around 55 degrees, and near 1)." in text
+    page = render(report(*published))
+    assert "Further results" not in page and "Angle and ratio of norms, by part" in page
+
+
+def test_parts_stand_in_the_order_of_the_layers():
+    rows = [
+        one.labelled(part=part, layer=layer)
+        for part, layer in (("layer 10", 10), ("layer 2", 2), ("ffn", None), ("all", None), ("attention", None))
+        for one in angle_rows()
+    ]
+    (table,) = between_tables(whole := report(*rows), Between.of(whole))
+    assert [line[1].text for line in table.lines] == ["all", "ffn", "attention", "layer 2", "layer 10"]

@@ -13,7 +13,8 @@ from pydantic import PositiveInt
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.shape import Shape
 from babelscope.measures.angle import Angles
-from babelscope.measures.interpolation import Interpolation
+from babelscope.measures.data_sizes import DataSizes
+from babelscope.measures.interpolation import Interpolation, Part
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.study.encoders import DeclaredEncoder, Pretraining
@@ -27,6 +28,8 @@ QUESTION = (
 )
 SHOTS = (20, 100)
 """How many examples of the target there are; half of them are trained on where the other half chooses the point."""
+PARTS: tuple[Part, ...] = ("encoder", "head")
+"""What is interpolated alone (footnote 2): the encoder as all of it, the head with hardly an effect."""
 FEW_SHOT_ALPHAS = tuple(tenth / 10 for tenth in range(16))
 
 
@@ -86,6 +89,8 @@ class Setting(NamedTuple):
     """Training examples of a source, if not as many as of other languages."""
     planes: Sequence[Pair] = ()
     """Of the pairs: those whose plane is drawn."""
+    parts: Sequence[Pair] = ()
+    """Of the pairs: those whose lines are also drawn for the encoder alone and for the head alone."""
     few_shot: Sequence[Pair] = ()
     """Of the pairs: those that are also trained on few examples of the target."""
     head: str | None = None
@@ -124,7 +129,7 @@ def _in_world(
     tuning = Tuning(
         epochs=epochs, learning_rate=learning_rate, warmup=warmup, tokens_per_batch=256, batches="one-language"
     )
-    return Setting("world:{}".format, pairs, sizes, tuning, source, planes, few_shot)
+    return Setting("world:{}".format, pairs, sizes, tuning, source, planes, few_shot=few_shot)
 
 
 def _smaller(given: Parameters) -> Pretraining:
@@ -183,7 +188,7 @@ def paper(given: Parameters) -> Study:
     pairs = _pairs(("en", "ar"), codes)
 
     def setting(data: Callable[[str], str], plane: Pair) -> Setting:
-        return Setting(data, pairs, everything, tuning, planes=(plane,))
+        return Setting(data, pairs, everything, tuning, planes=(plane,), parts=(plane,))
 
     settings = {
         "xnli": setting("xnli:{}".format, Pair("ar", "zh")),
@@ -192,7 +197,8 @@ def paper(given: Parameters) -> Study:
         "parsing": setting(_treebank, Pair("en", "hi"))._replace(head="underspecified", measure="las.nopunct"),
     }
     encoders = given.encoders or ("bert-base-multilingual-cased", "FacebookAI/xlm-roberta-large")
-    return _study("underspecified@paper", given, encoders, settings, 50 if given.small else 10**9)
+    study = _study("underspecified@paper", given, encoders, settings, 50 if given.small else 10**9)
+    return study.model_copy(update={"measures": (*study.measures, DataSizes())})
 
 
 def _pairs(sources: Sequence[str], codes: Sequence[str]) -> list[Pair]:
@@ -215,6 +221,12 @@ def _study(
             evaluate = tuple(setting.data(code) for code in pair)
             lines = [(source, both), (target, both)] + ([(both, source, target)] if pair in setting.planes else [])
             between += [Interpolation(tasks=line, evaluate=evaluate, sentences=sentences) for line in lines]
+            between += [
+                Interpolation(tasks=line, evaluate=evaluate, sentences=sentences, part=part)
+                for part in PARTS
+                if pair in setting.parts
+                for line in lines[:2]
+            ]
         between += [*_of_few_shots(task, setting), *_of_chance(task, setting)]
         between += _of_seeds(task, setting) if len(given.seeds_to_run) > 1 else []
     return Study(

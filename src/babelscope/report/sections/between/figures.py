@@ -47,7 +47,7 @@ def between_figures(report: Report, between: Between) -> Iterator[Figure]:
             yield Figure("How much chance decides", _SPREAD, _line_chart(spread, "Variance"))
             divided = variances(between, seed_by_seed=True)
             yield Figure("How much chance decides, seed by seed", _DIVIDED, _line_chart(divided, "Variance"))
-    if angles := [row for row in report.rows if row.kind == "angle" and row.part == "all"]:
+    if angles := [row for row in report.rows if row.kind == "angle" and row.models and row.part == "all"]:
         caption = (
             "At the first model (the bilingual one): the angle between the directions to the other two (the source’s "
             "and the target’s), and how many times as far away the source’s is as the target’s."

@@ -10,6 +10,7 @@ from itertools import combinations, pairwise
 from babelscope.core.intervals import Interval, student_t_interval
 from babelscope.core.training import TrainedOn
 from babelscope.report.model import Report, title_of
+from babelscope.report.published import is_published
 from babelscope.report.sections.between.gains import FewShot, SeedMean, few_shots, seed_means
 from babelscope.report.sections.between.lines import DROP, Between, Flatness, Place, compare_flatness, name_of
 from babelscope.report.words import bounded, minus
@@ -63,12 +64,20 @@ def _angles_in_words(report: Report) -> Iterator[str]:
             origin, *single = row.models
             if TrainedOn.read(origin) == TrainedOn(tuple(single)):
                 values[name_of(row)][row.measure].append(row.value)
+    published = {row.measure: row.value for row in report.rows if row.kind == "angle" and is_published(row)}
     for encoder, measured in values.items():
         angle, ratio = student_t_interval(measured["angle"]), student_t_interval(measured["norm ratio"])
         yield (
             f"{encoder}: at the bilingual model, the angle between the directions to the source’s and the target’s "
-            f"models is {bounded(angle)} degrees; the source’s model is {bounded(ratio, digits=2)} times as far away."
+            f"models is {bounded(angle)} degrees; the source’s model is {bounded(ratio, digits=2)} times as far away"
+            f"{_beside(published)}."
         )
+
+
+def _beside(published: Mapping[str, float]) -> str:
+    if not {"angle", "norm ratio"} <= published.keys():
+        return ""
+    return f" (published: around {published['angle']:g} degrees, and near {published['norm ratio']:g})"
 
 
 def _flatter(measured: Sequence[Flatness]) -> Iterator[str]:

@@ -70,7 +70,8 @@ def chance_table(between: Between) -> Table:
     ]  # fmt: skip
     note = (
         "Standard deviation over seeds (the root of the mean variance over tasks and pairs) in percent of the "
-        "bilingual model’s mean score over seeds. Intervals by chi-square; pairs that share the line’s first model count as one."
+        "bilingual model’s mean score over seeds. Intervals by chi-square; pairs that share the line’s first model "
+        "count as one."
     )
     headers = ["Encoder", "From", "Scored on", "α = 0", "95%", "α = 0.5", "95%", "α = 1", "95%", "Tasks and pairs"]
     return Table("How much chance decides, in numbers", headers, lines, note)
