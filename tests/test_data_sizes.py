@@ -16,7 +16,7 @@ from command_line import declaration, transfer
 
 
 def counted(value: int, **labels: object) -> Row:
-    named = {"kind": "data size", "task": "pos", "language": "en", "split": "train", "dataset": "UD_English-EWT"}
+    named = {"kind": "data_sizes", "task": "pos", "language": "en", "split": "train", "dataset": "UD_English-EWT"}
     return Row("examples", value, "examples").labelled(**named | labels)
 
 
@@ -69,7 +69,7 @@ def test_the_published_table_is_shipped_without_an_error_of_copying():
     shipped = {
         (row.task, row.language, row.split): row.value
         for row in published_rows("underspecified")
-        if row.kind == "data size"
+        if row.kind == "data_sizes"
     }
     assert len(shipped) == 4 * 9 * 2
     assert all(shipped["pos", language, split] == shipped["parsing", language, split] for _, language, split in shipped)

@@ -16,6 +16,7 @@ from babelscope.core.row import Row
 from babelscope.core.tasks import TASKS
 from babelscope.engine import run_plan
 from babelscope.engine.progress import study_rows
+from babelscope.engine.recall import recall
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
 from babelscope.measures.interpolation import Surface
@@ -131,6 +132,12 @@ def test_rows_of_an_evaluation_are_the_same_whatever_is_the_main_measure(ran):
     for step in scored:
         names = {row.measure for row in store.rows(step.key)}
         assert names == {"las", "uas", "las.nopunct", "uas.nopunct"}
+
+
+def test_steps_with_another_measure_are_read_back_from_the_store(ran):
+    _, plan, store = ran
+    for key, step in plan.steps.items():
+        assert recall(store, key) == step
 
 
 def test_keys_move_only_where_another_measure_is_asked_for(encoder_folder):

@@ -28,7 +28,7 @@ class DataSizes(Measure):
 class CountExamples(Step):
     """Count the examples of a data set."""
 
-    row_kind: ClassVar[str] = "data size"
+    row_kind: ClassVar[str] = "data_sizes"
 
     data: Dataset
 

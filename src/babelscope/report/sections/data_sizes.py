@@ -22,7 +22,7 @@ class Size(NamedTuple):
     split: str
 
 
-@section("data size", order=110)
+@section("data_sizes", order=110)
 def data_sizes(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
     """A table: the published numbers, and the study's own where it counts them."""
     published, ours = sizes(rows, published=True), sizes(rows, published=False)
