@@ -6,9 +6,17 @@ from pathlib import Path
 import pytest
 from udtools import udeval
 
+from babelscope.core.errors import InputError
 from babelscope.core.examples import DEPREL, UPOS, Multiword, Sentence, Tree, Word
 from babelscope.corpora.conllu import read_conllu, write_conllu
-from babelscope.tasks.attachment import NO_PUNCTUATION, attachment_scores, count_attachments, universal
+from babelscope.tasks.attachment import (
+    ATTACHMENTS,
+    NO_PUNCTUATION,
+    attachment_scores,
+    attachment_shares,
+    count_attachments,
+    universal,
+)
 
 RELATIONS = ("nsubj", "nsubj:pass", "obl", "obl:agent", "punct", "acl:relcl", "acl")
 
@@ -118,6 +126,35 @@ def test_sentences_of_punctuation_alone_do_not_count_without_it():
     trees = [Tree([0, 1], ["root", "punct"]), Tree([word.head for word in GOLD], [word.deprel for word in GOLD])]
     assert [score.measure for score in attachment_scores([dots], trees[:1])] == ["las", "uas"]
     assert [score.value for score in attachment_scores([dots, GOLD], trees)] == [1.0] * 4
+
+
+def slow_share(measure, gold, trees):
+    """Word by word."""
+    right = words = 0
+    for sentence, (heads, deprels) in zip(gold, trees, strict=True):
+        for word, head, deprel in zip(sentence, heads, deprels, strict=True):
+            if measure.endswith(".nopunct") and word.upos in ("PUNCT", "SYM"):
+                continue
+            alike = measure.startswith("uas") or deprel.split(":")[0] == word.deprel.split(":")[0]
+            words, right = words + 1, right + (head == word.head and alike)
+    return right / words
+
+
+def test_shares_are_those_counted_word_by_word_and_those_of_an_evaluation():
+    chance = random.Random(1)
+    for _ in range(100):
+        gold = [random_sentence(number, chance).words for number in range(4)]
+        trees = [damaged(words, chance, 0.4) for words in gold]
+        found = attachment_shares(tuple(ATTACHMENTS), gold, trees)
+        assert found == {measure: slow_share(measure, gold, trees) for measure in ATTACHMENTS}
+        assert found == {score.measure: score.value for score in attachment_scores(gold, trees)}
+
+
+def test_sentences_without_a_word_that_counts_are_refused():
+    dots, tree = (Word(".", "PUNCT", 0, "root"),), Tree([0], ["root"])
+    assert attachment_shares(["las"], [dots], [tree]) == {"las": 1}
+    with pytest.raises(InputError, match=r"those of 1 sentences: all .* PUNCT and SYM, which las\.nopunct leaves out"):
+        attachment_shares(["las.nopunct"], [dots], [tree])
 
 
 def test_trees_must_be_over_the_same_words():

@@ -10,8 +10,9 @@ from scipy.stats import t
 
 from babelscope.report.sections.between.findings import between_findings
 from babelscope.report.sections.between.gains import seed_means
-from babelscope.report.sections.between.line_tables import line_table, rise_table
+from babelscope.report.sections.between.line_tables import chance_table, line_table, rise_table
 from babelscope.report.sections.between.lines import DROP, Between, Place, compare_flatness
+from babelscope.report.sections.between.variances import variances
 from between_rows import ALPHAS, SEEDS, TARGETS, lines, report, row, score, seeded
 
 
@@ -29,7 +30,7 @@ def normalised(origin_is: str, role: str, alpha: float) -> list[list[float]]:
 @pytest.mark.parametrize("origin", ["source", "target"])
 @pytest.mark.parametrize("role", ["source", "target"])
 @pytest.mark.parametrize("alpha", ALPHAS)
-def test_means_and_variances_are_those_of_scores_divided_by_the_bilingual_models(origin, role, alpha):
+def test_means_are_those_of_scores_divided_by_the_bilingual_models(origin, role, alpha):
     between = Between.of(report(*lines()))
     found = between.means()[Place("one", origin, role, alpha)]
     pairs = normalised(origin, role, alpha)
@@ -40,8 +41,6 @@ def test_means_and_variances_are_those_of_scores_divided_by_the_bilingual_models
     else:
         half = t.ppf(0.975, 5) * (variance(values) / 6) ** 0.5
         assert found.high - found.low == pytest.approx(2 * half, rel=1e-9, abs=1e-12)
-    spread = between.variances()[Place("one", origin, role, alpha)]
-    assert spread.n == 2 and spread.mean == pytest.approx(fmean(map(variance, pairs)), rel=1e-9, abs=1e-18)
 
 
 def test_only_lines_to_models_of_both_languages_count():
@@ -94,19 +93,44 @@ def test_a_part_alone_is_not_taken_for_the_whole_model():
     ]
     alone, both = (Between.of(report(*rows)) for rows in (parts, [*parts, *lines()]))
     whole = Between.of(report(*lines()))
-    assert both.means() == whole.means() | alone.means()
-    assert {one.encoder for one in both.flatness()} == {"one", "one, head alone"}
+    assert {place: mean for place, mean in both.means().items() if place.encoder == "one"} == whole.means()
+    assert both.flatness() == whole.flatness()  # it is around the bilingual model, where no part alone gets
     (mean,) = seed_means(report(*parts), alone)
     assert mean.encoder == "one, head alone" and mean.targets.mean == pytest.approx(0.05)
+
+
+def test_a_part_alone_is_divided_by_the_whole_bilingual_model():
+    heads = [replace(one, part="head", value=one.value / 2) for one in lines()]
+    means = Between.of(report(*lines(), *heads)).means()
+    for place, mean in means.items():
+        if place.encoder == "one":
+            assert means[place._replace(encoder="one, head alone")].mean == pytest.approx(mean.mean / 2)
+    whole = report(*lines(), *heads)
+    text = "\n".join(between_findings(whole, Between.of(whole)))
+    assert "one, head alone: from the source’s model to the bilingual one" in text
+    assert "of the bilingual model’s to 50.0%" in text and "of the bilingual model’s to 100%" in text
 
 
 def test_the_table_of_the_rise_holds_the_means_and_the_largest_fall():
     table = rise_table(Between.of(report(*lines())))
     (line,) = [line for line in table.lines if [cell.text for cell in line[2:4]] == ["the source’s model", "target"]]
     means = [100 * fmean(value for pair in normalised("source", "target", alpha) for value in pair) for alpha in ALPHAS]
-    numbers = [line[place].number for place in (4, 6, 7, 8)]
-    assert numbers == pytest.approx([means[1], means[2], means[1], 100])
-    assert line[9].number == 0
+    numbers = [line[place].number for place in (4, 6, 7, 8, 9)]
+    assert numbers == pytest.approx([means[1], means[2], 100, means[1], 100])
+    assert line[10].number == 0
+
+
+def test_the_table_of_chance_holds_the_roots_of_the_variances():
+    between = Between.of(report(*lines()))
+    table = chance_table(between)
+    (line,) = [line for line in table.lines if [cell.text for cell in line[1:3]] == ["the source’s model", "target"]]
+    for alpha, cell in ((0.0, 3), (0.5, 5), (1.0, 7)):
+        spread = variances(between)[Place("one", "source", "target", alpha)]
+        assert line[cell].number == pytest.approx(100 * spread.mean**0.5, abs=1e-12)
+        assert (line[cell + 1].number is None) == (spread.low is None)
+        if spread.low is not None:
+            assert line[cell + 1].number == pytest.approx(100 * spread.low**0.5)
+    assert line[9].number == 2
 
 
 def test_a_fall_on_the_way_is_told():
@@ -116,7 +140,7 @@ def test_a_fall_on_the_way_is_told():
     ]
     whole = report(*rows)
     between = Between.of(whole)
-    assert rise_table(between).lines[0][9].number == pytest.approx(2.5)
+    assert rise_table(between).lines[0][10].number == pytest.approx(2.5)
     assert "falls by 2.5 points at most" in "\n".join(between_findings(whole, between))
 
 
@@ -128,7 +152,7 @@ def test_a_fall_is_one_of_lines_that_have_both_places():
         for alpha, value in curve.items()
     ]
     table = rise_table(Between.of(report(*rows)))
-    assert table.lines[0][9].number == 0
+    assert table.lines[0][10].number == 0
 
 
 def test_runs_are_counted_by_language():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from babelscope.report.files import write_figures
@@ -10,6 +12,7 @@ from babelscope.report.sections.between.figures import between_figures
 from babelscope.report.sections.between.findings import between_findings
 from babelscope.report.sections.between.lines import Between
 from babelscope.report.sections.between.tables import between_tables
+from babelscope.studies import published_rows
 from between_rows import SEEDS, TARGETS, along, angle_rows, few, lines, plane, report, row, seeded
 
 
@@ -19,6 +22,16 @@ def test_the_bands_close_where_the_score_is_what_all_are_divided_by():
     (records,) = first["datasets"].values()
     ends = {one["alpha"]: (one["low"], one["high"]) for one in records}
     assert ends.pop(1.0) == (1, 1) and all(low < high for low, high in ends.values())
+
+
+def test_the_raw_variance_stays_open_at_the_end_and_the_divided_one_falls_to_zero():
+    made = report(*lines(), *(replace(one, encoder="two", value=one.value + 0.01 * one.seed) for one in lines()))
+    raw, divided = (figure for figure in between_figures(made, Between.of(made)) if "chance" in figure.title)
+    records = [next(iter(figure.chart.to_dict()["datasets"].values())) for figure in (raw, divided)]
+    ends = [[one for one in each if one["alpha"] == 1 and one["encoder"] == "two"] for each in records]
+    assert all(0 < one["low"] < one["mean"] < one["high"] for one in ends[0])
+    assert all(one["mean"] == 0 for one in ends[1])
+    assert "chi-square" in raw.caption and "biased" in divided.caption
 
 
 @pytest.mark.parametrize(
@@ -48,7 +61,7 @@ def test_the_page_shows_all_of_it_and_says_it_in_words():
     ]  # fmt: skip
     whole = report(*rows)
     between = Between.of(whole)
-    assert len(list(between_figures(whole, between))) == 5 and len(between_tables(whole, between)) == 7
+    assert len(list(between_figures(whole, between))) == 6 and len(between_tables(whole, between)) == 8
     text = "\n".join(between_findings(whole, between))
     assert "models is 51.0 [48.5, 53.5] degrees" in text
     assert "On the target, two is flatter" in text
@@ -85,7 +98,8 @@ def test_its_charts_are_files_beside_those_of_scores(tmp_path):
     files = write_figures(report(*lines(), *plane(0), *angle_rows()), tmp_path / "lines.svg")
     assert [one.name for one in files] == [
         "lines-from-one-language-to-two.svg", "lines-from-one-language-to-two-part-of-speech-tagging.svg",
-        "lines-how-much-chance-decides.svg", "lines-angle-and-ratio-of-norms.svg",
+        "lines-how-much-chance-decides.svg", "lines-how-much-chance-decides-seed-by-seed.svg",
+        "lines-angle-and-ratio-of-norms.svg",
         "lines-plane-from-qaa-qab-to-qaa-and-qab-part-of-speech-tagging-one.svg",
     ]  # fmt: skip
     assert all(one.read_text().startswith("<svg") for one in files)
@@ -104,3 +118,28 @@ def test_there_is_no_chart_where_nothing_can_be_divided_by(models):
 
 def test_other_studies_have_no_such_section():
     assert "Interpolated models" not in render(report(row("accuracy", 0.5, split="test", language="qaa", seed=0)))
+
+
+def test_published_angles_stand_beside_ours():
+    published = published_rows("underspecified@world")
+    whole = report(*angle_rows(), *published)
+    (table,) = [one for one in between_tables(whole, Between.of(whole)) if one.title.startswith("Angle")]
+    ours, theirs = ([cell.text for cell in line] for line in table.lines)
+    assert ours[:3] == ["one", "all", "51.0"] and ours[-1] == "3"
+    assert theirs == ["published: mBERT and XLM-R", "all", "55.0", "", "1.00", "", "", "", ""]
+    (chart,) = (figure.chart.to_dict() for figure in between_figures(whole, Between.of(whole)))
+    assert {one["encoder"] for each in chart["datasets"].values() for one in each} == {"one"}
+    text = "\n".join(between_findings(whole, Between.of(whole)))
+    assert "1.00 times as far away (published: around 55 degrees, and near 1)." in text
+    page = render(report(*published))
+    assert "Further results" not in page and "Angle and ratio of norms, by part" in page
+
+
+def test_parts_stand_in_the_order_of_the_layers():
+    rows = [
+        one.labelled(part=part, layer=layer)
+        for part, layer in (("layer 10", 10), ("layer 2", 2), ("ffn", None), ("all", None), ("attention", None))
+        for one in angle_rows()
+    ]
+    (table,) = between_tables(whole := report(*rows), Between.of(whole))
+    assert [line[1].text for line in table.lines] == ["all", "ffn", "attention", "layer 2", "layer 10"]

@@ -66,6 +66,16 @@ def test_scores_are_those_of_an_evaluation(task, models):
         assert found[name] == pytest.approx(scores[name], rel=1e-12, abs=1e-12), name
 
 
+def test_a_task_with_another_main_measure_is_measured_by_that_too(models, encoder_folder):
+    task = TASKS["parsing"].scored_by("las.nopunct")
+    model = task_model(load_encoder(encoder_folder), Design(task))
+    model.module.load_state_dict(models["parsing"].module.state_dict())
+    found = measured(model, examples("parsing"))()
+    scores = {score.measure: score.value for score in models["parsing"].scores(examples("parsing"))}
+    assert list(found) == ["las.nopunct", "las", "uas", "loss"]
+    assert all(found[name] == pytest.approx(scores[name], rel=1e-12) for name in task.measures)
+
+
 @pytest.mark.parametrize("task", [task for task in TASK_NAMES if task != "mlm"])
 def test_the_loss_is_that_of_training_example_by_example(task, models):
     model, data = models[task], examples(task, 15)

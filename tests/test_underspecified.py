@@ -15,6 +15,7 @@ from babelscope.encoders.blend import moved, random_direction
 from babelscope.engine import run_plan
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
+from babelscope.measures.data_sizes import DataSizes
 from babelscope.measures.interpolation import Interpolation, Surface
 from babelscope.steps import Tune
 from babelscope.steps.plan import Plan
@@ -40,7 +41,18 @@ def test_the_published_setting_is_576_tunings():
     }
     assert len(pairs) == 15 and ("xnli:ar", "xnli:en") not in pairs
     assert sum(len(one.tasks) == 3 for one in between(study)) == 4
-    assert sum(len(one.tasks) == 2 for one in between(study)) == 4 * 15 * 2
+    whole = [one for one in between(study) if one.part == "all"]
+    assert sum(len(one.tasks) == 2 for one in whole) == 4 * 15 * 2
+
+
+def test_the_published_setting_moves_the_encoder_and_the_head_alone_where_a_plane_is_drawn():
+    study = find_study("underspecified@paper", {})
+    planes = [one for one in between(study) if len(one.tasks) == 3]
+    alone = {(one.part, one.tasks) for one in between(study) if one.part != "all"}
+    lines = [(start, both) for both, *ends in (one.tasks for one in planes) for start in ends]
+    assert alone == {(part, line) for part in ("encoder", "head") for line in lines}
+    assert len(alone) == 4 * 2 * 2
+    assert sum(isinstance(one, DataSizes) for one in study.measures) == 1
 
 
 def test_the_world_has_all_pairs_of_two_sources_on_four_tasks():

@@ -96,7 +96,7 @@ MEASURES = {
     ),
     "perplexity": Measure("perplexity", "exp of the mean loss on fixed masked tokens", "", "lower", main=True),
     "uas": Measure("UAS", "share of words with the gold head"),
-    "las.nopunct": Measure("LAS without punctuation", "LAS without words tagged PUNCT or SYM"),
+    "las.nopunct": Measure("LAS without punctuation", "LAS without words tagged PUNCT or SYM", main=True),
     "uas.nopunct": Measure("UAS without punctuation", "UAS without words tagged PUNCT or SYM"),
     "precision": Measure("precision", "share of the predicted entities that are right"),
     "recall": Measure("recall", "share of the gold entities that are found"),

@@ -67,6 +67,16 @@ class Task(Declaration):
         """Whether its texts are pairs of sentences."""
         return len(self.texts) > 1
 
+    def scored_by(self, measure: str) -> Task:
+        """The same task with another main measure; those that it had stand after it.
+
+        It has no title then, which would count in keys; its name stays.
+        """
+        if measure == self.measures[0]:
+            return self
+        others = (other for other in self.measures if other != measure)
+        return self.model_copy(update={"measures": (measure, *others), "title": ""})
+
     def __str__(self) -> str:
         return self.name
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import SerializeAsAny
 
@@ -66,13 +66,14 @@ class Angle(Step):
         model = self.models[0].model(workspace)
         origin, first, second = (tuned.weights(workspace) for tuned in self.models)
         groups = _groups(model, self.models[0].encoder.build(workspace))
-        moving = {name: names for name, names in groups.items() if _moves(names, origin, first, second)}
+        moving = {group: names for group, names in groups.items() if _moves(names, origin, first, second)}
+        measured = turns(origin, first, second, {group.part: names for group, names in moving.items()})
         rows = []
-        for group, turn in turns(origin, first, second, moving).items():
-            layer = int(group.removeprefix("layer ")) if group.startswith("layer ") else None
+        for group in moving:
+            turn = measured[group.part]
             numbers = {"norm to first": turn.first, "norm to second": turn.second, "norm ratio": turn.ratio}
-            rows += [Row(name, value, part=group, layer=layer) for name, value in numbers.items()]
-            rows.append(Row("angle", turn.angle, "degrees", part=group, layer=layer))
+            rows += [Row(name, value, part=group.part, layer=group.layer) for name, value in numbers.items()]
+            rows.append(Row("angle", turn.angle, "degrees", part=group.part, layer=group.layer))
         workspace.write_rows(row.labelled(**self.labels) for row in rows)
 
 
@@ -81,14 +82,25 @@ def _moves(names: Sequence[str], origin: Mapping[str, Tensor], *others: Mapping[
     return all(any(not other[name].equal(origin[name]) for name in names) for other in others)
 
 
-def _groups(model: TaskModel, encoder: Encoder) -> dict[str, list[str]]:
+class Group(NamedTuple):
+    """Weights that are measured together."""
+
+    part: str
+    """What rows call them."""
+    layer: int | None = None
+    """Counted from 1, where they are those of a layer."""
+
+
+def _groups(model: TaskModel, encoder: Encoder) -> dict[Group, list[str]]:
     """The names of weights: all of them, those of each layer, and those of each component through all layers."""
-    groups: dict[str, list[str]] = {"all": []}
+    groups: dict[Group, list[str]] = {Group("all"): []}
     for name, _ in model.module.named_parameters():
         place = _place(name, encoder)
-        parts = ["all", place.part, *(() if place.layer is None else (f"layer {place.layer + 1}",))]
-        for part in parts:
-            groups.setdefault(part, []).append(name)
+        mine = [Group("all"), Group(place.part)]
+        if place.layer is not None:
+            mine.append(Group(f"layer {place.layer + 1}", place.layer + 1))
+        for group in mine:
+            groups.setdefault(group, []).append(name)
     return groups
 
 

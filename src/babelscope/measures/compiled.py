@@ -32,6 +32,10 @@ class TrainedTask(Protocol):
         """What it is trained on."""
 
     @property
+    def dev(self) -> tuple[Dataset, ...]:
+        """What selects its best step."""
+
+    @property
     def test(self) -> tuple[Dataset, ...]:
         """What it is scored on."""
 

@@ -64,6 +64,7 @@ def report_of(
             if not isinstance(encoder, str)
         },
         outcomes=outcomes,
+        main={task.name: task.measures[0] for task in map(study.task, study.tasks)},
         schedules=_read(parse_schedule, (row.schedule for row in published))
         | {schedule.name: schedule for schedule in study.schedules if schedule},
     )

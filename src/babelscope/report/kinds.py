@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from babelscope.core.row import Row
 from babelscope.core.scores import MEASURES
 from babelscope.core.tasks import TASKS
@@ -10,15 +12,20 @@ SCORES = {name: measure for name, measure in MEASURES.items() if measure.main}
 """Measures of a test split that get findings, a figure and a table, where they are the main one of their task."""
 
 COMPANIONS = (
-    "uas", "las.nopunct", "uas.nopunct", "precision", "recall", "accuracy", "spearman", "coverage", "unknown", "words",
-    "examples",
+    "las", "uas", "las.nopunct", "uas.nopunct", "precision", "recall", "accuracy", "spearman", "coverage", "unknown",
+    "words", "examples",
 )  # fmt: skip
 """Measures shown beside a score of the same run, in this order."""
 
+Main = Mapping[str, str]
+"""Task -> what a study scores it by, where it says so (`Report.main`); else it is the first of the task's measures."""
+AS_USUAL: Main = {}
 
-def main_measure(row: Row) -> str:
-    """What the row's task is scored by; of a task that is not in the table, the row's own measure."""
-    return TASKS[row.task].measures[0] if row.task in TASKS else row.measure
+
+def main_measure(row: Row, main: Main = AS_USUAL) -> str:
+    """What the row's task is scored by; of a task that is nowhere, the row's own measure."""
+    task = row.task or ""
+    return main.get(task) or (TASKS[task].measures[0] if task in TASKS else row.measure)
 
 
 def rises(task: str) -> bool:
@@ -26,12 +33,12 @@ def rises(task: str) -> bool:
     return task not in TASKS or SCORES[TASKS[task].measures[0]].sign > 0
 
 
-def is_score(row: Row) -> bool:
+def is_score(row: Row, main: Main = AS_USUAL) -> bool:
     """Whether the row is a run's result on a test split, in its task's main measure."""
     of_test = row.kind == "score" and row.split == "test" and row.language is not None
-    return of_test and row.measure in SCORES and row.measure == main_measure(row)
+    return of_test and row.measure in SCORES and row.measure == main_measure(row, main)
 
 
-def is_companion(row: Row) -> bool:
+def is_companion(row: Row, main: Main = AS_USUAL) -> bool:
     """Whether the row stands beside a score: its coverage, its number of words, its score in another measure."""
-    return row.kind == "score" and row.split == "test" and row.measure in COMPANIONS and not is_score(row)
+    return row.kind == "score" and row.split == "test" and row.measure in COMPANIONS and not is_score(row, main)

@@ -14,7 +14,7 @@ from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.core.samples import Outcomes, Samples, nothing_kept
 from babelscope.core.tasks import TASKS
-from babelscope.report.kinds import COMPANIONS, SCORES, is_companion, is_score
+from babelscope.report.kinds import COMPANIONS, SCORES, Main, is_companion, is_score
 from babelscope.surgery import Operation
 from babelscope.surgery.operations.reinit import Reinit
 from babelscope.tuning.schedule import Schedule
@@ -62,6 +62,8 @@ class Report:
     """Encoders that the study makes -> from scratch, or adapted from another, in the words of `study.verdicts`."""
     outcomes: Outcomes = nothing_kept
     """What the evaluation that wrote a row kept of every sentence, by the row's key."""
+    main: Main = field(default_factory=dict)
+    """Task -> the measure that the study scores it by; of other tasks it is the first."""
 
     @cached_property
     def untrained(self) -> set[str]:
@@ -84,7 +86,9 @@ class Report:
     @cached_property
     def conditions(self) -> list[str]:
         """Every condition once, in the order of the page: with seeds, baselines, then those without test scores."""
-        rows = sorted(self.rows, key=lambda row: (not is_score(row), row.seed is None, row.surgery is not None))
+        rows = sorted(
+            self.rows, key=lambda row: (not is_score(row, self.main), row.seed is None, row.surgery is not None)
+        )
         return list(dict.fromkeys(self.condition(row) for row in rows))
 
     def place(self, row: Row) -> str:
@@ -106,15 +110,15 @@ class Report:
     @cached_property
     def _datasets(self) -> Mapping[str | None, set[str]]:
         datasets: dict[str | None, set[str]] = defaultdict(set)
-        for row in filter(is_score, self.rows):
-            if row.dataset:
+        for row in self.rows:
+            if row.dataset and is_score(row, self.main):
                 datasets[row.language].add(row.dataset)
         return datasets
 
     @cached_property
     def _varying(self) -> list[str]:
         """Trainings tell before they are tested, so that the curves of an unfinished study are not taken for one."""
-        trained = [row for row in self.rows if is_score(row) or row.kind in ("curve", "probe")]
+        trained = [row for row in self.rows if is_score(row, self.main) or row.kind in ("curve", "probe")]
         # Of a model that was tuned, no schedule is one as well: everything is trained.
         tuned = [row for row in trained if row.schedule or (row.seed is not None and row.train_languages)]
         varied: dict[str, set[Any]] = {
@@ -197,9 +201,9 @@ def _scores(report: Report) -> list[Score]:
     beside: dict[tuple[str, ...], list[Row]] = defaultdict(list)
     for row in report.rows:
         key = (row.task or "", report.condition(row), report.place(row))
-        if is_score(row):
+        if is_score(row, report.main):
             groups[row.measure, *key].append(row)
-        elif is_companion(row):
+        elif is_companion(row, report.main):
             beside[key].append(row)
     scores = [_score(report, rows, beside[key[1:]]) for key, rows in groups.items()]
     known = {code: position for position, code in enumerate(report.labels)}

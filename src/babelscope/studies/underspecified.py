@@ -5,7 +5,7 @@ Wu, Van Durme and Dredze (2022), Zero-shot Cross-lingual Transfer is Under-speci
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from pydantic import PositiveInt
@@ -13,7 +13,17 @@ from pydantic import PositiveInt
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.shape import Shape
 from babelscope.measures.angle import Angles
+from babelscope.measures.data_sizes import DataSizes
 from babelscope.measures.interpolation import Interpolation
+from babelscope.studies.interpolated import (
+    Pair,
+    Setting,
+    of_chance,
+    of_few_shots,
+    of_pairs,
+    of_seeds,
+    transfers,
+)
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.study.encoders import DeclaredEncoder, Pretraining
@@ -25,9 +35,6 @@ QUESTION = (
     "of both languages change on the way? Where the source's stays and the target's does not, nothing in the source's "
     "data says where on the line to stop, so chance does. How flat is it, and what helps?"
 )
-SHOTS = (20, 100)
-"""How many examples of the target there are; half of them are trained on where the other half chooses the point."""
-FEW_SHOT_ALPHAS = tuple(tenth / 10 for tenth in range(16))
 
 
 class Learning(NamedTuple):
@@ -67,30 +74,6 @@ class Parameters(DeviceParameters):
     """Of the smaller encoder's pre-training in the world; default: 15,000, or 2,000 if small."""
 
 
-class Pair(NamedTuple):
-    """A language that is tuned on, and one that is to gain from it."""
-
-    source: str
-    target: str
-
-
-class Setting(NamedTuple):
-    """One task of the study."""
-
-    data: Callable[[str], str]
-    """From a language's code to its data set."""
-    pairs: Sequence[Pair]
-    sizes: Sizes
-    tuning: Tuning
-    source_examples: int | None = None
-    """Training examples of a source, if not as many as of other languages."""
-    planes: Sequence[Pair] = ()
-    """Of the pairs: those whose plane is drawn."""
-    few_shot: Sequence[Pair] = ()
-    """Of the pairs: those that are also trained on few examples of the target."""
-    head: str | None = None
-
-
 def world(given: Parameters) -> Study:
     """Two encoders of different size, two sources, four tasks; the pairs of the paper with the world's languages."""
     codes = ("qaa", "qac", "qae") if given.small else tuple(FAMILY)
@@ -122,7 +105,7 @@ def _in_world(
     tuning = Tuning(
         epochs=epochs, learning_rate=learning_rate, warmup=warmup, tokens_per_batch=256, batches="one-language"
     )
-    return Setting("world:{}".format, pairs, sizes, tuning, source, planes, few_shot)
+    return Setting("world:{}".format, pairs, sizes, tuning, source, planes, few_shot=few_shot)
 
 
 def _smaller(given: Parameters) -> Pretraining:
@@ -180,17 +163,18 @@ def paper(given: Parameters) -> Study:
     codes = tuple(PAPER_TREEBANKS)
     pairs = _pairs(("en", "ar"), codes)
 
-    def setting(data: Callable[[str], str], plane: Pair, head: str | None = None) -> Setting:
-        return Setting(data, pairs, everything, tuning, planes=(plane,), head=head)
+    def setting(data: Callable[[str], str], plane: Pair) -> Setting:
+        return Setting(data, pairs, everything, tuning, planes=(plane,), parts=(plane,))
 
     settings = {
         "xnli": setting("xnli:{}".format, Pair("ar", "zh")),
         "ner": setting("wikiann:{}".format, Pair("en", "ru")),
         "pos": setting(_treebank, Pair("ar", "de")),
-        "parsing": setting(_treebank, Pair("en", "hi"), head="underspecified"),
+        "parsing": setting(_treebank, Pair("en", "hi"))._replace(head="underspecified", measure="las.nopunct"),
     }
     encoders = given.encoders or ("bert-base-multilingual-cased", "FacebookAI/xlm-roberta-large")
-    return _study("underspecified@paper", given, encoders, settings, 50 if given.small else 10**9)
+    study = _study("underspecified@paper", given, encoders, settings, 50 if given.small else 10**9)
+    return study.model_copy(update={"measures": (*study.measures, DataSizes())})
 
 
 def _pairs(sources: Sequence[str], codes: Sequence[str]) -> list[Pair]:
@@ -206,84 +190,15 @@ def _study(
     between: list[Interpolation] = []
     angles: list[Angles] = []
     for task, setting in settings.items():
-        tasks |= _transfers(task, setting)
-        for pair in setting.pairs:
-            source, target, both = _names(task, pair)
-            angles.append(Angles(tasks=(both, source, target)))
-            evaluate = tuple(setting.data(code) for code in pair)
-            lines = [(source, both), (target, both)] + ([(both, source, target)] if pair in setting.planes else [])
-            between += [Interpolation(tasks=line, evaluate=evaluate, sentences=sentences) for line in lines]
-        between += [*_of_few_shots(task, setting), *_of_chance(task, setting)]
-        between += _of_seeds(task, setting) if len(given.seeds_to_run) > 1 else []
+        tasks |= transfers(task, setting)
+        lines, own_angles = of_pairs(task, setting, sentences)
+        angles += own_angles
+        between += [*lines, *of_few_shots(task, setting), *of_chance(task, setting)]
+        between += of_seeds(task, setting) if len(given.seeds_to_run) > 1 else []
     return Study(
         name=name, question=QUESTION, encoders=tuple(encoders), tasks=tasks, seeds=given.seeds_to_run,
         measures=(*between, *angles),
     )  # fmt: skip
-
-
-def _names(task: str, pair: Pair) -> tuple[str, str, str]:
-    """Of the transfers: source alone, target alone, both."""
-    return f"{task}-{pair.source}", f"{task}-{pair.target}", f"{task}-{pair.source}-{pair.target}"
-
-
-def _transfers(task: str, setting: Setting) -> dict[str, Transfer]:
-    """Every language alone, every pair, and the pairs with few examples of the target."""
-
-    sources = {pair.source for pair in setting.pairs}
-    more, others = setting.source_examples, setting.sizes.train
-
-    def transfer(*codes: str, evaluate: Sequence[str], shots: int | None = None) -> Transfer:
-        train = tuple(more if code in sources else others for code in codes) if more else others
-        sizes = setting.sizes.model_copy(update={"train": train})
-        return Transfer.model_validate(
-            {
-                "task": task, "head": setting.head, "train": [setting.data(code) for code in codes],
-                "evaluate": [setting.data(code) for code in evaluate], "sizes": sizes, "tuning": setting.tuning,
-                "shots": shots,
-            }
-        )  # fmt: skip
-
-    alone = dict.fromkeys(code for pair in setting.pairs for code in pair)
-    targets = {code: [pair.target for pair in setting.pairs if pair.source == code] for code in alone}
-    transfers = {f"{task}-{code}": transfer(code, evaluate=[code, *targets[code]]) for code in alone}
-    transfers |= {_names(task, pair)[2]: transfer(*pair, evaluate=pair) for pair in setting.pairs}
-    for pair, shots in _few_shots(setting):
-        transfers[f"{_names(task, pair)[2]}-{shots}"] = transfer(*pair, evaluate=pair[1:], shots=shots)
-    return transfers
-
-
-def _few_shots(setting: Setting) -> Iterator[tuple[Pair, int]]:
-    """Pairs and numbers of examples of the target to train on: all of them, and the half of them."""
-    for pair in setting.few_shot:
-        yield from ((pair, count) for count in sorted({n for shots in SHOTS for n in (shots, shots // 2)}))
-
-
-def _of_few_shots(task: str, setting: Setting) -> Iterator[Interpolation]:
-    """From the source's model to that of half the examples: the other half chooses the point, the test set judges."""
-    for pair in setting.few_shot:
-        source, _, both = _names(task, pair)
-        for half in (shots // 2 for shots in SHOTS):
-            line = {"tasks": (source, f"{both}-{half}"), "evaluate": (setting.data(pair.target),)}
-            given = {"alphas": FEW_SHOT_ALPHAS} | line
-            yield Interpolation.model_validate(given | {"split": "dev", "sentences": half})
-            yield Interpolation.model_validate(given | {"split": "test", "sentences": setting.sizes.test})
-
-
-def _of_chance(task: str, setting: Setting) -> Iterator[Interpolation]:
-    """A random direction from every source's models: how flat it is where training did not lead."""
-    for source in dict.fromkeys(pair.source for pair in setting.pairs):
-        sentences = min(setting.sizes.dev, 100)
-        yield Interpolation(
-            tasks=(f"{task}-{source}",), random=1, evaluate=(setting.data(source),), sentences=sentences
-        )
-
-
-def _of_seeds(task: str, setting: Setting) -> Iterator[Interpolation]:
-    """The models of every source, from seed to seed."""
-    for source in dict.fromkeys(pair.source for pair in setting.pairs):
-        targets = [pair.target for pair in setting.pairs if pair.source == source]
-        evaluate = tuple(setting.data(code) for code in (source, *targets))
-        yield Interpolation(tasks=(f"{task}-{source}",), evaluate=evaluate, split="test", sentences=setting.sizes.test)
 
 
 PROFILES = {"world": world, "real": real, "paper": paper}

@@ -78,6 +78,10 @@ class Transfer(Declaration):
     """Of a task of one's own on tables: the column of the text, or the two columns of pairs of sentences."""
     scale: tuple[FiniteFloat, FiniteFloat] | None = None
     """Of a regression of one's own: the lowest and the highest number; None: 0 and 1."""
+    measure: str | None = None
+    """Which of the task's measures selects the best step on the dev sets and is its score on the page, such as
+    `las.nopunct` of parsing (None: the one that `babelscope list tasks` names first). It is the same for all transfers
+    of one task."""
     train: tuple[str, ...] = Field(min_length=1)
     """Training sets, taken together; their dev splits select the best step, by the mean over them."""
     evaluate: tuple[str, ...] = Field(min_length=1)
@@ -132,6 +136,7 @@ def check_transfers(tasks: Mapping[str, Transfer]) -> None:
         if transfer.entity_types and kind.reads != ENTITIES:
             raise ValueError(f"{name}: entity_types are for ner; leave them out")
     _check_told_apart(tasks)
+    _check_scored_alike(tasks)
 
 
 def declared_task(name: str, tasks: Mapping[str, Transfer]) -> Task:
@@ -144,7 +149,7 @@ def declared_task(name: str, tasks: Mapping[str, Transfer]) -> Task:
     transfer = tasks[name]
     asked, given = transfer.task or name, transfer.of_ones_own
     if asked not in TASKS and asked in TaskKind.kinds:
-        return _declared(name, asked, transfer)
+        return _scored_by(transfer.measure, _declared(name, asked, transfer))
     other = tasks[asked] if asked in tasks and asked != name else None
     is_another = asked not in TASKS and other is not None and other.task in TaskKind.kinds
     if not (is_another or asked in TASKS):
@@ -155,7 +160,16 @@ def declared_task(name: str, tasks: Mapping[str, Transfer]) -> Task:
         )
     if given:
         raise InputError(f"{given[0]} is said where a task of one's own is declared, and {asked} is: leave it out")
-    return declared_task(asked, tasks) if is_another else TASKS[asked]
+    return _scored_by(transfer.measure, declared_task(asked, tasks) if is_another else TASKS[asked])
+
+
+def _scored_by(measure: str | None, task: Task) -> Task:
+    if measure is None:
+        return task
+    allowed = kind_of(task).main_measures(task)
+    if measure not in allowed:
+        raise InputError(f"the measure of {task} cannot be {measure!r}; allowed: {', '.join(allowed)}")
+    return task.scored_by(measure)
 
 
 def _declared(name: str, kind: str, transfer: Transfer) -> Task:
@@ -180,6 +194,19 @@ def _check_told_apart(tasks: Mapping[str, Transfer]) -> None:
         if share and trained[0] == trained[1] and plain[0] != plain[1]:
             train = ", ".join(transfer.train)
             raise ValueError(f"{trained[0][0]} is trained in two ways on {train}; rows could not tell the two apart")
+
+
+def _check_scored_alike(tasks: Mapping[str, Transfer]) -> None:
+    """Whether a task has one main measure in the study: charts and means are of one."""
+    first: dict[str, tuple[str, str]] = {}
+    for name in tasks:
+        task = declared_task(name, tasks)
+        other, measure = first.setdefault(task.name, (name, task.measures[0]))
+        if task.measures[0] != measure:
+            raise ValueError(
+                f"{other} is scored by {measure} and {name} by {task.measures[0]}, but both are {task}: give all "
+                "transfers of a task the same measure"
+            )
 
 
 _MAY_DIFFER = dict.fromkeys(("evaluate", "encoders", "baselines"), ()) | dict.fromkeys(("task", *OF_ONES_OWN))

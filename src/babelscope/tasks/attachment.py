@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from babelscope.core.errors import InputError
 from babelscope.core.examples import Tree, Word
 from babelscope.tasks.task import Score, ratio_score
 
@@ -55,6 +56,33 @@ def count_attachments(
                 attached = word.head == head
                 row += (1, attached, attached and universal(word.deprel) == universal(deprel))
     return Attachment(*counts.T)
+
+
+ATTACHMENTS = {
+    "las": ("labelled", ()), "uas": ("heads", ()),
+    "las.nopunct": ("labelled", NO_PUNCTUATION), "uas.nopunct": ("heads", NO_PUNCTUATION),
+}  # fmt: skip
+"""Measure -> which words are right, and the parts of speech that do not count."""
+
+
+def attachment_shares(
+    measures: Sequence[str], gold: Sequence[Sequence[Word]], predicted: Sequence[Tree]
+) -> dict[str, float]:
+    """Measures by name, without intervals.
+
+    Raises:
+        InputError: no word counts.
+    """
+    shares = {}
+    for measure in measures:
+        right, leave_out = ATTACHMENTS[measure]
+        counted = count_attachments(gold, predicted, leave_out)
+        if not counted.words.any():
+            kinds = " and ".join(leave_out)
+            without = f": all of them are tagged {kinds}, which {measure} leaves out" if leave_out else ""
+            raise InputError(f"no word to score among those of {len(gold)} sentences{without}; give other data")
+        shares[measure] = float(getattr(counted, right).sum() / counted.words.sum())
+    return shares
 
 
 def attachment_scores(gold: Sequence[Sequence[Word]], predicted: Sequence[Tree]) -> list[Score]:

@@ -53,7 +53,7 @@ class TaskModel(ABC):
 
     @abstractmethod
     def scores(self, examples: Sequence[Any]) -> list[Score]:
-        """How good the model is on examples, the main measure first."""
+        """How good the model is on examples, by all measures that there are of its kind of task."""
 
     def measured(self, examples: Sequence[Any]) -> Measured:
         """Encode examples, to measure the model on them again and again: its scores and its loss, without intervals.

@@ -17,7 +17,7 @@ from transformers import PreTrainedModel
 
 from babelscope.core.errors import InputError
 from babelscope.core.examples import Sentence, SentencePair, Tagged, Tree
-from babelscope.tasks.attachment import count_attachments
+from babelscope.tasks.attachment import attachment_shares
 from babelscope.tasks.classify import Classifier, LabelledTexts, mean_loss, predict_outputs, values_of
 from babelscope.tasks.design import Measured, TaskModel
 from babelscope.tasks.metrics import computed
@@ -72,8 +72,8 @@ def _classes(tagger: Tagger, batches: Sequence[WordsBatch], gold: NDArray[np.int
     return classes, total / max(1, int((gold >= 0).sum()))
 
 
-def measured_trees(parser: Parser, sentences: Sequence[Sentence]) -> Measured:
-    """LAS and UAS of a parser, and its loss."""
+def measured_trees(parser: Parser, sentences: Sequence[Sentence], names: Sequence[str]) -> Measured:
+    """Measures of a parser by name (LAS, UAS, with or without punctuation), and its loss."""
     words = [sentence.words for sentence in sentences if sentence.words]
     encoded = EncodedSentences.of(parser, [sentence.forms for sentence in sentences if sentence.words])
     batches, gold = list(sentence_batches(encoded)), gold_trees(words)
@@ -86,10 +86,7 @@ def measured_trees(parser: Parser, sentences: Sequence[Sentence]) -> Measured:
             total += int(batch.real.sum()) * float(loss)
             for index, tree in zip(indices.tolist(), predicted, strict=True):
                 trees[index] = tree
-        counted = count_attachments(words, trees)
-        scores = {"las": counted.labelled, "uas": counted.heads}
-        count = counted.words.sum()
-        return {name: float(right.sum() / count) for name, right in scores.items()} | {"loss": float(total / count)}
+        return attachment_shares(names, words, trees) | {"loss": total / sum(map(len, words))}
 
     return measure
 

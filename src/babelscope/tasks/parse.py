@@ -17,7 +17,7 @@ from babelscope.core.examples import DEPREL, Sentence, Tree, Word
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_length
 from babelscope.encoders.windows import Windows, encode_words
-from babelscope.tasks.attachment import attachment_scores, count_attachments, universal
+from babelscope.tasks.attachment import attachment_scores, attachment_shares, universal
 from babelscope.tasks.biaffine import NONE, Biaffine
 from babelscope.tasks.tag import first_pieces
 from babelscope.tasks.task import Score
@@ -200,6 +200,7 @@ class Parsing:
     sentences: Sequence[Sentence]
     dev: Mapping[str, Sequence[Sentence]] = field(default_factory=dict)
     measure: str = "las"
+    """What selects the best step."""
     higher_is_better: bool = True
 
     @cached_property
@@ -241,9 +242,9 @@ class Parsing:
         return predict_trees(model, encoded)
 
     def evaluate(self, model: Any) -> dict[str, float]:
-        """LAS on each dev set."""
+        """The measure on each dev set."""
         values = {}
         for name, encoded in self.held_out.items():
-            counted = count_attachments([sentence.words for sentence in self.dev[name]], self.predict(model, encoded))
-            values[name] = float(counted.labelled.sum() / counted.words.sum())
+            words, trees = [sentence.words for sentence in self.dev[name]], self.predict(model, encoded)
+            values[name] = attachment_shares([self.measure], words, trees)[self.measure]
         return values

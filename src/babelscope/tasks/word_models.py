@@ -61,10 +61,10 @@ class ParsingModel(TaskModel):
         self.module: Parser = Parser(encoder, design.head, design.dropout, design.max_length)
 
     def training(self, train: Sequence[Sentence], dev: Mapping[str, Sequence[Sentence]]) -> Objective:
-        return Parsing(self.module, train, dev)
+        return Parsing(self.module, train, dev, self.design.task.measures[0])
 
     def scores(self, examples: Sequence[Sentence]) -> list[Score]:
         return evaluate_parser(self.module, examples)
 
     def measured(self, examples: Sequence[Sentence]) -> Measured:
-        return measured_trees(self.module, examples)
+        return measured_trees(self.module, examples, self.design.task.measures)

@@ -15,7 +15,7 @@ from babelscope.core.row import Row
 from babelscope.corpora.letters import split_name
 from babelscope.report.figures import PALETTE, Chart, Figure
 from babelscope.report.judged import REVERSED, SHOWS, UNSEEN, said
-from babelscope.report.kinds import SCORES, main_measure
+from babelscope.report.kinds import AS_USUAL, SCORES, Main, main_measure
 from babelscope.report.model import Report, Score, scale, title_of
 from babelscope.report.section import Section, section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
@@ -69,9 +69,9 @@ Gains = dict[Case, dict[str, Gain]]
 """By claim; where several models have a claim of one wording, the model is part of it."""
 
 
-def is_gain(row: Row) -> bool:
+def is_gain(row: Row, main: Main = AS_USUAL) -> bool:
     """Whether the row is what a comparison found in its task's main measure."""
-    return row.kind == "comparison" and row.measure == f"{main_measure(row)} gain"
+    return row.kind == "comparison" and row.measure == f"{main_measure(row, main)} gain"
 
 
 @section(claims=is_gain, order=20)
@@ -84,7 +84,7 @@ def comparisons(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
 
 def gains(report: Report) -> Gains:
     """All comparisons of the study, in its tasks' main measures."""
-    rows = list(filter(is_gain, report.rows))
+    rows = [row for row in report.rows if is_gain(row, report.main)]
     adjusted = benjamini_hochberg({str(k): row.p for k, row in enumerate(rows) if row.p is not None})
     by_claim: dict[tuple[Case, str], dict[str, Gain]] = defaultdict(dict)
     for k, row in enumerate(rows):

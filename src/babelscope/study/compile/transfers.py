@@ -8,7 +8,7 @@ from typing import Literal
 
 from babelscope.core.faults import Faults
 from babelscope.core.step import Step
-from babelscope.core.tasks import ENTITIES, Task
+from babelscope.core.tasks import ENTITIES, TASKS, Task
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset, FileData
 from babelscope.corpora.sources import Split
@@ -170,7 +170,7 @@ def _with_classes(path: str, task: Task, train: tuple[Dataset, ...], faults: Fau
     def learned() -> tuple[str, ...]:
         return kind_of(task).classes(task, [example for data in train for example in data.read()])
 
-    if task.known_as or not train:
+    if task.name in TASKS or not train:
         return task
     return task.model_copy(update={"labels": faults.resolve(f"{path}.train", learned) or ()})
 

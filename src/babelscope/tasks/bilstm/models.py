@@ -56,7 +56,7 @@ class RecurrentParsingModel(TaskModel):
         self.module: BiLstmParser = BiLstmParser(backbone)
 
     def training(self, train: Sequence[Sentence], dev: Mapping[str, Sequence[Sentence]]) -> Objective:
-        return BiLstmParsing(self.module, train, dev)
+        return BiLstmParsing(self.module, train, dev, self.design.task.measures[0])
 
     def scores(self, examples: Sequence[Sentence]) -> list[Score]:
         return evaluate_parser(self.module, examples)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from babelscope.core.errors import InputError
 from babelscope.core.examples import word_count
 from babelscope.core.registry import Registered, import_plugins
+from babelscope.core.scores import MEASURES
 from babelscope.core.tasks import Task
 from babelscope.tasks.baselines import BaselineRule
 
@@ -31,6 +32,8 @@ class TaskKind(Registered):
     """The form of its examples (`core.tasks`), which says which data sets it has."""
     measures: ClassVar[tuple[str, ...]]
     """What a declared task is scored by, names in `core.scores.MEASURES`; the first selects the best step."""
+    further_measures: ClassVar[tuple[str, ...]] = ()
+    """Others that a study can make the main one."""
     options: ClassVar[tuple[str, ...]] = ()
     """What a study says of a task of this kind: label (it must then), text, scale."""
     example: ClassVar[str] = ""
@@ -57,6 +60,11 @@ class TaskKind(Registered):
         """
         given = {"label": label} | ({"texts": text} if text else {}) | ({"scale": scale} if scale else {})
         return Task(name=name, kind=self.kind, reads=self.reads, measures=self.measures, **given)
+
+    def main_measures(self, task: Task) -> tuple[str, ...]:
+        """The measures that can select the best step of a task and head its page; the usual one first."""
+        known = dict.fromkeys((*task.measures, *self.further_measures))
+        return tuple(name for name in known if MEASURES[name].main)
 
     def classes(self, task: Task, examples: Sequence[Any]) -> tuple[str, ...]:
         """The classes of a declared task, from its training examples; empty where there are none to tell apart.

@@ -23,6 +23,7 @@ class Trees(TaskKind):
     task: Literal["trees"] = "trees"
     reads: ClassVar[str] = TREES
     measures: ClassVar[tuple[str, ...]] = ("las", "uas")
+    further_measures: ClassVar[tuple[str, ...]] = ("las.nopunct",)
     heads: ClassVar[tuple[str, ...]] = ("small", "underspecified", "align-then-predict")
     recurrent: ClassVar[bool] = True
 

@@ -15,11 +15,21 @@ from babelscope.report.figures import Chart, Figure
 from babelscope.report.model import Report, title_of
 from babelscope.report.sections.between.lines import Between, Place, name_of
 from babelscope.report.sections.between.planes import Plane, planes
+from babelscope.report.sections.between.variances import variances
 
 _ALPHA = alt.X("alpha:Q", title="α: 0 one language, 1 both", axis=alt.Axis(grid=False), scale=alt.Scale(nice=False))
 _COLOUR = alt.Color("language:N", title="Scored on", sort=["source", "target"], legend=alt.Legend(symbolOpacity=1))
 _PANEL = 300
 _NO_GRID, _NOT_NICE = alt.Axis(grid=False), alt.Scale(nice=False, zero=False)
+_SPREAD = (
+    "Variance over seeds of the score, in units of the bilingual model’s mean score over seeds; mean over tasks and "
+    "pairs of languages. 95% interval by chi-square, with Satterthwaite’s degrees of freedom; pairs that share the "
+    "line’s first model count as one."
+)
+_DIVIDED = (
+    "The same, but each seed’s scores are divided by its own bilingual model’s. This is biased: at α = 1 every seed’s "
+    "score is 1, so that the variance is 0 there however much chance decides, and it falls towards it."
+)
 _BANDS = [0.0, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0]
 """Where the colour of a plane changes."""
 
@@ -33,10 +43,11 @@ def between_figures(report: Report, between: Between) -> Iterator[Figure]:
             if means := between.means(task):
                 chart = _line_chart(means, "Score / bilingual’s")
                 yield Figure(f"From one language to two: {title_of(task)}", "Mean over pairs and seeds.", chart)
-        if spread := between.variances():
-            caption = "Variance over seeds of the same; its mean over tasks and pairs, 95% interval."
-            yield Figure("How much chance decides", caption, _line_chart(spread, "Variance"))
-    if angles := [row for row in report.rows if row.kind == "angle" and row.part == "all"]:
+        if spread := variances(between):
+            yield Figure("How much chance decides", _SPREAD, _line_chart(spread, "Variance"))
+            divided = variances(between, seed_by_seed=True)
+            yield Figure("How much chance decides, seed by seed", _DIVIDED, _line_chart(divided, "Variance"))
+    if angles := [row for row in report.rows if row.kind == "angle" and row.models and row.part == "all"]:
         caption = (
             "At the first model (the bilingual one): the angle between the directions to the other two (the source’s "
             "and the target’s), and how many times as far away the source’s is as the target’s."
@@ -55,7 +66,7 @@ def _line_chart(intervals: Mapping[Place, Interval], title: str) -> Chart:
     records = pd.DataFrame(
         {
             "encoder": place.encoder, "line": f"from the {place.origin}’s model", "language": place.language,
-            "alpha": place.alpha, **_band(interval, given=place.alpha == 1),
+            "alpha": place.alpha, **_band(interval, given=interval.low is None and place.alpha == 1),
         }
         for place, interval in intervals.items()
     )  # fmt: skip

@@ -10,6 +10,7 @@ from itertools import combinations, pairwise
 from babelscope.core.intervals import Interval, student_t_interval
 from babelscope.core.training import TrainedOn
 from babelscope.report.model import Report, title_of
+from babelscope.report.published import is_published
 from babelscope.report.sections.between.gains import FewShot, SeedMean, few_shots, seed_means
 from babelscope.report.sections.between.lines import DROP, Between, Flatness, Place, compare_flatness, name_of
 from babelscope.report.words import bounded, minus
@@ -39,11 +40,12 @@ def _rise(means: Mapping[Place, Interval], encoder: str) -> Iterator[str]:
         if 0.0 not in curve or 1.0 not in curve:
             continue
         values = [curve[alpha].mean for alpha in sorted(curve)]
+        end = "100" if curve[1.0].mean == 1 else bounded(curve[1.0], 100)  # a part alone does not get there
         least, most = min(values), max(values)
         fall = max(0.0, *(before - after for before, after in pairwise(values)))
         yield (
             f"{encoder}: from the source’s model to the bilingual one the score on the {language} goes from "
-            f"{bounded(curve[0.0], 100)}% of the bilingual model’s to 100%; it lies between {100 * least:.1f} and "
+            f"{bounded(curve[0.0], 100)}% of the bilingual model’s to {end}%; it lies between {100 * least:.1f} and "
             f"{100 * most:.1f}, and {_fall(100 * fall)}."
         )
 
@@ -62,12 +64,20 @@ def _angles_in_words(report: Report) -> Iterator[str]:
             origin, *single = row.models
             if TrainedOn.read(origin) == TrainedOn(tuple(single)):
                 values[name_of(row)][row.measure].append(row.value)
+    published = {row.measure: row.value for row in report.rows if row.kind == "angle" and is_published(row)}
     for encoder, measured in values.items():
         angle, ratio = student_t_interval(measured["angle"]), student_t_interval(measured["norm ratio"])
         yield (
             f"{encoder}: at the bilingual model, the angle between the directions to the source’s and the target’s "
-            f"models is {bounded(angle)} degrees; the source’s model is {bounded(ratio, digits=2)} times as far away."
+            f"models is {bounded(angle)} degrees; the source’s model is {bounded(ratio, digits=2)} times as far away"
+            f"{_beside(published)}."
         )
+
+
+def _beside(published: Mapping[str, float]) -> str:
+    if not {"angle", "norm ratio"} <= published.keys():
+        return ""
+    return f" (published: around {published['angle']:g} degrees, and near {published['norm ratio']:g})"
 
 
 def _flatter(measured: Sequence[Flatness]) -> Iterator[str]:

@@ -89,7 +89,7 @@ def _scores_with_few(report: Report) -> dict[tuple[str, str, str, int], float]:
     return {
         (name_of(row), row.task or "", row.trained_on, row.seed): row.value
         for row in report.rows
-        if is_score(row) and row.seed is not None and row.shots is not None
+        if is_score(row, report.main) and row.seed is not None and row.shots is not None
     }
 
 
@@ -97,7 +97,7 @@ def seed_means(report: Report, between: Between) -> list[SeedMean]:
     """For every encoder, task and split whose seeds' models were averaged."""
     averaged: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
     for row in report.rows:
-        if row.kind == "interpolation" and row.seed is None and row.measure == main_measure(row):
+        if row.kind == "interpolation" and row.seed is None and row.measure == main_measure(row, report.main):
             averaged[moving(row), row.task or "", row.split or ""].append(row)
     means = [
         _seed_mean(key, rows, [line for line in between.seeds if (line.encoder, line.task, line.split) == key])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -11,6 +12,7 @@ from babelscope.core.intervals import Interval
 from babelscope.report.kinds import main_measure
 from babelscope.report.model import Report, scale, title_of
 from babelscope.report.sections.between.lines import Between, Curve, Line
+from babelscope.report.sections.between.variances import variances
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 
 
@@ -28,7 +30,12 @@ def rise_table(between: Between) -> Table:
         "most and the largest fall (from one point to the next, towards the bilingual model) are of that mean, between "
         "0 and 1."
     )
-    headers = ["Encoder", "Task", "From", "Scored on", "α = 0", "95%", "α = 0.5", "Least", "Most", "Largest fall"]
+    if any(line.whole for line in between.bilingual):
+        note += (
+            " Of the encoder or the head alone, the other stays the first model’s, and α = 1 is not the bilingual one."
+        )
+    headers = ["Encoder", "Task", "From", "Scored on", "α = 0", "95%", "α = 0.5", "α = 1", "Least", "Most",
+               "Largest fall"]  # fmt: skip
     return Table("From one language to two, in numbers", headers, lines, note)
 
 
@@ -38,7 +45,8 @@ def _rise(key: tuple[str, str, str], task: str, curve: Mapping[float, Interval])
     fall = max((max(0.0, before - after) for before, after in pairwise(within)), default=None)
     return [
         Cell(encoder), Cell(task), Cell(f"the {origin}’s model"), Cell(language), _percent(curve, 0.0),
-        bounds_cell(curve.get(0.0), 100), _percent(curve, 0.5), number_cell(min(within, default=None), ".1f"),
+        bounds_cell(curve.get(0.0), 100), _percent(curve, 0.5), _percent(curve, 1.0),
+        number_cell(min(within, default=None), ".1f"),
         number_cell(max(within, default=None), ".1f"), number_cell(fall, ".1f"),
     ]  # fmt: skip
 
@@ -47,11 +55,41 @@ def _percent(curve: Mapping[float, Interval], alpha: float) -> Cell:
     return number_cell(100 * curve[alpha].mean if alpha in curve else None, ".1f")
 
 
+def chance_table(between: Between) -> Table:
+    """The spread over seeds at the two models of a line, and halfway between them."""
+    curves: dict[tuple[str, str, str], dict[float, Interval]] = defaultdict(dict)
+    for place, interval in variances(between).items():
+        curves[place.encoder, place.origin, place.language][place.alpha] = interval
+    lines = [
+        [
+            Cell(encoder), Cell(f"the {origin}’s model"), Cell(language),
+            *(cell for alpha in (0.0, 0.5, 1.0) for cell in _spread(curve.get(alpha))),
+            number_cell(next(iter(curve.values())).n, "d"),
+        ]
+        for (encoder, origin, language), curve in curves.items()
+    ]  # fmt: skip
+    note = (
+        "Standard deviation over seeds (the root of the mean variance over tasks and pairs) in percent of the "
+        "bilingual model’s mean score over seeds. Intervals by chi-square; pairs that share the line’s first model "
+        "count as one."
+    )
+    headers = ["Encoder", "From", "Scored on", "α = 0", "95%", "α = 0.5", "95%", "α = 1", "95%", "Tasks and pairs"]
+    return Table("How much chance decides, in numbers", headers, lines, note)
+
+
+def _spread(spread: Interval | None) -> list[Cell]:
+    """The root of a variance, in percent, and of the ends of its interval."""
+    if spread is None:
+        return [Cell(""), Cell("")]
+    known = spread.low is not None and spread.high is not None
+    ends = (math.sqrt(spread.low or 0.0), math.sqrt(spread.high or 0.0)) if known else None
+    return [number_cell(100 * math.sqrt(spread.mean), ".2f"), bounds_cell(ends, 100)]
+
+
 def line_table(report: Report, between: Between) -> Table:
     """The scores themselves, of every line: means over the seeds that it is there of."""
-    units = {
-        row.task: row.unit for row in report.rows if row.kind == "interpolation" and row.measure == main_measure(row)
-    }
+    between_models = (row for row in report.rows if row.kind == "interpolation")
+    units = {row.task: row.unit for row in between_models if row.measure == main_measure(row, report.main)}
     groups: dict[tuple[str, ...], list[Line]] = defaultdict(list)
     for line in between.lines:
         groups[line.encoder, line.task, line.origin, line.end, line.split].append(line)

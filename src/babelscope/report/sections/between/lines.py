@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from statistics import fmean, variance
-from typing import Literal, NamedTuple
+from statistics import fmean
+from typing import Literal, NamedTuple, TypeVar
 
 from babelscope.core.intervals import Interval, student_t_interval
 from babelscope.core.row import Row
@@ -19,9 +19,11 @@ from babelscope.measures.formulas.landscape import reach
 from babelscope.report.kinds import main_measure, rises
 from babelscope.report.model import Report
 
+Value = TypeVar("Value")
 Curve = Mapping[float, float]
 """Place on a line -> value."""
 Role = Literal["source", "target"]
+ROLES: tuple[Role, Role] = ("source", "target")
 DROP = 0.05
 """What a score may lose, as a share of the bilingual model's, where it is said to hold."""
 
@@ -43,6 +45,8 @@ class Line:
     scores: Mapping[str, dict[float, float]] = field(default_factory=lambda: defaultdict(dict))
     """Language -> the task's first measure."""
     losses: Mapping[str, dict[float, float]] = field(default_factory=lambda: defaultdict(dict))
+    whole: Line | None = None
+    """Where a part of the weights moves alone: the line between the same models on which all of them move."""
 
     @cached_property
     def ends(self) -> TrainedOn:
@@ -67,11 +71,26 @@ class Line:
         """The last language of the end."""
         return self.ends.languages[-1]
 
+    @property
+    def role(self) -> Role:
+        """Whose model the line leads from, to that of both."""
+        return "source" if self.pair and self.origin == self.pair[0] else "target"
+
+    @property
+    def languages(self) -> Mapping[Role, str]:
+        """The source and the target, by their roles."""
+        return dict(zip(ROLES, self.pair or (), strict=False))
+
+    def bilingual(self, language: str) -> float | None:
+        """The score of the bilingual model, at 1 of the whole line; None where it is not above 0 or not there."""
+        score = (self.whole or self).scores.get(language, {}).get(1.0, 0.0)
+        return score if score > 0 else None
+
     def normalised(self, language: str) -> Curve | None:
-        """The scores divided by that at 1, the bilingual model's; None where that is not above 0 or not there."""
+        """The scores divided by the bilingual model's; None where there is none to divide by."""
+        bilingual = self.bilingual(language)
         scores = self.scores.get(language, {})
-        at_end = scores.get(1.0, 0.0)
-        return {alpha: value / at_end for alpha, value in scores.items()} if at_end > 0 else None
+        return {alpha: value / bilingual for alpha, value in scores.items()} if bilingual else None
 
 
 class Place(NamedTuple):
@@ -107,6 +126,7 @@ class Between:
     def of(cls, report: Report) -> Between:
         """From its rows; those of planes, and of means of many models, are no lines."""
         lines: dict[tuple[str, str, str, str, str, int], Line] = {}
+        wholes: dict[tuple[str, str, str, str, str, int], str] = {}
         for row in report.rows:
             if row.kind != "interpolation" or row.alpha1 is None or row.alpha2 is not None or row.seed is None:
                 continue
@@ -115,11 +135,14 @@ class Between:
             origin, end = row.models
             key = (row.task or "", moving(row), origin, end, row.split or "", row.seed)
             line = lines.setdefault(key, Line(*key))
-            if row.measure == main_measure(row):
+            if row.part:
+                wholes[key] = name_of(row)
+            if row.measure == main_measure(row, report.main):
                 line.scores[row.language or ""][row.alpha1] = row.value
             elif row.measure == "loss":
                 line.losses[row.language or ""][row.alpha1] = row.value
-        return cls(list(lines.values()))
+        of_parts = {key: lines.get((key[0], whole, *key[2:])) for key, whole in wholes.items()}
+        return cls([replace(line, whole=of_parts.get(key)) for key, line in lines.items()])
 
     @cached_property
     def _rising(self) -> list[Line]:
@@ -151,29 +174,15 @@ class Between:
         Its interval takes tasks, pairs and seeds for independent.
         """
         values: dict[Place, list[float]] = defaultdict(list)
-        for place, _, value in self._places(task):
+        for place, value in self._places(task):
             values[place].append(value)
-        most: dict[tuple[str, Role, Role], int] = defaultdict(int)
-        for place, scores in values.items():
-            most[place[:3]] = max(most[place[:3]], len(scores))
-        return {place: student_t_interval(scores) for place, scores in values.items() if len(scores) == most[place[:3]]}
-
-    def variances(self) -> dict[Place, Interval]:
-        """Mean over tasks and pairs of the variance over seeds of the normalised score."""
-        values: dict[tuple[Place, object], list[float]] = defaultdict(list)
-        for place, line, value in self._places(None):
-            values[place, (line.task, line.pair)].append(value)
-        spread: dict[Place, list[float]] = defaultdict(list)
-        for (place, _), scores in values.items():
-            if len(scores) > 1:
-                spread[place].append(variance(scores))
-        return {place: student_t_interval(by_pair) for place, by_pair in spread.items()}
+        return {place: student_t_interval(scores) for place, scores in common(values).items()}
 
     def flatness(self) -> list[Flatness]:
-        """Of every encoder, task, pair and language, on the line from the source's model."""
+        """Of every encoder, task, pair and language, on the line from the source's model to the bilingual one."""
         by_curve: dict[tuple[str, str, tuple[str, str], Role], list[tuple[float, bool]]] = defaultdict(list)
         for line, role, curve in self._curves():
-            if line.pair and line.origin == line.pair[0] and len(curve) > 1:
+            if line.pair and line.role == "source" and not line.whole and len(curve) > 1:
                 by_curve[line.encoder, line.task, line.pair, role].append(_width(curve))
         return [
             Flatness(*key, fmean(width for width, _ in widths), all(bounded for _, bounded in widths))
@@ -182,17 +191,23 @@ class Between:
 
     def _curves(self) -> Iterator[tuple[Line, Role, Curve]]:
         for line in self.bilingual:
-            roles: tuple[Role, Role] = ("source", "target")
-            for role, language in zip(roles, line.pair or (), strict=False):
+            for role, language in line.languages.items():
                 if curve := line.normalised(language):
                     yield line, role, curve
 
-    def _places(self, task: str | None) -> Iterator[tuple[Place, Line, float]]:
+    def _places(self, task: str | None) -> Iterator[tuple[Place, float]]:
         for line, role, curve in self._curves():
             if task is None or line.task == task:
-                origin: Role = "source" if line.pair and line.origin == line.pair[0] else "target"
                 for alpha, value in curve.items():
-                    yield Place(line.encoder, origin, role, alpha), line, value
+                    yield Place(line.encoder, line.role, role, alpha), value
+
+
+def common(values: Mapping[Place, Sequence[Value]]) -> dict[Place, Sequence[Value]]:
+    """The places of each line that have most values: curves are of the same models everywhere."""
+    most: dict[tuple[str, Role, Role], int] = defaultdict(int)
+    for place, there in values.items():
+        most[place[:3]] = max(most[place[:3]], len(there))
+    return {place: there for place, there in values.items() if len(there) == most[place[:3]]}
 
 
 def _width(curve: Curve) -> tuple[float, bool]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from babelscope.core.intervals import student_t_interval
 from babelscope.measures.formulas.landscape import area_above
 from babelscope.report.model import Report, title_of
+from babelscope.report.published import is_published
 from babelscope.report.sections.between.gains import FewShot, SeedMean, few_shots, seed_means
-from babelscope.report.sections.between.line_tables import line_table, rise_table
+from babelscope.report.sections.between.line_tables import chance_table, line_table, rise_table
 from babelscope.report.sections.between.lines import DROP, Between, Flatness, name_of
 from babelscope.report.sections.between.planes import planes
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
@@ -19,7 +20,7 @@ from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 def between_tables(report: Report, between: Between) -> list[Table]:
     """Scores along lines, flatness, angles by part, few examples, means of seeds, planes."""
     tables = [
-        rise_table(between), _flatness_table(between.flatness()), _angle_table(report),
+        rise_table(between), chance_table(between), _flatness_table(between.flatness()), _angle_table(report),
         _few_shot_table(few_shots(report, between)),
         _seed_table(seed_means(report, between)), _area_table(report),
         line_table(report, between),
@@ -49,33 +50,41 @@ def _flatness_table(measured: Sequence[Flatness]) -> Table:
 
 
 NORMS = ("norm to first", "norm to second")
-_PARTS = {"all": 0} | {f"layer {number}": 2 + number for number in range(1, 200)}
-"""Where parts stand in a table: components in between, in the order in which they come."""
 
 
 def _angle_table(report: Report) -> Table:
-    values: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    """By encoder: all weights, then components, then layers; published numbers last."""
+    values: dict[tuple[bool, str, int, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in report.rows:
         if row.kind == "angle":
-            values[name_of(row), row.part or "all"][row.measure].append(row.value)
-    lines = []
-    for (encoder, part), measured in sorted(values.items(), key=lambda item: (item[0][0], _PARTS.get(item[0][1], 1))):
-        angle, ratio = (student_t_interval(measured[name]) for name in ("angle", "norm ratio"))
-        lines.append([
-            Cell(encoder), Cell(part), number_cell(angle.mean, ".1f"), bounds_cell(angle, 1),
-            number_cell(ratio.mean, ".2f"), bounds_cell(ratio, 1),
-            *(number_cell(fmean(measured[name]), ".3g") for name in NORMS),
-            Cell(str(angle.n), angle.n),
-        ])  # fmt: skip
+            part = row.part or "all"
+            order = 1 + row.layer if row.layer is not None else int(part != "all")
+            values[is_published(row), name_of(row), order, part][row.measure].append(row.value)
+    in_order = sorted(values, key=lambda key: key[:3])  # components in the order in which they come
+    lines = [_angle_line(*key, values[key]) for key in in_order]
     note = (
         "At the first of three models (the bilingual one): the angle between the directions to the second (the "
         "source’s) and the third (the target’s), how many times as far away the second is as the third, and both "
         "distances. Over all weights, those of each layer, and those of each component; mean over tasks, pairs and "
         "seeds."
     )
+    if any(published for published, *_ in values):
+        note += " Published in words, without intervals: “around 55°” and “near identical norms”."
     headers = ["Encoder", "Weights", "Angle (degrees)", "95%", "Norm ratio", "95%", "To the second", "To the third",
                "Triples of models"]  # fmt: skip
     return Table("Angle and ratio of norms, by part", headers, lines, note)
+
+
+def _angle_line(
+    published: bool, encoder: str, order: int, part: str, measured: Mapping[str, Sequence[float]]
+) -> list[Cell]:
+    angle, ratio = (student_t_interval(measured[name]) for name in ("angle", "norm ratio"))
+    return [
+        Cell(encoder), Cell(part), number_cell(angle.mean, ".1f"), bounds_cell(angle, 1),
+        number_cell(ratio.mean, ".2f"), bounds_cell(ratio, 1),
+        *(number_cell(fmean(measured[name]) if name in measured else None, ".3g") for name in NORMS),
+        Cell("") if published else number_cell(angle.n, "d"),
+    ]  # fmt: skip
 
 
 def _few_shot_table(gained: Sequence[FewShot]) -> Table:

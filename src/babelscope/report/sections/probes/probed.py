@@ -160,7 +160,8 @@ def scored(report: Report) -> dict[tuple[str, str, str], dict[str, dict[str, Cur
     """Task, measure and unit -> condition -> data set -> curves of the task's main score; perplexities apart."""
     by_task: dict[tuple[str, str, str], dict[str, dict[str, dict[int, dict[int, float]]]]] = {}
     for row in report.rows:
-        if row.kind == "probe" and row.measure in SCORES and row.measure == main_measure(row) != "perplexity":
+        main = main_measure(row, report.main)
+        if row.kind == "probe" and row.measure in SCORES and row.measure == main != "perplexity":
             panels = by_task.setdefault((row.task or "", row.measure, row.unit), {})
             curves = panels.setdefault(report.condition(row), {}).setdefault(row.dataset or "", {})
             curves.setdefault(row.seed or 0, {})[row.step or 0] = row.value

@@ -1,0 +1,65 @@
+"""How many examples a study was trained and selected on, and how many the published one was."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from babelscope.core.row import Row
+from babelscope.report.model import Report, title_of
+from babelscope.report.section import Section, section
+from babelscope.report.tables import Cell, Table, number_cell, without_empty
+
+SPLITS = {"train": "training", "dev": "dev"}
+
+
+class Size(NamedTuple):
+    """Of a task's data in a language."""
+
+    task: str
+    language: str
+    split: str
+
+
+@section("data_sizes", order=110)
+def data_sizes(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
+    """A table: the published numbers, and the study's own where it counts them."""
+    published, ours = sizes(rows, published=True), sizes(rows, published=False)
+    if published or ours:
+        yield Section("Training examples", _in_words(published, ours), tables=[_table(report, published, ours)])
+
+
+def sizes(rows: Sequence[Row], *, published: bool) -> dict[Size, int]:
+    """Examples in all data sets together. Published rows say whose they are in the column of the encoder."""
+    found: dict[Size, int] = defaultdict(int)
+    for row in rows:
+        if bool(row.encoder) == published:
+            found[Size(row.task or "", row.language or "", row.split or "")] += int(row.value)
+    return dict(found)
+
+
+def _in_words(published: Mapping[Size, int], ours: Mapping[Size, int]) -> list[str]:
+    both = published.keys() & ours.keys()
+    if not both:
+        return []
+    same = sum(published[size] == ours[size] for size in both)
+    return [f"{same} of {len(both)} training and dev sets have as many examples as the published ones."]
+
+
+def _table(report: Report, published: Mapping[Size, int], ours: Mapping[Size, int]) -> Table:
+    places = dict.fromkeys((size.task, size.language) for size in (*published, *ours))
+    lines = [
+        [
+            Cell(title_of(task)), Cell(report.labels.get(language, language)),
+            *(
+                number_cell(side.get(Size(task, language, split)), ",d")
+                for split in SPLITS
+                for side in (published, ours)
+            ),
+        ]
+        for task, language in places
+    ]  # fmt: skip
+    columns = [f"{name}: {side}" for name in SPLITS.values() for side in ("published", "ours")]
+    note = "Sentences, or pairs of them. Ours are as many as the study reads."
+    return Table("Training examples: the paper’s and ours", *without_empty(["Task", "Language", *columns], lines), note)
