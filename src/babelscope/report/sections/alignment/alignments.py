@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from babelscope.core.intervals import Interval, spearman_interval
 from babelscope.core.row import Row
+from babelscope.core.samples import Samples, mean_of
 from babelscope.measures.similarities import SIMILARITIES
 from babelscope.report.model import Report, Score, title_of
 from babelscope.report.paired import BySeed, mean_by_seed
@@ -113,7 +114,12 @@ class Gap(NamedTuple):
     language: str
     place: str
     unit: str
-    by_seed: BySeed
+    samples: Samples
+
+    @property
+    def by_seed(self) -> BySeed:
+        """Of what was published, one number, at seed 0."""
+        return self.samples.by_seed or {0: self.samples.mean}
 
 
 def gaps(report: Report) -> list[Gap]:
@@ -129,13 +135,12 @@ def gaps(report: Report) -> list[Gap]:
 
 
 def _gaps(stage: Stage, scores: Sequence[Score]) -> list[Gap]:
-    source = mean_by_seed(score.by_seed for score in scores if score.is_source)
+    source = mean_of([score.samples for score in scores if score.is_source])
     gaps_there = []
     for score in scores:
-        shared = sorted(source.keys() & score.by_seed.keys())
-        if not score.is_source and shared:
-            by_seed = {seed: score.sign * (source[seed] - score.by_seed[seed]) for seed in shared}
-            gaps_there.append(Gap(stage, score.language, score.place, score.unit, by_seed))
+        gap = None if source is None or score.is_source else source.beyond(score.samples)
+        if gap is not None:
+            gaps_there.append(Gap(stage, score.language, score.place, score.unit, gap))
     return gaps_there
 
 

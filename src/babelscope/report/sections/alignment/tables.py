@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from statistics import fmean
 
+from babelscope.core.inference import effect
 from babelscope.core.intervals import Interval, student_t_interval
 from babelscope.core.row import Row
 from babelscope.report.model import Report, scale, title_of
@@ -86,12 +87,12 @@ def _gap_table(report: Report, aligned: Sequence[Alignment]) -> Table:
     lines = []
     for gap in gaps(report):
         if gap.stage in measured or gap.stage.encoder.startswith("published"):
-            factor, interval = scale(gap.unit)[0], student_t_interval(list(gap.by_seed.values()))
+            factor, interval = scale(gap.unit)[0], effect(gap.samples.table).interval
             lines.append([
                 Cell(title_of(gap.stage.task)), Cell(_name(gap.stage)), Cell(gap.stage.training), Cell(gap.place),
                 number_cell(factor * interval.mean, ".2f"), bounds_cell(interval, factor),
             ])  # fmt: skip
-    note = "Score in the language of the training minus that in the target, in points; 95% over seeds."
+    note = "Score in the language of the training minus that in the target, in points; 95% over seeds and sentences."
     return Table("X-Gap", ["Task", "Encoder", "Trained on", "Target", "X-Gap", "95%"], lines, note)
 
 

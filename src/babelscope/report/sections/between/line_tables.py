@@ -28,7 +28,7 @@ def rise_table(between: Between) -> Table:
     note = (
         "Percent of the bilingual model’s score, which is at α = 1; mean over pairs of languages and seeds. Least, "
         "most and the largest fall (from one point to the next, towards the bilingual model) are of that mean, between "
-        "0 and 1."
+        "0 and 1; being picked, they have no interval."
     )
     if any(line.whole for line in between.bilingual):
         note += (
@@ -101,7 +101,10 @@ def line_table(report: Report, between: Between) -> Table:
             curve = _mean(curves)
             labels = [encoder, title_of(task), f"{origin} > {end}", report.labels.get(language, language), split, unit]
             lines.append([*map(Cell, labels), *_places(curve, factor), number_cell(len(curves), "d")])
-    note = "Mean over runs: one a seed, or one a seed and the next. Least and most are over the whole line."
+    note = (
+        "Mean over runs: one a seed, or one a seed and the next. Least and most are over the whole line. For reference, "
+        "without intervals: those of the means over pairs are above."
+    )
     headers = ["Encoder", "Task", "Models", "Scored on", "Split", "Unit", "α = 0", "α = 0.5", "α = 1", "Least", "at α",
                "Most", "at α", "Runs"]  # fmt: skip
     return Table("Scores on lines", headers, lines, note)

@@ -65,8 +65,8 @@ def _angle_table(report: Report) -> Table:
     note = (
         "At the first of three models (the bilingual one): the angle between the directions to the second (the "
         "source’s) and the third (the target’s), how many times as far away the second is as the third, and both "
-        "distances. Over all weights, those of each layer, and those of each component; mean over tasks, pairs and "
-        "seeds."
+        "distances, which are for orientation and without intervals. Over all weights, those of each layer, and those "
+        "of each component; mean over tasks, pairs and seeds, with intervals over these."
     )
     if any(published for published, *_ in values):
         note += " Published in words, without intervals: “around 55°” and “near identical norms”."
@@ -149,6 +149,7 @@ def _area_table(report: Report) -> Table:
             )
     note = (
         f"Share of the plane where the score keeps {1 - DROP:.0%} of that at 0, 0; between points scores are "
-        "interpolated linearly along both directions."
+        "interpolated linearly along both directions. The mean over seeds of one pair: planes are pictures, and no claim "
+        "rests on them, so that there is no interval."
     )
     return Table("How much of a plane is high", ["Plane", "Scored on", "Share"], lines, note)

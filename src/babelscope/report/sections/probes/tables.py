@@ -109,7 +109,8 @@ def _compromise_table(name: str, choices: Sequence[Compromise]) -> Table:
     headers = ["Rise allowed (%)", "Best condition", "At step", "Target’s perplexity", "Rise (%)", "Seeds"]
     note = (
         "The lowest perplexity of the target for a stated rise of the control’s: geometric means over seeds. "
-        "“Not trained”: within that rise no step of any condition is better than the encoder as it was."
+        "Without intervals, since steps and conditions were picked for being best. “Not trained”: within that rise no "
+        "step of any condition is better than the encoder as it was."
     )
     lines = [_compromise_line(choices, loss) for loss in LOSSES]
     return Table(": ".join(filter(None, ["The best compromise", name])), headers, lines, note)
