@@ -149,7 +149,7 @@ def _area_table(report: Report) -> Table:
             )
     note = (
         f"Share of the plane where the score keeps {1 - DROP:.0%} of that at 0, 0; between points scores are "
-        "interpolated linearly along both directions. The mean over seeds of one pair: planes are pictures, and no claim "
-        "rests on them, so that there is no interval."
+        "interpolated linearly along both directions. The mean over seeds of one pair: planes are pictures, and no "
+        "claim rests on them, so that there is no interval."
     )
     return Table("How much of a plane is high", ["Plane", "Scored on", "Share"], lines, note)
