@@ -7,15 +7,12 @@ import pytest
 from scipy.stats import spearmanr
 
 from babelscope.core.row import Row
+from babelscope.report.figures import Chart
 from babelscope.report.model import Report
-from babelscope.report.sections.freezing import (
-    frozen_layers,
-    likeness_table,
-    likenesses,
-    sweep_charts,
-    sweep_findings,
-    sweeps,
-)
+from babelscope.report.sections.freezing import sweep_findings
+from babelscope.report.sections.freezing.figures import sweep_charts
+from babelscope.report.sections.freezing.likeness import likeness_table, likenesses
+from babelscope.report.sections.freezing.sweeps import frozen_layers, sweeps
 from babelscope.tuning.schedule import Schedule, parse_schedule
 
 RETRIEVED = {"qab": [0.5, 0.9, 0.7, 0.8], "qac": [0.1, 0.2, 0.3, 0.4]}
@@ -54,8 +51,20 @@ def declared(rows: list[Row]) -> Report:
     return Report("title", "question", rows, schedules={one.name: one for one in schedules})
 
 
+def charts(made: Report) -> dict[str, Chart]:
+    return sweep_charts(sweeps(made))
+
+
+def means(made: Report) -> list[dict[tuple[str, int], float]]:
+    """Of every sweep, by place and number of frozen layers."""
+    return [
+        {(place, n): one.interval.mean for place, by_number in sweep.scores.items() for n, one in by_number.items()}
+        for sweep in sweeps(made)
+    ]
+
+
 def test_a_sweep_is_the_mean_over_seeds() -> None:
-    found = {(one.language, one.frozen): one.value for one in sweeps(report())}
+    (found,) = means(report())
     assert found.keys() == {(language, frozen) for language in SCORED for frozen in range(-1, 4)}
     assert math.isclose(found["qab", 1], 0.9 + 0.005)
 
@@ -64,7 +73,7 @@ def test_a_sweep_is_what_was_declared_whatever_its_name() -> None:
     made = report()
     named = [replace(row, schedule=f"number {row.schedule}") if row.schedule else row for row in made.rows]
     schedules = {f"number {name}": one.model_copy(update={"name": name}) for name, one in made.schedules.items()}
-    assert sweeps(replace(made, rows=named, schedules=schedules)) == sweeps(made)
+    assert means(replace(made, rows=named, schedules=schedules)) == means(made) != []
     assert sweeps(replace(made, schedules={})) == []
 
 
@@ -76,7 +85,7 @@ def test_a_schedule_that_does_more_is_no_sweep() -> None:
 
 
 def test_two_schedules_make_no_sweep() -> None:
-    assert sweeps(report(columns=2)) == [] and sweep_charts(report(columns=2)) == {}
+    assert sweeps(report(columns=2)) == [] and charts(report(columns=2)) == {}
     assert likeness_table(report(columns=2)) is None
 
 
@@ -85,7 +94,7 @@ def test_the_correlation_is_over_layers() -> None:
     expected = {code: spearmanr(values, SCORED[code][1:]).statistic for code, values in RETRIEVED.items()}
     assert found.by_language == pytest.approx(expected) and expected["qac"] == 1
     table = likeness_table(report())
-    assert table is not None and [line[2].text for line in table.lines] == ["qab", "qac", "mean of 2"]
+    assert table is not None and [line[1].text for line in table.lines] == ["qab", "qac", "mean of 2"]
 
 
 def test_findings_name_the_best_number_of_frozen_layers() -> None:
@@ -120,7 +129,7 @@ def without(*left_out: tuple[str, int]) -> Report:
 
 def test_an_unfinished_sweep_is_shown_as_far_as_it_is() -> None:
     made = without(("qab", -1), ("qac", 2))
-    (chart,) = sweep_charts(made).values()
+    (chart,) = charts(made).values()
     cells = {(one["language"], one["frozen"]): one for data in chart.to_dict()["datasets"].values() for one in data}
     assert len(cells) == 13 and {key for key, one in cells.items() if one["change"] is None} == {
         ("qab", frozen) for frozen in range(4)
@@ -138,16 +147,16 @@ def test_what_cannot_be_correlated_is_said() -> None:
     reason = "cannot be computed: the score is the same at every N"
     assert list(found.by_language) == ["qab"] and found.unknown == {"qac": reason}
     table = likeness_table(declared(flat))
-    assert table is not None and [line[3].text for line in table.lines][1] == reason
+    assert table is not None and [line[2].text for line in table.lines][1] == reason
     assert f"mean over 1 language (1 more {reason})" in sweep_findings(declared(flat))[1]
 
 
 def test_without_any_correlation_there_is_no_mean() -> None:
     rows = [replace(row, value=0.5) for row in report().rows]
     table = likeness_table(declared(rows))
-    assert table is not None and [line[2].text for line in table.lines] == ["qab", "qac"]
+    assert table is not None and [line[1].text for line in table.lines] == ["qab", "qac"]
     best, likeness = sweep_findings(declared(rows))
-    assert best == "Part-of-speech tagging, e: zero-shot accuracy is 50.0% on average, whatever is frozen."
+    assert best == "Part-of-speech tagging, e, trained on qaa: zero-shot accuracy is 50.0% on average, whatever is frozen."
     assert likeness.endswith("align languages cannot be computed: the retrieval is the same at every N.")
 
 
@@ -160,7 +169,7 @@ def test_two_points_make_no_correlation() -> None:
 
 
 def test_the_heat_map_has_a_cell_a_language_and_number() -> None:
-    (chart,) = sweep_charts(report()).values()
+    (chart,) = charts(report()).values()
     (data,) = chart.to_dict()["datasets"].values()
     assert len(data) == 15 and {one["language"] for one in data} == set(SCORED)
     assert all(one["change"] == 0 for one in data if one["frozen"] == -1)
