@@ -31,6 +31,7 @@ from babelscope.study.verdicts import (
     HARD,
     INTERMEDIATE,
     SCRATCH,
+    TOO_FEW,
     above,
     verdict_of,
 )  # fmt: skip
@@ -254,9 +255,11 @@ def test_the_floor_of_parsing_is_a_chain_toward_the_better_neighbour():
 
 
 def test_one_function_gives_the_verdict_from_gains_by_claim():
-    more, less = Interval(0.1, 0.05, 0.15, None, 1), Interval(-0.1, -0.15, -0.05, None, 1)
+    more, less = 1, -1
     plain, adapted, scratch = (above(recipe, BILSTM) for recipe in (AS_IT_IS, ADAPTED, SCRATCH))
     assert verdict_of({plain: more, adapted: more}) == EASY
     assert verdict_of({plain: less, adapted: more, scratch: less}) == INTERMEDIATE
     assert verdict_of({plain: less, adapted: less}) == HARD
+    assert verdict_of({plain: 0, adapted: more}) == "undecided: Easy or Intermediate"
+    assert verdict_of({plain: None, adapted: more}) == verdict_of({plain: more, adapted: None}) == TOO_FEW
     assert verdict_of({plain: more}) is verdict_of({adapted: more, scratch: more}) is verdict_of({}) is None

@@ -7,11 +7,11 @@ import random
 import pytest
 from scipy import stats
 
-from babelscope.core.intervals import student_t_interval
 from babelscope.core.row import Row
 from babelscope.report.model import Contrasted, Report
 from babelscope.report.sections.effects import claims, effect_table, effects
 from babelscope.report.sections.scores.findings import differences
+from slowly import judged as slowly_judged
 
 WHOLE = {"pos": [0.9, 0.8, 0.85], "acceptability": [0.5, 0.7, 0.6]}
 CLEAN = {"pos": [0.6, 0.7, 0.5], "acceptability": [0.1, 0.1, 0.4]}
@@ -33,13 +33,14 @@ def test_differences_are_paired_by_seed_on_each_task_and_over_all():
     by_task = {
         task: [a - b for a, b in zip(WHOLE[task], CLEAN[task], strict=True)] for task in ("pos", "acceptability")
     }
-    assert [one.task for one in each] == ["pos", "acceptability"]
-    for one in each:
-        assert one.interval.mean == pytest.approx(sum(by_task[one.task]) / 3)
+    assert [one.setting.task for one in each] == ["pos", "acceptability"]
     means = [sum(pair) / 2 for pair in zip(*by_task.values(), strict=True)]
-    expected = student_t_interval(means)
-    assert overall.task == ""
-    assert (overall.interval.low, overall.interval.high) == pytest.approx((expected.low, expected.high))
+    assert overall.setting.task == "" and overall.is_claim and not any(one.is_claim for one in each)
+    for one, gains in zip([overall, *each], [means, *by_task.values()], strict=True):
+        test = stats.ttest_1samp(gains, 0)
+        expected = test.confidence_interval()
+        assert (one.effect.low, one.effect.high) == pytest.approx((expected.low, expected.high))
+        assert (one.effect.mean, one.effect.p) == pytest.approx((sum(gains) / 3, test.pvalue))
     assert overall.verdict == "shows"
 
 
@@ -47,19 +48,19 @@ def test_a_contrast_can_be_limited_to_tasks_and_languages():
     named = PRETRAINED._replace(tasks=("acceptability",))
     (only,) = effects(Report("t", "q", rows(), contrasts=[named]))
     gains = [a - b for a, b in zip(WHOLE["acceptability"], CLEAN["acceptability"], strict=True)]
-    assert (only.task, only.interval.mean) == ("acceptability", pytest.approx(sum(gains) / 3))
+    assert (only.setting.task, only.effect.mean) == ("acceptability", pytest.approx(sum(gains) / 3))
     foreign = [row.labelled(language="qab", value=row.value / 2) for row in rows()]
     elsewhere = PRETRAINED._replace(tasks=("pos",), languages=("qab",))
     (half,) = effects(Report("t", "q", [*rows(), *foreign], contrasts=[elsewhere]))
     gains = [(a - b) / 2 for a, b in zip(WHOLE["pos"], CLEAN["pos"], strict=True)]
-    assert half.interval.mean == pytest.approx(sum(gains) / 3)
+    assert half.effect.mean == pytest.approx(sum(gains) / 3)
 
 
 def test_the_other_way_round_the_reverse_shows_and_what_is_missing_is_left_out():
     turned = Contrasted("Clean is better", PRETRAINED.second, PRETRAINED.first)
     absent = Contrasted("Nobody is better", ("nobody", None), ("e", None))
     found = effects(Report("t", "q", rows(), contrasts=[turned, absent]))
-    assert {one.claim for one in found} == {"Clean is better"}
+    assert {one.contrast.claim for one in found} == {"Clean is better"}
     assert found[0].verdict == "the reverse shows"
     (sentence,) = claims(found)
     assert sentence.startswith("Clean is better: the reverse shows for e clean (−")
@@ -79,7 +80,7 @@ def scored(encoder: str, values: dict[int | None, float], **labels: str | None) 
         ((0.02, 0.021, 0.019), "shows"),
         ((-0.02, -0.021, -0.019), "the reverse shows"),
         ((0.02, -0.02, 0.001), "does not show"),
-        ((0.02, 0.02, 0.02), "cannot be said: all seeds alike"),
+        ((0.02, 0.02, 0.02), "cannot be said: nothing varies"),
     ],
 )
 def test_a_comparison_has_one_verdict_by_the_seeds_that_both_ran(gains, verdict):
@@ -88,17 +89,21 @@ def test_a_comparison_has_one_verdict_by_the_seeds_that_both_ran(gains, verdict)
     whole[3] = 0.1  # alone, so that it is left out
     made = scored("e", whole) + scored("e", fresh, surgery="reinit")
     report = Report("t", "q", made, contrasts=[Contrasted("c", ("e", None), ("e", "reinit"))])
-    (effect,), (difference,) = effects(report), differences(report.scores)
-    assert effect.verdict == difference.verdict == verdict
+    (line,), (difference,) = effects(report), differences(report.scores)
+    assert line.verdict == difference.verdict == verdict
     assert difference.shows == (verdict == "shows")
-    assert effect.interval == difference.interval and effect.interval.n == 3
+    assert line.effect == difference.effect and line.effect.seeds == 3
+    if line.effect.known:
+        test = stats.ttest_1samp(gains, 0)
+        expected = (*test.confidence_interval(), test.pvalue)
+        assert (line.effect.low, line.effect.high, line.effect.p) == pytest.approx(expected)
 
 
 ALIKE = Contrasted("c", ("e", None), ("e", "clean"))
 
 
-def slowly(made: list[Row], training: str, schedule: str | None) -> list[float]:
-    """Differences by seed of the means over the places that both sides have."""
+def slowly(made: list[Row], training: str, schedule: str | None) -> list[list[float]]:
+    """By seed, the differences at the places that both sides have; without the seeds that lack one."""
     values = {
         (row.surgery, row.language, row.seed): row.value
         for row in made
@@ -112,7 +117,7 @@ def slowly(made: list[Row], training: str, schedule: str | None) -> list[float]:
     for seed in range(3):
         sides = [[values.get((side, place, seed)) for place in places] for side in (None, "clean")]
         if places and None not in sides[0] + sides[1]:
-            found.append(sum(sides[0]) / len(places) - sum(sides[1]) / len(places))
+            found.append([a - b for a, b in zip(*sides, strict=True)])
     return found
 
 
@@ -130,18 +135,24 @@ def test_an_unfinished_study_compares_what_both_sides_have(chance):
     for training in ("qaa", "qab"):
         for schedule, spoken in ((None, "everything trained"), ("freeze:4", "schedule freeze:4")):
             one = found[f"Part-of-speech tagging, trained on {training}, {spoken}"]
-            if gains := slowly(rows, training, schedule):
-                expected = student_t_interval(gains)
-                assert (one.interval.mean, one.interval.n) == (pytest.approx(expected.mean), expected.n)
-                assert one.interval.low == (expected.low and pytest.approx(expected.low))
+            gains = slowly(rows, training, schedule)
+            if not gains:
+                assert (one.effect, one.verdict) == (None, "cannot be said yet")
+                continue
+            means = [sum(by_place) / len(by_place) for by_place in gains]
+            assert (one.effect.mean, one.effect.seeds) == (pytest.approx(sum(means) / len(means)), len(means))
+            assert one.effect.known == (len(gains) == 3)
+            if one.effect.known:
+                expected = slowly_judged(gains if len(gains[0]) == 3 else means)
+                assert (one.effect.low, one.effect.high, one.effect.p) == pytest.approx(expected[1:])
 
 
 def test_a_place_that_one_side_alone_has_does_not_count():
-    made = scored("e", {0: 0.9, 1: 0.8}) + scored("e", {0: 0.8, 1: 0.71}, surgery="clean")
+    made = scored("e", {0: 0.9, 1: 0.8, 2: 0.7}) + scored("e", {0: 0.8, 1: 0.71, 2: 0.605}, surgery="clean")
     (alone,) = effects(Report("t", "q", made, contrasts=[ALIKE]))
     more = made + scored("e", {0: 0.1, 1: 0.2}, language="qab") + scored("e", {0: 0.1}, surgery="clean", language="qac")
     assert effects(Report("t", "q", more, contrasts=[ALIKE])) == [alone]
-    assert alone.where == "Part-of-speech tagging" and alone.interval.mean == pytest.approx(0.095)
+    assert alone.where == "Part-of-speech tagging" and alone.effect.mean == pytest.approx(0.095)
 
 
 def test_where_no_seed_has_all_places_it_cannot_be_said_yet():
@@ -149,14 +160,14 @@ def test_where_no_seed_has_all_places_it_cannot_be_said_yet():
     second = scored("e", {0: 0.5}, surgery="clean") + scored("e", {1: 0.5}, surgery="clean", language="qab")
     report = Report("t", "q", first + second, contrasts=[ALIKE])
     found = effects(report)
-    assert [(one.verdict, one.interval) for one in found] == [("cannot be said yet", None)]
+    assert [(one.verdict, one.effect) for one in found] == [("cannot be said yet", None)]
     assert claims(found) == ["c: cannot be said yet for e, Part-of-speech tagging."]
-    assert [cell.text for cell in effect_table(found).lines[0][2:6]] == ["", "", "", "cannot be said yet"]
-    whole = [row.labelled(task="parsing", measure="las") for row in scored("e", {0: 0.9, 1: 0.8})]
-    whole += [row.labelled(task="parsing", measure="las") for row in scored("e", {0: 0.4, 1: 0.2}, surgery="clean")]
+    assert [cell.text for cell in effect_table(found).lines[0][2:7]] == ["", "", "", "", "cannot be said yet"]
+    sides = scored("e", {0: 0.9, 1: 0.8, 2: 0.4}), scored("e", {0: 0.4, 1: 0.7, 2: 0.5}, surgery="clean")
+    whole = [row.labelled(task="parsing", measure="las") for side in sides for row in side]
     overall, *each = effects(Report("t", "q", first + second + whole, contrasts=[ALIKE]))
     assert (overall.where, overall.verdict) == ("all tasks", "cannot be said yet")
-    assert {one.task: one.verdict for one in each} == {"pos": "cannot be said yet", "parsing": "does not show"}
+    assert {one.setting.task: one.verdict for one in each} == {"pos": "cannot be said yet", "parsing": "does not show"}
 
 
 def test_other_training_is_another_line_and_a_task_counts_once_over_all():
@@ -168,7 +179,13 @@ def test_other_training_is_another_line_and_a_task_counts_once_over_all():
         whole, clean = {0: 3 * gain, 1: 3 * gain + 0.01}, {0: 2 * gain, 1: 2 * gain}
         parts = scored("e", whole, **labels) + scored("e", clean, surgery="clean", **labels)
         made += [row.labelled(measure="las" if task == "parsing" else "accuracy") for row in parts]
-    found = {one.where: one.interval.mean - 0.005 for one in effects(Report("t", "q", made, contrasts=[ALIKE]))}
+    lines = effects(Report("t", "q", made, contrasts=[ALIKE]))
+    assert {one.verdict for one in lines} == {"not enough seeds to say"}
+    assert {one.where for one in lines if one.is_claim} == {
+        "all tasks, everything trained",
+        "all tasks, schedule freeze:2",
+    }
+    found = {one.where: one.effect.mean - 0.005 for one in lines}
     pos, parsing = "Part-of-speech tagging", "Dependency parsing"
     assert found == pytest.approx({
         "all tasks, everything trained": (0.2 + 0.6) / 2, "all tasks, schedule freeze:2": 0.02,
@@ -186,13 +203,15 @@ def test_a_baseline_is_a_constant_against_the_seeds_of_the_other_side(schedule):
     contrasts = [Contrasted("better", *sides), Contrasted("worse", *reversed(sides))]
     better, worse = effects(Report("t", "q", made, contrasts=contrasts))
     expected = stats.ttest_1samp([value - 0.6 for value in values.values()], 0).confidence_interval()
-    assert (better.interval.low, better.interval.high) == pytest.approx((expected.low, expected.high))
-    assert (worse.interval.low, worse.interval.high) == pytest.approx((-expected.high, -expected.low))
+    assert (better.effect.low, better.effect.high) == pytest.approx((expected.low, expected.high))
+    assert (worse.effect.low, worse.effect.high) == pytest.approx((-expected.high, -expected.low))
     assert (better.verdict, worse.verdict) == ("shows", "the reverse shows")
 
 
-def test_one_seed_says_nothing():
-    some = [row for row in rows() if row.seed == 0]
-    assert {one.verdict for one in effects(Report("t", "q", some, contrasts=[PRETRAINED]))} == {
-        "cannot be said: one seed"
-    }
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_one_seed_or_two_say_nothing(seeds):
+    found = effects(Report("t", "q", [row for row in rows() if row.seed < seeds], contrasts=[PRETRAINED]))
+    assert {(one.verdict, one.effect.known) for one in found} == {("not enough seeds to say", False)}
+    (sentence,) = claims(found)
+    assert sentence.startswith("Pre-trained is better: not enough seeds to say for e (")
+    assert [cell.text for cell in effect_table(found).lines[0][3:6]] == ["", "", str(seeds)]

@@ -11,7 +11,6 @@ from scipy import stats
 from babelscope.core.intervals import (
     Interval,
     bca_interval,
-    difference_interval,
     geometric_interval,
     student_t_interval,
 )
@@ -45,30 +44,18 @@ def test_student_t_is_scipys(values, confidence):
 @pytest.mark.parametrize("values", [[1.0, 1.0, 1.0], [0.0, 0.0], [0.1] * 7, [0.3, 0.1 + 0.2]])
 def test_equal_values_say_nothing_of_how_they_vary(values):
     assert student_t_interval(values) == Interval(pytest.approx(values[0]), None, None, 0.0, len(values))
-    paired = difference_interval(dict(enumerate(values)), dict.fromkeys(range(len(values)), 0.25))
-    assert paired == Interval(pytest.approx(values[0] - 0.25), None, None, 0.0, len(values))
     if values[0]:
         unknown = geometric_interval(values)
         assert (unknown.mean, unknown.low, unknown.high) == (pytest.approx(values[0]), None, None)
 
 
-def test_differences_that_only_rounding_tells_apart_are_equal():
-    a, b = {0: 0.9, 1: 0.8, 2: 0.3}, {0: 0.8, 1: 0.7, 2: 0.2}
-    assert len({a[seed] - b[seed] for seed in a}) > 1
-    assert difference_interval(a, b) == Interval(pytest.approx(0.1), None, None, 0.0, 3)
-
-
 def test_one_value_has_no_interval():
     assert student_t_interval([0.5]) == Interval(0.5, None, None, None, 1)
-    assert difference_interval({1: 0.5}, {1: 0.25}) == Interval(0.25, None, None, None, 1)
-    assert difference_interval({1: 0.5, 2: 0.5}, {3: 0.25}) == Interval(0.25, None, None, None, 1)
 
 
 def test_no_value_is_refused():
     with pytest.raises(ValueError, match="at least one"):
         student_t_interval([])
-    with pytest.raises(ValueError, match="at least one"):
-        difference_interval({0: 1.0}, {})
 
 
 @settings(deadline=None)
@@ -90,34 +77,6 @@ def test_the_geometric_interval_stays_above_zero():
     assert geometric_interval([math.exp(700), 5.0]).high == math.inf
     with pytest.raises(ValueError, match="positive values, not 0"):
         geometric_interval([1.0, 0.0])
-
-
-@settings(deadline=None)
-@given(shares, shares)
-def test_other_seeds_are_compared_by_welch(a, b):
-    found = difference_interval(dict(enumerate(a)), {100 + i: value for i, value in enumerate(b)})
-    assert found.mean == pytest.approx(np.mean(a) - np.mean(b), abs=1e-12)
-    if min(np.std(a), np.std(b)) > 1e-6:
-        expected = stats.ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
-        assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-6, abs=1e-9)
-
-
-def test_vanishing_variances_still_have_degrees_of_freedom():
-    tiny = {0: 0.0, 1: 1e-100}
-    assert difference_interval(tiny, {2: 0.0, 3: 0.0}).high == pytest.approx(0, abs=1e-90)
-    assert difference_interval({0: 0.5, 1: 0.5}, {2: 0.25, 3: 0.25}) == Interval(0.25, None, None, 0.0, 2)
-
-
-@settings(deadline=None)
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=8), shares, shares)
-def test_shared_seeds_are_compared_in_pairs_and_no_others_count(pairs, first_alone, second_alone):
-    a, b = ({seed: pair[side] for seed, pair in enumerate(pairs)} for side in (0, 1))
-    wider = [side | dict(enumerate(more, start)) for side, more, start in ((a, first_alone, 20), (b, second_alone, 40))]
-    found = difference_interval(wider[0], dict(reversed(wider[1].items())))
-    assert found.mean == pytest.approx(np.mean([x - y for x, y in pairs]), abs=1e-12) and found.n == len(pairs)
-    if np.std([x - y for x, y in pairs]) > 1e-6:
-        expected = stats.ttest_rel(list(a.values()), list(b.values())).confidence_interval(0.95)
-        assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-6, abs=1e-9)
 
 
 def bca_slowly(correct, total, draws, confidence):

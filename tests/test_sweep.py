@@ -7,16 +7,13 @@ import pytest
 from scipy.stats import spearmanr, ttest_rel
 
 from babelscope.core.row import Row
+from babelscope.report.figures import Chart
 from babelscope.report.model import Report
-from babelscope.report.sections.freezing import (
-    frozen_layers,
-    likeness_table,
-    likenesses,
-    sweep_charts,
-    sweep_findings,
-    sweeps,
-)
+from babelscope.report.sections.freezing import sweep_findings
 from babelscope.report.sections.freezing.dropout import frozen_dropout, paired
+from babelscope.report.sections.freezing.figures import sweep_charts
+from babelscope.report.sections.freezing.likeness import likeness_table, likenesses
+from babelscope.report.sections.freezing.sweeps import frozen_layers, sweeps
 from babelscope.tuning.schedule import Schedule, parse_schedule
 
 RETRIEVED = {"qab": [0.5, 0.9, 0.7, 0.8], "qac": [0.1, 0.2, 0.3, 0.4]}
@@ -55,8 +52,20 @@ def declared(rows: list[Row]) -> Report:
     return Report("title", "question", rows, schedules={one.name: one for one in schedules})
 
 
+def charts(made: Report) -> dict[str, Chart]:
+    return sweep_charts(sweeps(made))
+
+
+def means(made: Report) -> list[dict[tuple[str, int], float]]:
+    """Of every sweep, by place and number of frozen layers."""
+    return [
+        {(place, n): one.interval.mean for place, by_number in sweep.scores.items() for n, one in by_number.items()}
+        for sweep in sweeps(made)
+    ]
+
+
 def test_a_sweep_is_the_mean_over_seeds() -> None:
-    found = {(one.language, one.frozen): one.value for one in sweeps(report())}
+    (found,) = means(report())
     assert found.keys() == {(language, frozen) for language in SCORED for frozen in range(-1, 4)}
     assert math.isclose(found["qab", 1], 0.9 + 0.005)
 
@@ -65,7 +74,7 @@ def test_a_sweep_is_what_was_declared_whatever_its_name() -> None:
     made = report()
     named = [replace(row, schedule=f"number {row.schedule}") if row.schedule else row for row in made.rows]
     schedules = {f"number {name}": one.model_copy(update={"name": name}) for name, one in made.schedules.items()}
-    assert sweeps(replace(made, rows=named, schedules=schedules)) == sweeps(made)
+    assert means(replace(made, rows=named, schedules=schedules)) == means(made) != []
     assert sweeps(replace(made, schedules={})) == []
 
 
@@ -77,7 +86,7 @@ def test_a_schedule_that_does_more_is_no_sweep() -> None:
 
 
 def test_two_schedules_make_no_sweep() -> None:
-    assert sweeps(report(columns=2)) == [] and sweep_charts(report(columns=2)) == {}
+    assert sweeps(report(columns=2)) == [] and charts(report(columns=2)) == {}
     assert likeness_table(report(columns=2)) is None
 
 
@@ -86,7 +95,7 @@ def test_the_correlation_is_over_layers() -> None:
     expected = {code: spearmanr(values, SCORED[code][1:]).statistic for code, values in RETRIEVED.items()}
     assert found.by_language == pytest.approx(expected) and expected["qac"] == 1
     table = likeness_table(report())
-    assert table is not None and [line[2].text for line in table.lines] == ["qab", "qac", "mean of 2"]
+    assert table is not None and [line[1].text for line in table.lines] == ["qab", "qac", "mean of 2"]
 
 
 def test_findings_name_the_best_number_of_frozen_layers() -> None:
@@ -121,7 +130,7 @@ def without(*left_out: tuple[str, int]) -> Report:
 
 def test_an_unfinished_sweep_is_shown_as_far_as_it_is() -> None:
     made = without(("qab", -1), ("qac", 2))
-    (chart,) = sweep_charts(made).values()
+    (chart,) = charts(made).values()
     cells = {(one["language"], one["frozen"]): one for data in chart.to_dict()["datasets"].values() for one in data}
     assert len(cells) == 13 and {key for key, one in cells.items() if one["change"] is None} == {
         ("qab", frozen) for frozen in range(4)
@@ -139,16 +148,18 @@ def test_what_cannot_be_correlated_is_said() -> None:
     reason = "cannot be computed: the score is the same at every N"
     assert list(found.by_language) == ["qab"] and found.unknown == {"qac": reason}
     table = likeness_table(declared(flat))
-    assert table is not None and [line[3].text for line in table.lines][1] == reason
+    assert table is not None and [line[2].text for line in table.lines][1] == reason
     assert f"mean over 1 language (1 more {reason})" in sweep_findings(declared(flat))[1]
 
 
 def test_without_any_correlation_there_is_no_mean() -> None:
     rows = [replace(row, value=0.5) for row in report().rows]
     table = likeness_table(declared(rows))
-    assert table is not None and [line[2].text for line in table.lines] == ["qab", "qac"]
+    assert table is not None and [line[1].text for line in table.lines] == ["qab", "qac"]
     best, likeness = sweep_findings(declared(rows))
-    assert best == "Part-of-speech tagging, e: zero-shot accuracy is 50.0% on average, whatever is frozen."
+    assert (
+        best == "Part-of-speech tagging, e, trained on qaa: zero-shot accuracy is 50.0% on average, whatever is frozen."
+    )
     assert likeness.endswith("align languages cannot be computed: the retrieval is the same at every N.")
 
 
@@ -161,7 +172,7 @@ def test_two_points_make_no_correlation() -> None:
 
 
 def test_the_heat_map_has_a_cell_a_language_and_number() -> None:
-    (chart,) = sweep_charts(report()).values()
+    (chart,) = charts(report()).values()
     (data,) = chart.to_dict()["datasets"].values()
     assert len(data) == 15 and {one["language"] for one in data} == set(SCORED)
     assert all(one["change"] == 0 for one in data if one["frozen"] == -1)
@@ -184,20 +195,25 @@ def with_dropout(report: Report, *also: int) -> Report:
 
 def test_with_dropout_and_without_are_two_sweeps() -> None:
     both = with_dropout(report(), 0, 1, 2, 3)
-    found = {(one.dropout, one.language, one.frozen): one.value for one in sweeps(both)}
+    found = {
+        (sweep.dropout, score.language, frozen): score.interval.mean
+        for sweep in sweeps(both)
+        for scores in sweep.scores.values()
+        for frozen, score in scores.items()
+    }
     assert len(found) == 2 * 3 * 5
     for (dropout, language, frozen), value in found.items():
         same = found[not dropout, language, frozen]
         assert value - same == pytest.approx(0 if frozen == -1 else 0.05 if dropout else -0.05)
-    assert len(sweep_charts(both)) == 2 and len(likenesses(both)) == 2
-    assert any(
-        "Part-of-speech tagging with dropout in the frozen layers, e: zero-shot" in one for one in sweep_findings(both)
-    )
+    assert len(charts(both)) == 2 and len(likenesses(both)) == 2
+    titled = "Part-of-speech tagging with dropout in the frozen layers, e, trained on qaa: zero-shot"
+    assert any(titled in sentence for sentence in sweep_findings(both))
 
 
 def test_one_number_without_dropout_is_no_sweep_but_is_compared() -> None:
     made = with_dropout(report(), 2)
-    assert {one.dropout for one in sweeps(made)} == {True} and len(sweeps(made)) == 15
+    (sweep,) = sweeps(made)
+    assert sweep.dropout and sum(map(len, sweep.scores.values())) == 15
     assert {(one.schedule, other.schedule, one.language) for one, other in paired(made)} == {
         ("freeze:2,frozen_dropout", "freeze:2", language) for language in SCORED
     }
@@ -213,12 +229,14 @@ def test_the_interval_of_dropout_is_over_the_seeds_that_both_have() -> None:
     rows = [
         replace(row, value=row.value + 0.02) if row.seed and row.schedule == "freeze:2" else row for row in made.rows
     ]
-    (section,) = frozen_dropout(replace(made, rows=rows), [])
-    reach = ttest_rel([0.05, 0.03], [0, 0]).confidence_interval(0.95)
+    (two_seeds,) = frozen_dropout(replace(made, rows=rows), [])
+    assert {line[8].text for line in two_seeds.tables[0].lines} == {"not enough seeds to say"}
+    third = [replace(row, seed=2, value=row.value + 0.3) for row in rows if row.seed == 0]
+    (section,) = frozen_dropout(replace(made, rows=[*rows, *third]), [])
+    reach = ttest_rel([0.05, 0.03, 0.05], [0, 0, 0]).confidence_interval(0.95)
     for line in section.tables[0].lines:
-        assert line[4].number == pytest.approx(4.0) and line[
-            6
-        ].text == f"[{100 * reach.low:.2f}, {100 * reach.high:.2f}]".replace("-", "−")
+        assert line[4].number == pytest.approx(100 * 0.13 / 3)
+        assert line[6].text == f"[{100 * reach.low:.2f}, {100 * reach.high:.2f}]".replace("-", "−")
 
 
 def test_retrieval_of_a_similarity_counts_as_well() -> None:

@@ -16,6 +16,7 @@ from babelscope.report.page import render
 from babelscope.report.sections import sections_of
 from babelscope.report.sections.gains import (
     Case,
+    Gain,
     gains,
     is_gain,
     unseen_figures,
@@ -37,11 +38,8 @@ from babelscope.study.verdicts import (
     against_chance,
     by_letters,
     verdict,
+    verdict_of,
 )
-
-
-def interval(sign):
-    return {1: Interval(2, 1, 3, 0.5, 9), -1: Interval(-2, -3, -1, 0.5, 9), 0: Interval(0.1, -1, 1, 0.5, 9)}[sign]
 
 
 @pytest.mark.parametrize(
@@ -58,14 +56,15 @@ def interval(sign):
     ],
 )
 def test_verdicts(as_it_is, adapted, expected):
-    assert verdict(interval(as_it_is), interval(adapted)) == expected
+    assert verdict(as_it_is, adapted) == expected
+    assert verdict_of({above(AS_IT_IS, BILSTM): as_it_is, above(ADAPTED, BILSTM): adapted}) == expected
 
 
 @given(*[st.floats(-5, 5)] * 4)
 def test_a_verdict_that_is_decided_is_the_one_of_any_value_within_the_intervals(mean, reach, other, also):
     """Whatever the true gains within the intervals are, a verdict that is not undecided is theirs."""
     one, two = (Interval(m, m - abs(r), m + abs(r), 1, 9) for m, r in ((mean, reach), (other, also)))
-    found = verdict(one, two)
+    found = verdict(one.sign, two.sign)
     if "undecided" not in found:
         for a in (one.low, one.high):
             for b in (two.low, two.high):
@@ -161,10 +160,10 @@ def test_text_of_ones_own():
 # --- the report
 
 
-def gain(claim, mean, low, high, language="mt", training="mt:100", task="pos"):
+def gain(claim, mean, low, high, language="mt", training="mt:100", task="pos", p=0.01):
     return Row(
         "accuracy gain", mean, "share", kind="comparison", encoder="mbert", task=task, claim=claim, low=low, high=high,
-        language=language, dataset="UD_Maltese-MUDT", split="test", **TrainedOn.read(training).columns,
+        p=p, language=language, dataset="UD_Maltese-MUDT", split="test", **TrainedOn.read(training).columns,
     )  # fmt: skip
 
 
@@ -180,7 +179,7 @@ ROWS = [
     gain(above(ADAPTED, BILSTM), 0.03, 0.01, 0.05),
     gain(by_letters(AS_IT_IS), 0.2, 0.1, 0.3, "ug>uyghur", "en"),
     gain(by_letters(AS_IT_IS, permuted=True), -0.02, -0.03, -0.01, "ug>uyghur-permute-1", "en"),
-    gain(by_letters(ADAPTED), 0.1, -0.1, 0.3, "ug>uyghur", "en"),
+    gain(by_letters(ADAPTED), 0.1, -0.1, 0.3, "ug>uyghur", "en", p=0.2),
     Row("published verdict", 1, kind="verdict", claim="Intermediate", language="mt"),
     scored("adapted mt", 0.8), scored("bilstm", 0.7),
 ]  # fmt: skip
@@ -193,9 +192,31 @@ def report():
 
 def test_gains_are_read_by_case(report):
     found = gains(report)
-    assert found[Case("pos", "mt", 100)][above(ADAPTED, BILSTM)] == Interval(0.03, 0.01, 0.05, None, 1)
+    assert found[Case("pos", "mt", 100)][above(ADAPTED, BILSTM)] == Gain(Interval(0.03, 0.01, 0.05, None, 1), "shows")
     assert verdicts(found) == {Case("pos", "mt", 100): INTERMEDIATE}
     assert {case.shots for case in found if case.language != "mt"} == {0}
+
+
+def test_gains_are_corrected_for_their_number(report):
+    """By Benjamini and Hochberg (1995): a gain shows if its p is at most that of the largest p below its line."""
+    p_values = [0.001, 0.02, 0.029, 0.045, 0.4]
+    signs = [1, -1, 1, 1, -1]
+    rows = [gain(f"claim {k}", 0.1 * signs[k], 0, 0, p=p) for k, p in enumerate(p_values)]
+    (by_claim,) = gains(Report("t", "q", [*rows, gain("few", 0.1, None, None, p=None)])).values()
+    rejected = max(k for k, p in enumerate(p_values, 1) if p <= 0.05 * k / 5)
+    assert rejected == 3
+    expected = ["shows", "the reverse shows", "shows", "does not show", "does not show", "not enough seeds to say"]
+    assert [one.verdict for one in by_claim.values()] == expected
+    assert [one.sign for one in by_claim.values()] == [1, -1, 1, 0, 0, None]
+
+
+def test_without_enough_seeds_there_is_no_verdict_but_a_page():
+    rows = [row.labelled(low=None, high=None, p=None) if is_gain(row) else row for row in ROWS]
+    few = Report("unseen", "?", rows, recipes={"adapted mt": ADAPTED})
+    assert verdicts(gains(few)) == {Case("pos", "mt", 100): "not enough seeds to say"}
+    (line,) = unseen_tables(few, gains(few))[0].lines
+    assert [cell.text for cell in line[2:7]] == ["not enough seeds to say", "−5.0", "", "+3.0", ""]
+    assert "Against a BiLSTM" in render(few)
 
 
 def test_models_with_one_claim_stand_beside_each_other_and_no_claim_is_lost():

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babelscope.core.errors import StoreError
-from babelscope.core.inference import FEWEST_SEEDS, Table, contributions, effect
+from babelscope.core.inference import FEWEST_SEEDS, Table, contributions, effect, gains
 from babelscope.core.intervals import Interval
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
@@ -55,7 +55,7 @@ def interval_of(counts: NDArray[np.float64]) -> Interval:
 
 def gain_of(first: NDArray[np.float64], second: NDArray[np.float64], confidence: float = 0.95) -> Interval:
     """How much higher the first ratio is on the same sentences, in the same rounds, with its interval."""
-    return _interval(contributions(*first) - contributions(*second), confidence)
+    return _interval(gains(first, second), confidence)
 
 
 def _interval(table: Table, confidence: float = 0.95) -> Interval:

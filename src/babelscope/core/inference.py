@@ -57,6 +57,22 @@ def contributions(numerators: ArrayLike, denominators: ArrayLike) -> Table:
     return ratio + above.shape[1] * (above - ratio * below) / total
 
 
+def gains(first: ArrayLike, second: ArrayLike) -> Table:
+    """[seeds, sentences]: how much each sentence adds to one side's ratio more than to the other's, seed by seed.
+
+    Args:
+        first: [2, seeds, sentences], what is summed above and below the line.
+        second: the same of the other side.
+
+    Raises:
+        ValueError: the sides differ in seeds or sentences, or have nothing to count.
+    """
+    if np.shape(first) != np.shape(second):
+        raise ValueError(f"needs the same seeds and sentences on both sides: {np.shape(first)} and {np.shape(second)}")
+    ours, theirs = (contributions(*np.asarray(side, dtype=np.float64)) for side in (first, second))
+    return ours - theirs
+
+
 def crossed_variance(table: Table) -> Variance:
     """Of the mean of a table whose axes are all crossed and drawn by chance; those of length one are left out.
 

@@ -21,7 +21,7 @@ def nothing_kept(key: str) -> Counts:
     return {}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Samples:
     """The score of one condition at one place, or a difference or a mean of such scores."""
 

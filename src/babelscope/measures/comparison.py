@@ -117,13 +117,13 @@ class Compare(Step):
 
         With fewer than three seeds there are neither.
         """
-        from babelscope.core.inference import contributions, effect
+        from babelscope.core.inference import effect, gains
 
         first, second = (counts(side, workspace) for side in (self.first, self.second))
         labels = self.first[0].labels | {"seed": None, "claim": self.claim}
         rows = []
         for measure in sorted(first.keys() & second.keys()):
-            gain = effect(contributions(*first[measure]) - contributions(*second[measure]))
+            gain = effect(gains(first[measure], second[measure]))
             row = Row(f"{measure} gain", gain.mean, "share", low=gain.low, high=gain.high, p=gain.p)
             rows.append(row.labelled(**labels))
         workspace.write_rows(rows)

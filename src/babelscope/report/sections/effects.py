@@ -54,7 +54,7 @@ class Line(NamedTuple):
     where: str
     """The task's title, with the training where the task has several."""
     unit: str
-    compared: Compared
+    by_language_and_seed: Mapping[tuple[str, int], float]
     effect: Effect | None
     is_claim: bool
     """Whether it is a claim of the study; else it is a line of the table alone."""
@@ -92,8 +92,8 @@ def _lines(report: Report, contrast: Contrasted) -> list[Line]:
     compared = overall | each
     over_all = {setting.schedule for setting in overall}
     return [
-        Line(contrast, setting, _where(setting, compared), difference.unit, difference, difference.effect,
-             is_claim=setting in overall or setting.schedule not in over_all)
+        Line(contrast, setting, _where(setting, compared), difference.unit, difference.by_language_and_seed,
+             difference.effect, is_claim=setting in overall or setting.schedule not in over_all)
         for setting, difference in compared.items()
     ]  # fmt: skip
 
@@ -153,7 +153,7 @@ def mixed_table(listed: Sequence[Line]) -> Table:
     """Effects over many seeds and languages by a mixed model, as far as statsmodels is there."""
     lines = []
     for line in listed if mixed.is_there() else ():
-        if fitted := mixed.fit(line.compared.by_language_and_seed):
+        if fitted := mixed.fit(line.by_language_and_seed):
             factor, _ = scale(line.unit)
             spreads = (number_cell(sd * factor, ".2f") for sd in (fitted.language_sd, fitted.seed_sd))
             points = number_cell(fitted.interval.mean * factor, "+.1f"), bounds_cell(fitted.interval, factor)

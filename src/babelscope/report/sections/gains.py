@@ -279,7 +279,8 @@ def _chart(report: Report, compared: Gains, cases: Sequence[Case]) -> Chart:
     bars = base.mark_rule(strokeWidth=1.5).encode(x="low:Q", x2="high:Q")
     points = base.mark_point(filled=True, size=55).encode(x=alt.X("gain:Q", title="Gain over the BiLSTM (points)"))
     zero = alt.Chart(pd.DataFrame({"gain": [0]})).mark_rule(strokeDash=[3, 3], opacity=0.6).encode(x="gain:Q")
-    return alt.layer(zero, bars, points).properties(width="container", height=max(80, 46 * len(order)))
+    layers = [zero, bars, points] if table["low"].notna().any() else [zero, points]
+    return alt.layer(*layers).properties(width="container", height=max(80, 46 * len(order)))
 
 
 def _records(report: Report, compared: Gains, cases: Sequence[Case]) -> Iterable[dict[str, object]]:

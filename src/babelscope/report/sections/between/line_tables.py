@@ -102,8 +102,8 @@ def line_table(report: Report, between: Between) -> Table:
             labels = [encoder, title_of(task), f"{origin} > {end}", report.labels.get(language, language), split, unit]
             lines.append([*map(Cell, labels), *_places(curve, factor), number_cell(len(curves), "d")])
     note = (
-        "Mean over runs: one a seed, or one a seed and the next. Least and most are over the whole line. For reference, "
-        "without intervals: those of the means over pairs are above."
+        "Mean over runs: one a seed, or one a seed and the next. Least and most are over the whole line. For "
+        "reference, without intervals: those of the means over pairs are above."
     )
     headers = ["Encoder", "Task", "Models", "Scored on", "Split", "Unit", "α = 0", "α = 0.5", "α = 1", "Least", "at α",
                "Most", "at α", "Runs"]  # fmt: skip

@@ -14,12 +14,12 @@ from babelscope.report.sections.scores.findings import differences, findings
 from babelscope.report.sections.scores.tables import difference_table, glance_table, score_table
 
 SCORE_CAPTION = (
-    "Mean over seeds with its 95% interval (Student’s t); "
+    "Mean over seeds with its 95% interval, over seeds and, as far as they are known, test sentences; "
     "every seed a small ring; what has no seed is a tick. Click a name in the legend to single it out."
 )
 DIFFERENCE_CAPTION = (
-    "Difference of the means with its 95% interval, paired by the seeds that both ran (Welch’s where they share none). "
-    "“Shows” means that the interval leaves out zero."
+    "Difference of the means with its 95% interval, paired by the seeds that both ran, over these and, as far as they "
+    "are known, test sentences. “Shows”: at 5%, corrected for the number of differences (Benjamini and Hochberg)."
 )
 
 

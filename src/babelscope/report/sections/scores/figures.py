@@ -71,7 +71,7 @@ class _DotPlot:
         known = table.dropna(subset=["low", "high"])
         bars = self._lanes(alt.Chart(known).mark_rule(strokeWidth=1.5), table).encode(x="low:Q", x2="high:Q")
         marks = self._lanes(alt.Chart(table).mark_point(filled=True, size=50), table).encode(**self.look)
-        return [bars, marks]
+        return [bars, marks] if len(known) else [marks]  # of an empty layer Vega complains
 
     def ticks(self, table: pd.DataFrame) -> alt.Chart:
         height = LANE * max(len(self.lanes), 1)

@@ -1,0 +1,60 @@
+"""Differences over seeds, sentences and languages by loops over every number: what the fast ones are held against."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations, product
+from math import prod, sqrt
+from statistics import fmean
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+
+class Found(NamedTuple):
+    """A mean with its 95% interval and two-sided p-value."""
+
+    mean: float
+    low: float
+    high: float
+    p: float
+
+
+def share_of_each(right: Sequence[float], words: Sequence[float]) -> list[float]:
+    """What each sentence adds to a ratio of sums, times the number of sentences: their mean is the ratio."""
+    total, ratio = sum(words), sum(right) / sum(words)
+    return [ratio + len(words) * (a - ratio * b) / total for a, b in zip(right, words, strict=True)]
+
+
+def judged(table: Any) -> Found:
+    """Of the mean over a table whose axes are all drawn by chance; those of length one are left out."""
+    numbers = np.asarray(table, dtype=float).squeeze()
+    by_axes = {axes: _explained(numbers, axes) for count in range(1, numbers.ndim + 1)
+               for axes in combinations(range(numbers.ndim), count)}  # fmt: skip
+    alone = [by_axes[axis,] for axis in range(numbers.ndim)]
+    total = sum(part * (-1) ** (len(axes) + 1) for axes, part in by_axes.items())
+    if total < max(alone):
+        total = (max(0, total) + max(alone)) / 2
+    freedom = total**2 / sum(part**2 / (count - 1) for part, count in zip(alone, numbers.shape, strict=True))
+    if numbers.ndim > 1 and min(numbers.shape) < 5:
+        freedom = max(1, freedom * (min(numbers.shape) - 1) / (min(numbers.shape) + 1))
+    mean, error = fmean(numbers.ravel().tolist()), sqrt(total)
+    reach = stats.t.ppf(0.975, freedom) * error
+    return Found(mean, mean - reach, mean + reach, 2 * stats.t.sf(abs(mean) / error, freedom))
+
+
+def _explained(numbers: Any, axes: tuple[int, ...]) -> float:
+    """The variance of the mean by what these axes explain together and not apart."""
+    lengths = [numbers.shape[axis] for axis in axes]
+    squares = sum(_apart(numbers, axes, place) ** 2 for place in product(*map(range, lengths)))
+    return squares / prod(n - 1 for n in lengths) / prod(lengths)
+
+
+def _apart(numbers: Any, axes: tuple[int, ...], place: tuple[int, ...]) -> float:
+    """How far the mean at this place is from what fewer of the axes say of it."""
+    at = dict(zip(axes, place, strict=True))
+    here = [float(numbers[cell]) for cell in product(*map(range, numbers.shape))
+            if all(cell[axis] == index for axis, index in at.items())]  # fmt: skip
+    fewer = [some for count in range(len(axes)) for some in combinations(axes, count)]
+    return fmean(here) - sum(_apart(numbers, some, tuple(at[axis] for axis in some)) for some in fewer)
