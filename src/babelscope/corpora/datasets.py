@@ -32,7 +32,7 @@ _WORLD_TYPES = tuple(sorted(set(NAME_CLASS.values())))
 
 Examples = tuple[Any, ...]
 """What a task reads: `Sentence` for a treebank, `Tagged` for entities, `SentencePair` for the sentence tasks, and for
-language modelling sentences as text, words of treebanks separated by spaces."""
+language modelling sentences as text, those of treebanks as they were written."""
 
 
 class _Data(Declaration):
@@ -90,6 +90,8 @@ class FileData(_Data):
     allowed: tuple[str, ...] = ()
     """The entity types that may be left then; empty: any."""
     sha256: str
+    edition: PositiveInt = 1
+    """Of the examples that the source makes of a file: in a key, it sets them apart from those of an earlier one."""
 
     @property
     def source(self) -> str:
@@ -121,7 +123,7 @@ class FileData(_Data):
     def verify(self) -> None:
         """Raise a `DataError` if the file is no longer the one that the study was planned with."""
         path = _source(self.task, self.source).file(self.task, self.source, self.split)
-        if content_digest(path) != self.sha256:
+        if content_digest(path) != self.sha256 or self.edition != _source(self.task, self.source).edition(self.task):
             raise DataError(path, None, "the file has changed since the study was planned; run the study again")
 
 
@@ -199,7 +201,7 @@ def find_file(
     mapping = tuple(sorted((entity_types or {}).items()))
     return FileData(
         task=task, name=name, language=language, split=split, examples=examples, entity_types=mapping, sha256=sha256,
-        letters=letters, rules=letters and rules_digest(letters),
+        letters=letters, rules=letters and rules_digest(letters), edition=source.edition(task),
     )  # fmt: skip
 
 

@@ -92,7 +92,7 @@ def hub_folder(
     `load` gives the splits of a configuration such as `en_ewt`. Raises `InputError` if that fails.
     """
     prefix = f"{treebank_language(name).code}_{name.rsplit('-', 1)[1].lower()}"
-    folder = (cache or user_cache()) / f"ud-{HUB_RELEASE}" / name
+    folder = (cache or user_cache()) / f"ud-{HUB_RELEASE}-with-text" / name  # without, files have no `# text`
     if folder.is_dir():
         return folder
     try:
@@ -230,7 +230,8 @@ def _hub_sentences(rows: Any) -> Iterator[Sentence]:
         values = zip(columns, zip(*more, strict=True), strict=True)
         words = tuple(Word(*word, *(value or NO_LABEL for value in rest)) for word, rest in values)
         ranges = (([int(end) for end in token["id"].split("-")], token["form"]) for token in row["mwt"])
-        yield Sentence(row["sent_id"], words, tuple(Multiword(first, last, form) for (first, last), form in ranges))
+        multiwords = tuple(Multiword(first, last, form) for (first, last), form in ranges)
+        yield Sentence(row["sent_id"], words, multiwords, row.get("text"))
 
 
 def _write_splits(folder: Path, prefix: str, splits: Mapping[str, Any]) -> None:

@@ -75,6 +75,10 @@ class DataSource(Registered):
         """The examples of a split: the first `count` of them at least, or all; `DataError` if they are malformed."""
         raise NotImplementedError
 
+    def edition(self, task: Task) -> int:
+        """Which examples a file gives: raise it where they change, so that earlier results do not count as theirs."""
+        return 1
+
     def is_one_file(self, name: str) -> bool:
         """Whether all splits of a data set are parts of one file, so that it can be trained and tested on."""
         return False
