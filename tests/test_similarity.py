@@ -256,7 +256,8 @@ def treebank(data: Path, language: str, code: str, ids: list[str]) -> None:
     folder = data / "ud" / f"UD_{language}-PUD"
     folder.mkdir(parents=True)
     sentences = (
-        f"# sent_id = {one}\n# text = {code}{one}\n1\t{code}\t_\tNOUN\t_\t_\t0\troot\t_\t_\n2\t{one}\t_\tX\t_\t_\t1\tdep\t_\t_\n\n"
+        f"# sent_id = {one}\n# text = {code}{one}\n"
+        f"1\t{code}\t_\tNOUN\t_\t_\t0\troot\t_\t_\n2\t{one}\t_\tX\t_\t_\t1\tdep\t_\t_\n\n"
         for one in ids
     )
     (folder / f"{code}_pud-ud-test.conllu").write_text("".join(sentences), encoding="utf-8")

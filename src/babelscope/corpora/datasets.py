@@ -16,7 +16,6 @@ from babelscope.core.tasks import ENTITIES, LINES, TEXTS, TREES, WORDS, Task, ta
 from babelscope.corpora import bio
 from babelscope.corpora.data_sources import DataSource, source_names, source_of
 from babelscope.corpora.letters import LETTERS, in_its_letters, split_name
-from babelscope.corpora.lines import content_digest
 from babelscope.corpora.parsed import as_read
 from babelscope.corpora.sources import Split
 from babelscope.corpora.transliteration import rules_digest
@@ -122,8 +121,10 @@ class FileData(_Data):
 
     def verify(self) -> None:
         """Raise a `DataError` if the file is no longer the one that the study was planned with."""
-        path = _source(self.task, self.source).file(self.task, self.source, self.split)
-        if content_digest(path) != self.sha256 or self.edition != _source(self.task, self.source).edition(self.task):
+        source = _source(self.task, self.source)
+        now = source.digest(self.task, self.source, self.split), source.edition(self.task)
+        if now != (self.sha256, self.edition):
+            path = source.file(self.task, self.source, self.split)
             raise DataError(path, None, "the file has changed since the study was planned; run the study again")
 
 
@@ -197,7 +198,7 @@ def find_file(
     own_name, letters = split_name(name)
     source = _source(task, own_name)
     language = source.language(own_name)
-    sha256 = content_digest(source.file(task, own_name, split))
+    sha256 = source.digest(task, own_name, split)
     mapping = tuple(sorted((entity_types or {}).items()))
     return FileData(
         task=task, name=name, language=language, split=split, examples=examples, entity_types=mapping, sha256=sha256,

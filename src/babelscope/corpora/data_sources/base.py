@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.registry import Registered, import_plugins
 from babelscope.core.tasks import Task
+from babelscope.corpora.lines import content_digest
 from babelscope.corpora.plain import divided
 from babelscope.corpora.sources import Split
 
@@ -66,6 +67,10 @@ class DataSource(Registered):
     def file(self, task: Task, name: str, split: Split) -> Path:
         """The file that a split is read from; `InputError` if there is none."""
         raise NotImplementedError
+
+    def digest(self, task: Task, name: str, split: Split) -> str:
+        """What a split's content is known by."""
+        return content_digest(self.file(task, name, split))
 
     def language(self, name: str) -> str:
         """The code of a data set's language."""
