@@ -123,10 +123,11 @@ def _document(file: Path, line: Line) -> str:
     return texts[0]
 
 
-def divided(sentences: Sequence[T], split: Split) -> Sequence[T]:
-    """A split of what is in one file, in its order."""
-    ends = {"train": (0.0, 0.8), "dev": (0.8, 0.9), "test": (0.9, 1.0)}[split]
-    start, end = (round(share * len(sentences)) for share in ends)
+def divided(sentences: Sequence[T], split: Split, tenths: tuple[int, int, int] = (8, 1, 1)) -> Sequence[T]:
+    """A split of what is in one file, in its order; `tenths` are those of `train`, `dev` and `test`."""
+    train, dev, _ = tenths
+    ends = {"train": (0, train), "dev": (train, train + dev), "test": (train + dev, 10)}[split]
+    start, end = (round(place / 10 * len(sentences)) for place in ends)
     return sentences[start:end]
 
 

@@ -56,6 +56,8 @@ class Report:
     schedules: Mapping[str, Schedule] = field(default_factory=dict)
     recipes: Mapping[str, str] = field(default_factory=dict)
     """Encoders that the study makes -> from scratch, or adapted from another, in the words of `study.verdicts`."""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """What the study has not -> the reason."""
 
     @cached_property
     def untrained(self) -> set[str]:

@@ -56,6 +56,10 @@ class DataSource(Registered):
     forms: ClassVar[tuple[str, ...]]
     """The forms of examples that it has (`core.tasks`)."""
 
+    def has(self, name: str) -> bool:
+        """Whether a data set of that name would be its."""
+        return name.startswith(self.prefixes)
+
     def serves(self, task: Task) -> bool:
         """Whether it has examples of a task."""
         return task.reads in self.forms
@@ -91,6 +95,9 @@ class DataSource(Registered):
 
 class OwnFile(DataSource):
     """A format of the user's own files, named `SOURCE:CODE:FILE`; in their order 8/10 train, 1/10 dev, 1/10 test."""
+
+    def has(self, name: str) -> bool:
+        return name.startswith(f"{self.kind}:")
 
     def names_for(self, task: Task) -> tuple[str, ...]:
         return (f"{self.kind}:CODE:FILE",)
@@ -139,7 +146,7 @@ def given_path(name: str, form: str, folders: bool = False) -> Path:
 def source_of(task: Task, name: str) -> DataSource | None:
     """The source that has a data set of that name for a task."""
     fitting = (source for source in _sources() if source.serves(task))
-    return next((source for source in fitting if name.startswith(_prefixes(source))), None)
+    return next((source for source in fitting if source.has(name)), None)
 
 
 def source_names(task: Task) -> tuple[str, ...]:
@@ -151,7 +158,3 @@ def source_names(task: Task) -> tuple[str, ...]:
 def _sources() -> list[DataSource]:
     import_plugins()
     return [source() for source in DataSource.kinds.values()]
-
-
-def _prefixes(source: DataSource) -> tuple[str, ...]:
-    return (f"{source.kind}:",) if isinstance(source, OwnFile) else source.prefixes

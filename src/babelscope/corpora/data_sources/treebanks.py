@@ -22,6 +22,9 @@ class Treebanks(DataSource):
     names: ClassVar[tuple[str, ...]] = ("UD_LANGUAGE-NAME",)
     forms: ClassVar[tuple[str, ...]] = (WORDS, TREES, LINES)
 
+    def has(self, name: str) -> bool:
+        return super().has(name) and ":" not in name
+
     def file(self, task: Task, name: str, split: Split) -> Path:
         return sources.split_file(name, split)
 
