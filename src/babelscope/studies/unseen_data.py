@@ -78,7 +78,7 @@ class Resources(NamedTuple):
 # Half of a treebank of 100 sentences is tested on, else a verdict would rest on ten.
 RESOURCES = {
     "fo": Resources("UD_Faroese-OFT", "wikiann:fo", None, "fao", "fo", 297_000, "8-1-1"),
-    "xmf": Resources(None, "wikiann:xmf", "georgian", None, "xmf", 29_000),
+    "xmf": Resources(None, "wikiann:xmf", "mingrelian", None, "xmf", 29_000),
     "pcm": Resources("UD_Naija-NSC", "masakhaner2:pcm", None, None, "pcm", 237_000),
     "gsw": Resources("UD_Swiss_German-UZH", None, None, "gsw", "als", 250_000, "4-1-5"),
     "bm": Resources("UD_Bambara-CRB", "masakhaner2:bam", None, None, "bm", 1_000, "8-1-1"),
@@ -86,7 +86,7 @@ RESOURCES = {
     "nrz": Resources("UD_Maghrebi_Arabic_French-Arabizi", None, None, None, None, 87_000),
     "mt": Resources("UD_Maltese-MUDT", "wikiann:mt", None, "mt", "mt", 50_000),
     "bxr": Resources("UD_Buryat-BDT", None, "cyrillic", None, "bxr", 7_000, "8-1-1"),
-    "mhr": Resources(None, "wikiann:mhr", "cyrillic", None, "mhr", 58_000),
+    "mhr": Resources(None, "wikiann:mhr", "mari", None, "mhr", 58_000),
     "myv": Resources("UD_Erzya-JR", None, "cyrillic", None, "myv", 20_000),
     "olo": Resources("UD_Livvi-KKPP", None, None, None, "olo", 9_400, "4-1-5"),
     "ug": Resources("UD_Uyghur-UDT", "wikiann:ug", "uyghur", "ug", "ug", 105_000),
@@ -171,9 +171,9 @@ def left_out(languages: Sequence[Language], asked: bool) -> dict[str, str]:
     for language in languages:
         name = language_name(language.code)
         if language.code in RESOURCES and "pos" not in language.data:
-            reasons[f"{name}, tagging and parsing"] = "no treebank of it was published when the languages were chosen"
+            reasons[f"{name}, tagging and parsing"] = "the authors' code names no treebank of it"
         if language.code in RESOURCES and "ner" not in language.data:
-            reasons[f"{name}, named entities"] = "neither WikiAnn nor MasakhaNER has it"
+            reasons[f"{name}, named entities"] = "the authors' code names no entities of it, and MasakhaNER has none"
         if language.text is None:
             reasons[f"{name}, adaptation"] = "a control: the encoder was pre-trained on it; only entities, as published"
     return reasons
@@ -181,7 +181,8 @@ def left_out(languages: Sequence[Language], asked: bool) -> dict[str, str]:
 
 def _lacks_text(code: str) -> str:
     return (
-        "no public source has the raw text that the published study collected; give text of your own: "
+        "it has no Wikipedia, and the text that was collected for the published study is in no source here; give text "
+        "of your own: "
         f"--with 'texts={{{code}: text:{code}:FILE}}'"
     )
 
