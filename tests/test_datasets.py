@@ -9,6 +9,7 @@ import pytest
 from babelscope.core.errors import DataError, InputError
 from babelscope.corpora import datasets
 from babelscope.corpora.conllu import read_conllu
+from babelscope.corpora.data_sources.divided_treebanks import NAME as DIVIDED
 from babelscope.corpora.sources import treebank_language
 from babelscope.world import World
 from test_conllu import SAMPLE
@@ -114,7 +115,7 @@ def test_every_task_of_the_world_has_its_examples(task: str) -> None:
 @pytest.mark.parametrize(
     ("task", "name", "allowed"),
     [
-        ("pos", "masakhaner2:wol", "world:CODE, UD_LANGUAGE-NAME, treebank:CODE:FILE"),
+        ("pos", "masakhaner2:wol", f"world:CODE, {DIVIDED}, UD_LANGUAGE-NAME, treebank:CODE:FILE"),
         ("ner", "UD_French-Harbour", "world:CODE, masakhaner2:CODE, wikiann:CODE"),
         ("rte", "world:qaa", "glue:RTE, tsv:CODE:FILE"),
         ("xnli", "UD_French-Harbour", "glue:MNLI, glue:MNLI-mm, xnli:LANGUAGE, tsv:CODE:FILE"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from babelscope.core.errors import InputError
@@ -16,6 +17,8 @@ from babelscope.world import World
 CONTROL = f"{PERMUTE}1"
 """After a transliteration: its letters exchanged at random."""
 MASAKHANER, WIKIANN = "masakhaner2:", "wikiann:"
+ALL = 10**6
+"""So many labelled sentences are as many as there are."""
 
 
 class Language(NamedTuple):
@@ -26,10 +29,15 @@ class Language(NamedTuple):
     text: str | None
     """None: nothing is adapted to it, as for controls, which the encoder has seen."""
     letters: tuple[str, ...] = ()
-    untrained: tuple[TaskName, ...] = ()
-    """Tasks that there are no labelled sentences to train on for."""
+    labelled: Mapping[TaskName, int] = MappingProxyType({})
+    """How many labelled sentences there are to train on, where they are few; 0: none."""
     sentences: int | None = None
     """Of the text, at most."""
+
+    def trains(self, task: TaskName, shots: int) -> bool:
+        """Whether so many labelled sentences can be trained on: as many as there are always can, if there are any."""
+        there = self.labelled.get(task, ALL)
+        return 0 < shots <= there or (shots == ALL and there > 0)
 
 
 class Cell(NamedTuple):
@@ -73,27 +81,31 @@ class Resources(NamedTuple):
     """Raw sentences that the published study had."""
     tenths: str | None = None
     """How its treebank, which has next to nothing but a test file, is divided where it is also trained on."""
+    trained: int = ALL
+    """Sentences to train on in its treebank, divided so."""
 
 
 # Half of a treebank of 100 sentences is tested on, else a verdict would rest on ten.
 RESOURCES = {
-    "fo": Resources("UD_Faroese-OFT", "wikiann:fo", None, "fao", "fo", 297_000, "8-1-1"),
+    "fo": Resources("UD_Faroese-OFT", "wikiann:fo", None, "fao", "fo", 297_000, "8-1-1", 966),
     "xmf": Resources(None, "wikiann:xmf", "mingrelian", None, "xmf", 29_000),
     "pcm": Resources("UD_Naija-NSC", "masakhaner2:pcm", None, None, "pcm", 237_000),
-    "gsw": Resources("UD_Swiss_German-UZH", None, None, "gsw", "als", 250_000, "4-1-5"),
-    "bm": Resources("UD_Bambara-CRB", "masakhaner2:bam", None, None, "bm", 1_000, "8-1-1"),
+    "gsw": Resources("UD_Swiss_German-UZH", None, None, "gsw", "als", 250_000, "4-1-5", 40),
+    "bm": Resources("UD_Bambara-CRB", "masakhaner2:bam", None, None, "bm", 1_000, "8-1-1", 821),
     "wo": Resources("UD_Wolof-WTB", "masakhaner2:wol", None, "wo", "wo", 10_000),
     "nrz": Resources("UD_Maghrebi_Arabic_French-Arabizi", None, None, None, None, 87_000),
     "mt": Resources("UD_Maltese-MUDT", "wikiann:mt", None, "mt", "mt", 50_000),
-    "bxr": Resources("UD_Buryat-BDT", None, "cyrillic", None, "bxr", 7_000, "8-1-1"),
+    "bxr": Resources("UD_Buryat-BDT", None, "cyrillic", None, "bxr", 7_000, "8-1-1", 726),
     "mhr": Resources(None, "wikiann:mhr", "mari", None, "mhr", 58_000),
     "myv": Resources("UD_Erzya-JR", None, "cyrillic", None, "myv", 20_000),
-    "olo": Resources("UD_Livvi-KKPP", None, None, None, "olo", 9_400, "4-1-5"),
+    "olo": Resources("UD_Livvi-KKPP", None, None, None, "olo", 9_400, "4-1-5", 42),
     "ug": Resources("UD_Uyghur-UDT", "wikiann:ug", "uyghur", "ug", "ug", 105_000),
     "sd": Resources(None, "wikiann:sd", None, "snd-Arab", "sd", 375_000),
     "ckb": Resources(None, "wikiann:ckb", "sorani", "ckb-Arab", "ckb", 380_000),
 }
 """The fifteen languages that the slides list, in their order (they count seventeen)."""
+FEW_ENTITIES = ("fo", "xmf", "mt", "mhr", "ug", "sd")
+"""Languages that WikiAnn has 100 sentences of to train on."""
 CONTROLS = {"ar": "buckwalter", "ru": "cyrillic", "ja": "kana"}
 """Languages that the encoder has seen, and how they are transliterated: what does that alone do?"""
 SOURCES: dict[TaskName, str] = {"pos": "UD_English-EWT", "parsing": "UD_English-EWT", "ner": "masakhaner2:hau"}
@@ -128,9 +140,10 @@ def real_language(code: str, text: str | None) -> Language:
             f"--with 'texts={{{code}: text:{code}:FILE}}'"
         )
     entities = known.entities if (known.entities or "").startswith(MASAKHANER) else None
-    untrained: tuple[TaskName, ...] = ("pos", "parsing") if known.tenths else ()
-    language = Language(code, _data(known.treebank, entities), text or own, _letters(known.letters), untrained)
-    return _with_data(language)
+    if not (known.treebank or entities):
+        raise InputError(f"{code}: no treebank and no entities of it are known here; it is in @paper")
+    labelled: dict[TaskName, int] = {"pos": 0, "parsing": 0} if known.tenths else {}
+    return Language(code, _data(known.treebank, entities), text or own, _letters(known.letters), labelled)
 
 
 def published_language(code: str, text: str | None) -> Language:
@@ -143,7 +156,7 @@ def published_language(code: str, text: str | None) -> Language:
         InputError: there is no raw text of it.
     """
     if code in CONTROLS:
-        return Language(code, {"ner": f"{WIKIANN}{code}"}, None, _letters(CONTROLS[code]))
+        return Language(code, _data(None, f"{WIKIANN}{code}"), None, _letters(CONTROLS[code]))
     if code not in RESOURCES:
         return real_language(code, text)
     known = RESOURCES[code]
@@ -151,7 +164,9 @@ def published_language(code: str, text: str | None) -> Language:
         raise InputError(f"{code}: {_lacks_text(code)}")
     treebank = f"{known.treebank}:tenths-{known.tenths}" if known.tenths else known.treebank
     own = text or f"wikipedia:{known.wikipedia}"
-    return Language(code, _data(treebank, known.entities), own, _letters(known.letters), sentences=known.sentences)
+    small = code in FEW_ENTITIES
+    labelled: dict[TaskName, int] = {"pos": known.trained, "parsing": known.trained} | ({"ner": 100} if small else {})
+    return Language(code, _data(treebank, known.entities), own, _letters(known.letters), labelled, known.sentences)
 
 
 def published_codes(texts: Container[str]) -> tuple[str, ...]:
@@ -160,19 +175,19 @@ def published_codes(texts: Container[str]) -> tuple[str, ...]:
     return (*there, *CONTROLS)
 
 
-def left_out(languages: Sequence[Language], asked: bool) -> dict[str, str]:
+def left_out(languages: Sequence[Language], tasks: Container[TaskName], asked: bool) -> dict[str, str]:
     """What the published study has, or could have, and this one has not -> the reason.
 
-    Languages that were not among those asked for need no reason.
+    Tasks that are none of `tasks` need no reason, nor do other languages where some were `asked` for.
     """
     codes = [language.code for language in languages]
     absent = [] if asked else [code for code in RESOURCES if code not in codes]
     reasons = {language_name(code): _lacks_text(code) for code in absent}
     for language in languages:
         name = language_name(language.code)
-        if language.code in RESOURCES and "pos" not in language.data:
+        if language.code in RESOURCES and "pos" not in language.data and ("pos" in tasks or "parsing" in tasks):
             reasons[f"{name}, tagging and parsing"] = "the authors' code names no treebank of it"
-        if language.code in RESOURCES and "ner" not in language.data:
+        if language.code in RESOURCES and "ner" not in language.data and "ner" in tasks:
             reasons[f"{name}, named entities"] = "the authors' code names no entities of it, and MasakhaNER has none"
         if language.text is None:
             reasons[f"{name}, adaptation"] = "a control: the encoder was pre-trained on it; only entities, as published"
@@ -182,8 +197,7 @@ def left_out(languages: Sequence[Language], asked: bool) -> dict[str, str]:
 def _lacks_text(code: str) -> str:
     return (
         "it has no Wikipedia, and the text that was collected for the published study is in no source here; give text "
-        "of your own: "
-        f"--with 'texts={{{code}: text:{code}:FILE}}'"
+        f"of your own: --with 'texts={{{code}: text:{code}:FILE}}'"
     )
 
 
@@ -194,9 +208,3 @@ def _data(treebank: str | None, entities: str | None) -> dict[TaskName, str]:
 
 def _letters(table: str | None) -> tuple[str, ...]:
     return (table, f"{table}{CONTROL}") if table else ()
-
-
-def _with_data(language: Language) -> Language:
-    if not language.data:
-        raise InputError(f"{language.code}: no treebank and no entities of it are known here; it is in @paper")
-    return language

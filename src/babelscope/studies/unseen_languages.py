@@ -19,6 +19,7 @@ from babelscope.encoders.shape import Shape
 from babelscope.measures.comparison import Comparison, Scored
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.studies.unseen_data import (
+    ALL,
     CONTROL,
     SOURCES,
     TASKS,
@@ -129,7 +130,7 @@ def paper(given: Parameters) -> Study:
     learning = given.tuning("cuda", "bfloat16", 20, learning_rate=5e-5, tokens_per_batch=1024)
     shape = Shape(hidden=768, layers=12, heads=12, feed_forward=3072, positions=512, dropout=0.1)
     by_shots = _by_shots(given, tuning, few=1 if given.small else 50, many=1 if given.small else 20)
-    whole = {} if given.small or given.shots is not None else {10**6: tuning}
+    whole = {} if given.small or given.shots is not None else {ALL: tuning}
     setting = Setting(
         given.encoder or "bert-base-multilingual-cased",
         _sources(given, languages, *TASKS),
@@ -142,7 +143,7 @@ def paper(given: Parameters) -> Study:
         {"tuning": learning},
     )  # fmt: skip
     study = _study("unseen-languages@paper", given, languages, setting)
-    return study.model_copy(update={"left_out": left_out(languages, asked=bool(given.languages))})
+    return study.model_copy(update={"left_out": left_out(languages, setting.sources, asked=bool(given.languages))})
 
 
 def _by_shots(given: Parameters, tuning: Tuning, few: int, many: int) -> dict[int, Tuning]:
@@ -214,7 +215,7 @@ def _tasks_of_a_cell(task: TaskName, cell: Cell, zero: Transfer, setting: Settin
     if made:
         yield _named(task, 0, cell), zero.model_copy(update=own)
     for shots, tuning in setting.tunings.items():
-        if shots and task not in cell.language.untrained:
+        if cell.language.trains(task, shots):
             yield _named(task, shots, cell), Transfer(
                 task=task, train=own["evaluate"], shots=shots, evaluate=own["evaluate"], sizes=setting.sizes,
                 tuning=tuning, encoders=(setting.encoder, *made), baselines=("bilstm",),
@@ -223,7 +224,7 @@ def _tasks_of_a_cell(task: TaskName, cell: Cell, zero: Transfer, setting: Settin
 
 def _comparisons(cells: list[Cell], setting: Setting) -> Iterator[Comparison]:
     for task, (shots, cell) in product(setting.sources, product(setting.tunings, cells)):
-        if task not in cell.language.data or (shots and task in cell.language.untrained):
+        if task not in cell.language.data or (shots and not cell.language.trains(task, shots)):
             continue
         scored = {recipe: _scored(task, shots, cell, setting, recipe) for recipe in cell.recipes}
         if ADAPTED in scored:
