@@ -99,9 +99,21 @@ def test_real_data_are_planned(stand_ins, encoder_folder, profile, tasks, scale)
     steps = compile_study(study).steps.values()
     assert sum(isinstance(step, Tune) for step in steps) == tasks * 2 * len(study.seeds)
     (english, *_) = study.measures
-    assert english.source == "UD_English-PUD" and len(english.targets) == len(PUD) - 1
+    assert english.source == "UD_English-PUD" and len(english.targets) == (12 if profile == "real" else 18)
     heads = {name: one.head for name, one in study.tasks.items() if one.task == "parsing"}
     assert set(heads.values()) == ({"align-then-predict"} if profile == "paper" else {None})
+
+
+def test_the_published_targets_are_all_but_the_source():
+    """The authors' code lists eighteen parallel treebanks beside English."""
+    study = find_study("align-then-predict@paper", {})
+    targets = {measure.source: set(measure.targets) for measure in study.measures}
+    assert set(targets) == {"UD_English-PUD", "UD_Russian-PUD", "UD_Arabic-PUD"}
+    languages = "Arabic Chinese Czech Finnish French German Hindi Indonesian Italian Japanese Korean Polish Portuguese"
+    languages += " Russian Spanish Swedish Thai Turkish"
+    assert targets["UD_English-PUD"] == {f"UD_{language}-PUD" for language in languages.split()}
+    assert all(len(others) == 18 and source not in others for source, others in targets.items())
+    assert {len(task.evaluate) for task in study.tasks.values()} == {19}
 
 
 def titles(made: Report) -> list[str]:

@@ -4,6 +4,7 @@ import random
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import conllu
@@ -53,6 +54,7 @@ EXPECTED = [
             Word(".", "PUNCT", 2, "punct", "."),
         ),
         (Multiword(3, 4, "au"),),
+        "Je vais au marché.",
     ),
     Sentence(
         "h-2",
@@ -65,6 +67,7 @@ EXPECTED = [
             Word("Kim", "PROPN", 2, "conj", "Kim", deps="6.1:nsubj"),
             Word("milk", "NOUN", 6, "orphan", "milk", deps="6.1:obj"),
         ),
+        text="Sam drinks 10 000 teas and Kim milk",
     ),
 ]
 
@@ -104,6 +107,35 @@ def test_what_comes_after_the_first_sentences_is_not_looked_at(file):
     assert read_conllu(path, 2) == EXPECTED
     with pytest.raises(DataError):
         read_conllu(path, 3)
+
+
+def test_a_sentence_is_written_as_its_text_says(file):
+    assert [sentence.written for sentence in read_conllu(file(SAMPLE))] == [
+        "Je vais au marché.", "Sam drinks 10 000 teas and Kim milk",
+    ]  # fmt: skip
+
+
+SPACES = [  # the range, its misc, the words that it covers, the next word
+    ("1-2\tau\t{}", "_", "au marché"), ("1-2\tau\t{}", "SpaceAfter=No", "aumarché"),
+    ("1-2\tau\t{}", "Typo=Yes|SpaceAfter=No", "aumarché"), ("1-2\tau\t{}", "NoSpaceAfter=No", "au marché"),
+    (None, "", "àle marché"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("covering", "misc", "text"), SPACES)
+def test_without_a_text_the_surface_tokens_are_written(file, covering, misc, text):
+    """Never the words that a multiword token covers, whatever their own SpaceAfter says."""
+    lines = ["1\tà\tà\tADP\t_\t_\t3\tcase\t_\tSpaceAfter=No", "2\tle\tle\tDET\t_\t_\t3\tdet\t_\t_"]
+    if covering:
+        lines.insert(0, covering.format("\t".join("_" * 7)) + f"\t{misc}")
+    lines.append("3\tmarché\tmarché\tNOUN\t_\t_\t0\troot\t_\t_")
+    (sentence,) = read_conllu(file("\n".join(lines) + "\n\n"))
+    assert (sentence.text, sentence.written) == (None, text)
+
+
+def test_the_text_of_a_sentence_is_kept_in_a_file(file):
+    write_conllu(path := file(""), EXPECTED)
+    assert read_conllu(path) == EXPECTED
 
 
 @pytest.mark.parametrize(
@@ -389,8 +421,13 @@ def test_a_damaged_file_reads_the_same_or_is_refused(file, seed):
         assert str(error).startswith(f"{path}:{error.line}: " if error.line else f"{path}: ")
         assert error.line is None or 1 <= error.line <= SAMPLE.count("\n") + 2 or mutate is _flip_in_gzip
     else:
-        # A file cut between two sentences is a smaller file without a fault; nothing else may be lost.
-        assert read == (EXPECTED[: len(read)] if mutate is _cut else EXPECTED)
+        # A file cut between two sentences is a smaller file without a fault; nothing but comments may be lost.
+        assert _trees(read) == _trees(EXPECTED[: len(read)] if mutate is _cut else EXPECTED)
+
+
+def _trees(sentences: list[Sentence]) -> list[Sentence]:
+    """Without the text, which is a comment: lost or in other spaces, it is no damage."""
+    return [replace(sentence, text=None) for sentence in sentences]
 
 
 @given(st.binary(max_size=60), st.integers(0, len(SAMPLE.encode())), st.integers(0, 30))

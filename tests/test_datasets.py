@@ -9,6 +9,7 @@ import pytest
 from babelscope.core.errors import DataError, InputError
 from babelscope.corpora import datasets
 from babelscope.corpora.conllu import read_conllu
+from babelscope.corpora.data_sources.divided_treebanks import NAME as DIVIDED
 from babelscope.corpora.sources import treebank_language
 from babelscope.world import World
 from test_conllu import SAMPLE
@@ -114,7 +115,7 @@ def test_every_task_of_the_world_has_its_examples(task: str) -> None:
 @pytest.mark.parametrize(
     ("task", "name", "allowed"),
     [
-        ("pos", "masakhaner2:wol", "world:CODE, UD_LANGUAGE-NAME, treebank:CODE:FILE"),
+        ("pos", "masakhaner2:wol", f"world:CODE, {DIVIDED}, UD_LANGUAGE-NAME, treebank:CODE:FILE"),
         ("ner", "UD_French-Harbour", "world:CODE, masakhaner2:CODE, wikiann:CODE"),
         ("rte", "world:qaa", "glue:RTE, tsv:CODE:FILE"),
         ("xnli", "UD_French-Harbour", "glue:MNLI, glue:MNLI-mm, xnli:LANGUAGE, tsv:CODE:FILE"),
@@ -125,3 +126,17 @@ def test_data_of_another_task_are_refused(task: str, name: str, allowed: str) ->
     with pytest.raises(InputError) as error:
         datasets.find(task, name, "train", 10)
     assert str(error.value) == f"{name!r} is no data of {task}, whose data sets are named {allowed}"
+
+
+def test_text_to_model_language_on_is_what_was_written(file: Path) -> None:
+    assert datasets.find("mlm", "UD_French-Harbour", "test", 1).read() == ("Je vais au marché.",)
+    own = datasets.find_file("mlm", "UD_French-Harbour>buckwalter", "test").read()
+    assert own == ("Je vais au marché.", "Sam drinks 10 000 teas and Kim milk")
+
+
+def test_data_that_had_other_examples_once_are_told_apart(file: Path) -> None:
+    """Text was syntactic words once: such results have other keys, and such data are not read as what they are not."""
+    text, words = (datasets.find_file(task, "UD_French-Harbour", "test") for task in ("mlm", "pos"))
+    assert (text.edition, words.edition) == (2, 1)
+    with pytest.raises(DataError, match="run the study again"):
+        text.model_copy(update={"edition": 1}).read()

@@ -252,11 +252,12 @@ def test_what_cannot_be_compared_is_said(encoder_folder):
 
 
 def treebank(data: Path, language: str, code: str, ids: list[str]) -> None:
-    """A test split whose sentences say their own id."""
+    """A test split whose sentences say their own id, in two words without a space between them."""
     folder = data / "ud" / f"UD_{language}-PUD"
     folder.mkdir(parents=True)
     sentences = (
-        f"# sent_id = {one}\n1\t{code}\t_\tNOUN\t_\t_\t0\troot\t_\t_\n2\t{one}\t_\tX\t_\t_\t1\tdep\t_\t_\n\n"
+        f"# sent_id = {one}\n# text = {code}{one}\n"
+        f"1\t{code}\t_\tNOUN\t_\t_\t0\troot\t_\t_\n2\t{one}\t_\tX\t_\t_\t1\tdep\t_\t_\n\n"
         for one in ids
     )
     (folder / f"{code}_pud-ud-test.conllu").write_text("".join(sentences), encoding="utf-8")
@@ -281,8 +282,8 @@ def test_treebanks_are_aligned_by_the_names_of_sentences(encoder_folder, pud):
     (step,) = compared(real(encoder_folder, "UD_French-PUD"))
     assert step.texts.pairs == [("fr", "UD_English-PUD+UD_French-PUD")]
     english, french = step.texts.read()
-    assert english == [f"en n{number}" for number in range(5)]
-    assert french == [f"fr n{number}" for number in range(5)]
+    assert english == [f"enn{number}" for number in range(5)]
+    assert french == [f"frn{number}" for number in range(5)]
 
 
 def test_treebanks_that_are_not_parallel_are_refused_before_anything_is_computed(encoder_folder, pud):

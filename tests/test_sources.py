@@ -1,6 +1,7 @@
 import gzip
 import os
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -28,7 +29,10 @@ LOCAL = (local_folder,)
 
 def sentence(name: str) -> Sentence:
     return Sentence(
-        name, (Word("vamos", "VERB", 0, "root"), Word("nos", "PRON", 1, "obj")), (Multiword(1, 2, "vámonos"),)
+        name,
+        (Word("vamos", "VERB", 0, "root"), Word("nos", "PRON", 1, "obj")),
+        (Multiword(1, 2, "vámonos"),),
+        "vámonos",
     )
 
 
@@ -208,6 +212,7 @@ def hub_rows(sentences):
             "head": datasets.List(text),
             "deprel": datasets.List(text),
             "mwt": datasets.List({"id": text, "form": text}),
+            "text": text,
         }
     )
     rows = [
@@ -218,6 +223,7 @@ def hub_rows(sentences):
             "head": [str(word.head) for word in s.words],
             "deprel": [word.deprel for word in s.words],
             "mwt": [{"id": f"{m.first}-{m.last}", "form": m.form} for m in s.multiwords],
+            "text": s.written,
         }
         for s in sentences
     ]
@@ -290,3 +296,12 @@ def test_real_splits(real_data):
     assert len(read_split("UD_German-GSD", "train")) == 799 - 79
     assert len(read_split("UD_German-GSD", "dev")) == 79
     assert len(read_split("UD_English-EWT", "dev")) == 2001
+
+
+@pytest.mark.parametrize("name", ["UD_Italian-PUD", "UD_French-PUD", "UD_Wolof-WTB", "UD_Arabic-PUD"])
+def test_the_text_of_real_sentences_is_what_their_surface_tokens_write(real_data, name):
+    """These have both, so that each is the other's oracle; joined, the words would often be another text."""
+    sentences = read_split(name, "test")
+    assert [replace(one, text=None).written for one in sentences] == [one.text for one in sentences]
+    split = sum("".join(one.forms) != one.written.replace(" ", "") for one in sentences)
+    assert (split > 0.4 * len(sentences)) == (name != "UD_Arabic-PUD")

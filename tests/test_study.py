@@ -107,7 +107,7 @@ def test_no_field_takes_anything(load, tmp_path, field):
 
 def test_an_unknown_key_is_named_with_the_allowed_ones(load):
     (fault,) = faults(load, MINIMAL + "sedes: [1]\n")
-    assert fault.startswith("sedes: unknown key; allowed are contrasts, encoders, measures, name,")
+    assert fault.startswith("sedes: unknown key; allowed are contrasts, encoders, left_out, measures, name,")
     (fault,) = faults(load, minimal("sizes: {trian: 3}"))
     assert fault == "tasks.pos.sizes.trian: unknown key; allowed are dev, test, train"
     (fault,) = faults(load, MINIMAL + "measures: [{measure: retrieval, source: qaa, targets: [qab], sentence: 1}]\n")

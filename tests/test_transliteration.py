@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import unicodedata
+from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from babelscope.core.errors import DataError, InputError
+from babelscope.core.hashing import digest
 from babelscope.corpora.conllu import read_conllu
 from babelscope.corpora.rewriting import restore, rewrite
 from babelscope.corpora.scripts import script_of_letter, script_shares
-from babelscope.corpora.transliteration import TABLES, Rule, by_rules, permutation, read_table, transliteration
+from babelscope.corpora.transliteration import (
+    TABLES,
+    Rule,
+    by_rules,
+    permutation,
+    read_table,
+    rules_digest,
+    transliteration,
+    written_in_kana,
+)
 from babelscope.world import FAMILY, World
 
 FOLDER = Path(__file__).parent.parent / "src" / "babelscope" / "corpora" / "transliterations"
@@ -24,7 +39,19 @@ SCRIPTS = {
     "cyrillic": "Cyrl",
     "georgian": "Geor",
     "greek": "Grek",
+    "mari": "Cyrl",
+    "mingrelian": "Geor",
 }
+ALPHABETS = {
+    "sorani": "ئابپتجچحخدرڕزژسشعغفڤقکگلڵمنھهەوۆیێ",
+    "uyghur": "ئاەبپتجچخدرزژسشغفقكگڭلمنھوۇۆۈۋېىي",
+    "buckwalter": "ءآأؤإئابةتثجحخدذرزسشصضطظعغفقكلمنهوىي",
+    "georgian": "აბგდევზთიკლმნოპჟრსტუფქღყშჩცძწჭხჯჰ",
+    "mingrelian": "აბგდევზთიკლმნოპჟრსტუფქღყჸშჩცძწჭხჯჰჷ",
+    "mari": "абвгдеёжзийклмнҥоӧпрстуӱфхцчшщъыьэюяӓӹ",
+    "cyrillic": "абвгдеёжзийклмнопрстуфхцчшщъыьэюяөүһ",
+}
+"""The letters of each language; of Mari those of Meadow and Hill Mari, of Cyrillic of Russian, Erzya and Buryat."""
 CONLLU = """# sent_id = 1
 # text = Щука|Юля не.
 1-2\tЩука|Юля\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
@@ -44,6 +71,18 @@ CONLLU = """# sent_id = 1
         ("sorani", "کوردی دەوڵەت باوک سوور", "kurdî dewlet bawk sûr"),
         ("cyrillic", "Щука, Юля и ЮЛЯ: эрзянь кель", "Shchuka, Yulya i YULYA: erzyan kel"),
         ("georgian", "საქართველო", "sakartvelo"),
+        # The Kurdish alphabet of Hawar (1932), without the short i, which Sorani does not write.
+        ("sorani", "ئازادی ڕۆژ یەک دوو چوار", "azadî roj yek dû çwar"),
+        ("sorani", "هەولێر خوێندن گەورە شەو", "hewlêr xwêndn gewre şew"),
+        # Mari in the transcription of Uralic studies.
+        ("mari", "марий йылме Йошкар-Ола", "marij jəlme Joškar-Ola"),
+        ("mari", "еҥ шӱдӧ ЯЛ поэт ме", "jeŋ šüdö JAL poet me"),
+        # The national system of Georgia (2002), and the schwa and the glottal stop of Mingrelian.
+        ("mingrelian", "მარგალური თბილისი ჸუდე ჷ", "margaluri tbilisi 'ude ə"),
+        # Buckwalter (2002).
+        ("buckwalter", "سَلامٌ شَمْس ذلك", "salAmN $amos *lk"),
+        # Russian as English writes it (BGN/PCGN, 1947, simplified).
+        ("cyrillic", "Хрущёв Чайковский", "Khrushchyov Chaykovskiy"),
         ("greek", "Ευχαριστώ αυτός Ουρανός ΟΥΡΑΝΟΣ άγγελος", "Efcharisto aftos Ouranos OURANOS angelos"),
         ("buckwalter", "العربيّة", "AlErby~p"),
         ("world", "абц αβς", "abc abc"),
@@ -61,6 +100,14 @@ def test_tables_know_the_letters_of_their_script_and_leave_none_of_it(name):
     result = transliteration(name)("".join(sorted(letters)))
     assert not any(script_of_letter(letter) == SCRIPTS[name] for letter in result)
     assert transliteration(name)("plain, text 1") == "plain, text 1" or name == "greek"
+
+
+@pytest.mark.parametrize("name", ALPHABETS)
+def test_no_letter_of_an_alphabet_is_left_in_its_script(name):
+    alphabet = ALPHABETS[name]
+    result = transliteration(name)(f"{alphabet} {alphabet.upper()}")
+    assert not any(script_of_letter(letter) == SCRIPTS[name] for letter in result)
+    assert len(alphabet) == len(set(alphabet)) and len(set(result)) > 15
 
 
 ARABIC = [rule.letters for rule in read_table(FOLDER / "buckwalter.tsv")]
@@ -139,6 +186,33 @@ def test_uroman_is_what_the_library_says():
     uroman = pytest.importorskip("uroman")
     text = "ئۇيغۇر 日本 Щука"
     assert transliteration("uroman")(text) == uroman.Uroman().romanize_string(text)
+
+
+class Reader:
+    """As pykakasi gives words: the reading of each in several scripts."""
+
+    READINGS: ClassVar[dict[str, str]] = {"日本": "nihon", "語": "go", " ": " ", "abc": "abc"}
+
+    def convert(self, text: str) -> list[dict[str, str]]:
+        words = re.findall("|".join(self.READINGS), text)
+        return [{"orig": word, "hira": "", "hepburn": self.READINGS[word]} for word in words]
+
+
+def test_japanese_is_written_as_its_words_are_read(monkeypatch):
+    """The dictionary is a library's; what is ours is which of its readings stand, and the spaces between them."""
+    monkeypatch.setitem(sys.modules, "pykakasi", SimpleNamespace(kakasi=Reader))
+    monkeypatch.setattr(metadata, "version", lambda package: {"pykakasi": "2.3.0"}[package])
+    written_in_kana.cache_clear()
+    assert transliteration("kana")("日本語 abc") == "nihon go abc"
+    assert rules_digest("kana") == digest({"kana": "2.3.0"})
+    written_in_kana.cache_clear()
+
+
+def test_without_the_dictionary_the_message_says_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pykakasi", None)
+    written_in_kana.cache_clear()
+    with pytest.raises(InputError, match=r"pykakasi is not installed: pip install 'babelscope\[kana\]'"):
+        transliteration("kana")
 
 
 @pytest.mark.parametrize("by", ["", "latin", "icu:", "table:", "uyghur+permute", "uyghur+shuffle:1", "permute:1"])

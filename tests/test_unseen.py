@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,9 @@ from hypothesis import strategies as st
 from babelscope.core.errors import InputError
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
+from babelscope.core.tasks import task_of
 from babelscope.core.training import TrainedOn
+from babelscope.corpora.data_sources import source_of
 from babelscope.measures.comparison import Compare
 from babelscope.report import Report, markdown
 from babelscope.report.page import render
@@ -25,7 +29,7 @@ from babelscope.report.sections.gains import (
     verdicts,
 )
 from babelscope.steps import Adapt, Pretrain, Recurrent, Tune
-from babelscope.studies import find_study
+from babelscope.studies import find_study, published_rows
 from babelscope.study.compile import compile_study
 from babelscope.study.verdicts import (
     ADAPTED,
@@ -116,15 +120,107 @@ def test_comparisons_are_of_the_same_sentences_and_seeds(plan):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("profile", ["real", "paper"])
-def test_other_profiles_are_declared(profile):
-    study = find_study(f"unseen-languages@{profile}", {"encoder": "world-natural", "tasks": ["pos", "ner"]})
+def test_real_text_is_of_ntrex_or_of_the_treebank():
+    given = {"encoder": "world-natural", "tasks": ["pos", "ner"], "languages": ["wo", "mt", "ug", "pcm", "gsw"]}
+    study = find_study("unseen-languages@real", given)
     assert "UD_Uyghur-UDT>uyghur+permute:1" in study.tasks["pos with 0"].evaluate
-    assert "masakhaner2:wol" in study.tasks["ner with 0"].evaluate
+    assert study.tasks["ner with 0"].evaluate == ("masakhaner2:wol", "masakhaner2:pcm")
     texts = {text for encoder in study.encoders[1:] for text in encoder.texts}
-    assert {"ntrex:wo", "ntrex:mt", "ntrex:ug", "ntrex:ug>uyghur"} <= texts
-    assert ("UD_Naija-NSC" in texts) == (profile == "paper")
-    assert "UD_Bambara-CRB" not in texts  # there is no training text
+    ntrex = {f"ntrex:{name}" for name in ("wo", "mt", "gsw", "ug", "ug>uyghur", "ug>uyghur+permute:1")}
+    assert texts == ntrex | {"UD_Naija-NSC"}
+    assert "pos with 100 in wo" in study.tasks and "pos with 100 in gsw" not in study.tasks
+
+
+@pytest.fixture(scope="module")
+def paper():
+    return find_study("unseen-languages@paper", {})
+
+
+SLIDES = ["fo", "xmf", "pcm", "gsw", "bm", "wo", "nrz", "mt", "bxr", "mhr", "myv", "olo", "ug", "sd", "ckb"]
+"""The fifteen languages that the slides list."""
+
+
+def test_every_published_language_is_there_or_left_out_with_its_reason(paper):
+    there = {encoder.name.removeprefix("adapted ") for encoder in paper.encoders[1:] if "scratch" not in encoder.name}
+    missing = {code for code in SLIDES if code not in there}
+    assert missing == {"nrz"} and "give text of your own" in paper.left_out["Narabizi"]
+    own = find_study("unseen-languages@paper", {"texts": {"nrz": "text:nrz:own.txt"}})
+    assert "Narabizi" not in own.left_out and "adapted nrz" in {encoder.name for encoder in own.encoders[1:]}
+    chosen = find_study("unseen-languages@paper", {"languages": ["mt"]})
+    assert chosen.left_out == {} and len(chosen.encoders) == 3
+
+
+def test_a_task_without_data_of_a_language_is_left_out_with_its_reason(paper):
+    in_tasks = {
+        task: {
+            name.split(" in ")[1].split(">")[0] for name in paper.tasks if name.startswith(f"{task} with 1000000 in ")
+        }
+        for task in ("pos", "parsing", "ner")
+    }
+    assert in_tasks["pos"] == in_tasks["parsing"] == set(SLIDES) - {"nrz", "xmf", "mhr", "sd", "ckb"}
+    assert in_tasks["ner"] == set(SLIDES) - {"nrz", "gsw", "bxr", "myv", "olo"} | {"ar", "ru", "ja"}
+    without = [code for task in ("pos", "ner") for code in set(SLIDES) - {"nrz"} - in_tasks[task]]
+    assert sum(", tagging and parsing" in what or ", named entities" in what for what in paper.left_out) == len(without)
+
+
+def test_no_more_labelled_sentences_are_asked_for_than_there_are(paper):
+    """Else 40 sentences of Swiss German would stand as 1,000."""
+    shots = {
+        code: [
+            int(name.split(" ")[2]) for name in paper.tasks if name.startswith("pos with") and name.endswith(f" {code}")
+        ]
+        for code in ("gsw", "olo", "bm", "wo")
+    }
+    everything = 10**6
+    assert shots == {
+        "gsw": [0, everything], "olo": [0, everything], "bm": [0, 100, everything], "wo": [0, 100, 1000, everything],
+    }  # fmt: skip
+    assert "ner with 100 in ug" in paper.tasks and "ner with 1000 in ug" not in paper.tasks
+
+
+def test_published_texts_are_as_long_as_published(paper):
+    read = {encoder.name: (encoder.texts, encoder.sentences) for encoder in paper.encoders[1:]}
+    published = {
+        row.language: row.value for row in published_rows("unseen-languages") if row.measure == "raw sentences"
+    }
+    assert set(published) == set(SLIDES)
+    for name, (texts, sentences) in read.items():
+        code = name.split(" ")[-1].split(">")[0]
+        assert sentences == published[code] and texts[0].startswith("wikipedia:")
+    assert read["adapted ug>uyghur"][0] == ("wikipedia:ug>uyghur",) and read["adapted gsw"][0] == ("wikipedia:als",)
+
+
+def test_zero_shot_is_from_the_source_of_the_same_entities(paper):
+    zero = {name: task for name, task in paper.tasks.items() if name.startswith("ner with 0") and " in " not in name}
+    assert {task.train: {name.split(":")[0] for name in task.evaluate} for task in zero.values()} == {
+        ("wikiann:en",): {"wikiann"}, ("masakhaner2:hau",): {"masakhaner2"},
+    }  # fmt: skip
+    first = [compared.first for compared in paper.measures if compared.first.evaluate == "wikiann:mt"]
+    assert {scored.task for scored in first if "with 0" in scored.task} == {"ner with 0 in mt"}
+    assert all(
+        compared.first.task in paper.tasks and compared.second.task in paper.tasks for compared in paper.measures
+    )
+
+
+def test_controls_of_transliteration_are_tuned_as_they_are_alone(paper):
+    for code, letters in (("ar", "buckwalter"), ("ru", "cyrillic"), ("ja", "kana")):
+        name = f"wikiann:{code}>{letters}"
+        claims = {compared.claim for compared in paper.measures if compared.first.evaluate == name}
+        assert claims == {above(AS_IT_IS, BILSTM), by_letters(AS_IT_IS), against_chance(AS_IT_IS)}
+        assert paper.tasks[f"ner with 1000 in {code}>{letters}"].encoders == ("bert-base-multilingual-cased",)
+
+
+def test_published_verdicts_are_those_of_the_slides_and_ours_stand_beside_them(paper):
+    verdicts = {row.language: row.claim for row in published_rows("unseen-languages") if row.kind == "verdict"}
+    assert verdicts == {"gsw": "Easy", "wo": "Intermediate", "ug": "Hard"}
+    for code in verdicts:
+        for recipe in (AS_IT_IS, ADAPTED):
+            compared = [one.first.evaluate for one in paper.measures if one.claim == above(recipe, BILSTM)]
+            assert any(name.startswith("UD_") and find_language(name) == code for name in compared)
+
+
+def find_language(name):
+    return source_of(task_of("pos"), name.split(">")[0]).language(name.split(">")[0])
 
 
 @pytest.mark.parametrize("asked", [{"tasks": ["mnli"]}, {"tasks": ["ner"], "languages": ["mt"]}])
@@ -144,6 +240,11 @@ def test_a_language_without_text_takes_ones_own():
         find_study("unseen-languages@real", given)
     (adapted, _) = find_study("unseen-languages@real", given | {"texts": {"bm": "text:bm:own.txt"}}).encoders[1:]
     assert adapted.texts == ("text:bm:own.txt",)
+
+
+def test_a_language_of_wikiann_alone_is_of_the_profile_paper():
+    with pytest.raises(InputError, match=r"xmf: no treebank and no entities of it are known here; it is in @paper"):
+        find_study("unseen-languages@real", {"languages": ["xmf"], "texts": {"xmf": "text:xmf:own.txt"}})
 
 
 def test_the_world_has_entities_too():
@@ -265,6 +366,12 @@ def test_recipes_are_what_was_declared():
     assert unseen_tables(Report("t", "q", ROWS[-2:]), {}) == []
     twice = Report("t", "q", [*ROWS[-2:], scored("more", 0.9)], recipes={"adapted mt": ADAPTED, "more": ADAPTED})
     assert unseen_tables(twice, {}) == []
+
+
+def test_what_is_left_out_stands_on_the_page_with_its_reason(report):
+    said = replace(report, left_out={"Narabizi": "no text"})
+    assert "| Narabizi | no text |" in markdown(said) and "no text" in render(said)
+    assert "Left out" not in markdown(report)
 
 
 def test_they_stand_on_the_page_and_in_markdown(report):

@@ -61,6 +61,7 @@ class Multiword(NamedTuple):
     first: int
     last: int
     form: str
+    misc: str = NO_LABEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +71,29 @@ class Sentence:
     id: str
     words: tuple[Word, ...]
     multiwords: tuple[Multiword, ...] = ()
+    text: str | None = None
+    """As it was written, where that is known: the comment `# text` of CoNLL-U."""
 
     @property
     def forms(self) -> list[str]:
         """How the words are written."""
         return [word.form for word in self.words]
+
+    @property
+    def written(self) -> str:
+        """The text; where it is not known, the surface tokens, with a space after each that has no `SpaceAfter=No`.
+
+        Surface tokens are multiword tokens (`du`) in place of the words that they cover (`de le`), and the other words.
+        """
+        if self.text is not None:
+            return self.text
+        covered = {number for token in self.multiwords for number in range(token.first, token.last + 1)}
+        tokens: dict[int, Multiword | Word] = {token.first: token for token in self.multiwords}
+        tokens |= {number: word for number, word in enumerate(self.words, start=1) if number not in covered}
+        spelled = (
+            token.form + " " * ("SpaceAfter=No" not in token.misc.split("|")) for _, token in sorted(tokens.items())
+        )
+        return "".join(spelled).strip()
 
     @property
     def upos(self) -> list[str]:

@@ -98,9 +98,10 @@ def _token_list(sentence: Sentence) -> TokenList:
     for number, word in enumerate(sentence.words, start=1):
         if number in starts:
             covers = {"id": f"{number}-{starts[number].last}", "form": starts[number].form}
-            tokens.append(Token(dict.fromkeys(COLUMNS, "_") | covers))
+            tokens.append(Token(dict.fromkeys(COLUMNS, "_") | covers | {"misc": starts[number].misc}))
         tokens.append(Token({"id": number, **{name: getattr(word, name) for name in COLUMNS[1:]}}))
-    return TokenList(tokens, Metadata(sent_id=sentence.id))
+    text = {} if sentence.text is None else {"text": sentence.text}
+    return TokenList(tokens, Metadata(sent_id=sentence.id, **text))
 
 
 def _sentences(path: Path) -> Iterator[Sentence]:
@@ -134,9 +135,10 @@ def _sentence(block: list[Line], ordinal: int) -> Sentence:
     if not numbered:
         raise _LineError(block[-1].number, "a sentence without words ends here")
     _check_tree(numbered)
-    multiwords = tuple(Multiword(row.id[0], row.id[2], row.form) for row in rows if _is_range(row.id))
-    sentence = Sentence(comments.get("sent_id") or str(ordinal), tuple(word for _, word in numbered), multiwords)
-    if text := comments.get("text"):
+    multiwords = tuple(Multiword(row.id[0], row.id[2], row.form, row.misc) for row in rows if _is_range(row.id))
+    words, text = tuple(word for _, word in numbered), comments.get("text") or None
+    sentence = Sentence(comments.get("sent_id") or str(ordinal), words, multiwords, text)
+    if text:
         _check_spelling(block[-1].number, sentence, text)
     return sentence
 

@@ -16,7 +16,6 @@ from babelscope.core.tasks import ENTITIES, LINES, TEXTS, TREES, WORDS, Task, ta
 from babelscope.corpora import bio
 from babelscope.corpora.data_sources import DataSource, source_names, source_of
 from babelscope.corpora.letters import LETTERS, in_its_letters, split_name
-from babelscope.corpora.lines import content_digest
 from babelscope.corpora.parsed import as_read
 from babelscope.corpora.sources import Split
 from babelscope.corpora.transliteration import rules_digest
@@ -32,7 +31,7 @@ _WORLD_TYPES = tuple(sorted(set(NAME_CLASS.values())))
 
 Examples = tuple[Any, ...]
 """What a task reads: `Sentence` for a treebank, `Tagged` for entities, `SentencePair` for the sentence tasks, and for
-language modelling sentences as text, words of treebanks separated by spaces."""
+language modelling sentences as text, those of treebanks as they were written."""
 
 
 class _Data(Declaration):
@@ -92,6 +91,8 @@ class FileData(_Data):
     whole: bool = False
     """Of training data whose last part would be the dev split: all of it, since something else is selected on."""
     sha256: str
+    edition: PositiveInt = 1
+    """Of the examples that the source makes of a file: in a key, it sets them apart from those of an earlier one."""
 
     @property
     def source(self) -> str:
@@ -122,8 +123,10 @@ class FileData(_Data):
 
     def verify(self) -> None:
         """Raise a `DataError` if the file is no longer the one that the study was planned with."""
-        path = _source(self.task, self.source).file(self.task, self.source, self.split)
-        if content_digest(path) != self.sha256:
+        source = _source(self.task, self.source)
+        now = source.digest(self.task, self.source, self.split), source.edition(self.task)
+        if now != (self.sha256, self.edition):
+            path = source.file(self.task, self.source, self.split)
             raise DataError(path, None, "the file has changed since the study was planned; run the study again")
 
 
@@ -197,11 +200,11 @@ def find_file(
     own_name, letters = split_name(name)
     source = _source(task, own_name)
     language = source.language(own_name)
-    sha256 = content_digest(source.file(task, own_name, split))
+    sha256 = source.digest(task, own_name, split)
     mapping = tuple(sorted((entity_types or {}).items()))
     return FileData(
         task=task, name=name, language=language, split=split, examples=examples, entity_types=mapping, sha256=sha256,
-        letters=letters, rules=letters and rules_digest(letters),
+        letters=letters, rules=letters and rules_digest(letters), edition=source.edition(task),
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any, Protocol, TypeVar
 
 from babelscope.core.errors import InputError
-from babelscope.core.examples import Multiword, Sentence, SentencePair, Tagged
+from babelscope.core.examples import Sentence, SentencePair, Tagged
 from babelscope.corpora.transliteration import Change, rules_digest, transliteration
 
 LETTERS = ">"
@@ -59,7 +59,7 @@ def in_its_letters(read: Callable[[D], tuple[Any, ...]]) -> Callable[[D], tuple[
 
 
 def relettered(examples: Iterable[Any], change: Change) -> tuple[Any, ...]:
-    """Examples of any task with their words changed, one by one; a text without words is changed as a whole.
+    """Examples of any task with their words changed, one by one; texts, and the text of a tree, as a whole.
 
     A word that nothing would be left of stays as it is.
     """
@@ -68,10 +68,9 @@ def relettered(examples: Iterable[Any], change: Change) -> tuple[Any, ...]:
 
 def _sentence(sentence: Sentence, change: Change) -> Sentence:
     words = tuple(word._replace(form=change(word.form)) for word in sentence.words)
-    multiwords = tuple(
-        Multiword(multiword.first, multiword.last, change(multiword.form)) for multiword in sentence.multiwords
-    )
-    return Sentence(sentence.id, words, multiwords)
+    multiwords = tuple(multiword._replace(form=change(multiword.form)) for multiword in sentence.multiwords)
+    text = None if sentence.text is None else change(sentence.text)
+    return Sentence(sentence.id, words, multiwords, text)
 
 
 def _tagged(sentence: Tagged, change: Change) -> Tagged:

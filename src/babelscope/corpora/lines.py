@@ -23,17 +23,17 @@ class Line(NamedTuple):
     text: str
 
 
-def numbered_lines(path: Path) -> Iterator[Line]:
+def numbered_lines(path: Path, longest: int = LONGEST_LINE) -> Iterator[Line]:
     """The lines of a UTF-8 file, one at a time.
 
     Raises `DataError`, with the line where there is one, if the file cannot be read, is damaged gzip data, is not
-    UTF-8, or has a line above `LONGEST_LINE`.
+    UTF-8, or has a line above `longest` bytes.
     """
     number = 0
     try:
         with _open(path) as stream:
-            for number, raw in enumerate(iter(lambda: stream.readline(LONGEST_LINE + 1), b""), start=1):
-                yield Line(number, _decoded(raw, path, number))
+            for number, raw in enumerate(iter(lambda: stream.readline(longest + 1), b""), start=1):
+                yield Line(number, _decoded(raw, path, number, longest))
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         problem = f"the gzip data is damaged or cut short ({error}); get the file again"
         raise DataError(path, number + 1, problem) from error
@@ -63,9 +63,9 @@ def _open(path: Path) -> BinaryIO:
     return cast(BinaryIO, gzip.open(path)) if compressed else path.open("rb")
 
 
-def _decoded(raw: bytes, path: Path, number: int) -> str:
-    if len(raw) > LONGEST_LINE:
-        raise DataError(path, number, f"a line of more than {LONGEST_LINE:,} bytes is not language data")
+def _decoded(raw: bytes, path: Path, number: int, longest: int) -> str:
+    if len(raw) > longest:
+        raise DataError(path, number, f"a line of more than {longest:,} bytes is not language data")
     try:
         return raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
     except UnicodeDecodeError as error:

@@ -47,6 +47,8 @@ class ParallelTreebanks(Declaration):
     """The source first."""
     sentences: PositiveInt
     """At most."""
+    texts: Literal["as written"] = "as written"
+    """A sentence is its text, `Sentence.written`. It was its syntactic words once: by this field the keys differ."""
 
     @property
     def name(self) -> str:
@@ -65,7 +67,7 @@ class ParallelTreebanks(Declaration):
         return [(target.language, f"{source.name}+{target.name}") for target in targets]
 
     def read(self) -> list[list[str]]:
-        """By treebank, in the order of `treebanks`: the sentences, words separated by spaces.
+        """By treebank, in the order of `treebanks`: the sentences as they were written.
 
         Raises:
             InputError: a treebank lacks sentences of the source.
@@ -79,7 +81,7 @@ class ParallelTreebanks(Declaration):
             problem = f"{treebank.name} lacks {len(missing)} of the {len(wanted)} sentences of {self.name} to compare"
             advice = "Parallel treebanks, such as the PUD ones, have the same sent_id where they say the same."
             raise InputError(f"{problem}, the first with sent_id {missing[0]!r}", advice)
-        return [" ".join(by_id[sentence_id].forms) for sentence_id in wanted]
+        return [by_id[sentence_id].written for sentence_id in wanted]
 
 
 Parallel = Annotated[WorldParallel | ParallelTreebanks, Field(discriminator="kind")]

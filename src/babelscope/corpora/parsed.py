@@ -37,5 +37,10 @@ def parsed_sentences(path: Path, count: int | None = None, *, sha256: str) -> li
 
 
 def as_read(task: Task, sentences: Sequence[Sentence]) -> Sequence[Any]:
-    """Sentences in the form that a task reads: as they are, or for language modelling their words as text."""
-    return [" ".join(sentence.forms) for sentence in sentences] if task.reads == LINES else sentences
+    """Sentences in the form that a task reads: as trees, or for language modelling as they were written."""
+    return [sentence.written for sentence in sentences] if task.reads == LINES else sentences
+
+
+def edition(task: Task) -> int:
+    """Of what `as_read` gives: the first had syntactic words, separated by spaces, where text is read."""
+    return 2 if task.reads == LINES else 1

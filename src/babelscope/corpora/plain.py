@@ -1,18 +1,23 @@
-"""Plain text to model language on: one sentence a line, the user's own or NTREX.
+"""Plain text to model language on, the user's own or NTREX.
 
-In the order of the file the first eight tenths are `train`, the next tenth is `dev` and the last one `test`. NTREX is
-parallel, so that in all of its languages a split is the same sentences.
+A text of one's own is a file, or the files of a folder in the order of their names: one sentence a line (`.txt`), or
+JSON with a document a line (`.jsonl`), as OSCAR is distributed, whose documents are cut into sentences. In this order
+the first eight tenths are `train`, the next tenth is `dev` and the last one `test`. NTREX is parallel, so that in all
+of its languages a split is the same sentences.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from babelscope.core.errors import DataError, InputError
-from babelscope.corpora.lines import numbered_lines
+from babelscope.core.hashing import digest
+from babelscope.corpora.lines import Line, content_digest, numbered_lines
+from babelscope.corpora.running_text import running_sentences
 from babelscope.corpora.sources import Split, data_folder
 
 T = TypeVar("T")
@@ -25,23 +30,52 @@ _CODES = {
     "sv": "swe", "sw": "swa", "tr": "tur", "ug": "uig", "vi": "vie", "wo": "wol", "yo": "yor", "zh": "zho-CN",
 }  # fmt: skip
 """Codes of languages that have shorter ones than NTREX (Federmann et al., 2022) names its files by."""
+_LINES, _DOCUMENTS = (".txt", ".txt.gz"), (".jsonl", ".jsonl.gz")
+"""How files in a folder end. A file that is named by itself is lines of text unless it ends as documents do."""
+_TEXT_KEYS = ("content", "text")
+"""Where a document's text is: `content` in OSCAR from 2021 on, `text` in most others."""
+_LONGEST_DOCUMENT = 1 << 26
 
 
 def text_file(name: str) -> Path:
-    """The file of a text.
+    """The file of a text that is a sentence a line.
 
     Raises:
         InputError: it is not named as texts are, or there is no such file; says where it was looked for.
     """
-    if name.startswith(OWN):
-        code, _, file = name.removeprefix(OWN).partition(":")
-        if not (code and file):
-            raise InputError(f"{name!r}: a text of one's own is named {NAMES[1]}, such as text:nl:news.txt")
-        path = Path(file).expanduser()
-        if not path.is_file():
-            raise InputError(f"{name}: there is no file {path}")
-        return path
-    return _ntrex_file(name)
+    path = text_place(name)
+    if not path.is_file() or path.name.endswith(_DOCUMENTS):
+        raise InputError(f"{name}: {path} is not a file with a sentence a line, which is what is read here")
+    return path
+
+
+def text_place(name: str) -> Path:
+    """The file or the folder of a text; raises as `text_file` does."""
+    if not name.startswith(OWN):
+        return _ntrex_file(name)
+    code, _, file = name.removeprefix(OWN).partition(":")
+    if not (code and file):
+        raise InputError(f"{name!r}: a text of one's own is named {NAMES[1]}, such as text:nl:news.txt")
+    path = Path(file).expanduser()
+    if not path.exists():
+        raise InputError(f"{name}: there is no file {path}, nor a folder")
+    return path
+
+
+def text_digest(name: str) -> str:
+    """What a text's content is known by: of lines that of the file, else one of all files and of how they are read."""
+    files = _files(text_place(name))
+    if len(files) == 1 and not files[0].name.endswith(_DOCUMENTS):
+        return content_digest(files[0])
+    return digest({"texts": [[file.name.removesuffix(".gz"), content_digest(file)] for file in files]})
+
+
+def _files(place: Path) -> list[Path]:
+    if place.is_file():
+        return [place]
+    if files := sorted(file for file in place.iterdir() if file.name.endswith((*_LINES, *_DOCUMENTS))):
+        return files
+    raise InputError(f"{place}: the folder has no file of text, whose name ends in {', '.join((*_LINES, *_DOCUMENTS))}")
 
 
 def available_ntrex() -> list[str]:
@@ -61,19 +95,39 @@ def read_text(name: str, split: Split) -> Sequence[str]:
     """The sentences of a split; empty lines are left out.
 
     Raises:
-        DataError: the file is damaged, or holds fewer than ten sentences.
+        DataError: a file is damaged or no JSON, or the text has fewer than ten sentences.
     """
-    path = text_file(name)
-    sentences = [text for line in numbered_lines(path) if (text := line.text.strip())]
+    place = text_place(name)
+    sentences = [sentence for file in _files(place) for sentence in _sentences(file)]
     if len(sentences) < 10:
-        raise DataError(path, None, f"{len(sentences)} sentences; a text to train, select and test on has ten or more")
+        raise DataError(place, None, f"{len(sentences)} sentences; a text to train, select and test on has ten or more")
     return divided(sentences, split)
 
 
-def divided(sentences: Sequence[T], split: Split) -> Sequence[T]:
-    """A split of what is in one file, in its order."""
-    ends = {"train": (0.0, 0.8), "dev": (0.8, 0.9), "test": (0.9, 1.0)}[split]
-    start, end = (round(share * len(sentences)) for share in ends)
+def _sentences(file: Path) -> Iterator[str]:
+    if file.name.endswith(_DOCUMENTS):
+        for line in numbered_lines(file, _LONGEST_DOCUMENT):
+            yield from running_sentences(_document(file, line)) if line.text.strip() else ()
+        return
+    yield from (text for line in numbered_lines(file) if (text := line.text.strip()))
+
+
+def _document(file: Path, line: Line) -> str:
+    try:
+        document = json.loads(line.text)
+    except ValueError as error:
+        raise DataError(file, line.number, f"no JSON: {error}") from None
+    texts = [document[key] for key in _TEXT_KEYS if key in document] if isinstance(document, dict) else []
+    if not texts or not isinstance(texts[0], str):
+        raise DataError(file, line.number, f"no object with text in {' or '.join(map(repr, _TEXT_KEYS))}")
+    return texts[0]
+
+
+def divided(sentences: Sequence[T], split: Split, tenths: tuple[int, int, int] = (8, 1, 1)) -> Sequence[T]:
+    """A split of what is in one file, in its order; `tenths` are those of `train`, `dev` and `test`."""
+    train, dev, _ = tenths
+    ends = {"train": (0, train), "dev": (train, train + dev), "test": (train + dev, 10)}[split]
+    start, end = (round(place / 10 * len(sentences)) for place in ends)
     return sentences[start:end]
 
 

@@ -25,6 +25,8 @@ Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = get_args(Split)
 HUB_DATASET, HUB_RELEASE = "commul/universal_dependencies", "2.17"
 GITHUB = "https://raw.githubusercontent.com/UniversalDependencies"
+_TITLES, _CODES = {"Maghrebi Arabic French": "Narabizi"}, {"nrz": "qaf"}
+"""What UD calls languages that go by another name, or another code, here: `qaf` is one of the artificial world's."""
 
 Source = Callable[[str], Path | None]
 """From a treebank's name to a folder with its `*-ud-SPLIT.conllu[.gz]` files; None if the source lacks it."""
@@ -91,8 +93,9 @@ def hub_folder(
 
     `load` gives the splits of a configuration such as `en_ewt`. Raises `InputError` if that fails.
     """
-    prefix = f"{treebank_language(name).code}_{name.rsplit('-', 1)[1].lower()}"
-    folder = (cache or user_cache()) / f"ud-{HUB_RELEASE}" / name
+    code = treebank_language(name).code
+    prefix = f"{_CODES.get(code, code)}_{name.rsplit('-', 1)[1].lower()}"
+    folder = (cache or user_cache()) / f"ud-{HUB_RELEASE}-with-text" / name  # without, files have no `# text`
     if folder.is_dir():
         return folder
     try:
@@ -163,6 +166,7 @@ def treebank_language(name: str) -> Language:
     script code Zyyy (undetermined). Raises `InputError` if there are none.
     """
     title = name.removeprefix("UD_").rsplit("-", 1)[0].replace("_", " ")
+    title = _TITLES.get(title, title)
     for language in REAL_LANGUAGES.values():
         if language.name == title:
             return language
@@ -230,7 +234,8 @@ def _hub_sentences(rows: Any) -> Iterator[Sentence]:
         values = zip(columns, zip(*more, strict=True), strict=True)
         words = tuple(Word(*word, *(value or NO_LABEL for value in rest)) for word, rest in values)
         ranges = (([int(end) for end in token["id"].split("-")], token["form"]) for token in row["mwt"])
-        yield Sentence(row["sent_id"], words, tuple(Multiword(first, last, form) for (first, last), form in ranges))
+        multiwords = tuple(Multiword(first, last, form) for (first, last), form in ranges)
+        yield Sentence(row["sent_id"], words, multiwords, row.get("text"))
 
 
 def _write_splits(folder: Path, prefix: str, splits: Mapping[str, Any]) -> None:

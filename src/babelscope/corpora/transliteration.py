@@ -24,14 +24,14 @@ from babelscope.world.world import VERSION
 
 Change = Callable[[str], str]
 """From a text to the same text in other letters."""
-TABLES = ("buckwalter", "cyrillic", "georgian", "greek", "sorani", "uyghur")
+TABLES = ("buckwalter", "cyrillic", "georgian", "greek", "mari", "mingrelian", "sorani", "uyghur")
 """Tables that come with the package."""
 PERMUTE = "+permute:"
 """Between a transliteration and the seed of the permutation of its letters."""
 USAGE = (
-    f"Transliterate by a table of the package ({', '.join(TABLES)}, or world for the artificial languages), uroman, "
-    f"icu:RULES such as icu:Any-Latin, or table:FILE with lines FROM<TAB>TO; {PERMUTE}SEED after it exchanges the "
-    "Latin letters of the result at random"
+    f"Transliterate by a table of the package ({', '.join(TABLES)}, or world for the artificial languages), kana for "
+    "Japanese, uroman, icu:RULES such as icu:Any-Latin, or table:FILE with lines FROM<TAB>TO; "
+    f"{PERMUTE}SEED after it exchanges the Latin letters of the result at random"
 )
 
 
@@ -81,7 +81,7 @@ def _parts(by: str) -> tuple[str, int | None]:
     return name, int(seed) if seed else None
 
 
-_MAKERS = {"uroman": "uroman", "icu": "PyICU"}
+_MAKERS = {"kana": "pykakasi", "uroman": "uroman", "icu": "PyICU"}
 """The packages whose rules are used."""
 
 
@@ -97,6 +97,8 @@ def _change(name: str) -> Change:
         return by_rules([Rule(chr(to), chr(letter)) for letters in SCRIPTS.values() for letter, to in letters.items()])
     if name == "uroman":
         return _uroman()
+    if name == "kana":
+        return written_in_kana()
     if kind == "icu" and rest:
         return _icu(rest)
     if kind == "table" and rest:
@@ -199,6 +201,21 @@ def _uroman() -> Change:
         raise InputError("uroman is not installed: pip install 'babelscope[translit]'") from None
     romanizer: Any = uroman.Uroman()
     return lambda text: str(romanizer.romanize_string(text))
+
+
+@lru_cache(maxsize=1)
+def written_in_kana() -> Change:
+    """Japanese by how its words are read, as a dictionary says, in Hepburn's letters; with spaces between the words.
+
+    Raises:
+        InputError: the dictionary is not installed.
+    """
+    try:
+        import pykakasi
+    except ImportError:
+        raise InputError("pykakasi is not installed: pip install 'babelscope[kana]'") from None
+    reader: Any = pykakasi.kakasi()
+    return lambda text: " ".join(" ".join(str(word["hepburn"]) for word in reader.convert(text)).split())
 
 
 def _icu(rules: str) -> Change:

@@ -58,6 +58,7 @@ def report_of(
             for contrast in study.contrasts
         ],
         surgeries=_operations(published) | {surgery.name: surgery.operations for surgery in study.surgeries if surgery},
+        left_out=study.left_out,
         recipes={
             encoder.name: ADAPTED if isinstance(encoder, Adaptation) else SCRATCH
             for encoder in study.encoders

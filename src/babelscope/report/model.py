@@ -64,6 +64,8 @@ class Report:
     """What the evaluation that wrote a row kept of every sentence, by the row's key."""
     main: Main = field(default_factory=dict)
     """Task -> the measure that the study scores it by; of other tasks it is the first."""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """What the study has not -> the reason."""
 
     @cached_property
     def untrained(self) -> set[str]:

@@ -114,6 +114,9 @@ class Study(Declaration):
     """Effects that the study looks for; the report says of each whether it shows."""
     world_seed: Seed = 0
     """Of the artificial world. The shipped encoders know the world of seed 0."""
+    left_out: dict[str, str] = Field(default={})
+    """What a reader may look for and not find, with the reason, such as a language without data; plan and report say
+    it."""
 
     @model_validator(mode="wrap")
     @classmethod

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.registry import Registered, import_plugins
 from babelscope.core.tasks import Task
+from babelscope.corpora.lines import content_digest
 from babelscope.corpora.plain import divided
 from babelscope.corpora.sources import Split
 
@@ -59,6 +60,10 @@ class DataSource(Registered):
     forms: ClassVar[tuple[str, ...]]
     """The forms of examples that it has (`core.tasks`)."""
 
+    def has(self, name: str) -> bool:
+        """Whether a data set of that name would be its."""
+        return name.startswith(self.prefixes)
+
     def serves(self, task: Task) -> bool:
         """Whether it has examples of a task."""
         return task.reads in self.forms
@@ -71,6 +76,10 @@ class DataSource(Registered):
         """The file that a split is read from; `InputError` if there is none."""
         raise NotImplementedError
 
+    def digest(self, task: Task, name: str, split: Split) -> str:
+        """What a split's content is known by."""
+        return content_digest(self.file(task, name, split))
+
     def language(self, name: str) -> str:
         """The code of a data set's language."""
         return name.split(":")[1]
@@ -79,6 +88,10 @@ class DataSource(Registered):
         """The examples of a split: the first `count` of them at least, or all; `DataError` if they are malformed."""
         raise NotImplementedError
 
+    def edition(self, task: Task) -> int:
+        """Which examples a file gives: raise it where they change, so that earlier results do not count as theirs."""
+        return 1
+
     def is_one_file(self, name: str) -> bool:
         """Whether all splits of a data set are parts of one file, so that it can be trained and tested on."""
         return False
@@ -86,6 +99,9 @@ class DataSource(Registered):
 
 class OwnFile(DataSource):
     """A format of the user's own files, named `SOURCE:CODE:FILE`; in their order 8/10 train, 1/10 dev, 1/10 test."""
+
+    def has(self, name: str) -> bool:
+        return name.startswith(f"{self.kind}:")
 
     def names_for(self, task: Task) -> tuple[str, ...]:
         return (f"{self.kind}:CODE:FILE",)
@@ -134,7 +150,7 @@ def given_path(name: str, form: str, folders: bool = False) -> Path:
 def source_of(task: Task, name: str) -> DataSource | None:
     """The source that has a data set of that name for a task."""
     fitting = (source for source in _sources() if source.serves(task))
-    return next((source for source in fitting if name.startswith(_prefixes(source))), None)
+    return next((source for source in fitting if source.has(name)), None)
 
 
 def source_names(task: Task) -> tuple[str, ...]:
@@ -146,7 +162,3 @@ def source_names(task: Task) -> tuple[str, ...]:
 def _sources() -> list[DataSource]:
     import_plugins()
     return [source() for source in DataSource.kinds.values()]
-
-
-def _prefixes(source: DataSource) -> tuple[str, ...]:
-    return (f"{source.kind}:",) if isinstance(source, OwnFile) else source.prefixes

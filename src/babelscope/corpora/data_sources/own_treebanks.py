@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 from babelscope.core.tasks import LINES, TREES, WORDS, Task
 from babelscope.corpora import own_treebanks
 from babelscope.corpora.data_sources.base import DataSource, Wanted
-from babelscope.corpora.parsed import as_read, parsed_sentences
+from babelscope.corpora.parsed import as_read, edition, parsed_sentences
 from babelscope.corpora.sources import Split
 
 
@@ -24,6 +24,9 @@ class OwnTreebanks(DataSource):
 
     def file(self, task: Task, name: str, split: Split) -> Path:
         return own_treebanks.own_file(name, split)
+
+    def edition(self, task: Task) -> int:
+        return edition(task)
 
     def read(self, wanted: Wanted, count: int | None) -> Sequence[Any]:
         read = partial(parsed_sentences, sha256=wanted.sha256)

@@ -1,4 +1,4 @@
-"""Plain text, a sentence a line: `ntrex:nl`, and files of one's own, `text:nl:news.txt`."""
+"""Plain text: `ntrex:nl`, and files or folders of one's own, `text:nl:news.txt`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from babelscope.corpora.sources import Split
 
 
 class PlainText(DataSource):
-    """Text to model language on, in one file that is divided."""
+    """Text to model language on, which is divided."""
 
     source: Literal["plain text"] = "plain text"
     prefixes: ClassVar[tuple[str, ...]] = (plain.NTREX, plain.OWN)
@@ -21,7 +21,10 @@ class PlainText(DataSource):
     forms: ClassVar[tuple[str, ...]] = (LINES,)
 
     def file(self, task: Task, name: str, split: Split) -> Path:
-        return plain.text_file(name)
+        return plain.text_place(name)
+
+    def digest(self, task: Task, name: str, split: Split) -> str:
+        return plain.text_digest(name)
 
     def language(self, name: str) -> str:
         return plain.text_language(name)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 from babelscope.core.tasks import LINES, TREES, WORDS, Task
 from babelscope.corpora import sources
 from babelscope.corpora.data_sources.base import DataSource, Wanted
-from babelscope.corpora.parsed import as_read, parsed_sentences
+from babelscope.corpora.parsed import as_read, edition, parsed_sentences
 from babelscope.corpora.sources import Split
 
 
@@ -22,11 +22,17 @@ class Treebanks(DataSource):
     names: ClassVar[tuple[str, ...]] = ("UD_LANGUAGE-NAME",)
     forms: ClassVar[tuple[str, ...]] = (WORDS, TREES, LINES)
 
+    def has(self, name: str) -> bool:
+        return super().has(name) and ":" not in name
+
     def file(self, task: Task, name: str, split: Split) -> Path:
         return sources.split_file(name, split)
 
     def language(self, name: str) -> str:
         return sources.treebank_language(name).code
+
+    def edition(self, task: Task) -> int:
+        return edition(task)
 
     def read(self, wanted: Wanted, count: int | None) -> Sequence[Any]:
         read = partial(parsed_sentences, sha256=wanted.sha256)

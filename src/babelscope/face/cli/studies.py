@@ -23,6 +23,8 @@ def plan(name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None
     check_data(job.pending)
     out.print(table_of(*job.costs()))
     out.print(job.summary, highlight=False)
+    for what, reason in job.study.left_out.items():
+        out.print(f"left out: {what}: {reason}", highlight=False, markup=False)
 
 
 def run(

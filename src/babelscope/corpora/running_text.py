@@ -1,0 +1,27 @@
+"""Running text as sentences, by one rule for all languages.
+
+A line is a paragraph. In it, a sentence ends at one of the signs . ! ? … ؟ ۔ with the quotation marks and brackets that
+follow, where white space comes next and then no small letter; and at one of 。 ！ ？ । whatever comes next. No sentence
+ends at a full stop after a single letter or a number of one or two digits (initials, dates, items of lists). What does
+not end in such a sign is left out: headings, items of lists, captions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_CLOSING = "[\"'”’»)\\]」』）]*"
+_END = re.compile(rf"[.!?…؟۔]+{_CLOSING}(?=\s|$)|[。！？।]+{_CLOSING}")
+_ABBREVIATED = re.compile(r"(?:^|[\W_])(?:[^\W\d_]|\d{1,2})\.$")
+
+
+def running_sentences(text: str) -> Iterator[str]:
+    """The sentences of a text, in its order, with single spaces for white space."""
+    for paragraph in text.splitlines():
+        line, start = " ".join(paragraph.split()), 0
+        for end in _END.finditer(line):
+            rest = line[end.end() :].lstrip()
+            if not rest[:1].islower() and (not rest or not _ABBREVIATED.search(line[start : end.end()])):
+                yield line[start : end.end()].strip()
+                start = end.end()
