@@ -61,7 +61,7 @@ def real(given: Parameters) -> Study:
 
 def paper(given: Parameters) -> Study:
     """mBERT, tuned on MNLI, tested on all languages of XNLI."""
-    tuning = given.tuning("cuda", "bfloat16", learning_rate=2e-5, epochs=3, tokens_per_batch=4096)
+    tuning = given.tuning("cuda", "float32", learning_rate=2e-5, epochs=3, examples_per_batch=32)
     sizes = Sizes(train=500, dev=100, test=200) if given.small else Sizes(train=10**9, dev=10**9, test=10**9)
     tests = tuple(f"xnli:{code}" for code in XNLI_LANGUAGES)
     transfer = Transfer(train=("glue:MNLI",), evaluate=tests, sizes=sizes, tuning=tuning)
