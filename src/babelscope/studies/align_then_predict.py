@@ -46,7 +46,7 @@ class Parameters(DeviceParameters):
 
 
 TASK_TRAINING: dict[str, Any] = {"weight_decay": 0.0, "epsilon": 1e-6, "clip": None, "dropout": 0.2}
-"""What else the authors' code trains tasks with: the AdamW of transformers 2, on all weights alike; nothing is clipped."""
+"""What else the authors' code trains tasks with."""
 
 
 @dataclass(frozen=True)
