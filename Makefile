@@ -9,7 +9,7 @@ export TOKENIZERS_PARALLELISM = false
 FLOATS := $(addprefix tests/test_,$(addsuffix .py,adaptation bilstm bilstm_parse blend cka classify crf distance export \
 	geometry measured mlm parse prefix projection similarity tag tuning windows word_states))
 
-.PHONY: demo test test-portable check docs results bench calibration encoders clean
+.PHONY: demo test test-portable check docs results bench paper-check calibration encoders clean
 
 demo: $(READY)  ## the study first-look on the artificial world, and its report
 	$(BIN)/babelscope run first-look --store $(STORE)
@@ -32,6 +32,7 @@ check: $(READY)  ## lint, types, import contracts
 
 docs: $(READY)  ## the pages that the code writes
 	$(BIN)/python tools/study_page.py > docs/studies.md
+	$(BIN)/python tools/protocol_page.py > docs/protocols.md
 	$(BIN)/python -m babelscope.world.showcase > docs/languages.md
 
 results: $(READY)  ## docs/results from the rows in a store (STORE=...); computes nothing
@@ -42,6 +43,9 @@ bench: $(READY)  ## speed, against usual ways to do the same
 	$(BIN)/python benchmarks/tasks.py
 	$(BIN)/python benchmarks/surgery.py drop:last=6
 	$(BIN)/python benchmarks/freezing.py
+
+paper-check: $(READY)  ## every kind of training of the paper profiles, on a stand-in and little data (on a CPU)
+	$(BIN)/python tools/paper_check.py
 
 calibration: $(READY)  ## how often intervals miss and claims are false, in simulations (20 minutes of a core)
 	$(BIN)/python tools/calibration.py

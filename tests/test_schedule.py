@@ -252,7 +252,7 @@ def test_layers_that_stay_constant(text, layers):
 def test_stages_begin_after_epochs_or_steps(encoder, tagged):
     lengths = Tagging(a_tagger(encoder), tagged).lengths
     tuning = Tuning(epochs=3, tokens_per_batch=128)
-    ends = [step for step, (_, end) in enumerate(all_batches(lengths, tuning, 0), 1) if end]
+    ends = [step for step, turn in enumerate(all_batches(lengths, tuning, 0), 1) if turn.ends_epoch]
     by_epoch = stage_starts(parse_schedule("gradual:groups=2"), lengths, tuning, 0)
     assert by_epoch == [1, ends[0] + 1]
     assert stage_starts(parse_schedule("gradual:groups=3,every=4"), lengths, tuning, 0) == [1, 5, 9]

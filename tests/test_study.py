@@ -164,7 +164,7 @@ def test_a_task_may_be_named_as_a_key_is(load):
 def test_a_pretraining_spelled_out_has_one_line_a_fault(load):
     text = MINIMAL.replace("[e]", "[{name: p, texts: [{language: qaa, sentences: 9}], tuning: {step: 3}}]")
     (fault,) = faults(load, text)
-    assert fault.startswith("encoders.0.tuning.step: unknown key; allowed are batches, betas, clip,")
+    assert fault.startswith("encoders.0.tuning.step: unknown key; allowed are batches, betas, bias_correction, clip,")
     (fault,) = faults(load, MINIMAL.replace("[e]", "[3]"))
     assert fault.startswith("encoders.0: ") and "(given: 3)" in fault
 

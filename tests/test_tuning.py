@@ -12,8 +12,10 @@ from pydantic import ValidationError
 from torch import nn
 
 from babelscope.core.errors import DivergedError, InputError
+from babelscope.core.examples import Tagged
 from babelscope.encoders.shape import Shape, new_encoder
 from babelscope.surgery import apply
+from babelscope.tasks.apart import Apart
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
 from babelscope.tasks.tag import Tagger, Tagging
 from babelscope.tuning.batches import BATCHES_PER_POOL, all_batches, count_steps, epoch_batches
@@ -22,7 +24,7 @@ from babelscope.tuning.flat import flattened
 from babelscope.tuning.freezing import Rule, trained_part
 from babelscope.tuning.language import learn_language
 from babelscope.tuning.loop import tune
-from babelscope.tuning.optimizer import adamw, learning_rate
+from babelscope.tuning.optimizer import adamw, learning_rate, set_rate
 from babelscope.tuning.settings import Tuning
 
 LABELS = ("ADJ", "DET", "NOUN", "PUNCT", "VERB")
@@ -62,6 +64,20 @@ def test_one_duration():
     assert (Tuning(steps=10).epochs, Tuning(steps=10).steps) == (None, 10)
     with pytest.raises(ValidationError, match="epochs=2 and steps=3: give one of them"):
         Tuning(epochs=2, steps=3)
+
+
+def test_one_size_of_batches():
+    assert (Tuning().tokens_per_batch, Tuning().examples_per_batch) == (512, None)
+    by_examples = Tuning(examples_per_batch=32)
+    assert (by_examples.tokens_per_batch, by_examples.examples_per_batch) == (None, 32)
+    assert Tuning.model_validate(by_examples.model_dump()) == by_examples
+    with pytest.raises(ValidationError, match="tokens_per_batch=64 and examples_per_batch=8: give one of them"):
+        Tuning(tokens_per_batch=64, examples_per_batch=8)
+
+
+def test_one_rhythm_of_validations():
+    with pytest.raises(ValidationError, match="validate_every=9 and validations_per_epoch=4: give one of them"):
+        Tuning(validate_every=9, validations_per_epoch=4)
 
 
 @pytest.mark.parametrize(
@@ -106,9 +122,92 @@ def test_a_run_has_as_many_steps_as_it_says(lengths, steps):
     assert len(list(all_batches(lengths, by_steps, 0))) == count_steps(lengths, by_steps, 0) == steps
     run = list(all_batches(lengths, by_epochs, 0))
     assert len(run) == count_steps(lengths, by_epochs, 0)
-    assert sum(ends for _, ends in run) == 3
-    assert run[-1][1]
-    assert np.bincount(np.concatenate([batch for batch, _ in run])).tolist() == [3] * len(lengths)
+    assert sum(turn.ends_epoch for turn in run) == 3
+    assert run[-1].ends_epoch
+    assert np.bincount(np.concatenate([turn.batch for turn in run])).tolist() == [3] * len(lengths)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(1, 300), st.integers(1, 40), st.integers(1, 4), st.integers(0, 9))
+def test_batches_of_examples_are_full_and_the_last_is_the_rest(examples, size, epochs, seed):
+    tuning = Tuning(epochs=epochs, examples_per_batch=size)
+    lengths = np.arange(1, examples + 1)
+    run = list(all_batches(lengths, tuning, seed))
+    an_epoch = -(-examples // size)
+    assert len(run) == count_steps(lengths, tuning, seed) == epochs * an_epoch
+    for first in range(0, len(run), an_epoch):
+        turns = run[first : first + an_epoch]
+        assert sorted(np.concatenate([turn.batch for turn in turns])) == list(range(examples))
+        assert [len(turn.batch) for turn in turns[:-1]] == [size] * (an_epoch - 1)
+        assert [turn.ends_epoch for turn in turns] == [False] * (an_epoch - 1) + [True]
+    again = [turn.batch.tolist() for turn in all_batches(lengths, tuning, seed)]
+    assert [turn.batch.tolist() for turn in run] == again
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(1, 90), min_size=1, max_size=4), st.integers(1, 40), st.integers(0, 9))
+def test_batches_of_examples_of_one_language(sizes, size, seed):
+    """Every language's every example once an epoch; steps are those of each language, one after the other."""
+    tuning = Tuning(epochs=2, examples_per_batch=size, batches="one-language")
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    run = list(all_batches(np.ones(len(groups)), tuning, seed, groups))
+    assert len(run) == count_steps(np.ones(len(groups)), tuning, seed, groups) == 2 * sum(-(-n // size) for n in sizes)
+    assert all(len(set(groups[turn.batch])) == 1 for turn in run)
+    epoch = run[: len(run) // 2]
+    assert sorted(np.concatenate([turn.batch for turn in epoch])) == list(range(len(groups)))
+    for language, count in enumerate(sizes):
+        counted = sorted((len(turn.batch) for turn in epoch if groups[turn.batch[0]] == language), reverse=True)
+        assert counted == [size] * (count // size) + [count % size] * (count % size > 0)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=90), st.integers(1, 20), st.booleans())
+def test_the_parts_of_an_example_are_in_one_batch(parts, size, apart):
+    """An example that is read in several windows counts once, and comes as a whole."""
+    examples = len(parts)
+    owners = np.repeat(np.arange(examples), parts)
+    groups = np.repeat(np.arange(examples) >= examples // 2, parts).astype(int) if apart else None
+    tuning = Tuning(epochs=1, examples_per_batch=size, batches="one-language" if apart else "mixed")
+    run = [turn.batch for turn in all_batches(np.ones(len(owners)), tuning, 0, groups, owners)]
+    sizes = [examples // 2, examples - examples // 2] if apart else [examples]
+    expected = sum(-(-count // size) for count in sizes)
+    assert len(run) == count_steps(np.ones(len(owners)), tuning, 0, groups, owners) == expected
+    assert sorted(np.concatenate(run)) == list(range(len(owners)))
+    assert sum(len(set(owners[batch])) for batch in run) == examples
+
+
+def test_examples_are_sentences_for_every_objective(encoder, tokenizer, tagged, sentences):
+    """Sentences of more windows than one, for two languages and for language modelling, unusable ones left out."""
+    long = Tagged(tagged[0].words * 5, tagged[0].labels * 5)
+    given = [tagged[1], Tagged([], []), long, tagged[2]]
+    task = Apart([Tagging(a_tagger(encoder), given), Tagging(a_tagger(encoder), [long, tagged[3]])])
+    windows = len(Tagging(a_tagger(encoder), [long]).lengths)
+    assert windows > 1
+    assert task.owners.tolist() == [0, *[2] * windows, 3, *[4] * windows, 5]
+    lines = [sentences[0], "\u2603", " ".join(sentences[:4]), sentences[1]]
+    language = MaskedLanguageModelling(tokenizer, lines, 24, pairs=[(sentences[0], sentences[1])])
+    assert language.owners.tolist() == [0, *[2] * (len(language.lengths) - 3), 3, 4]
+    assert len(language.lengths) > 4
+
+
+def test_batches_of_examples_have_no_order_of_length_or_language():
+    lengths, groups = np.tile(np.arange(500), 2), np.repeat([0, 1], 500)
+    tuning = Tuning(epochs=2, examples_per_batch=10, batches="one-language")
+    run = list(all_batches(lengths, tuning, 0, groups))
+    first, second = run[:100], run[100:]
+    assert abs(np.corrcoef([groups[turn.batch[0]] for turn in first], np.arange(100))[0, 1]) < 0.3
+    assert np.mean([np.std(lengths[turn.batch]) for turn in first]) > 100  # 144 in all of them; sorted it would be 3
+    assert not {tuple(sorted(turn.batch)) for turn in first} & {tuple(sorted(turn.batch)) for turn in second}
+
+
+@pytest.mark.parametrize(
+    ("examples", "parts", "after"), [(80, 4, [2, 4, 6, 8]), (95, 4, [3, 5, 8, 10]), (25, 4, [1, 2, 3])]
+)
+def test_validations_in_equal_parts_of_an_epoch(examples, parts, after):
+    tuning = Tuning(epochs=2, examples_per_batch=10, validations_per_epoch=parts)
+    turns = list(enumerate(all_batches(np.ones(examples), tuning, 0), 1))
+    due = [step for step, turn in turns if turn.is_validated(step, tuning)]
+    assert due == [*after, *(after[-1] + step for step in after)]
 
 
 # --- schedule and optimizer
@@ -138,6 +237,29 @@ def test_optimizer_step_equals_the_formula_of_adamw():
         second = 0.01 * gradients[name] ** 2 / (1 - 0.99)
         expected = before[name] * (1 - 0.1 * decay) - 0.1 * first / (second.sqrt() + 1e-6)
         torch.testing.assert_close(tensor.detach(), expected)
+
+
+def test_steps_without_bias_correction_equal_the_formula():
+    """By hand: running means from 0 as they are, decoupled decay on matrices only; a changing rate."""
+    torch.manual_seed(0)
+    layer = nn.Linear(3, 2)
+    tuning = Tuning(learning_rate=0.1, weight_decay=0.5, betas=(0.9, 0.99), epsilon=1e-3, bias_correction=False)
+    optimizer = adamw([layer.weight, layer.bias], [Rule(decays=True, factor=0.5), Rule(decays=False)], tuning)
+    expected = {name: tensor.detach().clone() for name, tensor in layer.named_parameters()}
+    means = {name: (torch.zeros_like(tensor), torch.zeros_like(tensor)) for name, tensor in expected.items()}
+    for rate in (0.1, 0.05, 0.2):
+        layer(torch.ones(1, 3)).square().sum().backward()
+        for name, tensor in layer.named_parameters():
+            own_rate, decay = (0.5 * rate, 0.5) if name == "weight" else (rate, 0.0)
+            first, second = means[name]
+            means[name] = first, second = 0.9 * first + 0.1 * tensor.grad, 0.99 * second + 0.01 * tensor.grad**2
+            expected[name] *= 1 - own_rate * decay
+            expected[name] -= own_rate * first / (second.sqrt() + 1e-3)
+        set_rate(optimizer, rate, tuning)
+        optimizer.step()
+        optimizer.zero_grad()
+        for name, tensor in layer.named_parameters():
+            torch.testing.assert_close(tensor.detach(), expected[name])
 
 
 def test_matrices_decay_and_vectors_do_not(encoder):
@@ -213,13 +335,30 @@ def test_same_seed_same_bits_other_seed_other_bits(encoder, tagged, tmp_path):
     assert not same_weights(results[0][0], results[2][0])
 
 
-@pytest.mark.parametrize("stops", [(1,), (3, 7), (2, 4, 6)])
-def test_a_resumed_run_equals_an_uninterrupted_one(encoder, tagged, tmp_path, stops):
+PUBLISHED = {"examples_per_batch": 8, "validations_per_epoch": 2, "bias_correction": False}
+"""Batches in examples and the settings that papers name beside them."""
+
+
+@pytest.mark.parametrize(
+    ("stops", "tuning"),
+    [
+        ((1,), {"validate_every": 2}),
+        ((3, 7), {"validate_every": 2}),
+        ((2, 4, 6), {"validate_every": 2}),
+        ((3, 7), PUBLISHED),
+    ],
+)
+def test_a_resumed_run_equals_an_uninterrupted_one(encoder, tagged, tmp_path, stops, tuning):
     def run(folder, progress):
         tagger = a_tagger(encoder)
         task = Tagging(tagger, tagged[:40], {"qaa": tagged[40:]})
-        tuning = QUICK.model_copy(update={"validate_every": 2})
-        history = tune(tagger, task, tuning, 0, folder, progress, checkpoint_seconds=0.0)
+        settings = Tuning(
+            learning_rate=3e-3,
+            epochs=2,
+            **({} if "examples_per_batch" in tuning else {"tokens_per_batch": 128}),
+            **tuning,
+        )
+        history = tune(tagger, task, settings, 0, folder, progress, checkpoint_seconds=0.0)
         return module_weights(tagger), read_weights(folder / "last.safetensors"), history
 
     for stop in stops:

@@ -119,6 +119,6 @@ def _timed(model: nn.Module, task: Objective, tuning: Tuning) -> list[tuple[floa
 
     with TemporaryDirectory() as folder, suppress(_EnoughError):
         tune(model, task, endless, 0, Path(folder), mark)
-    batches = islice(all_batches(task.lengths, endless, 0), 1, None)
-    steps = zip(pairwise(marks), batches, strict=False)
-    return [(end - start, int(np.sum(task.lengths[indices]))) for (start, end), (indices, _) in steps]
+    turns = islice(all_batches(task.lengths, endless, 0), 1, None)
+    steps = zip(pairwise(marks), turns, strict=False)
+    return [(end - start, int(np.sum(task.lengths[turn.batch]))) for (start, end), turn in steps]

@@ -7,16 +7,14 @@ from pathlib import Path
 from babelscope.core.step import Step
 from babelscope.encoders.shape import Shape
 from babelscope.steps import Adapt, EncoderStep, Load, Operate, Pretrain, Tune
+from babelscope.steps.duration import duration_of
 from babelscope.steps.plan import Plan
-from babelscope.tasks.kinds import kind_of
 from babelscope.tuning.probes import Probes
 
 ROW_BYTES = 280
 """Of a row of probes, as it is stored."""
 LAYER_MEASURES = 5
 """What is measured of each layer against each reference: four distances and CKA."""
-PIECES_A_WORD = 1.6
-"""Between an encoder made for a language (1.2) and one that hardly knows it (2.5)."""
 USUAL_LAYERS = 12
 """Of an encoder whose configuration is not at hand."""
 MODELS_A_TUNING = 2
@@ -35,15 +33,6 @@ def expected_bytes(plan: Plan) -> dict[str, int | None]:
     return sizes
 
 
-def expected_steps(step: Tune) -> int:
-    """Optimizer steps of a tuning: as declared, or about, from the words of its training data."""
-    if step.tuning.steps is not None:
-        return step.tuning.steps
-    kind = kind_of(step.task)
-    words = sum(kind.words(example) for data in step.train for example in data.read())
-    return max(1, round((step.tuning.epochs or 1) * words * PIECES_A_WORD / step.tuning.tokens_per_batch))
-
-
 def _of(step: Step) -> int | None:
     if isinstance(step, Pretrain | Adapt):
         return _weights(step)
@@ -56,7 +45,7 @@ def _of(step: Step) -> int | None:
 
 def _rows(step: Tune, probes: Probes) -> int:
     """Those that its probes write."""
-    steps, layers = expected_steps(step), step.encoder.layers or USUAL_LAYERS
+    steps, layers = duration_of(step).steps, step.encoder.layers or USUAL_LAYERS
     times = sum(probes.due(step, steps) for step in range(steps + 1))
     layered = len(probes.distance) * (len(step.references) + 1) * LAYER_MEASURES * (layers + 1)
     return times * (len(probes.perplexity) + layered + len(probes.scores))

@@ -13,6 +13,7 @@ from babelscope.engine import progress
 from babelscope.engine.forecast import expected_bytes
 from babelscope.engine.store import Store
 from babelscope.face import html, session
+from babelscope.face.trainings import HEADER, trainings
 from babelscope.steps.plan import Plan
 from babelscope.studies import find_study
 from babelscope.study.compile import compile_study
@@ -89,6 +90,10 @@ class Job(NamedTuple):
             time = f"{pending * seconds.get(kind, 0):.0f} s" if known else "unknown until one has run"
             lines.append((kind, str(states["done"]), str(pending), time, _storage(storage[kind])))
         return ("step", "cached", "pending", "expected computing", "storage, about"), lines
+
+    def trainings(self) -> Table:
+        """What is trained and for how many optimizer steps, done or not; the last line is their sum."""
+        return HEADER, trainings(self.plan.steps.values())
 
     def rows(self) -> list[Row]:
         """What the store holds of the study.

@@ -118,7 +118,9 @@ def paper(given: Parameters) -> Study:
             train=target,
             evaluate=target,
             sizes=Sizes(train=200, dev=20, test=20) if given.small else Sizes(train=80_000, dev=10_000, test=10_000),
-            tuning=_tuning(given, "cuda", "bfloat16", learning_rate=5e-5, tokens_per_batch=512),
+            tuning=_tuning(
+                given, "cuda", "float32", learning_rate=5e-5, examples_per_batch=8, weight_decay=0.0, validate_every=100
+            ),
             probes=_probing_as_published(target, control, given),
         ),
     )

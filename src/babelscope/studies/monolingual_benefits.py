@@ -113,7 +113,7 @@ def real(given: Parameters) -> Study:
 
 def paper(given: Parameters) -> Study:
     """The thesis: five BERTs and DistilBERT on all of GLUE, every training example."""
-    tuning = given.tuning("cuda", "bfloat16", learning_rate=2e-5, epochs=3, tokens_per_batch=4096)
+    tuning = given.tuning("cuda", "float32", learning_rate=2e-5, epochs=3, examples_per_batch=32)
     foreign = tuple(HUB.values())[1:] if given.foreign is None else given.foreign
     sizes = SMALL if given.small else Sizes(train=10**9, dev=10**9, test=10**9)
     quirks = ("selected-on-test",) if given.quirks is None else given.quirks

@@ -47,7 +47,7 @@ class DeviceParameters(StudyParameters):
     device: Literal["cpu", "cuda"] | None = None
     """Default: cuda on paper, else cpu."""
     precision: Literal["float32", "bfloat16"] | None = None
-    """Default: bfloat16 on paper, else float32."""
+    """Default: float32, in which all of the papers trained."""
 
     def tuning(
         self, device: str, precision: str, epochs: int, *, small_epochs: int = 1, warmup: float = 0.1, **settings: Any

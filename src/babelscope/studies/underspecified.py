@@ -156,9 +156,9 @@ def paper(given: Parameters) -> Study:
     """mBERT and XLM-R on four tasks, 15 pairs, 3 seeds: 576 tunings, since pairs share their languages' models."""
     everything = Sizes(train=200, dev=50, test=50) if given.small else Sizes(train=10**9, dev=10**9, test=10**9)
     tuning = Tuning(
-        learning_rate=2e-5, epochs=1 if given.small else 5, tokens_per_batch=4096, warmup=0.1, weight_decay=0.0,
+        learning_rate=2e-5, epochs=1 if given.small else 5, examples_per_batch=32, warmup=0.1, weight_decay=0.0,
         betas=(0.9, 0.99), clip=None, dropout=0.2, max_length=128, batches="one-language",
-        device=given.device or "cuda", precision=given.precision or "bfloat16",
+        validations_per_epoch=4, patience=10, device=given.device or "cuda", precision=given.precision or "float32",
     )  # fmt: skip
     codes = tuple(PAPER_TREEBANKS)
     pairs = _pairs(("en", "ar"), codes)

@@ -5,7 +5,8 @@ Muller, Anastasopoulos, Sagot and Seddah, When Being Unseen from mBERT is just t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from babelscope.corpora.transliteration import PERMUTE
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.shape import Shape
 from babelscope.measures.comparison import Comparison, Scored
+from babelscope.studies.align_then_predict import TASK_TRAINING
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.studies.unseen_data import (
     ALL,
@@ -35,7 +37,7 @@ from babelscope.studies.unseen_data import (
 from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.study.encoders import Adaptation, DeclaredText, Pretraining
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM, SCRATCH, above, against_chance, by_letters
-from babelscope.tuning.settings import Tuning
+from babelscope.tuning.settings import RECURRENT, Tuning
 from babelscope.world import FAMILY, LANGUAGES
 
 QUESTION = (
@@ -80,6 +82,8 @@ class Setting(NamedTuple):
     pretraining: dict[str, Any]
     """Of the encoder from scratch: shape, tuning, vocabulary."""
     adaptation: dict[str, Any]
+    bilstm: Mapping[int, Tuning] = defaultdict(lambda: RECURRENT)
+    """Likewise, of the BiLSTM beside it."""
 
 
 def world(given: Parameters) -> Study:
@@ -109,7 +113,7 @@ def real(given: Parameters) -> Study:
         given.encoder or "sentence-transformers/all-MiniLM-L6-v2",
         _sources(given, languages, "pos"),
         Sizes(train=300, dev=50, test=100) if given.small else Sizes(train=1000, dev=200, test=300),
-        _by_shots(given, tuning, few=1 if given.small else 12, many=1 if given.small else 2),
+        _by_shots(given, tuning, few=1 if given.small else 12, many=1 if given.small else 12),
         {
             "tuning": learning.model_copy(update={"learning_rate": 5e-4}), "shape": shape, "vocabulary_size": 8000,
             "masking": 0.15,
@@ -120,30 +124,37 @@ def real(given: Parameters) -> Study:
 
 
 def paper(given: Parameters) -> Study:
-    """mBERT, 20 epochs of language modelling in batches of 8 blocks of 128, and all the labelled sentences there are.
+    """mBERT, 20 epochs of language modelling in batches of 8 lines, and all the labelled sentences there are.
 
     The paper's raw text is Wikipedia's and OSCAR's. Here it is Wikipedia's: give files of OSCAR as `texts`.
     """
     codes = given.languages or published_codes(given.texts)
     languages = [published_language(code, given.texts.get(code)) for code in codes]
-    tuning = given.tuning("cuda", "bfloat16", 5, learning_rate=5e-5, tokens_per_batch=4096)
-    learning = given.tuning("cuda", "bfloat16", 20, learning_rate=5e-5, tokens_per_batch=1024)
+    tuning = given.tuning("cuda", "float32", 5, learning_rate=5e-5, examples_per_batch=32, **TASK_TRAINING)
+    learning = given.tuning(
+        "cuda", "float32", 20, learning_rate=5e-5, examples_per_batch=8, warmup=0.0, weight_decay=0.0
+    )
     shape = Shape(hidden=768, layers=12, heads=12, feed_forward=3072, positions=512, dropout=0.1)
     by_shots = _by_shots(given, tuning, few=1 if given.small else 50, many=1 if given.small else 20)
-    whole = {} if given.small or given.shots is not None else {ALL: tuning}
+    # All labelled sentences are learned from for as many epochs as 1,000 of them.
+    whole = {} if given.small or given.shots is not None else {ALL: tuning.model_copy(update={"epochs": 20})}
     setting = Setting(
         given.encoder or "bert-base-multilingual-cased",
         _sources(given, languages, *TASKS),
         Sizes(train=300, dev=50, test=100) if given.small else Sizes(train=10**6, dev=10**6, test=10**6),
         by_shots | whole,
-        {
-            "tuning": learning.model_copy(update={"learning_rate": 1e-4}), "shape": shape, "vocabulary_size": 30_000,
-            "masking": 0.15,
-        },
+        {"tuning": learning, "shape": shape, "vocabulary_size": 30_000, "masking": 0.15},
         {"tuning": learning},
-    )  # fmt: skip
+        {shots: _bilstm(tuning) for shots, tuning in (by_shots | whole).items()},
+    )
     study = _study("unseen-languages@paper", given, languages, setting)
     return study.model_copy(update={"left_out": left_out(languages, setting.sources, asked=bool(given.languages))})
+
+
+def _bilstm(encoder: Tuning) -> Tuning:
+    """As many examples a batch as the encoder has, and at least as many epochs."""
+    alike = {"tokens_per_batch": None, "examples_per_batch": encoder.examples_per_batch, "device": encoder.device}
+    return RECURRENT.model_copy(update=alike | {"epochs": max(encoder.epochs or 0, RECURRENT.epochs or 0)})
 
 
 def _by_shots(given: Parameters, tuning: Tuning, few: int, many: int) -> dict[int, Tuning]:
@@ -202,6 +213,7 @@ def _tasks(cells: list[Cell], setting: Setting) -> Iterator[tuple[str, Transfer]
             zero = Transfer(
                 task=task, train=(source,), evaluate=tuple(_data(cell, task) for cell in there), sizes=setting.sizes,
                 tuning=setting.tunings[0], encoders=(setting.encoder,), baselines=("bilstm",),
+                recurrent=setting.bilstm[0],
             )  # fmt: skip
             yield _zero(task, there[0], setting), zero
             for cell in there:
@@ -219,6 +231,7 @@ def _tasks_of_a_cell(task: TaskName, cell: Cell, zero: Transfer, setting: Settin
             yield _named(task, shots, cell), Transfer(
                 task=task, train=own["evaluate"], shots=shots, evaluate=own["evaluate"], sizes=setting.sizes,
                 tuning=tuning, encoders=(setting.encoder, *made), baselines=("bilstm",),
+                recurrent=setting.bilstm[shots],
             )  # fmt: skip
 
 

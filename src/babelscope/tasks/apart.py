@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from babelscope.tasks.task import Objective
+from babelscope.tasks.task import InParts, Objective
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,20 @@ class Apart:
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
-        """[examples]: pieces of each, part after part."""
+        """[sequences]: pieces of each, part after part."""
         return np.concatenate([part.lengths for part in self.parts])
 
     @cached_property
     def groups(self) -> NDArray[np.int64]:
-        """[examples]: the part that each belongs to."""
+        """[sequences]: the part that each belongs to."""
         return np.repeat(np.arange(len(self.parts)), [len(part.lengths) for part in self.parts])
+
+    @cached_property
+    def owners(self) -> NDArray[np.int64]:
+        """[sequences]: the example of each, numbered part after part."""
+        numbers = [part.owners if isinstance(part, InParts) else np.arange(len(part.lengths)) for part in self.parts]
+        firsts = np.cumsum([0, *(int(each[-1]) + 1 if len(each) else 0 for each in numbers[:-1])])
+        return np.concatenate([each + first for each, first in zip(numbers, firsts, strict=True)])
 
     def batch(self, indices: NDArray[np.int64], generator: torch.Generator) -> Any:
         """A batch of the part that the examples belong to; all of them belong to one."""

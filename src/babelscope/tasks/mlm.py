@@ -166,17 +166,31 @@ class MaskedLanguageModelling:
     """Whether the model numbers the sentences of a pair, 0 and 1."""
 
     @cached_property
-    def pieces(self) -> Pieces:
-        """The training sequences, the pairs last; those without any piece that can be hidden are left out."""
-        alone, _ = encode_sentences(self.tokenizer, self.sentences, self.max_length)
+    def encoded(self) -> tuple[Pieces, NDArray[np.int64]]:
+        """The training sequences, the pairs last, and the number of the sentence or pair that each is a part of.
+
+        Those without any piece that can be hidden are left out.
+        """
+        alone, owners = encode_sentences(self.tokenizer, self.sentences, self.max_length)
         paired = encode_texts(self.tokenizer, self.pairs, self.max_length, self.types)
         sequences = [*alone.with_types(), *paired.with_types()]
-        usable = [(ids, types) for ids, types in sequences if self.masking.ordinary[ids].any()]
+        numbers = np.concatenate([owners, len(self.sentences) + np.arange(len(paired))])
+        usable = [place for place, (ids, _) in enumerate(sequences) if self.masking.ordinary[ids].any()]
         if not usable:
             given = f"{len(self.sentences)} sentences" + (f" and {len(self.pairs)} pairs" if self.pairs else "")
             raise InputError(f"{given} to train on: the tokenizer knows no piece of them")
-        ids, types = zip(*usable, strict=True)
-        return Pieces.of(ids, alone.padding_id, types if self.pairs and self.types else None)
+        ids, types = zip(*(sequences[place] for place in usable), strict=True)
+        return Pieces.of(ids, alone.padding_id, types if self.pairs and self.types else None), numbers[usable]
+
+    @property
+    def pieces(self) -> Pieces:
+        """The training sequences."""
+        return self.encoded[0]
+
+    @property
+    def owners(self) -> NDArray[np.int64]:
+        """[sequences]: the sentence, or pair, of each; pairs are numbered after the sentences."""
+        return self.encoded[1]
 
     @cached_property
     def masking(self) -> Masking:

@@ -193,6 +193,13 @@ class Tagging:
         """[windows]: pieces of each, special pieces included."""
         return self.examples.windows.pieces.lengths
 
+    @property
+    def owners(self) -> NDArray[np.int64]:
+        """[windows]: the sentence of each."""
+        windows = self.examples.windows
+        first_words = [owned[0] for owned in windows.owned]
+        return np.searchsorted(windows.sentence_starts, first_words, side="right") - 1
+
     def batch(self, indices: NDArray[np.int64], generator: torch.Generator) -> TagBatch:
         """Training windows with the labels of the words they own."""
         windows = self.examples.windows

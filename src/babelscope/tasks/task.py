@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -68,3 +68,12 @@ class Objective(Protocol):
 
     def evaluate(self, model: Any) -> dict[str, float]:
         """The measure on each dev set, by its name. The model is in evaluation mode, without gradients."""
+
+
+@runtime_checkable
+class InParts(Protocol):
+    """An objective whose sequences can be parts of one example: windows of a long sentence, say."""
+
+    @property
+    def owners(self) -> NDArray[np.int64]:
+        """[sequences], ascending: the number of the example that each belongs to."""

@@ -1,9 +1,10 @@
-"""Batches of similar lengths: every example once an epoch, in an order that (seed, epoch) alone decides."""
+"""Batches of so many tokens or examples: every example once an epoch, in an order that (seed, epoch) alone decides."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.seeds import derive_seed
 from babelscope.encoders.pieces import cut_by_tokens
 from babelscope.tuning.schedule import Schedule
-from babelscope.tuning.settings import Tuning
+from babelscope.tuning.settings import DEFAULT_TOKENS, Tuning
 
 BATCHES_PER_POOL = 50
 """Examples are sorted by length within random pools of about so many batches: little padding, much chance."""
@@ -21,7 +22,7 @@ BATCHES_PER_POOL = 50
 def epoch_batches(
     lengths: NDArray[np.int64], tokens_per_batch: int, seed: int, epoch: int, groups: NDArray[np.int64] | None = None
 ) -> list[NDArray[np.int64]]:
-    """The batches of one epoch, as indices of examples.
+    """The batches of one epoch, each of examples of similar lengths, as indices of examples.
 
     Args:
         lengths: [examples], pieces of each.
@@ -43,25 +44,102 @@ def epoch_batches(
     return [batches[place] for place in generator.permutation(len(batches))]
 
 
+def epoch_of_examples(
+    examples_per_batch: int,
+    seed: int,
+    epoch: int,
+    owners: NDArray[np.int64],
+    groups: NDArray[np.int64] | None = None,
+) -> list[NDArray[np.int64]]:
+    """The batches of one epoch with so many examples each, as indices of sequences.
+
+    Examples come in a fresh random order each epoch, as from the random samplers of the papers' code. They are not
+    sorted by length: that would save padding, but it would put other examples together than the papers' batches do.
+
+    Args:
+        examples_per_batch: in all batches but the last of an epoch (of each group), which is the rest.
+        seed: of the order, together with `epoch`.
+        epoch: counted from 0.
+        owners: [sequences], ascending: the example that each is a part of.
+        groups: [sequences], ascending; a batch is of one group, and all batches of an epoch come in one random order.
+    """
+    generator = np.random.default_rng(derive_seed(seed, "order", epoch))
+    _, firsts = np.unique(owners, return_index=True)
+    shuffled = generator.permutation(len(firsts))
+    parts = [shuffled]
+    if groups is not None:
+        group_of = groups[firsts]
+        parts = [shuffled[group_of[shuffled] == group] for group in np.unique(groups)]
+    sequences = np.split(np.arange(len(owners)), firsts[1:])
+    batches = [
+        np.concatenate([sequences[example] for example in batch])
+        for part in parts
+        for batch in np.split(part, range(examples_per_batch, len(part), examples_per_batch))
+    ]
+    return batches if len(parts) == 1 else [batches[place] for place in generator.permutation(len(batches))]
+
+
+class Turn(NamedTuple):
+    """A step's batch, and its place in its epoch."""
+
+    batch: NDArray[np.int64]
+    """Indices of sequences."""
+    place: int
+    """1 for the first batch of an epoch."""
+    batches: int
+    """Of the epoch."""
+
+    @property
+    def ends_epoch(self) -> bool:
+        """Whether the batch is the epoch's last."""
+        return self.place == self.batches
+
+    def is_validated(self, step: int, tuning: Tuning) -> bool:
+        """Whether the dev sets are scored after it, which is a step of the run: at its end they are in any case."""
+        if tuning.validate_every is not None:
+            return step % tuning.validate_every == 0
+        parts = tuning.validations_per_epoch or 1
+        return self.place * parts // self.batches > (self.place - 1) * parts // self.batches
+
+
 def all_batches(
-    lengths: NDArray[np.int64], tuning: Tuning, seed: int, groups: NDArray[np.int64] | None = None
-) -> Iterator[tuple[NDArray[np.int64], bool]]:
-    """The batches of a whole run, each with whether it ends an epoch."""
+    lengths: NDArray[np.int64],
+    tuning: Tuning,
+    seed: int,
+    groups: NDArray[np.int64] | None = None,
+    owners: NDArray[np.int64] | None = None,
+) -> Iterator[Turn]:
+    """The batches of a whole run; without `owners` each sequence is an example of its own."""
     made = 0
     for epoch in count() if tuning.epochs is None else range(tuning.epochs):
-        batches = epoch_batches(lengths, tuning.tokens_per_batch, seed, epoch, groups)
+        if tuning.examples_per_batch is not None:
+            each = np.arange(len(lengths)) if owners is None else owners
+            batches = epoch_of_examples(tuning.examples_per_batch, seed, epoch, each, groups)
+        else:
+            batches = epoch_batches(lengths, tuning.tokens_per_batch or DEFAULT_TOKENS, seed, epoch, groups)
         for place, batch in enumerate(batches, start=1):
-            yield batch, place == len(batches)
+            yield Turn(batch, place, len(batches))
             made += 1
             if made == tuning.steps:
                 return
 
 
-def count_steps(lengths: NDArray[np.int64], tuning: Tuning, seed: int, groups: NDArray[np.int64] | None = None) -> int:
+def count_steps(
+    lengths: NDArray[np.int64],
+    tuning: Tuning,
+    seed: int,
+    groups: NDArray[np.int64] | None = None,
+    owners: NDArray[np.int64] | None = None,
+) -> int:
     """How many steps the run has."""
-    if tuning.steps is not None:
-        return tuning.steps
-    return sum(1 for _ in all_batches(lengths, tuning, seed, groups))
+    counted = tuning.steps_of(_examples(len(lengths), groups, owners))
+    return sum(1 for _ in all_batches(lengths, tuning, seed, groups, owners)) if counted is None else counted
+
+
+def _examples(sequences: int, groups: NDArray[np.int64] | None, owners: NDArray[np.int64] | None) -> list[int]:
+    """Of each group."""
+    firsts = np.arange(sequences) if owners is None else np.unique(owners, return_index=True)[1]
+    return [len(firsts)] if groups is None else np.unique(groups[firsts], return_counts=True)[1].tolist()
 
 
 def stage_starts(
@@ -70,6 +148,7 @@ def stage_starts(
     tuning: Tuning,
     seed: int,
     groups: NDArray[np.int64] | None = None,
+    owners: NDArray[np.int64] | None = None,
 ) -> list[int]:
     """The first step of each stage of a schedule, steps counted from 1.
 
@@ -82,9 +161,9 @@ def stage_starts(
     if length != "epoch":
         starts = [1 + stage * length for stage in range(stages)]
     else:
-        batches = enumerate(all_batches(lengths, tuning, seed, groups), 1)
-        starts = [1, *(step + 1 for step, (_, ends) in batches if ends)]
-    total = count_steps(lengths, tuning, seed, groups)
+        turns = enumerate(all_batches(lengths, tuning, seed, groups, owners), 1)
+        starts = [1, *(step + 1 for step, turn in turns if turn.ends_epoch)]
+    total = count_steps(lengths, tuning, seed, groups, owners)
     reached = sum(start <= total for start in starts)
     if reached < stages:
         raise InputError(

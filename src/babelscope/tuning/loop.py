@@ -25,7 +25,7 @@ from babelscope.core.keyed import keyed_fields
 from babelscope.core.seeds import derive_seed
 from babelscope.encoders.pieces import EVALUATION_TOKENS
 from babelscope.tasks.apart import Apart
-from babelscope.tasks.task import Objective
+from babelscope.tasks.task import InParts, Objective
 from babelscope.tuning.adapters import merged_weights
 from babelscope.tuning.batches import all_batches, count_steps, epoch_batches, stage_starts
 from babelscope.tuning.checkpoint import (
@@ -103,7 +103,7 @@ def tune(
         raise InputError("no training example: the training data is empty")
     folder.mkdir(parents=True, exist_ok=True)
     checkpoint, best, last = (folder / f"{name}.safetensors" for name in ("checkpoint", "best", "last"))
-    data = (task.lengths, tuning, seed, _groups(task))
+    data = (task.lengths, tuning, seed, _groups(task), task.owners if isinstance(task, InParts) else None)
     total = count_steps(*data)
     with (
         _numerics(tuning),
@@ -114,11 +114,11 @@ def tune(
         state = load_checkpoint(checkpoint, model, optimizer, _run_digest(task, tuning, seed, schedule))
         saved_at = time.monotonic()
         look = _watching(watch, state.step, total, model, part, paused)
-        for step, (indices, epoch_ends) in islice(enumerate(all_batches(*data), 1), state.step, None):
-            value = _step(model, task, tuning, part, optimizer, indices, seed, step, total)
+        for step, turn in islice(enumerate(all_batches(*data), 1), state.step, None):
+            value = _step(model, task, tuning, part, optimizer, turn.batch, seed, step, total)
             _record_loss(state, step, value, closes=step % max(1, total // 100) == 0 or step == total)
             look(step)
-            if step == total or (epoch_ends if tuning.validate_every is None else step % tuning.validate_every == 0):
+            if step == total or turn.is_validated(step, tuning):
                 if _validate(model, task, state, part):
                     write_weights(best, merged_weights(model))
                 if tuning.patience is not None and state.without_best >= tuning.patience:
@@ -154,7 +154,7 @@ def _step(
     """One step down the gradient of a batch's loss; gives that loss."""
     part.reach(step)
     rate = learning_rate(step, total, tuning)
-    set_rate(optimizer, rate)
+    set_rate(optimizer, rate, tuning)
     torch.manual_seed(derive_seed(seed, "dropout", step))
     loss = _loss(model, task, tuning, indices, derive_seed(seed, "batch", step))
     value = loss.item()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import nn
@@ -14,10 +15,10 @@ from babelscope.tuning.settings import Tuning
 
 def adamw(parameters: Sequence[nn.Parameter], rules: Sequence[Rule], tuning: Tuning) -> torch.optim.AdamW:
     """AdamW (Loshchilov and Hutter, 2019), fused, over flat parameters with a rule each."""
-    groups = [
-        {"params": [parameter], "weight_decay": tuning.weight_decay if rule.decays else 0.0, "factor": rule.factor}
-        for parameter, rule in zip(parameters, rules, strict=True)
-    ]
+    groups = []
+    for parameter, rule in zip(parameters, rules, strict=True):
+        decay = tuning.weight_decay if rule.decays else 0.0
+        groups.append({"params": [parameter], "weight_decay": decay, "decay": decay, "factor": rule.factor})
     return torch.optim.AdamW(groups, lr=tuning.learning_rate, betas=tuning.betas, eps=tuning.epsilon, fused=True)
 
 
@@ -28,7 +29,23 @@ def learning_rate(step: int, total: int, tuning: Tuning) -> float:
     return tuning.learning_rate * share
 
 
-def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
-    """Set the learning rate, times each group's own factor."""
+def set_rate(optimizer: torch.optim.Optimizer, rate: float, tuning: Tuning) -> None:
+    """Set the learning rate of the next step, times each group's own factor."""
     for group in optimizer.param_groups:
         group["lr"] = group["factor"] * rate
+        if not tuning.bias_correction:
+            _leave_uncorrected(optimizer, group, tuning)
+
+
+def _leave_uncorrected(optimizer: torch.optim.Optimizer, group: dict[str, Any], tuning: Tuning) -> None:
+    """Have torch's AdamW take the step of AdamW without bias correction.
+
+    torch divides the running means of step t by 1 - beta^t. Rate, epsilon and decay are scaled so that these divisors
+    cancel out. A group counts its own steps, since it may have joined late.
+    """
+    moments = optimizer.state.get(group["params"][0])
+    step = int(moments["step"]) + 1 if moments else 1
+    first, root = 1 - tuning.betas[0] ** step, math.sqrt(1 - tuning.betas[1] ** step)
+    group["lr"] *= first / root
+    group["eps"] = tuning.epsilon / root
+    group["weight_decay"] = group["decay"] * root / first

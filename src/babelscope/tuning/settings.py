@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from math import ceil
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
 
 from babelscope.core.declaration import Declaration
+
+DEFAULT_TOKENS = 512
+_VALIDATIONS = ("validate_every", "validations_per_epoch")
 
 Share = Annotated[float, Field(ge=0, lt=1)]
 
@@ -15,7 +20,7 @@ class Tuning(Declaration):
     """Settings of a training run.
 
     The defaults suit fine-tuning small encoders (hidden size 64 or so). For encoders of BERT-base size and more,
-    `learning_rate=2e-5, epochs=3, tokens_per_batch=4096, warmup=0.1` is the usual start.
+    `learning_rate=2e-5, epochs=3, examples_per_batch=32, warmup=0.1` is the usual start.
     """
 
     learning_rate: PositiveFloat = 5e-4
@@ -24,8 +29,11 @@ class Tuning(Declaration):
     """Passes over the training examples; give this or `steps`. Neither: 6 epochs."""
     steps: PositiveInt | None = None
     """Optimizer steps."""
-    tokens_per_batch: PositiveInt = 512
-    """Pieces in a batch at most, padding included."""
+    tokens_per_batch: PositiveInt | None = DEFAULT_TOKENS
+    """Pieces in a batch at most, padding included; give this or `examples_per_batch`. Neither: 512."""
+    examples_per_batch: PositiveInt | None = None
+    """Examples in a batch (sentences, pairs, lines), however long, as papers count; the last batch of an epoch is the
+    rest. An example that is read in several windows is in one batch."""
     batches: Literal["mixed", "one-language"] = "mixed"
     """What a batch holds of several training languages: any of them, or one, as often as its share of the data."""
     warmup: Share = 0.06
@@ -36,6 +44,8 @@ class Tuning(Declaration):
     """Decay of AdamW's running means of the gradient and of its square."""
     epsilon: PositiveFloat = 1e-8
     """Added to AdamW's denominator."""
+    bias_correction: bool = True
+    """Whether AdamW corrects its running means for their start at 0; false: as BERT's own code."""
     clip: PositiveFloat | None = 1.0
     """Largest norm of the gradient; None: not clipped."""
     dropout: Share = 0.1
@@ -44,6 +54,8 @@ class Tuning(Declaration):
     """Pieces in a sequence at most; None: what the encoder has positions for."""
     validate_every: PositiveInt | None = None
     """Steps between validations; None: after each epoch. The last step is always validated."""
+    validations_per_epoch: PositiveInt | None = None
+    """Validations in equal parts of each epoch, the last at its end; give this or `validate_every`, or neither."""
     patience: PositiveInt | None = None
     """Validations without a new best after which training stops early; None: never."""
     precision: Literal["float32", "bfloat16"] = "float32"
@@ -55,13 +67,33 @@ class Tuning(Declaration):
 
     @model_validator(mode="before")
     @classmethod
-    def _one_duration(cls, given: Any) -> Any:
-        if isinstance(given, dict):
-            if given.get("epochs") is not None and given.get("steps") is not None:
-                raise ValueError(f"epochs={given['epochs']} and steps={given['steps']}: give one of them")
-            if given.get("epochs") is None and given.get("steps") is None:
-                return {**given, "epochs": 6}
-        return given
+    def _one_of_each(cls, given: Any) -> Any:
+        """One duration, one size of batches, at most one rhythm of validations."""
+        if not isinstance(given, dict):
+            return given
+        for pair in (("epochs", "steps"), ("tokens_per_batch", "examples_per_batch"), _VALIDATIONS):
+            if all(given.get(name) is not None for name in pair):
+                raise ValueError(f"{' and '.join(f'{name}={given[name]}' for name in pair)}: give one of them")
+        filled = dict(given)
+        if given.get("epochs") is None and given.get("steps") is None:
+            filled["epochs"] = 6
+        if given.get("tokens_per_batch") is None:
+            filled["tokens_per_batch"] = None if given.get("examples_per_batch") is not None else DEFAULT_TOKENS
+        return filled
+
+    def batches_of(self, examples: Iterable[int]) -> int | None:
+        """Batches in an epoch over so many examples of each training language; None where lengths decide."""
+        if self.examples_per_batch is None:
+            return None
+        parts = examples if self.batches == "one-language" else (sum(examples),)
+        return sum(ceil(part / self.examples_per_batch) for part in parts)
+
+    def steps_of(self, examples: Iterable[int]) -> int | None:
+        """Optimizer steps of a run over so many examples of each training language; None where lengths decide."""
+        if self.steps is not None:
+            return self.steps
+        batches = self.batches_of(examples)
+        return None if batches is None or self.epochs is None else self.epochs * batches
 
 
 RECURRENT = Tuning(learning_rate=4e-3, epochs=20, tokens_per_batch=500, dropout=0.33)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def plan(name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
-    """Show which steps a study has, which are done, and what the others are expected to cost. Computes nothing."""
+    """Show what a study computes, what of it is done, the rest's cost, and how long it trains. Computes nothing."""
     from babelscope.face.display import table_of
     from babelscope.face.job import job_of
     from babelscope.steps.plan import check_data
@@ -22,6 +22,11 @@ def plan(name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None
     job = job_of(name, with_, store)
     check_data(job.pending)
     out.print(table_of(*job.costs()))
+    header, lines = job.trainings()
+    if lines:
+        out.print("\noptimizer steps (~: estimated from the number of words)", highlight=False)
+        out.print(table_of(header, lines, whole=range(1, len(header))))
+        out.print()
     out.print(job.summary, highlight=False)
     for what, reason in job.study.left_out.items():
         out.print(f"left out: {what}: {reason}", highlight=False, markup=False)

@@ -20,7 +20,6 @@ from babelscope.study.declare import Study, Transfer
 from babelscope.tasks.kinds import BILSTM, kind_of
 from babelscope.tuning.probes import Corpus, Probes
 from babelscope.tuning.schedule import Schedule
-from babelscope.tuning.settings import RECURRENT
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ class ResolvedTransfer:
         """The training of a BiLSTM, which has settings and a head of its own, and no layers to freeze."""
         return Tune(
             encoder=Recurrent(), task=self.task, entity_types=self.entity_types, train=self.train, dev=self.dev,
-            tuning=RECURRENT, seed=seed,
+            tuning=self.transfer.recurrent, seed=seed,
         )  # fmt: skip
 
 

@@ -1,0 +1,37 @@
+"""The check of the paper profiles, with an encoder so narrow that it takes seconds."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+STUDIES = ("align-then-predict", "monolingual-benefits", "evolution")
+NARROW = ("--hidden", "32", "--layers", "1", "--full-layers", "2", "--batches", "2")
+
+
+def test_every_kind_of_task_trains_as_declared():
+    """Parsing, tagging, entities, classification, regression and language modelling, on data written on the spot."""
+    environment = {name: value for name, value in os.environ.items() if name != "BABELSCOPE_DATA"}
+    command = [sys.executable, "tools/paper_check.py", *NARROW, "--studies", *STUDIES]
+    answer = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+    _, header, _, *lines = answer.stdout.strip().split("\n")[1:]
+    names = [cell.strip() for cell in header.strip("|").split("|")]
+    rows = [dict(zip(names, (cell.strip() for cell in line.strip("|").split("|")), strict=True)) for line in lines]
+    assert {row["data"] for row in rows} == {"written"}
+    whole = {row["training"]: row for row in rows if "layers" not in row["training"]}
+    told = {name: (row["steps"], row["batches"], row["validations"]) for name, row in whole.items()}
+    assert told == {
+        "tasks.parsing-en": ("10 of 10", "10 x 32", "5"),
+        "tasks.pos-en": ("10 of 10", "10 x 32", "5"),
+        "tasks.ner-en": ("10 of 10", "10 x 32", "5"),
+        "tasks.cola": ("6 of 6", "6 x 32", "3"),
+        "tasks.stsb": ("6 of 6", "6 x 32", "3"),
+        "tasks.mlm": ("6 of 6", "6 x 8", "1"),
+    }
+    assert all(0 < int(row["best step"]) <= int(row["steps"].split()[0]) for row in rows)
+    full = [row for row in rows if "2 layers" in row["training"]]
+    assert [row["steps"] for row in full] == ["5 of 5"] * len(STUDIES)

@@ -1,0 +1,119 @@
+"""The paper profiles against the published protocols: settings, training examples, steps."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from babelscope.core.errors import StudyError
+from babelscope.studies import find_study, protocols
+from babelscope.studies.protocols import Line, Training, compared, groups, paper_study, settings, sizes, trainings
+from babelscope.tuning.batches import count_steps
+from babelscope.tuning.settings import Tuning
+
+ROOT = Path(__file__).parent.parent
+STUDIES = protocols.studies_with_paper()
+OTHER: dict[str, Any] = {
+    "learning_rate": 1.0, "epochs": 99, "tokens_per_batch": 77, "examples_per_batch": 7, "batches": "one-language",
+    "warmup": 0.5, "weight_decay": 0.5, "betas": (0.1, 0.2), "epsilon": 0.1, "bias_correction": False, "clip": 9.0,
+    "dropout": 0.9, "max_length": 9, "validate_every": 7, "validations_per_epoch": 7, "patience": 3,
+    "precision": "bfloat16", "steps": 7,
+}  # fmt: skip
+"""Another value of every field that can change a result, in principle; `device` and `threads` change last digits."""
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_nothing_differs_without_a_reason_and_no_reason_stands_where_nothing_differs(study):
+    """It fails, too, where a training has a setting that the published table says nothing of."""
+    faults = [f"{names[0]}: {line.fault}" for lines, names in groups(study).items() for line in lines if line.fault]
+    assert not faults, "\n".join(faults)
+
+
+def test_no_line_of_the_tables_is_about_nothing():
+    assert protocols.unused_lines() == []
+
+
+def test_every_field_of_a_tuning_shows_in_a_setting():
+    assert OTHER.keys() == Tuning.model_fields.keys() - {"device", "threads"}
+    for field, value in OTHER.items():
+        alone = {"steps": "epochs", "epochs": "steps", "tokens_per_batch": "examples_per_batch"}.get(field)
+        plain = Tuning() if field != "examples_per_batch" else Tuning(examples_per_batch=3)
+        changed = plain.model_copy(update={field: value} | ({alone: None} if alone else {}))
+        assert settings(Training("a", plain, True, 3)) != settings(Training("a", changed, True, 3)), field
+
+
+@pytest.mark.parametrize(
+    ("published", "declared", "reason", "fault"),
+    [
+        ("32 examples", "32 examples", "", ""),
+        ("32 examples", "16 examples", "less memory", ""),
+        ("32 examples", "16 examples", "", "the paper has 32 examples, the study declares 16 examples, and no reason"),
+        ("32 examples", "32 examples", "less memory", "is what the paper has, but there is a reason"),
+        ("", "16 examples", "usual", ""),
+        ("", "16 examples", "", "the paper says nothing"),
+    ],
+)
+def test_what_is_a_fault(published, declared, reason, fault):
+    line = Line("batch", published, "A", declared, reason)
+    assert fault in line.fault if fault else line.fault == ""
+    expected = f"not stated: {reason}" if not published else "same" if published == declared else f"differs: {reason}"
+    assert line.verdict == expected
+
+
+def test_a_training_without_an_entry_is_refused():
+    with pytest.raises(StudyError, match="no published batch"):
+        compared("another-study", Training("tasks.pos", Tuning(), True, 3))
+
+
+def test_a_value_that_drifts_is_a_fault():
+    (training, *_) = trainings(paper_study("underspecified"))
+    drifted = training._replace(tuning=training.tuning.model_copy(update={"examples_per_batch": 16}))
+    assert [line.setting for line in compared("underspecified", drifted) if line.fault] == ["batch"]
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_the_loop_has_as_many_steps_as_the_papers_sizes_give(study):
+    """What the training loop counts with, over as many examples as published, against plain arithmetic."""
+    known, _ = sizes(study)
+    assert known
+    for size in known:
+        tuning, counts = size.tuning, size.examples
+        groups_of_languages = np.repeat(np.arange(len(counts)), counts) if len(counts) > 1 else None
+        an_epoch = sum(-(-count // tuning.examples_per_batch) for count in counts)
+        counted = count_steps(np.ones(sum(counts)), tuning, 0, groups_of_languages)
+        assert counted == size.steps == tuning.epochs * an_epoch, size.task
+        assert size.steps_an_epoch == an_epoch
+
+
+def test_steps_of_the_papers():
+    """Worked out by hand from the papers' tables."""
+    steps = {study: {size.task: size.steps for size in sizes(study)[0]} for study in STUDIES}
+    assert steps["evolution"]["mlm"] == 3 * 10_000
+    assert steps["monolingual-benefits"]["sst2"] == 3 * 2105
+    assert steps["underspecified"]["pos-en"] == 5 * 392
+    assert steps["underspecified"]["pos-en-ar"] == 5 * (392 + 190)
+    assert steps["underspecified"]["ner-en-hi"] == 5 * (625 + 157)
+    assert steps["unseen-languages"]["pos with 1000000 in wo"] == 20 * 38
+    assert steps["unseen-languages"]["pos with 1000 in wo"] == 20 * 32
+
+
+def test_the_page_is_what_the_code_says():
+    printed = subprocess.check_output([sys.executable, "tools/protocol_page.py"], cwd=ROOT, text=True, encoding="utf-8")
+    assert (ROOT / "docs" / "protocols.md").read_text(encoding="utf-8") == printed, (
+        "docs/protocols.md is stale: make docs"
+    )
+
+
+def test_more_labelled_sentences_are_trained_for_as_many_epochs_as_fewer():
+    """Of an unseen language: otherwise it would look hard for want of training."""
+    for profile in ("paper", "real"):
+        tasks = find_study(f"unseen-languages@{profile}", {}).tasks
+        epochs = {transfer.shots: transfer.tuning.epochs for transfer in tasks.values() if transfer.shots}
+        many = [count for shots, count in epochs.items() if shots > 200]
+        assert set(many) == {20 if profile == "paper" else 12}
+        assert all(t.recurrent.epochs >= t.tuning.epochs for t in tasks.values() if t.shots and t.baselines)

@@ -1,0 +1,70 @@
+"""Print docs/protocols.md, what the papers say of their trainings beside what the studies declare: `make docs`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from babelscope.studies.protocols import Line, Size, groups, sizes, studies_with_paper
+
+INTRODUCTION = """\
+# Protocols
+
+How the papers trained, and how the profile `@paper` of each study does. This page is written by the code, from what the
+studies declare and from two tables of published values, `protocols.csv` and `training_examples.csv` in
+`src/babelscope/studies/published/`. A test fails where a declared value differs from a published one without a reason.
+
+*Where* names the paper's section, table or appendix, or its published code. A setting of which nothing is found in
+either is *not stated*; then the page says what is taken, and why. Steps are those of the optimizer: an epoch of n
+examples has ⌈n / batch⌉, and with batches of one language the sum of these over the languages. `babelscope plan
+STUDY@paper` counts them from the data themselves.
+"""
+SHOWN = 4
+"""Names of trainings before the rest is only counted."""
+
+
+def page() -> str:
+    """The page in Markdown."""
+    return "\n".join([INTRODUCTION, *(part for name in studies_with_paper() for part in _study(name))])
+
+
+def _study(name: str) -> Iterator[str]:
+    yield f"## {name}\n"
+    for lines, trainings in groups(name).items():
+        yield f"Settings of {_names(trainings)}:\n"
+        yield _settings(lines)
+    known, unknown = sizes(name)
+    yield "Training examples and steps:\n"
+    yield _sizes(known)
+    if unknown:
+        yield f"Without a published number of examples: {_names(unknown)}.\n"
+
+
+def _names(names: Sequence[str]) -> str:
+    shown = ", ".join(f"`{name}`" for name in names[:SHOWN])
+    return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN} more"
+
+
+def _settings(lines: Sequence[Line]) -> str:
+    cells = [(line.setting, line.published or "not stated", line.where, line.declared, line.verdict) for line in lines]
+    return _table(("setting", "the paper", "where", "the study", "verdict"), cells)
+
+
+def _sizes(known: Sequence[Size]) -> str:
+    """Tasks of equal size and settings share a line."""
+    tasks: dict[tuple[str, ...], list[str]] = {}
+    for size in known:
+        batch, epochs = size.tuning.examples_per_batch, size.tuning.epochs
+        examples = " + ".join(f"{count:,}" for count in size.examples)
+        numbers = (examples, size.where, f"{batch}", f"{size.steps_an_epoch:,}", f"{epochs}", f"{size.steps:,}")
+        tasks.setdefault(numbers, []).append(size.task)
+    header = ("task", "examples", "where", "batch", "steps an epoch", "epochs", "steps")
+    return _table(header, [(", ".join(f"`{name}`" for name in names), *numbers) for numbers, names in tasks.items()])
+
+
+def _table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    rule = ["---"] * len(header)
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in (header, rule, *lines))
+
+
+if __name__ == "__main__":
+    print(page(), end="")
