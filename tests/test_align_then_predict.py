@@ -213,9 +213,7 @@ def test_changes_and_losses_have_languages_drawn_by_chance(turned):
     """Against loops over seeds and languages; of perplexities a loss is a rise."""
     draw = np.random.default_rng(8)
     noise = {(row.language, row.surgery, row.seed): draw.normal(0, 0.02) for row in scores()}
-    rows = [
-        row.labelled(value=9 + row.value + noise[row.language, row.surgery, row.seed]) for row in scores()
-    ]
+    rows = [row.labelled(value=9 + row.value + noise[row.language, row.surgery, row.seed]) for row in scores()]
     measure = {1: "las", -1: "perplexity"}[turned]
     rows = [row.labelled(measure=measure, task={1: "parsing", -1: "mlm"}[turned]) for row in rows]
     (one,) = reinitialised(declared(rows))

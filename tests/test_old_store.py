@@ -18,7 +18,6 @@ from babelscope.study.compile import compile_study
 from babelscope.study.declare import load_study
 from command_line import babelscope
 
-
 RAISED = {"Compare": "2: seeds and sentences are crossed, and with fewer than three seeds nothing is said"}
 
 

@@ -40,11 +40,12 @@ def score_table(scores: Sequence[Score]) -> Table:
             on_source[score.condition].append(score.interval.mean)
     source = {condition: sum(means) / len(means) for condition, means in on_source.items()}
     several = any(len(means) > 1 for means in on_source.values())
-    headers = ["Language", "Condition", f"Mean{f' ({unit})' if unit else ''}", "95% over seeds", "SD", "Seeds",
+    headers = ["Language", "Condition", f"Mean{f' ({unit})' if unit else ''}", "95% interval", "SD", "Seeds",
                "Best seed", "95% over sentences", "Gap to source"]  # fmt: skip
     headers += [_ACRONYMS.get(name, name.capitalize()) for name in beside]
     lines = [_score_line(score, factor, source.get(score.condition), beside) for score in scores]
-    note = "Gap to source: how much worse than the mean over the training languages." if several else ""
+    note = "95% interval: over seeds and, as far as they are known, test sentences."
+    note += " Gap to source: how much worse than the mean over the training languages." if several else ""
     return Table(f"{SCORES[scores[0].measure].title} by language", headers, lines, note)
 
 
