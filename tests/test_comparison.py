@@ -109,7 +109,7 @@ def test_pairing_helps_and_seeds_count():
 
 @pytest.mark.parametrize("shapes", [((2, 1, 3), (2, 1, 4)), ((2, 3, 1), (2, 1, 4)), ((2, 1, 0), (2, 1, 0))])
 def test_sides_that_do_not_match_are_refused(shapes):
-    with pytest.raises(ValueError, match=r"needs .*sentences"):
+    with pytest.raises(ValueError, match=r"needs .*seeds"):
         gains(*(np.ones(shape) for shape in shapes))
 
 

@@ -314,7 +314,7 @@ def test_markdown_has_a_line_a_language(report):
 def test_markdown_of_many_conditions_has_a_line_each(report):
     rows = [dataclasses.replace(row, encoder=f"{row.encoder} {k}") for row in report.rows for k in range(10)]
     text = markdown(dataclasses.replace(report, rows=rows))
-    assert "### At a glance" not in text and "| Language | Condition | Mean (%) | 95% over seeds |" in text
+    assert "### At a glance" not in text and "| Language | Condition | Mean (%) | 95% interval |" in text
     assert "\n| near | natural 7 |" in text
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from babelscope.core.inference import Effect, Table, by_language, contributions, effect
+from babelscope.core.inference import Table, by_language, contributions
 
 Counts = Mapping[str, Sequence[Sequence[float]]]
 """Measure -> [2, sentences]: what is summed over sentences above and below the line of its ratio."""
@@ -96,9 +96,3 @@ def mean_of(samples: Sequence[Samples]) -> Samples | None:
     """The mean over places that are not drawn by chance; None without a seed that all have."""
     table = joined(samples)
     return None if table is None else Samples(shared_seeds(samples) or (), table.mean(axis=2))
-
-
-def over_languages(samples: Sequence[Samples]) -> Effect | None:
-    """The mean over languages that stand for others, with seeds, sentences and languages drawn by chance."""
-    table = joined(samples)
-    return None if table is None else effect(table)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from babelscope.core.inference import FEWEST_LANGUAGES, FEWEST_SEEDS, Effect, effect, equivalence, holm
-from babelscope.core.samples import Samples, mean_of, over_languages
+from babelscope.core.inference import FEWEST_LANGUAGES, FEWEST_SEEDS, Effect, Table, effect, equivalence, holm
+from babelscope.core.samples import Samples, joined, mean_of
 from babelscope.study.verdicts import TOO_FEW
 
 LEVEL = 0.05
@@ -14,19 +14,25 @@ SHOWS, REVERSED, UNSEEN = "shows", "the reverse shows", "does not show"
 Adjust = Callable[[Mapping[str, float]], Mapping[str, float]]
 
 
-def over_places(by_language: Mapping[str, Sequence[Samples]]) -> Effect | None:
-    """The mean over places, by the language of each; None without a seed that all have.
+def table_over_places(by_language: Mapping[str, Sequence[Samples]]) -> Table | None:
+    """[seeds, sentences, languages], or without the last axis; from the places of each language.
 
     Three languages or more stand for others, so they are drawn by chance as seeds and sentences are; one or two are
-    these alone. A language with several data sets counts once.
+    these alone. A language with several data sets counts once. None without a seed that all have.
     """
     languages = [mean for places in by_language.values() if (mean := mean_of(places))]
     if len(languages) < len(by_language):
         return None
     if len(languages) >= FEWEST_LANGUAGES:
-        return over_languages(languages)
+        return joined(languages)
     both = mean_of(languages)
-    return effect(both.table) if both else None
+    return both.table if both else None
+
+
+def over_places(by_language: Mapping[str, Sequence[Samples]]) -> Effect | None:
+    """The mean over places, by the language of each; None without a seed that all have."""
+    table = table_over_places(by_language)
+    return None if table is None else effect(table)
 
 
 def judged(effects: Sequence[Effect | None], adjust: Adjust = holm, margins: Sequence[float | None] = ()) -> list[str]:

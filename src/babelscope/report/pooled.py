@@ -12,7 +12,7 @@ from babelscope.report.model import Report
 
 WHAT = ("path", "part", "claim", "word")
 """Columns that belong to what a number is, wherever they are filled."""
-WHICH = ("task", "schedule", "trained_on", "dataset", "split", "alpha1", "alpha2")
+WHICH = ("kind", "task", "schedule", "trained_on", "dataset", "split", "alpha1", "alpha2")
 """Columns that are named where they tell apart what else is alike."""
 
 

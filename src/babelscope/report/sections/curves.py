@@ -21,14 +21,27 @@ NOTE = "Means over runs, without intervals: they describe the trainings, and no 
 @section(claims=lambda row: row.kind == "curve" and row.step is not None, order=100)
 def curves(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
     """A chart for every task, split and measure; and where the curves begin and end."""
-    groups = by_title(rows)
+    groups = by_title(report, rows)
     figures = [Figure(title, CAPTION, line_chart(report, group, "step")) for title, group in groups.items()]
     tables = [ends_table(report, groups)] if groups else []
     yield Section("Learning curves", (), figures, tables, side_by_side=True)
 
 
-def by_title(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """The curves that stand in one chart, by its title."""
+def by_title(report: Report, rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """The curves that stand in one chart, by its title; a chart a data set where a training is scored on several."""
+    together = _by_measure(rows)
+    by_title: dict[str, list[Row]] = defaultdict(list)
+    for title, group in together.items():
+        datasets: dict[str, set[str | None]] = defaultdict(set)
+        for row in group:
+            datasets[report.condition(row)].add(row.dataset)
+        apart = any(len(there) > 1 for there in datasets.values())
+        for row in group:
+            by_title[f"{title}, {row.dataset}" if apart and row.dataset else title].append(row)
+    return by_title
+
+
+def _by_measure(rows: Sequence[Row]) -> dict[str, list[Row]]:
     several = len({row.task for row in rows}) > 1
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in rows:

@@ -66,7 +66,8 @@ class Gain(NamedTuple):
 
 
 Gains = dict[Case, dict[str, Gain]]
-"""By claim; where several models have a claim of one wording, the model is part of it."""
+"""By claim; where several models have a claim of one wording, or one has it on several data sets, these are part of it.
+"""
 
 
 def is_gain(row: Row, main: Main = AS_USUAL) -> bool:
@@ -86,14 +87,16 @@ def gains(report: Report) -> Gains:
     """All comparisons of the study, in its tasks' main measures."""
     rows = [row for row in report.rows if is_gain(row, report.main)]
     adjusted = benjamini_hochberg({str(k): row.p for k, row in enumerate(rows) if row.p is not None})
-    by_claim: dict[tuple[Case, str], dict[str, Gain]] = defaultdict(dict)
+    by_claim: dict[tuple[Case, str], dict[tuple[str, str], Gain]] = defaultdict(dict)
     for k, row in enumerate(rows):
         model = ", ".join(filter(None, [row.encoder, row.schedule, f"trained on {row.trained_on}"]))
-        by_claim[case_of(row), row.claim or ""][model] = _gain(row, adjusted.get(str(k)))
+        by_claim[case_of(row), row.claim or ""][model, row.dataset or ""] = _gain(row, adjusted.get(str(k)))
     by_case: Gains = defaultdict(dict)
     for (case, claim), by_model in by_claim.items():
-        for model, gain in by_model.items():
-            by_case[case][claim if len(by_model) == 1 else f"{claim} ({model})"] = gain
+        several = len({dataset for _, dataset in by_model}) > 1
+        for (model, dataset), gain in by_model.items():
+            named = f"{model}, scored on {dataset}" if several else model
+            by_case[case][claim if len(by_model) == 1 else f"{claim} ({named})"] = gain
     return dict(by_case)
 
 

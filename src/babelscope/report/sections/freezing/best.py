@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 
-from babelscope.core.inference import FEWEST_LANGUAGES, FEWEST_SEEDS, Table, best_of
-from babelscope.core.samples import Samples, joined, mean_of
-from babelscope.report.judged import LEVEL
+from babelscope.core.inference import FEWEST_SEEDS, Table, best_of
+from babelscope.core.samples import Samples
+from babelscope.report.judged import LEVEL, table_over_places
 from babelscope.report.kinds import SCORES
 from babelscope.report.model import Score, scale
 from babelscope.report.sections.freezing.sweeps import Sweep
@@ -25,11 +27,11 @@ def best_in_words(swept: Sequence[Sweep]) -> Iterator[str]:
 
 def _best(sweep: Sweep, whole: Whole) -> str:
     measure, numbers = SCORES[sweep.measure], sweep.numbers
-    means = {n: sum(scores[n].interval.mean for scores in whole.values()) / len(whole) for n in numbers}
+    means = {n: _mean(whole, n) for n in numbers}
     top, least = max(numbers, key=lambda n: measure.sign * means[n]), numbers[0]
     best, first = (_number(means[n], sweep) for n in (top, least))
     what = f"{sweep.title}: zero-shot {measure.name} is"
-    part = "" if len(whole) == len(sweep.foreign) else f"; over {_places(len(whole))} with every N"
+    part = "" if len(whole) == len(sweep.foreign) else f"; over {_languages(whole)} with every N"
     if len(set(means.values())) == 1:
         return f"{what} {best} on average, whatever is frozen{part}."
     if top == least:
@@ -43,24 +45,26 @@ def _best(sweep: Sweep, whole: Whole) -> str:
 
 def gains(whole: Whole, numbers: Sequence[int]) -> list[Table] | None:
     """For each number of frozen layers but the first, how much better it is than that; None without a seed of all."""
-    tables = []
-    for number in numbers[1:]:
-        differences = [scores[number].samples - scores[numbers[0]].samples for scores in whole.values()]
-        known = [difference for difference in differences if difference]
-        table = _table(known, whole) if len(known) == len(differences) else None
-        if table is None:
+    tables = [table for number in numbers[1:] if (table := _gain(whole, number, numbers[0])) is not None]
+    return tables if len(tables) == len(numbers) - 1 else None
+
+
+def _gain(whole: Whole, number: int, least: int) -> Table | None:
+    by_language: dict[str, list[Samples]] = defaultdict(list)
+    for scores in whole.values():
+        difference = scores[number].samples - scores[least].samples
+        if difference is None:
             return None
-        tables.append(table)
-    return tables
+        by_language[scores[number].language].append(difference)
+    return table_over_places(by_language)
 
 
-def _table(differences: Sequence[Samples], whole: Whole) -> Table | None:
-    """With the languages as one of its axes where there are enough to stand for others."""
-    languages = {score.language for scores in whole.values() for score in scores.values()}
-    if len(languages) >= FEWEST_LANGUAGES:
-        return joined(differences)
-    mean = mean_of(differences)
-    return mean.table if mean else None
+def _mean(whole: Whole, number: int) -> float:
+    """Over languages; one with several data sets counts once."""
+    by_language: dict[str, list[float]] = defaultdict(list)
+    for scores in whole.values():
+        by_language[scores[number].language].append(scores[number].interval.mean)
+    return fmean(map(fmean, by_language.values()))
 
 
 def _chosen(tables: Sequence[Table] | None, best: int) -> str:
@@ -79,7 +83,8 @@ def _number(value: float, sweep: Sweep) -> str:
     return f"{value * factor:.1f}{symbol if symbol == '%' else f' {symbol}'.rstrip()}"
 
 
-def _places(count: int) -> str:
+def _languages(whole: Whole) -> str:
+    count = len({score.language for scores in whole.values() for score in scores.values()})
     return f"{count} language{'' if count == 1 else 's'}"
 
 

@@ -1,0 +1,320 @@
+"""No number of a report is a mean over trainings or data sets that differ, but for the axis that it names.
+
+Rows of random small studies have values drawn by chance, so that a number tells which rows it is made of: it must be
+one of the means that slow loops make over rows that agree in everything else.
+"""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from itertools import product
+from statistics import fmean
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from babelscope.core.row import Row
+from babelscope.core.training import TrainedOn
+from babelscope.report.model import Contrasted, Report
+from babelscope.report.sections.alignment.alignments import alignments, correlations
+from babelscope.report.sections.alignment.tables import aligned_tables
+from babelscope.report.sections.curves import by_title, ends_table
+from babelscope.report.sections.effects import effect_table, effects
+from babelscope.report.sections.freezing.figures import sweep_charts
+from babelscope.report.sections.freezing.sweeps import sweeps
+from babelscope.report.sections.gains import gains, unseen_tables
+from babelscope.report.sections.layers import layer_table
+from babelscope.report.sections.other import other_table
+from babelscope.report.sections.redrawn_layers import reinitialised_tables
+from babelscope.report.sections.scores.findings import differences
+from babelscope.report.sections.scores.tables import difference_table, score_table
+from babelscope.report.tables import Table
+from babelscope.surgery import parse_operation
+from babelscope.tuning.schedule import parse_schedule
+
+TASKS = {"pos": "accuracy", "parsing": "las", "ner": "f1"}
+SURGERIES = ("reinit", "reinit:layers=0+1", "reinit:layers=2+3")
+SCHEDULES = (None, "freeze:-1", "freeze:0", "freeze:2")
+TRAININGS = ("qaa", "qab", "qaa+qab", "qaa:10", "qab:10")
+LANGUAGES = ("qaa", "qab", "qac", "qad")
+CONTRASTS = [
+    Contrasted("better", ("e", None), ("e", "reinit")), Contrasted("alike", ("e", None), ("f", None)),
+]  # fmt: skip
+SCALE = 100
+"""Shares are shown in percent."""
+
+
+def some(*choices: Any) -> st.SearchStrategy[list[Any]]:
+    """One to three of them."""
+    return st.lists(st.sampled_from(choices), min_size=1, max_size=3, unique=True)
+
+
+class Studies:
+    """What a random study consists of; `keep` is the share of its rows that are there."""
+
+    def __init__(self, tasks, encoders, surgeries, schedules, trainings, languages, datasets, keep, seed):
+        self.models = [
+            {"task": task, "encoder": encoder, "surgery": surgery, "schedule": schedule, "train": training, "seed": run}
+            for task, encoder, surgery, schedule, training, run in
+            product(tasks, encoders, [None, *surgeries], schedules, trainings, range(2))
+        ]  # fmt: skip
+        self.languages, self.datasets = languages, datasets
+        self.draw, self.keep = random.Random(seed), keep
+
+    def rows(self, kind: str, cells: Iterable[dict[str, Any]], share: bool = True) -> list[Row]:
+        """A row a model and cell, as far as it is kept."""
+        made = []
+        for model, cell in product(self.models, cells):
+            if self.draw.random() < self.keep:
+                columns = {name: value for name, value in model.items() if name != "train"} | cell
+                columns = {"measure": TASKS[model["task"]]} | columns | TrainedOn.read(model["train"]).columns
+                made.append(Row(value=self.draw.random(), unit="share" if share else "", kind=kind, **columns))
+        return made
+
+    def scores(self) -> list[Row]:
+        places = product(self.languages, self.datasets)
+        return self.rows("score", [{"language": a, "dataset": f"{a} {b}", "split": "test"} for a, b in places])
+
+
+studies = st.builds(
+    Studies, some(*TASKS), some("e", "f"), some(*SURGERIES), some(*SCHEDULES), some(*TRAININGS), some(*LANGUAGES),
+    some("one", "two"), st.sampled_from([0.6, 0.9, 1.0]), st.integers(0, 2**32),
+)  # fmt: skip
+quickly = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def report_of(rows: Sequence[Row]) -> Report:
+    surgeries = {name: (parse_operation(name),) for name in SURGERIES}
+    schedules = {name: parse_schedule(name) for name in SCHEDULES if name}
+    return Report("t", "q", rows, contrasts=CONTRASTS, surgeries=surgeries, schedules=schedules)
+
+
+def alike(rows: Iterable[Row], *axes: str) -> dict[tuple[Any, ...], list[Row]]:
+    """Rows by everything that says what they are, but for the axes."""
+    groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        left_out = {"value", "low", "high", "p", *axes}
+        groups[tuple(value for name, value in asdict(row).items() if name not in left_out)].append(row)
+    return groups
+
+
+def means(rows: Iterable[Row], *axes: str) -> list[float]:
+    return [fmean(row.value for row in group) for group in alike(rows, *axes).values()]
+
+
+def by_seed_and_place(rows: Iterable[Row]) -> dict[tuple[int | None, str | None, str | None], float]:
+    return {(row.seed, row.language, row.dataset): row.value for row in rows}
+
+
+def paired(first: Iterable[Row], second: Iterable[Row], languages: bool) -> list[float]:
+    """The differences of two models at each place both have; the mean over them, by language, if asked for."""
+    ours, theirs = by_seed_and_place(first), by_seed_and_place(second)
+    seeds: dict[tuple[str | None, str | None], set[int | None]] = defaultdict(set)
+    for seed, *place in ours.keys() & theirs.keys():
+        seeds[place[0], place[1]].add(seed)
+    if not languages:
+        return [fmean(ours[s, *place] - theirs[s, *place] for s in shared) for place, shared in seeds.items()]
+    both = {place[1:] for place in ours} & {place[1:] for place in theirs}
+    shared = set.intersection(*seeds.values()) if seeds else set()
+    if both != seeds.keys() or not shared:
+        return []
+    by_language: dict[str | None, list[float]] = defaultdict(list)
+    for place in both:
+        by_language[place[0]].append(fmean(ours[s, *place] - theirs[s, *place] for s in shared))
+    return [fmean(map(fmean, by_language.values()))]
+
+
+def numbers(tables: Iterable[Table], *headers: str) -> list[float]:
+    """What stands in columns of these names; without names, in columns that begin with a triangle."""
+    return [
+        line[column].number or 0.0
+        for table in tables for line in table.lines for column, header in enumerate(table.headers)
+        if (header in headers or (not headers and header.startswith("Δ"))) and line[column].number is not None
+    ]  # fmt: skip
+
+
+def all_among(found: Iterable[float], expected: Iterable[float], scale: float = 1) -> None:
+    """Every number is one of these."""
+    ordered = sorted(value * scale for value in expected)
+    for number in found:
+        place = bisect_left(ordered, number)
+        near = ordered[max(0, place - 1) : place + 1]
+        assert any(abs(number - value) < 1e-9 for value in near), f"{number} is no mean over the named axis alone"
+
+
+@quickly
+@given(studies)
+def test_scores_are_means_over_seeds(study):
+    rows = study.scores()
+    report = report_of(rows)
+    tables = [score_table(scores) for scores in report.by_task]
+    found = numbers(tables, "Mean (%)")
+    all_among(found, means(rows, "seed"), SCALE)
+    assert len(found) == len(alike(rows, "seed"))
+    compared = [difference_table(found) for scores in report.by_task if (found := differences(scores))]
+    groups = alike(rows, "seed", "language", "dataset", "surgery")
+    expected = [
+        gap for group in groups.values() for gap in
+        paired([r for r in group if not r.surgery], [r for r in group if r.surgery == "reinit"], languages=False)
+    ]  # fmt: skip
+    never = means(rows, "seed")  # of two that share no seed the difference of the means stands alone
+    apart = [a - b for group in groups.values() for a in means([r for r in group if not r.surgery], "seed")
+             for b in means([r for r in group if r.surgery == "reinit"], "seed")]  # fmt: skip
+    assert never or not apart
+    all_among(numbers(compared, "Points"), [*expected, *apart], SCALE)
+
+
+def settings_of(rows: Iterable[Row], side: tuple[str, str | None]) -> dict[tuple[Any, ...], list[Row]]:
+    """By task, training and schedule, the rows of a condition."""
+    groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        if (row.encoder, row.surgery) == side:
+            groups[row.task, row.trained_on, row.schedule].append(row)
+    return groups
+
+
+@quickly
+@given(studies)
+def test_effects_are_means_over_languages_and_seeds(study):
+    rows = study.scores()
+    found = [line for line in effects(report_of(rows)) if line.setting.task]
+    expected = []
+    for contrast in CONTRASTS:
+        first, second = (settings_of(rows, side) for side in (contrast.first, contrast.second))
+        for setting in first.keys() & second.keys():
+            expected += paired(first[setting], second[setting], languages=True)
+    all_among(numbers([effect_table(found)], "Points"), expected, SCALE)
+    assert len({(line.contrast.claim, line.setting) for line in found}) == len(found)
+
+
+@quickly
+@given(studies)
+def test_layers_drawn_anew_are_held_against_the_same_training(study):
+    rows = study.scores()
+    tables = reinitialised_tables(report_of(rows))
+    expected = []
+    for group in alike(rows, "seed", "language", "dataset", "surgery").values():
+        intact = [row for row in group if row.surgery is None]
+        sources = set(group[0].train_languages.split("+"))
+        foreign = [row for row in intact if row.language not in sources]
+        for surgery in SURGERIES[1:]:
+            other = [row for row in group if row.surgery == surgery]
+            expected += paired(other, intact, languages=False) + paired(other, foreign, languages=True)
+    all_among(numbers(tables), expected, SCALE)
+
+
+@quickly
+@given(studies)
+def test_a_sweep_is_of_one_training(study):
+    rows = study.scores()
+    found = sweeps(report_of(rows))
+    expected = [value * SCALE for value in means(rows, "seed")]
+    for chart in sweep_charts(found).values():
+        cells = [cell for data in chart.to_dict()["datasets"].values() for cell in data]
+        all_among([cell["score"] for cell in cells], expected)
+        intact = alike([row for row in rows if row.surgery is None], "seed", "schedule").values()
+        changes = [(b - a) * SCALE for group in intact for a in means(group, "seed") for b in means(group, "seed")]
+        all_among([cell["change"] for cell in cells if cell["change"] is not None], changes)
+    for sweep in found:
+        for score in (score for by_number in sweep.scores.values() for score in by_number.values()):
+            assert (score.encoder, score.training, score.task, score.surgery) == (
+                sweep.encoder, sweep.training, sweep.task, None,
+            )  # fmt: skip
+
+
+@quickly
+@given(studies)
+def test_comparisons_stand_each_for_itself_and_none_is_lost(study):
+    cells = [
+        {"measure": "", "language": a, "dataset": f"{a} {b}", "claim": claim, "split": "test", "surgery": None}
+        for a in study.languages for b in study.datasets for claim in ("one", "two")
+    ]  # fmt: skip
+    models = {tuple(model[name] for name in ("task", "encoder", "schedule", "train")): model for model in study.models}
+    study.models = [model | {"seed": None} for model in models.values()]
+    rows = [row.labelled(measure=f"{TASKS[row.task]} gain", p=study.draw.random()) for row in
+            study.rows("comparison", cells)]  # fmt: skip
+    report = report_of(rows)
+    found = numbers(unseen_tables(report, gains(report)), "Points")
+    assert sorted(found) == sorted(row.value * SCALE for row in rows)
+
+
+@quickly
+@given(studies)
+def test_languages_are_alike_in_one_model(study):
+    scores = study.scores()
+    tuned = [
+        row for source in ("qaa", "qab")
+        for row in study.rows("similarity", [
+            {"measure": measure, "language": code, "dataset": f"{source}-{code}", "layer": layer, "surgery": None}
+            for measure in ("linear CKA", "retrieval") for code in study.languages for layer in (0, 1)
+        ], share=False)
+        if row.train_languages == source
+    ]  # fmt: skip
+    similar = [group[0] for group in alike(tuned).values()]  # surgeries were taken out: of each one row
+    report = report_of([*scores, *similar])
+    by_layer: dict[tuple[Any, ...], dict[Any, list[float]]] = {}
+    for key, group in alike(similar, "seed", "language", "dataset").items():
+        seeds: dict[int | None, dict[str | None, float]] = defaultdict(dict)
+        for row in group:
+            seeds[row.seed][row.language] = row.value
+        languages = {row.language for row in group}
+        whole = [fmean(values.values()) for values in seeds.values() if values.keys() == languages]
+        by_layer[key] = {"": whole}
+    expected = [fmean(values[""]) for values in by_layer.values() if values[""]]
+    known = [alignment for alignment in alignments(report) if all(alignment.mean(n) for n in alignment.layers)]
+    all_among([fmean(alignment.mean(n).values()) for alignment in known for n in alignment.layers], expected)
+    if len(known) == len(alignments(report)):
+        tables = aligned_tables(report, correlations(report))
+        all_among(numbers(tables[:1], "There", "Lowest layer", "Last layer"), expected)
+        all_among(numbers([table for table in tables if table.title == "X-Gap"], "X-Gap"), slow_gaps(scores), SCALE)
+
+
+def slow_gaps(scores: Iterable[Row]) -> list[float]:
+    """The source's mean over its data sets minus the score elsewhere, at the seeds that all of these have."""
+    expected = []
+    for group in alike([row for row in scores if row.surgery is None], "seed", "language", "dataset").values():
+        values: dict[tuple[str | None, str | None], dict[int | None, float]] = defaultdict(dict)
+        for row in group:
+            values[row.language, row.dataset][row.seed] = row.value
+        own = [by_seed for place, by_seed in values.items() if place[0] in group[0].train_languages.split("+")]
+        for place, by_seed in values.items():
+            shared = set(by_seed).intersection(*own) if own else set()
+            if shared and place[0] not in group[0].train_languages.split("+"):
+                expected.append(fmean(fmean(each[seed] for each in own) - by_seed[seed] for seed in shared))
+    return expected
+
+
+@quickly
+@given(studies)
+def test_curves_are_means_over_runs_of_one_training_on_one_data_set(study):
+    cells = [{"dataset": f"{a} {b}", "split": "dev", "step": step}
+             for a in study.languages for b in study.datasets for step in (10, 20)]  # fmt: skip
+    study.keep = 1.0
+    rows = study.rows("curve", cells)
+    report = report_of(rows)
+    groups = by_title(report, rows)
+    table = ends_table(report, groups)
+    all_among(numbers([table], "At the first step", "At the last"), means(rows, "seed"), SCALE)
+    assert sum(map(len, groups.values())) == len(rows)
+    assert len(numbers([table], "At the last")) == len(alike(rows, "seed", "step"))
+
+
+@quickly
+@given(studies, st.booleans())
+def test_what_no_section_knows_is_a_mean_over_seeds(study, by_layer):
+    layers = [{"layer": 1}, {"layer": 2}] if by_layer else [{}]
+    places = product(study.languages, study.datasets, ("dev", "test"), ("one", "two"), layers)
+    cells = [{"measure": "depth", "language": a, "dataset": f"{a} {b}", "split": split, "part": part} | layer
+             for a, b, split, part, layer in places]  # fmt: skip
+    kinds = ["depth", "width"] if study.draw.random() < 0.5 else ["depth"]
+    rows = [row for kind in kinds for row in study.rows(kind, study.draw.sample(cells, min(4, len(cells))))]
+    report = report_of(rows)
+    table = layer_table(report, rows) if by_layer else other_table(report, rows)
+    found = numbers([table], "1", "2") if by_layer else numbers([table], "Mean")
+    all_among(found, means(rows, "seed"), SCALE if by_layer else 1)
+    assert len(found) == len(alike(rows, "seed")) or "The first" in table.note
