@@ -155,7 +155,7 @@ def effect(table: Table, *, confidence: float = 0.95, fewest_seeds: int = FEWEST
         return unknown
     variance = crossed_variance(table)
     error = math.sqrt(variance.of_mean)
-    if error <= ROUNDING * size:
+    if error <= ROUNDING * max(1.0, size):  # scores are about 1, and differ by rounding
         return unknown
     from scipy.special import stdtr, stdtrit
 
