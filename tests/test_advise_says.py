@@ -65,7 +65,7 @@ def test_a_decoder_is_said_not_to_be_adapted():
     ("code", "name"),
     [
         ("mt", "Maltese"),
-        ("ckb", "Central Kurdish"),
+        ("ckb", "Sorani"),
         ("prs", "Persian (Afghanistan)"),
         ("zh-TW", "Chinese (Taiwan)"),
         ("gsw-ZH", "Swiss German"),
@@ -102,7 +102,7 @@ def test_a_language_is_not_its_own_nearest(monkeypatch, code):
         ("qah", None),
         ("xx", "xx is not a language code that is known here, so it is a label alone"),
         ("maltese", "its code is mt"),
-        ("fo", "Faroese: no transliteration made for the language and no published verdict are known here."),
+        ("cy", "Welsh: no transliteration made for the language and no published verdict are known here."),
     ],
 )
 def test_a_code_that_nothing_is_known_of_is_a_label(code, said):

@@ -348,4 +348,8 @@ def test_tasks_that_are_not_there_are_named(encoder_folder):
 def test_steps_of_measures_say_of_which_kind_their_rows_are():
     own = [step for step in STEPS.values() if step.__module__.startswith("babelscope.measures.")]
     kinds = {step.row_kind for step in own if step is not MeasureLayers}  # which its measure names
-    assert kinds == {kind for kind in Measure.kinds if kind not in ("anisotropy", "letters")} | {"probe"}
+    assert kinds == {kind for kind in Measure.kinds if kind not in ("anisotropy", "letters")} | {
+        "probe",
+        "score",
+        "text size",
+    }

@@ -151,7 +151,7 @@ def test_texts_of_contexts_are_looked_up_before_anything_runs(encoder_folder):
     declared = {"name": "s", "encoders": [str(encoder_folder)], "measures": [measure | {"reference": name}]}
     with pytest.raises(StudyError) as caught:
         compile_study(Study.model_validate(declared))
-    assert caught.value.faults == ("measures.0.contexts.0: text:zh:nowhere: there is no file nowhere",)
+    assert caught.value.faults == ("measures.0.contexts.0: text:zh:nowhere: there is no file nowhere, nor a folder",)
 
 
 # Costs.

@@ -21,7 +21,7 @@ from babelscope.corpora.datasets import find
 from babelscope.engine import run_plan
 from babelscope.engine.recall import recall
 from babelscope.engine.store import Store
-from babelscope.steps import Baseline, Evaluate, Recurrent, Tune
+from babelscope.steps import SENTENCES, Baseline, Evaluate, Recurrent, Tune
 from babelscope.steps.plan import check_data
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study, dump_study, load_study
@@ -367,15 +367,17 @@ def test_a_kind_and_a_baseline_are_one_class_each(tables, encoder_folder, tmp_pa
     assert len(scored) == 3
     fitted = next(step for step in scored if isinstance(step, Baseline) and step.baseline == "always")
     rows: list[Any] = []
-    fitted.execute(_Rows(rows))
+    fitted.execute(_Rows(rows, tmp_path))
+    above, below = json.loads((tmp_path / SENTENCES).read_text())["accuracy"]
     gold = [len(sentence.words) > 7 for sentence in fitted.data.read()]
     assert {row.value for row in rows if row.measure == "accuracy"} == {sum(gold) / len(gold)}
+    assert (above, below) == ([float(label) for label in gold], [1] * len(gold))
     assert kind_of(fitted.task).scored_by_sentence(fitted.task)
 
 
 class _Rows:
-    def __init__(self, rows):
-        self.rows = rows
+    def __init__(self, rows, folder):
+        self.rows, self.folder = rows, folder
 
     def write_rows(self, rows):
         self.rows.extend(rows)
