@@ -11,7 +11,7 @@ from babelscope.core.samples import Outcomes, nothing_kept
 from babelscope.engine.progress import language_labels
 from babelscope.report.model import Contrasted, Report
 from babelscope.studies import published_rows
-from babelscope.study.declare import Study, dump_study
+from babelscope.study.declare import Contrast, Study, dump_study
 from babelscope.study.encoders import Adaptation
 from babelscope.study.verdicts import ADAPTED, SCRATCH
 from babelscope.surgery import Operation, parse_operation
@@ -46,17 +46,7 @@ def report_of(
         declaration=dump_study(study),
         labels=language_labels(row.language for row in rows),
         provenance={"seeds": ", ".join(map(str, study.seeds)), **(provenance or {})},
-        contrasts=[
-            Contrasted(
-                contrast.claim,
-                (contrast.first.encoder, contrast.first.surgery),
-                (contrast.second.encoder, contrast.second.surgery),
-                contrast.tasks,
-                contrast.languages,
-                contrast.margin,
-            )
-            for contrast in study.contrasts
-        ],
+        contrasts=[_contrasted(contrast) for contrast in study.contrasts],
         surgeries=_operations(published) | {surgery.name: surgery.operations for surgery in study.surgeries if surgery},
         left_out=study.left_out,
         recipes={
@@ -69,6 +59,11 @@ def report_of(
         schedules=_read(parse_schedule, (row.schedule for row in published))
         | {schedule.name: schedule for schedule in study.schedules if schedule},
     )
+
+
+def _contrasted(contrast: Contrast) -> Contrasted:
+    first, second = ((side.encoder, side.surgery) for side in (contrast.first, contrast.second))
+    return Contrasted(contrast.claim, first, second, contrast.tasks, contrast.languages, contrast.margin)
 
 
 def _operations(published: Iterable[Row]) -> dict[str, tuple[Operation, ...]]:

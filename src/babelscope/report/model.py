@@ -19,6 +19,8 @@ from babelscope.surgery import Operation
 from babelscope.surgery.operations.reinit import Reinit
 from babelscope.tuning.schedule import Schedule
 
+BOUNDS = {"share": (0.0, 1.0), "correlation": (-1.0, 1.0)}
+"""By unit, what no score is below and above."""
 _SPOKEN = {"schedule": "schedule", "trained_on": "trained on"}
 """What tells the tunings of an encoder apart, as conditions name it."""
 
@@ -243,7 +245,7 @@ def _score(report: Report, rows: list[Row], companions: list[Row]) -> Score:
         shots=first.shots, schedule=first.schedule,
         by_seed=by_seed, seeds=len({row.seed for row in rows} - {None}),
         samples=samples.times(SCORES[first.measure].sign),
-        interval=_interval(samples),
+        interval=_interval(samples, first.unit),
         sentences=(fmean(low for low, _ in ends), fmean(high for _, high in ends)) if ends else None,
         companions={name: mean for name in COMPANIONS if (mean := mean_of(name)) is not None},
     )  # fmt: skip
@@ -267,8 +269,11 @@ def _samples(report: Report, by_seed: Mapping[int | None, Row]) -> Samples:
     return Samples.of({seed: row.value for seed, row in by_seed.items()}, counts)
 
 
-def _interval(samples: Samples) -> Interval:
-    """The mean over seeds and its interval; the standard deviation is that of seeds."""
+def _interval(samples: Samples, unit: str) -> Interval:
+    """The mean over seeds and its interval, cut where no score can be; the standard deviation is that of seeds."""
     by_seed = list(samples.by_seed.values())
-    known = effect(samples.table)
-    return replace(known.interval, sd=stdev(by_seed) if len(by_seed) > 1 else None)
+    known = effect(samples.table).interval
+    low, high = known.low, known.high
+    if low is not None and high is not None and unit in BOUNDS:
+        low, high = max(low, BOUNDS[unit][0]), min(high, BOUNDS[unit][1])
+    return replace(known, low=low, high=high, sd=stdev(by_seed) if len(by_seed) > 1 else None)

@@ -14,7 +14,8 @@ from babelscope.report.words import in_words
 _ACRONYMS = {"uas": "UAS", "las.nopunct": "LAS.nopunct", "uas.nopunct": "UAS.nopunct"}
 INTERVALS = (
     "The 95% interval is over seeds and, where it was kept what each sentence adds, test sentences; fewer than three "
-    "seeds are not enough to say. The one over sentences alone is of these models, its ends averaged over seeds."
+    "seeds are not enough to say. It is cut where no score can be. The one over sentences alone is of these models, "
+    "its ends averaged over seeds."
 )
 WIDEST = 12
 """Conditions beside each other."""
