@@ -133,6 +133,8 @@ def test_settings_that_only_some_trainings_have():
         study: has["dropout of frozen layers"] for study, has in found.items() if "dropout of frozen layers" in has
     }
     assert frozen == {"evolution": "on", "alignment-by-layer": "on, but off in freeze:8"}
+    world = settings(next(trainings(find_study("evolution@world", {}))))
+    assert world["dropout of frozen layers"] == "off"
     made = [
         training for training in trainings(paper_study("unseen-languages")) if training.name.startswith("encoders.")
     ]
