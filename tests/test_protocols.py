@@ -12,7 +12,8 @@ import pytest
 
 from babelscope.core.errors import StudyError
 from babelscope.studies import find_study, protocols
-from babelscope.studies.protocols import Line, Training, compared, groups, paper_study, settings, sizes, trainings
+from babelscope.studies.protocols import Line, Training, compared, groups, paper_study, settings, trainings
+from babelscope.studies.training_sizes import sizes, unused_numbers
 from babelscope.tuning.batches import count_steps
 from babelscope.tuning.settings import Tuning
 
@@ -36,6 +37,7 @@ def test_nothing_differs_without_a_reason_and_no_reason_stands_where_nothing_dif
 
 def test_no_line_of_the_tables_is_about_nothing():
     assert protocols.unused_lines() == []
+    assert unused_numbers() == []
 
 
 def test_every_field_of_a_tuning_shows_in_a_setting():
@@ -44,7 +46,7 @@ def test_every_field_of_a_tuning_shows_in_a_setting():
         alone = {"steps": "epochs", "epochs": "steps", "tokens_per_batch": "examples_per_batch"}.get(field)
         plain = Tuning() if field != "examples_per_batch" else Tuning(examples_per_batch=3)
         changed = plain.model_copy(update={field: value} | ({alone: None} if alone else {}))
-        assert settings(Training("a", plain, True, 3)) != settings(Training("a", changed, True, 3)), field
+        assert settings(Training("a", plain, "best", 3)) != settings(Training("a", changed, "best", 3)), field
 
 
 @pytest.mark.parametrize(
@@ -67,7 +69,7 @@ def test_what_is_a_fault(published, declared, reason, fault):
 
 def test_a_training_without_an_entry_is_refused():
     with pytest.raises(StudyError, match="no published batch"):
-        compared("another-study", Training("tasks.pos", Tuning(), True, 3))
+        compared("another-study", Training("tasks.pos", Tuning(), "best", 3))
 
 
 def test_a_value_that_drifts_is_a_fault():
@@ -86,20 +88,62 @@ def test_the_loop_has_as_many_steps_as_the_papers_sizes_give(study):
         groups_of_languages = np.repeat(np.arange(len(counts)), counts) if len(counts) > 1 else None
         an_epoch = sum(-(-count // tuning.examples_per_batch) for count in counts)
         counted = count_steps(np.ones(sum(counts)), tuning, 0, groups_of_languages)
-        assert counted == size.steps == tuning.epochs * an_epoch, size.task
+        assert counted == size.steps == tuning.epochs * an_epoch, size.training
         assert size.steps_an_epoch == an_epoch
 
 
 def test_steps_of_the_papers():
     """Worked out by hand from the papers' tables."""
-    steps = {study: {size.task: size.steps for size in sizes(study)[0]} for study in STUDIES}
-    assert steps["evolution"]["mlm"] == 3 * 10_000
-    assert steps["monolingual-benefits"]["sst2"] == 3 * 2105
-    assert steps["underspecified"]["pos-en"] == 5 * 392
-    assert steps["underspecified"]["pos-en-ar"] == 5 * (392 + 190)
-    assert steps["underspecified"]["ner-en-hi"] == 5 * (625 + 157)
-    assert steps["unseen-languages"]["pos with 1000000 in wo"] == 20 * 38
-    assert steps["unseen-languages"]["pos with 1000 in wo"] == 20 * 32
+    steps = {study: {size.training: size.steps for size in sizes(study)[0]} for study in STUDIES}
+    assert steps["evolution"]["tasks.mlm"] == 3 * 10_000
+    assert steps["monolingual-benefits"]["tasks.sst2"] == 3 * 2105
+    assert steps["underspecified"]["tasks.pos-en"] == 5 * 392
+    assert steps["underspecified"]["tasks.pos-en-ar"] == 5 * (392 + 190)
+    assert steps["underspecified"]["tasks.ner-en-hi"] == 5 * (625 + 157)
+    assert steps["unseen-languages"]["tasks.pos with 1000000 in wo"] == 20 * 38
+    assert steps["unseen-languages"]["tasks.pos with 1000 in wo"] == 20 * 32
+    assert steps["unseen-languages"]["tasks.ner with 0 from wikiann:en"] == 5 * 625
+    assert steps["unseen-languages"]["tasks.pos with 1000000 in bm"] == 20 * 26  # 821 sentences
+    assert steps["unseen-languages"]["encoders.adapted fo"] == 20 * 37_125
+    assert steps["unseen-languages"]["encoders.from scratch ug>uyghur"] == 20 * 13_125
+
+
+def _selections(study):
+    return {training.selection for training in trainings(study)}
+
+
+def test_selection_is_what_a_study_declares():
+    """The quirks of evolution's perplexity, and the sets that the thesis selected on; without them the usual way."""
+    (published,) = _selections(paper_study("evolution"))
+    assert "the higher perplexity counting as better" in published and "of 32 sentences" in published
+    assert "masked anew each time" in published
+    some = find_study("evolution@paper", {"quirks": ["two-batches", "dropout-on"]})
+    assert _selections(some) == {"best on the dev sets, of 32 sentences"}
+    assert _selections(find_study("evolution@paper", {"quirks": []})) == {"best on the dev sets"}
+    assert _selections(paper_study("monolingual-benefits")) == {"best on the sets that are scored"}
+    assert _selections(find_study("monolingual-benefits@paper", {"quirks": []})) == {"best on the dev sets"}
+    assert _selections(paper_study("unseen-languages")) == {"best on the dev sets", None}
+
+
+def test_settings_that_only_some_trainings_have():
+    found = {study: settings(next(trainings(paper_study(study)))) for study in STUDIES}
+    masked = {study for study, has in found.items() if "masking rate" in has}
+    assert masked == {study for study, has in found.items() if "unit of text" in has} == {"evolution"}
+    frozen = {
+        study: has["dropout of frozen layers"] for study, has in found.items() if "dropout of frozen layers" in has
+    }
+    assert frozen == {"evolution": "on", "alignment-by-layer": "on, but off in freeze:8"}
+    world = settings(next(trainings(find_study("evolution@world", {}))))
+    assert world["dropout of frozen layers"] == "off"
+    made = [
+        training for training in trainings(paper_study("unseen-languages")) if training.name.startswith("encoders.")
+    ]
+    assert {settings(training)["masking rate"] for training in made} == {"15%"}
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_every_training_has_a_number_of_examples(study):
+    assert sizes(study)[1] == []
 
 
 def test_the_page_is_what_the_code_says():

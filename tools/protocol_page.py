@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from babelscope.studies.protocols import Line, Size, groups, sizes, studies_with_paper
+from babelscope.studies.protocols import Line, groups, studies_with_paper
+from babelscope.studies.training_sizes import Size, sizes
 
 INTRODUCTION = """\
 # Protocols
@@ -15,8 +16,9 @@ studies declare and from two tables of published values, `protocols.csv` and `tr
 
 *Where* names the paper's section, table or appendix, or its published code. A setting of which nothing is found in
 either is *not stated*; then the page says what is taken, and why. Steps are those of the optimizer: an epoch of n
-examples has ⌈n / batch⌉, and with batches of one language the sum of these over the languages. `babelscope plan
-STUDY@paper` counts them from the data themselves.
+examples has ⌈n / batch⌉, and with batches of one language the sum of these over the languages. Where a paper has no
+number of examples, *where* says from what the number is. `babelscope plan STUDY@paper` counts them from the data
+themselves.
 """
 SHOWN = 4
 """Names of trainings before the rest is only counted."""
@@ -50,15 +52,15 @@ def _settings(lines: Sequence[Line]) -> str:
 
 
 def _sizes(known: Sequence[Size]) -> str:
-    """Tasks of equal size and settings share a line."""
-    tasks: dict[tuple[str, ...], list[str]] = {}
+    """Trainings of equal size and settings share a line."""
+    trainings: dict[tuple[str, ...], list[str]] = {}
     for size in known:
         batch, epochs = size.tuning.examples_per_batch, size.tuning.epochs
         examples = " + ".join(f"{count:,}" for count in size.examples)
         numbers = (examples, size.where, f"{batch}", f"{size.steps_an_epoch:,}", f"{epochs}", f"{size.steps:,}")
-        tasks.setdefault(numbers, []).append(size.task)
-    header = ("task", "examples", "where", "batch", "steps an epoch", "epochs", "steps")
-    return _table(header, [(", ".join(f"`{name}`" for name in names), *numbers) for numbers, names in tasks.items()])
+        trainings.setdefault(numbers, []).append(size.training)
+    header = ("training", "examples", "where", "batch", "steps an epoch", "epochs", "steps")
+    return _table(header, [(_names(names), *numbers) for numbers, names in trainings.items()])
 
 
 def _table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:

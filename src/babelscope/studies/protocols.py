@@ -1,9 +1,9 @@
 """What the papers say of their trainings, beside what the profile `paper` of each study declares.
 
-`published/protocols.csv` has what the papers say: a line names a study, its trainings (`tasks.mlm`, `bilstm.pos*`,
-`encoders.*`; `*` stands for anything) and a setting. An empty value is one that is not stated. Where several lines are
-about one setting, the last counts. A line has a reason where the study takes another value, or nothing is stated.
-`published/training_examples.csv` has the numbers of training examples.
+`published/protocols.csv` has what the papers say: a line names a study, or several with a space between, its trainings
+(`tasks.mlm`, `bilstm.pos*`, `encoders.*`; `*` stands for anything) and a setting. An empty value is one that is not
+stated. Where several lines are about one setting, the last counts. A line has a reason where the study takes another
+value, or nothing is stated.
 """
 
 from __future__ import annotations
@@ -16,14 +16,25 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from babelscope.core.errors import StudyError
-from babelscope.corpora.letters import split_name
 from babelscope.studies import STUDIES, find_study
 from babelscope.study.declare import Study, Transfer
 from babelscope.study.encoders import Adaptation, Pretraining
 from babelscope.tasks.kinds import BILSTM
+from babelscope.tasks.mlm import MaskedLanguageModelling
+from babelscope.tuning.probes import Quirk
 from babelscope.tuning.settings import Tuning
 
 PROFILE = "paper"
+LAYERS = 12
+"""Of the encoders that are tuned with a schedule in the profile `paper`."""
+DEV, TEST = "best on the dev sets", "best on the sets that are scored"
+SELECTION_QUIRKS: dict[Quirk, str] = {
+    "higher-is-best": "the higher perplexity counting as better",
+    "two-batches": "of 32 sentences",
+    "fresh-masks": "masked anew each time",
+    "no-attention-mask": "padding attended to",
+}
+"""Quirks of probes that change which step is selected in language modelling."""
 
 
 class Training(NamedTuple):
@@ -32,9 +43,13 @@ class Training(NamedTuple):
     name: str
     """`tasks.NAME`, `bilstm.NAME` of the same task's BiLSTM, or `encoders.NAME` of what learns language."""
     tuning: Tuning
-    selected: bool
-    """Whether dev sets select the best step."""
+    selection: str | None
+    """What selects the best step; None: nothing, and the last is kept."""
     runs: int
+    masking: float | None = None
+    """Share of the pieces that are hidden; None: it is no language modelling."""
+    frozen_dropout: str | None = None
+    """Whether what schedules freeze keeps its dropout; None: nothing is frozen."""
 
 
 class Line(NamedTuple):
@@ -78,25 +93,49 @@ def paper_study(name: str) -> Study:
 
 def trainings(study: Study) -> Iterator[Training]:
     """All trainings that a study declares."""
-    runs = len(study.seeds)
+    runs, frozen = len(study.seeds), _frozen_dropout(study)
     for name, transfer in study.tasks.items():
-        selected = _selects(transfer)
-        yield Training(f"tasks.{name}", transfer.tuning, selected, runs)
+        language = study.task(name).name == "mlm"
+        selection, masking = _selection(transfer, language), MaskedLanguageModelling.rate if language else None
+        yield Training(f"tasks.{name}", transfer.tuning, selection, runs, masking, frozen)
         if BILSTM in transfer.baselines:
-            yield Training(f"bilstm.{name}", transfer.recurrent, selected, runs)
-    for made in (*study.encoders, *study.references):
-        if isinstance(made, Pretraining | Adaptation):
-            yield Training(f"encoders.{made.name}", made.tuning, False, 1)
+            yield Training(f"bilstm.{name}", transfer.recurrent, selection, runs)
+    for made in made_encoders(study):
+        yield Training(f"encoders.{made.name}", made.tuning, None, 1, made.masking)
 
 
-def _selects(transfer: Transfer) -> bool:
+def made_encoders(study: Study) -> list[Adaptation | Pretraining]:
+    """What learns language before it is tuned, or serves as a reference."""
+    return [made for made in (*study.encoders, *study.references) if isinstance(made, Pretraining | Adaptation)]
+
+
+def _selection(transfer: Transfer, language: bool) -> str | None:
     """A training set with few examples has no dev split."""
-    return transfer.shots is None or len(transfer.train) > 1
+    if transfer.selected_on == "test":
+        best = TEST
+    elif transfer.shots is None or len(transfer.train) > 1:
+        best = DEV
+    else:
+        return None
+    quirks = transfer.probes.quirks if transfer.probes and language else ()
+    return ", ".join([best, *(text for quirk, text in SELECTION_QUIRKS.items() if quirk in quirks)])
+
+
+def _frozen_dropout(study: Study) -> str | None:
+    """On or off, and the names of schedules that are the exception where only some have it."""
+    freezing = [
+        schedule for schedule in study.schedules
+        if schedule and any(stage != 0 for stage in schedule.entry_stages(LAYERS))
+    ]  # fmt: skip
+    without = [schedule.name for schedule in freezing if not schedule.frozen_dropout]
+    if not freezing or len(without) == len(freezing):
+        return "off" if freezing else None
+    return f"on, but off in {', '.join(without)}" if without else "on"
 
 
 def settings(training: Training) -> dict[str, str]:
     """What a training declares, in words."""
-    tuning, selected = training.tuning, training.selected
+    tuning, selected = training.tuning, training.selection is not None
     examples = tuning.examples_per_batch
     warmup = f"linear warm-up over {tuning.warmup:.0%} of the steps, then " if tuning.warmup else ""
     return {
@@ -116,9 +155,19 @@ def settings(training: Training) -> dict[str, str]:
         "longest sequence": "as the encoder" if tuning.max_length is None else f"{tuning.max_length}",
         "validation": _validation(tuning) if selected else "none",
         "early stopping": "none" if tuning.patience is None or not selected else f"patience {tuning.patience}",
-        "selection": "best on the dev sets" if selected else "last step",
+        "selection": training.selection or "last step",
         "precision": tuning.precision,
+        **_only_some(training),
     }
+
+
+def _only_some(training: Training) -> dict[str, str]:
+    """Settings of language modelling, and of schedules that freeze."""
+    frozen = {"dropout of frozen layers": training.frozen_dropout} if training.frozen_dropout else {}
+    if training.masking is None:
+        return frozen
+    # `encode_sentences` knows no other unit.
+    return frozen | {"masking rate": f"{training.masking:.0%}", "unit of text": "lines, long ones in parts"}
 
 
 def _validation(tuning: Tuning) -> str:
@@ -137,9 +186,8 @@ def compared(study: str, training: Training) -> list[Line]:
     lines, missing = [], []
     for setting, declared in settings(training).items():
         found = [
-            line for line in _table("protocols")
-            if line["setting"] == setting and fnmatchcase(study, line["study"])
-            and fnmatchcase(training.name, line["training"])
+            line for line in read_table("protocols")
+            if line["setting"] == setting and is_about(line, study) and fnmatchcase(training.name, line["training"])
         ]  # fmt: skip
         if found:
             published, where, reason = (found[-1][key] for key in ("published", "where", "reason"))
@@ -151,6 +199,11 @@ def compared(study: str, training: Training) -> list[Line]:
     return lines
 
 
+def is_about(line: dict[str, str], study: str) -> bool:
+    """Whether a line of a table names a study."""
+    return any(fnmatchcase(study, pattern) for pattern in line["study"].split())
+
+
 def groups(name: str) -> dict[tuple[Line, ...], list[str]]:
     """The trainings of a study's profile `paper` that have all settings in common, by these."""
     found: dict[tuple[Line, ...], list[str]] = {}
@@ -159,70 +212,29 @@ def groups(name: str) -> dict[tuple[Line, ...], list[str]]:
     return found
 
 
-class Size(NamedTuple):
-    """The training examples of a task, and the steps that they make."""
-
-    task: str
-    examples: tuple[int, ...]
-    """Of each training set."""
-    where: str
-    tuning: Tuning
-
-    @property
-    def steps(self) -> int:
-        """Of the optimizer, in the whole training."""
-        return self.tuning.steps_of(self.examples) or 0
-
-    @property
-    def steps_an_epoch(self) -> int:
-        """Batches in an epoch."""
-        return self.tuning.batches_of(self.examples) or 0
-
-
-def sizes(name: str) -> tuple[list[Size], list[str]]:
-    """Of each task of a study's profile `paper` the published number of examples; and the tasks without one."""
-    known, unknown = [], []
-    for task, transfer in paper_study(name).tasks.items():
-        counts = [_examples(name, task, data) for data in transfer.train]
-        found = [count for count in counts if count is not None]
-        whole = _examples(name, task, "")  # of all training sets of a task together
-        if whole is not None:
-            known.append(Size(task, (whole[0],), whole[1], transfer.tuning))
-        elif len(found) == len(counts):
-            numbers = tuple(min(number, transfer.shots or number) for number, _ in found)
-            known.append(Size(task, numbers, "; ".join(dict.fromkeys(where for _, where in found)), transfer.tuning))
-        else:
-            unknown.append(task)
-    return known, unknown
-
-
-def _examples(study: str, task: str, data: str) -> tuple[int, str] | None:
-    data = split_name(data)[0] if data else data  # other letters, as many sentences
-    for line in _table("training_examples"):
-        if line["study"] == study and fnmatchcase(task, line["task"]) and line["data"] == data:
-            return int(line["examples"]), line["where"]
-    return None
-
-
 @cache
-def _table(name: str) -> tuple[dict[str, str], ...]:
+def read_table(name: str) -> tuple[dict[str, str], ...]:
+    """The lines of a table of the folder `published`, by column."""
     table = files("babelscope.studies") / "published" / f"{name}.csv"
     return tuple(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
 
 
 def unused_lines() -> list[str]:
-    """Lines of the two tables that are about nothing that a study declares."""
+    """Lines of the published protocols that are about nothing that a study declares."""
     declared = {name: paper_study(name) for name in studies_with_paper()}
-    names = {study: [training.name for training in trainings(value)] for study, value in declared.items()}
-    known = set(settings(next(trainings(next(iter(declared.values()))))))
-    unused = []
-    for line in _table("protocols"):
-        about = [name for study in names if fnmatchcase(study, line["study"]) for name in names[study]]
-        if line["setting"] not in known or not any(fnmatchcase(name, line["training"]) for name in about):
-            unused.append(f"protocols.csv: {line['study']}, {line['training']}, {line['setting']}")
-    for line in _table("training_examples"):
-        tasks = declared[line["study"]].tasks if line["study"] in declared else {}
-        data = [transfer.train for task, transfer in tasks.items() if fnmatchcase(task, line["task"])]
-        if not any(not line["data"] or line["data"] in train for train in data):
-            unused.append(f"training_examples.csv: {line['study']}, {line['task']}, {line['data']}")
-    return unused
+    return [
+        f"{line['study']}, {line['training']}, {line['setting']}"
+        for line in read_table("protocols")
+        if not _sets(line, declared)
+    ]
+
+
+def _sets(line: dict[str, str], declared: dict[str, Study]) -> bool:
+    """Whether each study that a line names has a training with this setting."""
+    return all(
+        any(
+            fnmatchcase(training.name, line["training"]) and line["setting"] in settings(training)
+            for name, study in declared.items() if fnmatchcase(name, pattern) for training in trainings(study)
+        )
+        for pattern in line["study"].split()
+    )  # fmt: skip

@@ -169,6 +169,17 @@ def published_language(code: str, text: str | None) -> Language:
     return Language(code, _data(treebank, known.entities), own, _letters(known.letters), labelled, known.sentences)
 
 
+def labelled_sizes() -> dict[str, int]:
+    """Data set -> its sentences to train on, as far as the table above says: divided treebanks, and few entities."""
+    languages = [published_language(code, known.wikipedia or "text") for code, known in RESOURCES.items()]
+    return {
+        language.data[task]: size
+        for language in languages
+        for task, size in language.labelled.items()
+        if task in language.data and size < ALL
+    }
+
+
 def published_codes(texts: Container[str]) -> tuple[str, ...]:
     """All languages of the published study that there is raw text of, or that text is given of, and the controls."""
     there = [code for code, known in RESOURCES.items() if known.wikipedia or code in texts]
