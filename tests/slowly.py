@@ -35,7 +35,7 @@ def judged(table: Any) -> Found:
     alone = [by_axes[axis,] for axis in range(numbers.ndim)]
     total = sum(part * (-1) ** (len(axes) + 1) for axes, part in by_axes.items())
     if total < max(alone):
-        total = (max(0, total) + max(alone)) / 2
+        total = (max(0, total) + max(alone)) / 2 if min(numbers.shape) >= 5 else max(alone)
     freedom = total**2 / sum(part**2 / (count - 1) for part, count in zip(alone, numbers.shape, strict=True))
     if numbers.ndim > 1 and min(numbers.shape) < 5:
         freedom = max(1, freedom * (min(numbers.shape) - 1) / (min(numbers.shape) + 1))

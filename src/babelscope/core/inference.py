@@ -86,12 +86,13 @@ def crossed_variance(table: Table) -> Variance:
     # What several axes have in common is in the part of each: counted once too often in their sum.
     total = sum(part if len(axes) % 2 else -part for axes, part in parts.items())
     least = max(single.values())
+    fewest = min(table.shape)
     if total < least:  # no mean over several axes varies less than over one of them: the truth is in between
-        total = (max(0.0, total) + least) / 2
+        total = least if fewest < FEW else (max(0.0, total) + least) / 2
     if not total:
         return Variance(0.0, 1.0)
     freedom = 1 / sum((part / total) ** 2 / (table.shape[axis] - 1) for (axis, *_), part in single.items())
-    if table.ndim > 1 and (fewest := min(table.shape)) < FEW:
+    if table.ndim > 1 and fewest < FEW:
         freedom = max(1.0, freedom * (fewest - 1) / (fewest + 1))
     return Variance(float(total), float(freedom))
 
@@ -180,11 +181,6 @@ def by_language(tables: Sequence[Table]) -> Table:
     return joined
 
 
-def over_places(tables: Sequence[Table]) -> Table:
-    """[seeds, sentences]: the mean over languages or data sets that are not drawn by chance but are these."""
-    return by_language(tables).mean(axis=2)
-
-
 def equivalence(difference: Effect, margin: float) -> float | None:
     """The p-value of two one-sided tests: that the difference is `margin` or more, up or down (Schuirmann 1987)."""
     if difference.error is None:
@@ -220,7 +216,12 @@ def best_of(tables: Sequence[Table], *, draws: int = 20_000, seed: int = 0) -> l
 
     The differences share sentences, seeds and perhaps what they are held against, so their t are correlated; the
     largest of correlated t is drawn (the max-t distribution, Westfall and Young 1993). None: cannot be said.
+
+    Raises:
+        ValueError: the tables are not of the same seeds, sentences and languages.
     """
+    if len({table.shape for table in tables}) > 1:
+        raise ValueError(f"needs tables of one shape, not {', '.join(str(table.shape) for table in tables)}")
     effects = [effect(table) for table in tables]
     if not all(each.known for each in effects):
         return [None] * len(effects)
@@ -230,7 +231,9 @@ def best_of(tables: Sequence[Table], *, draws: int = 20_000, seed: int = 0) -> l
     roots = vectors * np.sqrt(np.clip(values, 0, None))  # estimated pair by pair, they need not be of any variables
     normal = generator.standard_normal((draws, len(tables))) @ roots.T
     largest = np.abs(normal).max(axis=1) / np.sqrt(generator.chisquare(freedom, draws) / freedom)
-    return [float((largest >= abs(each.mean) / (each.error or 1.0)).mean()) for each in effects]
+    # The observed t is one of those that there could be, so that no p is 0.
+    reached = [int((largest >= abs(each.mean) / (each.error or 1.0)).sum()) for each in effects]
+    return [(count + 1) / (draws + 1) for count in reached]
 
 
 def _correlations(tables: Sequence[Table]) -> NDArray[np.float64]:

@@ -44,7 +44,7 @@ def judged(effects: Sequence[Effect | None], adjust: Adjust = holm, margins: Seq
         margins: for each difference, where the claim is that it is smaller than this.
     """
     wanted = margins or [None] * len(effects)
-    p_values = {str(k): p for k, each in enumerate(effects) if (p := _p(each, wanted[k])) is not None}
+    p_values = {str(k): p for k, each in enumerate(effects) if (p := p_of(each, wanted[k])) is not None}
     adjusted = adjust(p_values)
     return [verdict(each, adjusted.get(str(k)), wanted[k] is not None) for k, each in enumerate(effects)]
 
@@ -85,7 +85,8 @@ def chance(differences: Sequence[Effect | None]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
-def _p(difference: Effect | None, margin: float | None) -> float | None:
+def p_of(difference: Effect | None, margin: float | None = None) -> float | None:
+    """The p-value of no difference; with a margin that of a difference as large as it. None: it cannot be said."""
     if difference is None:
         return None
     return difference.p if margin is None else equivalence(difference, margin)

@@ -25,6 +25,11 @@ def bounded(interval: Interval, factor: float = 1.0, symbol: str = "", digits: i
     return minus(f"{mean} [{interval.low * factor:.{digits}f}, {interval.high * factor:.{digits}f}]")
 
 
+def chance_of(p: float) -> str:
+    """`p = 0.012`, or `p < 0.001`."""
+    return f"p = {p:.3f}" if p >= 0.001 else "p < 0.001"
+
+
 def minus(text: str) -> str:
     """With minus signs in place of hyphens."""
     return text.replace("-", "−")

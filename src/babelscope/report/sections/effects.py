@@ -9,7 +9,7 @@ from babelscope.core import mixed
 from babelscope.core.inference import Effect, benjamini_hochberg, holm
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples, mean_of
-from babelscope.report.judged import chance, judged, over_places
+from babelscope.report.judged import chance, judged, over_places, p_of
 from babelscope.report.model import Contrasted, Report, Score, points_of, scale, title_of
 from babelscope.report.section import Section, section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
@@ -134,7 +134,7 @@ def effect_table(listed: Sequence[Line]) -> Table:
                 Cell(line.where),
                 number_cell(known.mean * factor if known else None, "+.1f"),
                 bounds_cell(known.interval if known else None, factor),
-                number_cell(known.p if known else None, ".3f"),
+                number_cell(p_of(known, line.contrast.margin), ".3f"),
                 number_cell(known.seeds if known else None, "d"),
                 Cell(line.verdict),
                 Cell(line.contrast.claim),
@@ -144,7 +144,8 @@ def effect_table(listed: Sequence[Line]) -> Table:
     note = (
         f"Paired by the seeds that both ran; intervals and p over {chance([line.effect for line in listed])}. Verdicts "
         "at 5%: over all tasks corrected for the number of claims (Holm), on single tasks for the number of lines "
-        "(Benjamini and Hochberg)."
+        "(Benjamini and Hochberg). Where the claim is that two are as good as each other, p is that of a difference as "
+        "large as the margin (two one-sided tests)."
     )
     return Table("Every effect on every task", headers, lines, note)
 

@@ -25,7 +25,6 @@ from babelscope.study.verdicts import (
     AS_IT_IS,
     BILSTM,
     SCRATCH,
-    TOO_FEW,
     above,
     against_chance,
     by_letters,
@@ -33,6 +32,7 @@ from babelscope.study.verdicts import (
 )
 
 RECIPES = (AS_IT_IS, ADAPTED, SCRATCH)
+UNKNOWN = "cannot be said: fewer than three seeds, or nothing varies"
 _CHANCE = "On the same sentences; 95% intervals over seeds and sentences, of three seeds or more."
 ALL = 10**6
 """So many labelled sentences are as many as there are."""
@@ -102,7 +102,7 @@ def gains(report: Report) -> Gains:
 
 def _gain(row: Row, p: float | None) -> Gain:
     interval = Interval(row.value, row.low, row.high, None, 1)
-    return Gain(interval, TOO_FEW if p is None else said(row.value, p))
+    return Gain(interval, UNKNOWN if p is None else said(row.value, p))
 
 
 def verdicts(compared: Gains) -> dict[Case, str]:

@@ -92,7 +92,8 @@ def _gap_table(report: Report, aligned: Sequence[Alignment]) -> Table:
                 Cell(title_of(gap.stage.task)), Cell(_name(gap.stage)), Cell(gap.stage.training), Cell(gap.place),
                 number_cell(factor * interval.mean, ".2f"), bounds_cell(interval, factor),
             ])  # fmt: skip
-    note = "Score in the language of the training minus that in the target, in points; 95% over seeds and sentences."
+    note = "Score in the language of the training minus that in the target, in points; 95% over seeds and, as far "
+    note += "as they are known, sentences; none of one number, as of what was published."
     return Table("X-Gap", ["Task", "Encoder", "Trained on", "Target", "X-Gap", "95%"], lines, note)
 
 

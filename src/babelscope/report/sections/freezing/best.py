@@ -3,56 +3,97 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
+from typing import NamedTuple
 
-from babelscope.core.inference import FEWEST_SEEDS, Table, best_of
-from babelscope.core.samples import Samples
-from babelscope.report.judged import LEVEL, table_over_places
+from babelscope.core.inference import Effect, Table, best_of, effect, holm
+from babelscope.core.samples import Samples, shared_seeds
+from babelscope.report.judged import table_over_places, verdict
 from babelscope.report.kinds import SCORES
 from babelscope.report.model import Score, scale
 from babelscope.report.sections.freezing.sweeps import Sweep
+from babelscope.report.words import chance_of
 
 Whole = Mapping[str, Mapping[int, Score]]
 """By place: the scores of those that have every number of frozen layers."""
 
 
-def best_in_words(swept: Sequence[Sweep]) -> Iterator[str]:
-    """Of the places that have every N, so that the means are over the same ones; those that lack one are left out."""
-    for sweep in swept:
-        whole = {place: scores for place, scores in sweep.foreign.items() if len(scores) == len(sweep.numbers)}
-        if whole:
-            yield _best(sweep, whole)
+def best_in_words(swept: Sequence[Sweep]) -> list[str]:
+    """Of the places that have every N, so that the means are over the same ones; those that lack one are left out.
+
+    That the best is better is one claim a sweep, and all of these are one family (Holm 1979).
+    """
+    bests = [_best(sweep, whole) for sweep in swept if (whole := _whole(sweep))]
+    adjusted = holm({str(k): best.p for k, best in enumerate(bests) if best.p is not None})
+    return [_in_words(best, adjusted.get(str(k))) for k, best in enumerate(bests)]
 
 
-def _best(sweep: Sweep, whole: Whole) -> str:
-    measure, numbers = SCORES[sweep.measure], sweep.numbers
-    means = {n: _mean(whole, n) for n in numbers}
-    top, least = max(numbers, key=lambda n: measure.sign * means[n]), numbers[0]
-    best, first = (_number(means[n], sweep) for n in (top, least))
-    what = f"{sweep.title}: zero-shot {measure.name} is"
-    part = "" if len(whole) == len(sweep.foreign) else f"; over {_languages(whole)} with every N"
-    if len(set(means.values())) == 1:
-        return f"{what} {best} on average, whatever is frozen{part}."
-    if top == least:
-        return f"{what} best on average with {_frozen(top)} ({best}{part})."
-    said = _chosen(gains(whole, numbers), numbers[1:].index(top))
+class Best(NamedTuple):
+    """The number of frozen layers that is best for other languages."""
+
+    sweep: Sweep
+    whole: Whole
+    top: int
+    means: Mapping[int, float]
+    """By number of frozen layers, in the unit of the score."""
+    better: Effect | None
+    """How much better than the least number; None: not known, or it is the least."""
+    p: float | None
+    """Of that, corrected for having been picked (the largest of so many t)."""
+
+
+def _whole(sweep: Sweep) -> Whole:
+    return {place: scores for place, scores in sweep.foreign.items() if len(scores) == len(sweep.numbers)}
+
+
+def _best(sweep: Sweep, whole: Whole) -> Best:
+    numbers = sweep.numbers
+    means = {number: _mean(whole, number) for number in numbers}
+    top = max(numbers, key=lambda number: SCORES[sweep.measure].sign * means[number])
+    tables = over_least(whole, numbers) if top != numbers[0] else None
+    if tables is None:
+        return Best(sweep, whole, top, means, None, None)
+    place = numbers[1:].index(top)
+    return Best(sweep, whole, top, means, effect(tables[place]), best_of(tables)[place])
+
+
+def _in_words(best: Best, p: float | None) -> str:
+    sweep, numbers = best.sweep, best.sweep.numbers
+    highest, first = (_number(best.means[number], sweep) for number in (best.top, numbers[0]))
+    what = f"{sweep.title}: zero-shot {SCORES[sweep.measure].name} is"
+    part = "" if len(best.whole) == len(sweep.foreign) else f"; over {_languages(best.whole)} with every N"
+    if len(set(best.means.values())) == 1:
+        return f"{what} {highest} on average, whatever is frozen{part}."
+    if best.top == numbers[0]:
+        return f"{what} best on average with {_frozen(best.top)} ({highest}{part})."
+    chosen = "" if p is None else f", being the best of {len(numbers) - 1} ({chance_of(p)})"
     return (
-        f"{what} best on average with {_frozen(top)} ({best}; {first} with {_frozen(least)}{part}). "
-        f"That this is better than with {_frozen(least)} {said}."
+        f"{what} best on average with {_frozen(best.top)} ({highest}; {first} with {_frozen(numbers[0])}{part}). "
+        f"That this is better than with {_frozen(numbers[0])}: {verdict(best.better, p)}{chosen}."
     )
 
 
-def gains(whole: Whole, numbers: Sequence[int]) -> list[Table] | None:
-    """For each number of frozen layers but the first, how much better it is than that; None without a seed of all."""
-    tables = [table for number in numbers[1:] if (table := _gain(whole, number, numbers[0])) is not None]
-    return tables if len(tables) == len(numbers) - 1 else None
+def over_least(whole: Whole, numbers: Sequence[int]) -> list[Table] | None:
+    """For each number of frozen layers but the least, how much better it is, all at the same seeds and sentences.
+
+    None without a seed of all.
+    """
+    scores = [each for by_number in whole.values() for each in by_number.values()]
+    seeds = shared_seeds([score.samples for score in scores])
+    if not seeds:
+        return None
+    tables = [_over_least(whole, number, numbers[0], seeds) for number in numbers[1:]]
+    known = [table for table in tables if table is not None]
+    if len({table.shape for table in known}) > 1:  # some kept no sentences: what is known of all is their mean
+        known = [table.mean(axis=1, keepdims=True) for table in known]
+    return known if len(known) == len(tables) else None
 
 
-def _gain(whole: Whole, number: int, least: int) -> Table | None:
+def _over_least(whole: Whole, number: int, least: int, seeds: Sequence[int]) -> Table | None:
     by_language: dict[str, list[Samples]] = defaultdict(list)
     for scores in whole.values():
-        difference = scores[number].samples - scores[least].samples
+        difference = scores[number].samples.at(seeds) - scores[least].samples.at(seeds)
         if difference is None:
             return None
         by_language[scores[number].language].append(difference)
@@ -65,17 +106,6 @@ def _mean(whole: Whole, number: int) -> float:
     for scores in whole.values():
         by_language[scores[number].language].append(scores[number].interval.mean)
     return fmean(map(fmean, by_language.values()))
-
-
-def _chosen(tables: Sequence[Table] | None, best: int) -> str:
-    """Whether the best shows, corrected for having been chosen among all (the largest of so many t)."""
-    if tables is None:
-        return "cannot be said yet"
-    p = best_of(tables)[best]
-    if p is None:
-        few = tables[best].shape[0] < FEWEST_SEEDS
-        return f"cannot be said: {'not enough seeds' if few else 'nothing varies'}"
-    return f"{'shows' if p < LEVEL else 'does not show'}, being the best of {len(tables)} (p = {p:.3f})"
 
 
 def _number(value: float, sweep: Sweep) -> str:
