@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from statistics import fmean, variance
 
 import pytest
@@ -172,6 +173,27 @@ def test_scores_on_lines_are_no_companions_of_those_of_models():
     ]
     (score,) = report(*own, *between).scores
     assert score.companions == {"uas": 0.9}
+
+
+def test_two_data_sets_of_a_language_are_told_apart_and_the_language_counts_once():
+    """The mean of the scores on both, divided by that of the bilingual model; each is listed for itself."""
+    first = [one.labelled(dataset=f"{one.language} one") for one in lines()]
+    second = [one.labelled(dataset=f"{one.language} two", value=one.value**2) for one in first]
+    whole = report(*first, *second)
+    between = Between.of(whole)
+    assert len(between.lines) == len(Between.of(report(*first)).lines)
+    found = between.means()[Place("one", "source", "target", 0.5)]
+    values = []
+    for target, seed in product(TARGETS, SEEDS):
+        there, end = (score("qaa", target, alpha, seed, target) for alpha in (0.5, 1.0))
+        values.append((there + there**2) / (end + end**2))
+    assert (found.n, found.mean) == (6, pytest.approx(fmean(values)))
+    table = line_table(whole, between)
+    listed = {(line[2].text, line[3].text): line[7].number for line in table.lines}
+    assert len(listed) == len(table.lines) == 2 * len(line_table(report(*first), Between.of(report(*first))).lines)
+    for name, power in (("one", 1), ("two", 2)):
+        expected = fmean(score("qaa", "qab", 0.5, seed, "qab") ** power for seed in SEEDS)
+        assert listed["qaa > qaa+qab", f"qab · qab {name}"] == pytest.approx(100 * expected)
 
 
 def test_every_line_is_listed_with_its_scores_and_their_places():

@@ -65,6 +65,16 @@ def test_published_sizes_alone_and_several_data_sets_of_a_language():
     assert [cell.text for cell in both.tables[0].lines[0]] == ["Part-of-speech tagging", "en", "7"]
 
 
+def test_one_data_set_read_in_two_sizes_counts_with_the_larger():
+    rows = [counted(3), counted(30), counted(30), counted(5, dataset="UD_English-GUM"), counted(2, language="fo")]
+    (section,) = sections_of(Report("t", "q", rows))
+    (table,) = section.tables
+    assert {line[1].text: line[2].text for line in table.lines} == {"en": "35", "fo": "2"}
+    assert "the largest is shown" in table.note
+    (once,) = sections_of(Report("t", "q", rows[1:]))
+    assert once.tables[0].lines == table.lines and "the largest" not in once.tables[0].note
+
+
 def test_the_published_table_is_shipped_without_an_error_of_copying():
     shipped = {
         (row.task, row.language, row.split): row.value

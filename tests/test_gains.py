@@ -10,7 +10,7 @@ import pytest
 from babelscope.report.page import render
 from babelscope.report.sections.between.gains import few_shots, seed_means
 from babelscope.report.sections.between.line_tables import line_table
-from babelscope.report.sections.between.lines import Between
+from babelscope.report.sections.between.lines import Between, Where
 from babelscope.report.sections.between.planes import planes
 from between_rows import ALPHAS, SEEDS, TARGETS, along, few, lines, plane, report, seeded
 
@@ -23,6 +23,40 @@ def test_few_examples_choose_by_their_loss_and_are_judged_on_the_test_set():
     assert found.chosen.mean == pytest.approx(0.05)
     assert found.tuned.mean == pytest.approx(0.09)
     assert found.chosen_against_tuned.mean == pytest.approx(-0.04)
+
+
+def test_few_examples_are_judged_on_the_target_though_the_source_is_scored_too():
+    rows = [one for target in TARGETS for seed in SEEDS for one in few(10, target, seed, 0.5)]
+    on_source = [one.labelled(language="qaa", value=0.99) for one in rows]
+    for mixed in ([*rows, *on_source], [*on_source, *rows]):
+        assert few_shots(report(*mixed), Between.of(report(*mixed))) == few_shots(
+            report(*rows), Between.of(report(*rows))
+        )
+
+
+def test_few_examples_of_a_language_count_once_with_the_mean_of_its_data_sets():
+    """On the second data set everything is 0.02 better, and the model of all examples 0.04 better than that."""
+    first = [one.labelled(dataset="one") for seed in SEEDS for one in few(10, "qab", seed, 0.5)]
+    second = [
+        one.labelled(dataset="two", value=one.value + (0.02 if one.path else 0.06))
+        for one in first
+        if one.measure != "loss"
+    ]
+    rows = [*first, *second]
+    (found,) = few_shots(report(*rows), Between.of(report(*rows)))
+    assert (found.zero_shot.n, found.zero_shot.mean) == (1, pytest.approx(0.51))
+    assert (found.chosen.mean, found.tuned.mean) == (pytest.approx(0.05), pytest.approx(0.09 + 0.02))
+    unfinished = [one for one in rows if one.path or one.dataset == "one"]
+    assert few_shots(report(*unfinished), Between.of(report(*unfinished))) == []
+
+
+def test_a_mean_model_is_held_against_its_models_data_set_by_data_set():
+    """The targets gain 0.1 on one data set, 0.2 on the other: the language counts once, with 0.15."""
+    first = [*seeded("qaa", (0.9, 0.8, 0.7), 0.85), *seeded("qab", (0.5, 0.6, 0.7), 0.7)]
+    second = seeded("qab", (0.1, 0.2, 0.3), 0.4)
+    rows = [*(one.labelled(dataset="one") for one in first), *(one.labelled(dataset="two") for one in second)]
+    (found,) = seed_means(report(*rows), Between.of(report(*rows)))
+    assert (found.targets.n, found.targets.mean) == (1, pytest.approx(0.15))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +148,18 @@ def test_planes_are_means_over_seeds_of_scores_divided_by_those_of_the_origin():
     found = planes(report(*plane(0), *plane(1), *lines()))
     (plane_there,) = found
     assert plane_there.title == "Plane from qaa+qab to qaa and qab: Part-of-speech tagging, one"
-    places = plane_there.heights()["qab"]
+    places = plane_there.heights()[Where("qab", "")]
     expected = fmean((0.8 - 0.1 * seed - 0.05 - 0.3) / (0.8 - 0.1 * seed) for seed in (0, 1))
     assert places[0.5, 1.5] == pytest.approx(expected) and places[0.0, 0.0] == 1.0
     assert len(places) == len(ALPHAS) ** 2
+
+
+def test_planes_on_two_data_sets_are_two_pictures():
+    first = [one.labelled(dataset="one") for one in plane(0)]
+    second = [one.labelled(dataset="two", value=one.value**2) for one in first]
+    whole = report(*first, *second)
+    (found,) = planes(whole)
+    (alone,), (other,) = planes(report(*first)), planes(report(*second))
+    assert found.heights() == {**alone.heights(), **other.heights()} and len(found.heights()) == 2
+    page = render(whole)
+    assert "qab · one" in page and "qab · two" in page

@@ -15,17 +15,22 @@ from itertools import product
 from statistics import fmean
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy.stats import spearmanr
 
 from babelscope.core.row import Row
 from babelscope.core.training import TrainedOn
 from babelscope.report.model import Contrasted, Report
 from babelscope.report.sections.alignment.alignments import alignments, correlations
 from babelscope.report.sections.alignment.tables import aligned_tables
+from babelscope.report.sections.between.line_tables import line_table
+from babelscope.report.sections.between.lines import Between
 from babelscope.report.sections.curves import by_title, ends_table
 from babelscope.report.sections.effects import effect_table, effects
 from babelscope.report.sections.freezing.figures import sweep_charts
+from babelscope.report.sections.freezing.likeness import likenesses
 from babelscope.report.sections.freezing.sweeps import sweeps
 from babelscope.report.sections.gains import gains, unseen_tables
 from babelscope.report.sections.layers import layer_table
@@ -316,3 +321,46 @@ def test_what_no_section_knows_is_a_mean_over_seeds(study, by_layer):
     found = numbers([table], "1", "2") if by_layer else numbers([table], "Mean")
     all_among(found, means(rows, "seed"), SCALE if by_layer else 1)
     assert len(found) == len(alike(rows, "seed")) or "The first" in table.note
+
+
+@quickly
+@given(studies)
+def test_scores_between_models_are_means_over_seeds_of_one_data_set(study):
+    study.models = [model for model in study.models if model["train"] == study.models[0]["train"]][:8]
+    cells = [
+        {"language": a, "dataset": f"{a} {b}", "split": split, "path": f"qaa > {end}", "alpha1": alpha}
+        for a in study.languages for b in study.datasets for split in ("dev", "test")
+        for end in ("random", "qaa+qab") for alpha in (0.0, 0.5, 1.0)
+    ]  # fmt: skip
+    rows = study.rows("interpolation", cells)
+    report = report_of(rows)
+    table = line_table(report, Between.of(report))
+    all_among(numbers([table], "α = 0", "α = 0.5", "α = 1"), means(rows, "seed"), SCALE)
+    assert len(table.lines) == len(alike(rows, "seed", "alpha1"))
+
+
+@quickly
+@given(studies)
+def test_layers_that_align_are_held_against_one_training_and_one_data_set_of_each(study):
+    numbered = {"freeze:-1": -1, "freeze:0": 0, "freeze:2": 2}
+    intact = [model for model in study.models if model["surgery"] is None]
+    study.models = [
+        model | {"schedule": name}
+        for model in intact
+        if model["schedule"] == intact[0]["schedule"]
+        for name in numbered
+    ]
+    scores = study.scores()
+    retrieved = [
+        Row("retrieval", study.draw.random(), kind="retrieval", encoder=encoder, language=code, dataset=name, layer=n)
+        for encoder in ("e", "f") for code in study.languages for name in ("one", "two") for n in numbered.values()
+    ]  # fmt: skip
+    expected = []
+    for group, name in product(alike(scores, "seed", "schedule").values(), ("one", "two")):
+        kind = (group[0].encoder, group[0].language, name)
+        there = {row.layer: row.value for row in retrieved if (row.encoder, row.language, row.dataset) == kind}
+        by_number = {n: [row.value for row in group if row.schedule == schedule] for schedule, n in numbered.items()}
+        if all(by_number.values()):
+            expected.append(spearmanr([there[n] for n in by_number], list(map(fmean, by_number.values()))).statistic)
+    found = [value for each in likenesses(report_of([*scores, *retrieved])) for value in each.by_place.values()]
+    assert sorted(found) == pytest.approx(sorted(expected))

@@ -222,6 +222,26 @@ def test_positions_of_own_tokens_are_compared_one_by_one(own, native, data, atte
     assert all(math.isclose(*pair, rel_tol=0.1) and pair[0] != pair[1] for pair in zip(found, usual, strict=True))
 
 
+def test_a_sentence_that_one_tokenizer_splits_is_cut_to_one_sequence(own, other_tokenizer, data):
+    """The other encoder has room for four pieces, so that whole sentences would be more batches of its sequences."""
+    shape = Shape(hidden=32, layers=2, heads=2, feed_forward=64, positions=6)
+    short = new_encoder(shape, other_tokenizer, seed=1, name="short")
+    whole = [short.tokenizer(one, add_special_tokens=False)["input_ids"] for one in data.read()]
+    assert sum(math.ceil(len(ids) / 4) for ids in whole) > 32
+    found = by_layer(measured(own, short, data, ["own-tokenizer"]), "distance to native")
+    ours = [own.tokenizer(one, add_special_tokens=False)["input_ids"][:22] for one in data.read()]
+    gaps: list[list[float]] = [[], [], []]
+    for one, other in zip(ours, whole, strict=True):
+        first, second = (
+            states(encoder, [Frame.of(encoder.tokenizer).around(ids)], attends_padding=False)[:, 0]
+            for encoder, ids in ((own, one), (short, other[:4]))
+        )
+        width = min(first.shape[1], second.shape[1])
+        for layer in range(3):
+            gaps[layer] += (first[layer, :width] - second[layer, :width]).norm(dim=-1).tolist()
+    assert found == pytest.approx([sum(each) / len(each) for each in gaps], rel=1e-2)
+
+
 def test_words_are_compared_where_padding_is_attended_to(own, native, data):
     found = by_layer(measured(own, native, data, ["no-attention-mask"]), "distance to native")
     gaps: list[list[float]] = [[], [], []]

@@ -98,7 +98,9 @@ def test_two_schedules_make_no_sweep() -> None:
 def test_the_correlation_is_over_layers() -> None:
     (found,) = likenesses(report())
     expected = {code: spearmanr(values, SCORED[code][1:]).statistic for code, values in RETRIEVED.items()}
-    assert found.by_language == pytest.approx(expected) and expected["qac"] == 1
+    assert {place.label: value for place, value in found.by_place.items()} == pytest.approx(expected) and expected[
+        "qac"
+    ] == 1
     table = likeness_table(report())
     assert table is not None and [line[1].text for line in table.lines] == ["qab", "qac", "mean of 2"]
 
@@ -151,7 +153,8 @@ def test_what_cannot_be_correlated_is_said() -> None:
     flat = [replace(row, value=0.5) if row.language == "qac" and row.split == "test" else row for row in report().rows]
     (found,) = likenesses(declared(flat))
     reason = "cannot be computed: the score is the same at every N"
-    assert list(found.by_language) == ["qab"] and found.unknown == {"qac": reason}
+    assert [place.language for place in found.by_place] == ["qab"]
+    assert {place.language: why for place, why in found.unknown.items()} == {"qac": reason}
     table = likeness_table(declared(flat))
     assert table is not None and [line[2].text for line in table.lines][1] == reason
     assert f"mean over 1 language (1 more {reason})" in sweep_findings(declared(flat))[1]
@@ -171,7 +174,7 @@ def test_without_any_correlation_there_is_no_mean() -> None:
 def test_two_points_make_no_correlation() -> None:
     rows = [row for row in report().rows if row.measure != "retrieval" or row.layer in (1, 2)]
     (found,) = likenesses(declared(rows))
-    assert not found.by_language and set(found.unknown.values()) == {
+    assert not found.by_place and set(found.unknown.values()) == {
         "cannot be computed: 2 numbers of frozen layers so far"
     }
 
@@ -348,6 +351,19 @@ def test_the_interval_of_dropout_is_over_the_seeds_that_both_have() -> None:
 def test_retrieval_of_a_similarity_counts_as_well() -> None:
     rows = [replace(row, kind="similarity") if row.measure == "retrieval" else row for row in report().rows]
     assert likenesses(declared(rows)) == likenesses(report())
+
+
+def test_retrieval_from_two_data_sets_is_correlated_apart_and_the_language_counts_once() -> None:
+    retrieved = [row.labelled(dataset="one") for row in report().rows if row.kind == "retrieval"]
+    other = [row.labelled(dataset="two", value=1 - row.value) for row in retrieved if row.language == "qac"]
+    for rows in ([*retrieved, *other], [*other, *retrieved]):
+        made = declared([*(row for row in report().rows if row.kind == "score"), *rows])
+        (found,) = likenesses(made)
+        first = spearmanr(RETRIEVED["qab"], SCORED["qab"][1:]).statistic
+        values = {place.label: value for place, value in found.by_place.items()}
+        assert values == pytest.approx({"qab": first, "qac · one": 1, "qac · two": -1})
+        mean = found.interval
+        assert mean is not None and mean.n == 2 and mean.mean == pytest.approx(first / 2)
 
 
 def test_an_unfinished_sweep_is_compared_at_the_seeds_that_all_numbers_have() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -27,13 +28,17 @@ class Positions(NamedTuple):
 
 @torch.no_grad()
 def position_states(encoder: Encoder, sentences: Sequence[str], reading: Reading) -> Positions:
-    """The states of every position of the encoder's own pieces, special ones and padding included."""
+    """The states of every position of the encoder's own pieces, special ones and padding included.
+
+    A sentence longer than the encoder is cut, so that every sentence is one sequence whatever the tokenizer.
+    """
     was_training = encoder.model.training
     encoder.model.train(reading.dropout)
-    pieces, _ = encode_sentences(encoder.tokenizer, sentences, encoder.max_length)
+    pieces, owners = encode_sentences(encoder.tokenizer, sentences, encoder.max_length)
+    _, beginnings = np.unique(owners, return_index=True)
     found = Positions([], [])
-    for indices in reading.batches(pieces.lengths, EVALUATION_TOKENS):
-        batch = pieces.batch(indices).to(encoder.model.device)
+    for indices in reading.batches(pieces.lengths[beginnings], EVALUATION_TOKENS):
+        batch = pieces.batch(beginnings[indices]).to(encoder.model.device)
         found.states.append(hidden_states(encoder, reading.shown(batch)).half().cpu())
         found.real.append(batch.real.cpu())
     encoder.model.train(was_training)

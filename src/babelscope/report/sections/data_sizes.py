@@ -27,16 +27,26 @@ def data_sizes(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
     """A table: the published numbers, and the study's own where it counts them."""
     published, ours = sizes(rows, published=True), sizes(rows, published=False)
     if published or ours:
-        yield Section("Training examples", _in_words(published, ours), tables=[_table(report, published, ours)])
+        table = _table(report, published, ours, _note(rows))
+        yield Section("Training examples", _in_words(published, ours), tables=[table])
 
 
 def sizes(rows: Sequence[Row], *, published: bool) -> dict[Size, int]:
-    """Examples in all data sets together. Published rows say whose they are in the column of the encoder."""
+    """Examples in all data sets together, each at the largest size that is read of it."""
     found: dict[Size, int] = defaultdict(int)
+    for (size, _), counts in _counts(rows, published=published).items():
+        found[size] += max(counts)
+    return dict(found)
+
+
+def _counts(rows: Sequence[Row], *, published: bool) -> dict[tuple[Size, str], set[int]]:
+    """Every number of examples read of a data set. Published rows say whose they are in the column of the encoder."""
+    counts: dict[tuple[Size, str], set[int]] = defaultdict(set)
     for row in rows:
         if bool(row.encoder) == published:
-            found[Size(row.task or "", row.language or "", row.split or "")] += int(row.value)
-    return dict(found)
+            size = Size(row.task or "", row.language or "", row.split or "")
+            counts[size, row.dataset or ""].add(int(row.value))
+    return counts
 
 
 def _in_words(published: Mapping[Size, int], ours: Mapping[Size, int]) -> list[str]:
@@ -47,7 +57,13 @@ def _in_words(published: Mapping[Size, int], ours: Mapping[Size, int]) -> list[s
     return [f"{same} of {len(both)} training and dev sets have as many examples as the published ones."]
 
 
-def _table(report: Report, published: Mapping[Size, int], ours: Mapping[Size, int]) -> Table:
+def _note(rows: Sequence[Row]) -> str:
+    note = "Sentences, or pairs of them. Ours are as many as the study reads."
+    several = any(len(counts) > 1 for counts in _counts(rows, published=False).values())
+    return f"{note} Of a data set that it reads in several sizes the largest is shown." if several else note
+
+
+def _table(report: Report, published: Mapping[Size, int], ours: Mapping[Size, int], note: str) -> Table:
     places = dict.fromkeys((size.task, size.language) for size in (*published, *ours))
     lines = [
         [
@@ -61,5 +77,4 @@ def _table(report: Report, published: Mapping[Size, int], ours: Mapping[Size, in
         for task, language in places
     ]  # fmt: skip
     columns = [f"{name}: {side}" for name in SPLITS.values() for side in ("published", "ours")]
-    note = "Sentences, or pairs of them. Ours are as many as the study reads."
     return Table("Training examples: the paper’s and ours", *without_empty(["Task", "Language", *columns], lines), note)

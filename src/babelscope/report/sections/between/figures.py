@@ -13,7 +13,7 @@ from babelscope.core.intervals import Interval, student_t_interval
 from babelscope.core.row import Row
 from babelscope.report.figures import Chart, Figure
 from babelscope.report.model import Report, title_of
-from babelscope.report.sections.between.lines import Between, Place, name_of
+from babelscope.report.sections.between.lines import Between, Place, Where, name_of, shown
 from babelscope.report.sections.between.planes import Plane, planes
 from babelscope.report.sections.between.variances import variances
 
@@ -128,15 +128,16 @@ def _angle_chart(rows: Sequence[Row]) -> Chart:
     return alt.layer(points).properties(width=_PANEL, height=_PANEL).facet(column=column)
 
 
-def _plane_chart(report: Report, plane: Plane, heights: Mapping[str, Mapping[tuple[float, float], float]]) -> Chart:
+def _plane_chart(report: Report, plane: Plane, heights: Mapping[Where, Mapping[tuple[float, float], float]]) -> Chart:
+    labels = shown(report, heights)
     records = pd.DataFrame(
         {
-            "language": f"scored on {report.labels.get(language, language)}",
+            "language": f"scored on {labels[where]}",
             "first": first,
             "second": second,
             "score": value,
         }
-        for language, places in heights.items()
+        for where, places in heights.items()
         for (first, second), value in places.items()
     )
     for way in ("first", "second"):  # a cell reaches half of the way to its neighbours

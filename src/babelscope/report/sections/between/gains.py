@@ -12,7 +12,7 @@ from babelscope.core.row import Row
 from babelscope.measures.formulas.landscape import barrier
 from babelscope.report.kinds import is_score, main_measure
 from babelscope.report.model import Report
-from babelscope.report.sections.between.lines import Between, Line, moving, name_of
+from babelscope.report.sections.between.lines import Between, Line, Where, moving, name_of
 
 
 class FewShot(NamedTuple):
@@ -55,14 +55,14 @@ def few_shots(report: Report, between: Between) -> list[FewShot]:
     for (encoder, task, origin, end, split, seed), line in lines.items():
         judged = lines.get((encoder, task, origin, end, "test", seed))
         shots = 2 * (line.shots or 0)
-        target = (encoder, task, str(line.ends._replace(shots=shots)), seed)
-        if split == "dev" and judged and target in tuned:
+        with_all = tuned.get((encoder, task, str(line.ends._replace(shots=shots)), line.target, seed), {})
+        if split == "dev" and judged and with_all.keys() == _data_sets(judged):
             losses, scores = (of.get(line.target, {}) for of in (line.losses, judged.scores))
             places = losses.keys() & scores.keys()
             if 0.0 not in places:  # chosen on the line or not at all, and held against zero-shot
                 continue
             alpha = min(places, key=lambda place: (losses[place], place))
-            values = (scores[0.0], scores[alpha], tuned[target], alpha)
+            values = (scores[0.0], scores[alpha], fmean(with_all.values()), alpha)
             pairs = by_case.setdefault((encoder, task, shots), defaultdict(list))
             pairs[origin, line.target].append(values)
     return [_few_shot(key, pairs) for key, pairs in sorted(by_case.items())]
@@ -84,13 +84,19 @@ def _few_shot_key(line: Line) -> tuple[str, str, str, str, str, int]:
     return (line.encoder, line.task, line.origin, line.end, line.split, line.seed)
 
 
-def _scores_with_few(report: Report) -> dict[tuple[str, str, str, int], float]:
-    """Encoder, task, training languages and seed -> score on the target."""
-    return {
-        (name_of(row), row.task or "", row.trained_on, row.seed): row.value
-        for row in report.rows
-        if is_score(row, report.main) and row.seed is not None and row.shots is not None
-    }
+def _data_sets(judged: Line) -> set[str]:
+    """Those of the target that the line is judged on."""
+    return {where.dataset for where in judged.scores_on if where.language == judged.target}
+
+
+def _scores_with_few(report: Report) -> dict[tuple[str, str, str, str, int], dict[str, float]]:
+    """Encoder, task, training languages, language scored on and seed -> the score on each data set."""
+    found: dict[tuple[str, str, str, str, int], dict[str, float]] = defaultdict(dict)
+    for row in report.rows:
+        if is_score(row, report.main) and row.seed is not None and row.shots is not None:
+            where = Where.of(row)
+            found[name_of(row), row.task or "", row.trained_on, where.language, row.seed][where.dataset] = row.value
+    return found
 
 
 def seed_means(report: Report, between: Between) -> list[SeedMean]:
@@ -108,14 +114,14 @@ def seed_means(report: Report, between: Between) -> list[SeedMean]:
 
 def _seed_mean(key: tuple[str, str, str], rows: Sequence[Row], lines: Sequence[Line]) -> SeedMean | None:
     """None without gains of both kinds, or without a whole line of losses."""
-    on_sources: list[float] = []
-    on_others: list[float] = []
+    by_language: dict[tuple[str, str], list[float]] = defaultdict(list)  # of every data set
     for row in rows:
-        source = row.trained_on
-        scores = _single_scores(row.language or "", [line for line in lines if line.origin == source])
+        where = Where.of(row)
+        scores = _single_scores(where, [line for line in lines if line.origin == row.trained_on])
         if len(scores) == round(1 / (row.alpha1 or 1)):  # all that the mean is of
-            gains = on_sources if row.language in source.split("+") else on_others
-            gains.append(row.value - fmean(scores))
+            by_language[row.trained_on, where.language].append(row.value - fmean(scores))
+    gained = [(language in source.split("+"), fmean(gains)) for (source, language), gains in by_language.items()]
+    on_sources, on_others = ([gain for of_source, gain in gained if of_source == kind] for kind in (True, False))
     curves = [line.losses.get(language, {}) for line in lines for language in line.origin.split("+")]
     barriers = [barrier(list(curve), list(curve.values())) for curve in curves if {0.0, 1.0} <= curve.keys()]
     if not (on_sources and on_others and barriers):
@@ -124,8 +130,8 @@ def _seed_mean(key: tuple[str, str, str], rows: Sequence[Row], lines: Sequence[L
     return SeedMean(*key, models, fmean(on_sources), student_t_interval(on_others), student_t_interval(barriers))
 
 
-def _single_scores(language: str, lines: Sequence[Line]) -> list[float]:
+def _single_scores(where: Where, lines: Sequence[Line]) -> list[float]:
     """Of each seed's model: every line begins with one, and the last one ends with the last seed's."""
-    curves = [line.scores.get(language, {}) for line in lines]
+    curves = [line.scores_on.get(where, {}) for line in lines]
     whole = [curve for curve in curves if {0.0, 1.0} <= curve.keys()]
     return [curve[0.0] for curve in whole] + [curve[1.0] for curve in whole[-1:]]

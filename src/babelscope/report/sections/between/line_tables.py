@@ -11,7 +11,7 @@ from statistics import fmean
 from babelscope.core.intervals import Interval
 from babelscope.report.kinds import main_measure
 from babelscope.report.model import Report, scale, title_of
-from babelscope.report.sections.between.lines import Between, Curve, Line
+from babelscope.report.sections.between.lines import Between, Curve, Line, shown
 from babelscope.report.sections.between.variances import variances
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 
@@ -26,7 +26,8 @@ def rise_table(between: Between) -> Table:
             curves[place.encoder, place.origin, place.language][place.alpha] = interval
         lines += [_rise(key, title_of(task) if task else "all", curve) for key, curve in curves.items()]
     note = (
-        "Percent of the bilingual model’s score, which is at α = 1; mean over pairs of languages and seeds. Least, "
+        "Percent of the bilingual model’s score, which is at α = 1; mean over pairs of languages and seeds. Of a "
+        "language’s several data sets the mean score counts. Least, "
         "most and the largest fall (from one point to the next, towards the bilingual model) are of that mean, between "
         "0 and 1; being picked, they have no interval."
     )
@@ -96,10 +97,10 @@ def line_table(report: Report, between: Between) -> Table:
     lines = []
     for (encoder, task, origin, end, split), runs in groups.items():
         factor, unit = scale(units.get(task, ""))
-        for language in dict.fromkeys(language for run in runs for language in run.scores):
-            curves = [run.scores[language] for run in runs if language in run.scores]
+        for where, label in shown(report, (where for run in runs for where in run.scores_on)).items():
+            curves = [run.scores_on[where] for run in runs if where in run.scores_on]
             curve = _mean(curves)
-            labels = [encoder, title_of(task), f"{origin} > {end}", report.labels.get(language, language), split, unit]
+            labels = [encoder, title_of(task), f"{origin} > {end}", label, split, unit]
             lines.append([*map(Cell, labels), *_places(curve, factor), number_cell(len(curves), "d")])
     note = (
         "Mean over runs: one a seed, or one a seed and the next. Least and most are over the whole line. For "

@@ -1,11 +1,12 @@
 """What lies between tuned models: lines of scores, read from rows.
 
-Wu, Van Durme and Dredze (2022): every score is divided by the bilingual model's on that language.
+Wu, Van Durme and Dredze (2022): every score is divided by the bilingual model's on that language. A language that
+is scored on several data sets counts once, with their mean.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -28,6 +29,18 @@ DROP = 0.05
 """What a score may lose, as a share of the bilingual model's, where it is said to hold."""
 
 
+class Where(NamedTuple):
+    """What a model is scored on."""
+
+    language: str
+    dataset: str
+
+    @classmethod
+    def of(cls, row: Row) -> Where:
+        """The language and the data set of a row; empty where it has none."""
+        return cls(row.language or "", row.dataset or "")
+
+
 @dataclass(frozen=True)
 class Line:
     """The models between two tuned ones, scored on some languages."""
@@ -42,11 +55,21 @@ class Line:
     split: str
     seed: int
     """Of the model at 0."""
-    scores: Mapping[str, dict[float, float]] = field(default_factory=lambda: defaultdict(dict))
-    """Language -> the task's first measure."""
-    losses: Mapping[str, dict[float, float]] = field(default_factory=lambda: defaultdict(dict))
+    scores_on: Mapping[Where, dict[float, float]] = field(default_factory=lambda: defaultdict(dict))
+    """The task's first measure, on each data set."""
+    losses_on: Mapping[Where, dict[float, float]] = field(default_factory=lambda: defaultdict(dict))
     whole: Line | None = None
     """Where a part of the weights moves alone: the line between the same models on which all of them move."""
+
+    @cached_property
+    def scores(self) -> Mapping[str, Curve]:
+        """Language -> the mean over its data sets."""
+        return _by_language(self.scores_on)
+
+    @cached_property
+    def losses(self) -> Mapping[str, Curve]:
+        """Language -> the mean over its data sets."""
+        return _by_language(self.losses_on)
 
     @cached_property
     def ends(self) -> TrainedOn:
@@ -138,9 +161,9 @@ class Between:
             if row.part:
                 wholes[key] = name_of(row)
             if row.measure == main_measure(row, report.main):
-                line.scores[row.language or ""][row.alpha1] = row.value
+                line.scores_on[Where.of(row)][row.alpha1] = row.value
             elif row.measure == "loss":
-                line.losses[row.language or ""][row.alpha1] = row.value
+                line.losses_on[Where.of(row)][row.alpha1] = row.value
         of_parts = {key: lines.get((key[0], whole, *key[2:])) for key, whole in wholes.items()}
         return cls([replace(line, whole=of_parts.get(key)) for key, line in lines.items()])
 
@@ -208,6 +231,30 @@ def common(values: Mapping[Place, Sequence[Value]]) -> dict[Place, Sequence[Valu
     for place, there in values.items():
         most[place[:3]] = max(most[place[:3]], len(there))
     return {place: there for place, there in values.items() if len(there) == most[place[:3]]}
+
+
+def _by_language(curves: Mapping[Where, Curve]) -> Mapping[str, Curve]:
+    """The mean over each language's data sets, at the places that all of these have."""
+    groups: dict[str, list[Curve]] = defaultdict(list)
+    for where, curve in curves.items():
+        groups[where.language].append(curve)
+    return {
+        language: {
+            alpha: fmean(curve[alpha] for curve in group)
+            for alpha in group[0]
+            if all(alpha in curve for curve in group)
+        }
+        for language, group in groups.items()
+    }
+
+
+def shown(report: Report, places: Iterable[Where]) -> dict[Where, str]:
+    """Language labels, with the data set where there are several of a language among these."""
+    labels = {where: report.labels.get(where.language, where.language) for where in places}
+    count = Counter(where.language for where in labels)
+    return {
+        where: f"{label} · {where.dataset}" if count[where.language] > 1 else label for where, label in labels.items()
+    }
 
 
 def _width(curve: Curve) -> tuple[float, bool]:

@@ -10,7 +10,7 @@ from statistics import fmean
 from babelscope.core.row import Row
 from babelscope.report.kinds import main_measure, rises
 from babelscope.report.model import Report, title_of
-from babelscope.report.sections.between.lines import moving
+from babelscope.report.sections.between.lines import Where, moving
 
 
 @dataclass(frozen=True)
@@ -33,17 +33,19 @@ class Plane:
         place = "" if self.split == "dev" else f", {self.split}"
         return f"Plane from {origin} {ends}: {title_of(self.task)}, {self.encoder}{place}"
 
-    def heights(self) -> Mapping[str, Mapping[tuple[float, float], float]]:
-        """Language -> place -> mean over seeds of the score divided by that at 0, 0; none where that is not above 0."""
-        by_seed: dict[tuple[str, int | None], dict[tuple[float, float], float]] = defaultdict(dict)
+    def heights(self) -> Mapping[Where, Mapping[tuple[float, float], float]]:
+        """Data set -> place -> mean over seeds of the score divided by that at 0, 0; none where that is not above 0."""
+        by_seed: dict[tuple[Where, int | None], dict[tuple[float, float], float]] = defaultdict(dict)
         for row in self.rows:
-            by_seed[row.language or "", row.seed][row.alpha1 or 0.0, row.alpha2 or 0.0] = row.value
-        quotients: dict[str, dict[tuple[float, float], list[float]]] = defaultdict(lambda: defaultdict(list))
-        for (language, _), values_there in by_seed.items():
+            by_seed[Where.of(row), row.seed][row.alpha1 or 0.0, row.alpha2 or 0.0] = row.value
+        quotients: dict[Where, dict[tuple[float, float], list[float]]] = defaultdict(lambda: defaultdict(list))
+        for (where, _), values_there in by_seed.items():
             if (origin := values_there.get((0.0, 0.0), 0.0)) > 0:
                 for place, value in values_there.items():
-                    quotients[language][place].append(value / origin)
-        return {code: {place: fmean(values) for place, values in places.items()} for code, places in quotients.items()}
+                    quotients[where][place].append(value / origin)
+        return {
+            where: {place: fmean(values) for place, values in places.items()} for where, places in quotients.items()
+        }
 
 
 def planes(report: Report) -> list[Plane]:

@@ -12,7 +12,7 @@ from babelscope.report.model import Report, title_of
 from babelscope.report.published import is_published
 from babelscope.report.sections.between.gains import FewShot, SeedMean, few_shots, seed_means
 from babelscope.report.sections.between.line_tables import chance_table, line_table, rise_table
-from babelscope.report.sections.between.lines import DROP, Between, Flatness, name_of
+from babelscope.report.sections.between.lines import DROP, Between, Flatness, name_of, shown
 from babelscope.report.sections.between.planes import planes
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 
@@ -139,14 +139,14 @@ def _seed_table(averaged: Sequence[SeedMean]) -> Table:
 def _area_table(report: Report) -> Table:
     lines = []
     for plane in planes(report):
-        for language, places in plane.heights().items():
+        heights = plane.heights()
+        labels = shown(report, heights)
+        for where, places in heights.items():
             first, second = (sorted({place[axis] for place in places}) for axis in (0, 1))
             if len(places) < len(first) * len(second) or min(len(first), len(second)) < 2:
                 continue  # not finished yet
             area = area_above(first, second, [[places[x, y] for y in second] for x in first], 1 - DROP)
-            lines.append(
-                [Cell(plane.title), Cell(report.labels.get(language, language)), number_cell(area.share, ".3f")]
-            )
+            lines.append([Cell(plane.title), Cell(labels[where]), number_cell(area.share, ".3f")])
     note = (
         f"Share of the plane where the score keeps {1 - DROP:.0%} of that at 0, 0; between points scores are "
         "interpolated linearly along both directions. The mean over seeds of one pair: planes are pictures, and no "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -15,41 +16,59 @@ from babelscope.report.sections.freezing.sweeps import FEWEST, Sweep, sweeps
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.report.words import capitalised, minus
 
+Aligned = dict[str, dict[int, float]]
+"""Parallel data set -> layer -> the share of sentences whose translation is found."""
 RELATED = "languages are taken for the unit, but they are related, so that the interval is narrower than it should be"
+
+
+class Place(NamedTuple):
+    """What a correlation is of."""
+
+    language: str
+    label: str
+    """The language, with the data sets scored on and retrieved from where there are several."""
 
 
 class Likeness(NamedTuple):
     """Spearman's rank correlation, over layers N, of how well layer N aligns two languages with the score at N."""
 
     title: str
-    by_language: dict[str, float]
-    unknown: dict[str, str]
-    """Language -> why it has none."""
+    by_place: dict[Place, float]
+    unknown: dict[Place, str]
+    """Place -> why it has none."""
 
     @property
     def interval(self) -> Interval | None:
-        """Of the mean over languages; None: no language has a correlation."""
-        return student_t_interval(list(self.by_language.values())) if self.by_language else None
+        """Of the mean over languages, each the mean of its places; None: no language has a correlation."""
+        by_language: dict[str, list[float]] = defaultdict(list)
+        for place, value in self.by_place.items():
+            by_language[place.language].append(value)
+        return student_t_interval([fmean(values) for values in by_language.values()]) if by_language else None
 
 
 def likenesses(report: Report) -> list[Likeness]:
     """For every sweep of an encoder with retrieval by layer: the rank correlation in each language."""
-    aligned: dict[tuple[str, str, int], float] = {}
+    aligned: dict[tuple[str, str], Aligned] = defaultdict(lambda: defaultdict(dict))
     for row in report.rows:
         of_sentences = row.measure == "retrieval" and row.kind in ("retrieval", "similarity")
         if of_sentences and row.layer is not None and row.surgery is None and row.seed is None:
-            aligned.setdefault((row.encoder or "", row.language or "", row.layer), row.value)
+            layers = aligned[row.encoder or "", row.language or ""][row.dataset or ""]
+            layers.setdefault(row.layer, row.value)
     swept = [(sweep.title, _pairs(sweep, aligned)) for sweep in sweeps(report)]
     return [_likeness(title, pairs) for title, pairs in swept if pairs]
 
 
-def _pairs(sweep: Sweep, aligned: Mapping[tuple[str, str, int], float]) -> dict[str, list[tuple[float, float]]]:
-    """By place, for every N how well the layer aligns it and how good the score is."""
-    pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for place, scores in sweep.scores.items():
-        for frozen, score in scores.items():
-            if (there := aligned.get((sweep.encoder, score.language, frozen))) is not None:
-                pairs[place].append((there, score.sign * score.interval.mean))
+def _pairs(sweep: Sweep, aligned: Mapping[tuple[str, str], Aligned]) -> dict[Place, list[tuple[float, float]]]:
+    """By place and parallel data set, for every N how well the layer aligns it and how good the score is."""
+    pairs: dict[Place, list[tuple[float, float]]] = {}
+    for label, scores in sweep.scores.items():
+        language = next(iter(scores.values())).language
+        parallel = aligned.get((sweep.encoder, language), {})
+        for dataset, layers in parallel.items():
+            place = Place(language, f"{label} · {dataset}" if len(parallel) > 1 else label)
+            both = [(layers[n], score.sign * score.interval.mean) for n, score in scores.items() if n in layers]
+            if both:
+                pairs[place] = both
     return pairs
 
 
@@ -58,10 +77,10 @@ def likeness_table(report: Report) -> Table | None:
     lines = []
     for likeness in likenesses(report):
         named = Cell(likeness.title)
-        for place, value in likeness.by_language.items():
-            lines.append([named, Cell(place), number_cell(value, ".2f"), Cell("")])
+        for place, value in likeness.by_place.items():
+            lines.append([named, Cell(place.label), number_cell(value, ".2f"), Cell("")])
         for place, why in likeness.unknown.items():
-            lines.append([named, Cell(place), Cell(why), Cell("")])
+            lines.append([named, Cell(place.label), Cell(why), Cell("")])
         if mean := likeness.interval:
             lines.append([named, Cell(f"mean of {mean.n}"), number_cell(mean.mean, ".2f"), bounds_cell(mean, 1)])
     headers = ["Sweep", "Language", "Spearman’s ρ", "95% over languages"]
@@ -72,7 +91,7 @@ def likeness_table(report: Report) -> Table | None:
     return Table("Does the best number of frozen layers go with alignment?", headers, lines, note) if lines else None
 
 
-def _likeness(title: str, pairs: Mapping[str, Sequence[tuple[float, float]]]) -> Likeness:
+def _likeness(title: str, pairs: Mapping[Place, Sequence[tuple[float, float]]]) -> Likeness:
     unknown = {place: why for place, each in pairs.items() if (why := _why_unknown(each))}
     known = {place: each for place, each in pairs.items() if place not in unknown}
     correlations = {place: float(spearman(*np.array(each, dtype=np.float64).T)) for place, each in known.items()}
