@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from babelscope.report.sections.between.lines import Between, Line, Place
+from babelscope.report.sections.between.lines import Between, Line, Place, Where
 from babelscope.report.sections.between.variances import Spread, mean_variance, variances
 from between_rows import ALPHAS, SEEDS, TARGETS, lines, report, row, score
 
@@ -62,7 +62,15 @@ def simulated(generator: np.random.Generator, seeds: int, *, shared: bool) -> Be
             for target in ("de", "fr", "hi", "zh"):
                 noise = common if shared else generator.normal(0, SD, (seeds, len(WAY)))
                 made += [
-                    Line(task, "e", source, f"{source}+{target}", "dev", seed, {target: scores, source: scores})
+                    Line(
+                        task,
+                        "e",
+                        source,
+                        f"{source}+{target}",
+                        "dev",
+                        seed,
+                        {Where(target, ""): scores, Where(source, ""): scores},
+                    )
                     for seed in range(seeds)
                     for scores in [dict(zip(WAY, 0.5 + 0.3 * np.array(WAY) + noise[seed], strict=True))]
                 ]
@@ -90,7 +98,11 @@ def test_where_the_variance_is_the_same_everywhere_the_chart_is_flat_within_its_
 
 def test_a_place_that_a_seed_has_not_reached_is_left_out():
     whole = Between.of(report(*lines()))
-    cut = [replace(line, scores={code: {1.0: 0.9} for code in line.scores}) for line in whole.lines if line.seed == 2]
+    cut = [
+        replace(line, scores_on={where: {1.0: 0.9} for where in line.scores_on})
+        for line in whole.lines
+        if line.seed == 2
+    ]
     found = variances(Between([line for line in whole.lines if line.seed != 2] + cut))
     assert {place.alpha for place in found} == {1.0}
 

@@ -77,7 +77,7 @@ def checks(study: str) -> Iterator[Check]:
     seen: set[Any] = set()
     for training in trainings(declared):
         check = _check(study, declared, training)
-        keys = {(check.task.kind, training.tuning, training.selected, check.recurrent), len(check.train)}
+        keys = {(check.task.kind, training.tuning, training.selection, check.recurrent), len(check.train)}
         if not keys <= seen:
             seen |= keys
             yield check
@@ -110,13 +110,13 @@ def data_of(check: Check, batches: int, folder: Path, real: Path | None) -> Data
         count = min(count, check.transfer.shots)
     if check.task.reads == LINES:
         lines = World().text("qaa", count + 2 * HELD_OUT)
-        held_out = {"text": lines[count : count + HELD_OUT]} if check.training.selected else {}
+        held_out = {"text": lines[count : count + HELD_OUT]} if check.training.selection else {}
         return Data([lines[:count]], held_out, lines[count + HELD_OUT :], (), "written")
     names = [name.partition(">")[0] for name in check.train]
     # A tenth of a file may be set apart to select on.
     origins = [provide(check.task, name, folder, real, 2 * count + 2 * HELD_OUT) for name in names]
     train = [find(check.task, name, "train", count) for name in names]
-    selecting = names if check.training.selected else []
+    selecting = names if check.training.selection else []
     dev = {name: find(check.task, name, "dev", HELD_OUT).read() for name in selecting}
     types = entity_types(train) if check.task.kind == "entities" else ()
     test = find(check.task, names[0], "test", HELD_OUT).read()
