@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 
 from babelscope.core.errors import StudyError
 from babelscope.core.row import Row
-from babelscope.core.step import Step
 from babelscope.corpora.benchmarks import read_examples
 from babelscope.corpora.datasets import find
 from babelscope.encoders.load import Encoder, save_encoder
@@ -25,26 +23,9 @@ from babelscope.studies import find_study, published_rows
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from families import family_model
+from written import rows_of
 
 HEADER = "sentence\tlabel\n"
-
-
-class Written:
-    """A workspace that keeps rows alone."""
-
-    folder = Path()
-
-    def __init__(self) -> None:
-        self.rows: list[Row] = []
-
-    def write_rows(self, rows: Iterable[Row]) -> None:
-        self.rows = list(rows)
-
-
-def rows_of(step: Step) -> list[Row]:
-    written = Written()
-    step.execute(written)
-    return written.rows
 
 
 def load(folder: Path) -> Load:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 
 from babelscope.core.intervals import Interval, geometric_interval
 from babelscope.core.row import Row
-from babelscope.core.step import Step
 from babelscope.corpora.datasets import find
 from babelscope.encoders.load import load_encoder
 from babelscope.encoders.places import locate
@@ -31,26 +29,9 @@ from babelscope.study.declare import Study
 from babelscope.tasks.mlm import HeldOut
 from babelscope.tuning.probes import Corpus
 from command_line import declaration
+from written import rows_of
 
 SENTENCES = ("the cat sees кот .", "a fish 🐟", "naïve")
-
-
-class Written:
-    """A workspace that keeps rows alone."""
-
-    folder = Path()
-
-    def __init__(self) -> None:
-        self.rows: list[Row] = []
-
-    def write_rows(self, rows: Iterable[Row]) -> None:
-        self.rows = list(rows)
-
-
-def rows_of(step: Step) -> list[Row]:
-    written = Written()
-    step.execute(written)
-    return written.rows
 
 
 def values(rows: Iterable[Row]) -> dict[str, float]:

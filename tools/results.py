@@ -28,18 +28,19 @@ LONGEST = 45
 
 def page(job: Job) -> str:
     """The page of a study whose rows are in the store."""
-    return "\n".join([*_head(job), *_sections(job.report())])
+    report = job.report()
+    return "\n".join([*_head(job, report), *_sections(report)])
 
 
-def _head(job: Job) -> Iterator[str]:
-    told = job.report().provenance
+def _head(job: Job, report: Report) -> Iterator[str]:
+    told = report.provenance
     steps = f"{len(job.plan.steps):,} steps"
     done = f"all {steps}" if job.done == len(job.plan.steps) else f"{job.done:,} of {steps}: the study is not finished"
     yield f"# Results of {job.study.name}\n"
     yield "Written by `make results` from the rows of a store; not edited by hand.\n"
     yield f"    babelscope run {' '.join([job.study.name, *(f'--with {change}' for change in job.changes)])}\n"
     yield (
-        f"{len(job.rows()):,} rows of {done}. Seeds: {told['seeds']}. "
+        f"{len([row for row in report.rows if row.key]):,} rows of {done}. Seeds: {told['seeds']}. "
         f"{told['seconds of computing, all steps together'] / 60:,.0f} minutes of computing, all steps together; the "
         f"last one finished {told['last step finished'][:10]}. Versions: {told['versions']}. "
         f"Machines: {told['machines']}.\n"

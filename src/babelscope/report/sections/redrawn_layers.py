@@ -138,40 +138,35 @@ def reinitialised_findings(report: Report) -> list[str]:
 
     What is said to show is one family of claims (Holm 1979).
     """
-    known = [redrawn for redrawn in reinitialised(report) if _costs(redrawn)]
-    claims = [claim for redrawn in known for claim in _claims(redrawn)]
-    verdicts = iter(judged(claims))
-    return [_in_words(redrawn, [next(verdicts) for _ in _claims(redrawn)]) for redrawn in known]
+    known = [(redrawn, costs) for redrawn in reinitialised(report) if (costs := _costs(redrawn))]
+    verdicts = iter(judged([claim for _, costs in known for claim in costs.claims]))
+    return [_in_words(redrawn, costs, [next(verdicts) for _ in costs.claims]) for redrawn, costs in known]
 
 
 class Costs(NamedTuple):
-    """What drawing the lowest layers anew costs."""
+    """What drawing the lowest layers anew costs, and the highest."""
 
     foreign: Effect
     source: Effect
     by_seed: tuple[BySeed, BySeed]
     """The same, foreign and source, seed by seed."""
+    claims: Sequence[Effect | None]
+    """How much more the others lose by the lowest than the source; and, if there are more, what they lose by the
+    highest."""
 
 
 def _costs(redrawn: Reinitialised) -> Costs | None:
     """None where the cost is not known on both sides."""
-    lowest = redrawn.layers[0]
-    effects, by_seed = [], []
-    for places in (redrawn.foreign, redrawn.sources):
-        mean = mean_of(list(redrawn.losses(lowest, places).values()))
-        if mean is None:
-            return None
-        effects.append(redrawn.loss(lowest, places))
-        by_seed.append(mean.by_seed or {0: mean.mean})
-    foreign, source = effects
-    return Costs(foreign, source, (by_seed[0], by_seed[1])) if foreign and source else None
-
-
-def _claims(redrawn: Reinitialised) -> list[Effect | None]:
-    """That the lowest layers cost the others more than the source; and, if there are more, what the highest cost."""
     lowest, highest = redrawn.layers[0], redrawn.layers[-1]
+    foreign, source = (redrawn.loss(lowest, places) for places in (redrawn.foreign, redrawn.sources))
+    means = [mean_of(list(redrawn.losses(lowest, places).values())) for places in (redrawn.foreign, redrawn.sources)]
+    if foreign is None or source is None:
+        return None
+    others, own = (mean.by_seed or {0: mean.mean} for mean in means if mean)
     claims = [redrawn.more(lowest)]
-    return claims if highest == lowest else [*claims, redrawn.loss(highest, redrawn.foreign)]
+    if highest != lowest:
+        claims.append(redrawn.loss(highest, redrawn.foreign))
+    return Costs(foreign, source, (others, own), claims)
 
 
 def _table(group: Sequence[Reinitialised]) -> Table:
@@ -213,12 +208,9 @@ def _cell(known: Effect | None, factor: float, form: str) -> Cell:
     return Cell(minus(text), known.mean * factor)
 
 
-def _in_words(redrawn: Reinitialised, verdicts: Sequence[str]) -> str:
-    costs = _costs(redrawn)
-    if costs is None:
-        return ""
+def _in_words(redrawn: Reinitialised, costs: Costs, verdicts: Sequence[str]) -> str:
     training, measure = redrawn.first.training or "", SCORES[redrawn.first.measure].name
-    more = redrawn.more(redrawn.layers[0])
+    more, *rest = costs.claims
     size = f" (by {_points(redrawn, more)})" if more and more.known else ""
     text = (
         f"{title_of(redrawn.first.task)}, {_encoder(redrawn)}, trained on {training}: "
@@ -226,7 +218,7 @@ def _in_words(redrawn: Reinitialised, verdicts: Sequence[str]) -> str:
         f"{measure}, and {training} {_points(redrawn, costs.source)}; {_ratio(*costs.by_seed)}. "
         f"That the others lose more: {verdicts[0]}{size}."
     )
-    return text if len(verdicts) == 1 else f"{text}{_highest(redrawn, verdicts[1])}"
+    return text + "".join(_highest(redrawn, cost, said) for cost, said in zip(rest, verdicts[1:], strict=True))
 
 
 def _ratio(foreign: BySeed, source: BySeed) -> str:
@@ -244,8 +236,7 @@ def _ratio(foreign: BySeed, source: BySeed) -> str:
     return f"{times}, but the ratio has no bounds: what the training language loses is not told from 0"
 
 
-def _highest(redrawn: Reinitialised, said: str) -> str:
-    cost = redrawn.loss(redrawn.layers[-1], redrawn.foreign)
+def _highest(redrawn: Reinitialised, cost: Effect | None, said: str) -> str:
     if cost is None:
         return ""
     what = "the reverse, a gain, shows" if said == REVERSED else said
