@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -356,3 +358,11 @@ def test_a_study_that_measures_nothing_of_it_has_no_such_section():
     plain = declared([row for row in scores() if row.surgery is None])
     assert not reinitialised_tables(plain) and not aligned_figures(plain, []) and not aligned_tables(plain, [])
     assert "Where languages are alike" not in markdown(plain)
+
+
+def test_intervals_of_scores_end_where_scores_do():
+    """Of scores near the top Student's t reaches beyond it; changes may be as large as they are."""
+    near = [replace(row, value=(0.99, 0.9, 0.95, 0.97)[row.seed % 4]) for row in report().rows if row.seed is not None]
+    table, *_ = reinitialised_tables(declared(near))
+    ends = [float(end) for line in table.lines for end in re.findall(r", (\d+\.\d+)\]", line[2].text)]
+    assert ends and max(ends) == 100.0

@@ -10,14 +10,12 @@ from babelscope.advise.recipes import EXTENDED, Recipe
 from babelscope.advise.request import Request
 from babelscope.corpora.datasets import FileData, find_file
 from babelscope.corpora.letters import LETTERS
-from babelscope.corpora.sources import SPLITS, Split
+from babelscope.corpora.sources import ALL, SPLITS, Split
 from babelscope.encoders.places import hidden_width, locate
 from babelscope.steps import Adapt, EncoderStep, Evaluate, Load, Recurrent, Tune
 from babelscope.study.verdicts import AS_IT_IS, BILSTM
 from babelscope.tuning.settings import RECURRENT, Tuning
 
-ALL = 10**6
-"""Sentences that are read at most: all that there are."""
 MASKING = 0.15
 """Share of the tokens that an adaptation masks."""
 

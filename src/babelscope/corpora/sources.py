@@ -23,6 +23,8 @@ from babelscope.corpora.conllu import read_conllu, write_conllu
 
 Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = get_args(Split)
+ALL = 10**6
+"""So many labelled examples are as many as there are."""
 HUB_DATASET, HUB_RELEASE = "commul/universal_dependencies", "2.17"
 GITHUB = "https://raw.githubusercontent.com/UniversalDependencies"
 _TITLES, _CODES = {"Maghrebi Arabic French": "Narabizi"}, {"nrz": "qaf"}

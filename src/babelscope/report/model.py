@@ -272,8 +272,13 @@ def _samples(report: Report, by_seed: Mapping[int | None, Row]) -> Samples:
 def _interval(samples: Samples, unit: str) -> Interval:
     """The mean over seeds and its interval, cut where no score can be; the standard deviation is that of seeds."""
     by_seed = list(samples.by_seed.values())
-    known = effect(samples.table).interval
-    low, high = known.low, known.high
-    if low is not None and high is not None and unit in BOUNDS:
-        low, high = max(low, BOUNDS[unit][0]), min(high, BOUNDS[unit][1])
-    return replace(known, low=low, high=high, sd=stdev(by_seed) if len(by_seed) > 1 else None)
+    known = within_bounds(effect(samples.table).interval, unit)
+    return replace(known, sd=stdev(by_seed) if len(by_seed) > 1 else None)
+
+
+def within_bounds(interval: Interval, unit: str) -> Interval:
+    """The interval of a score, cut where no score of that unit can be."""
+    if interval.low is None or interval.high is None or unit not in BOUNDS:
+        return interval
+    lowest, highest = BOUNDS[unit]
+    return replace(interval, low=max(interval.low, lowest), high=min(interval.high, highest))

@@ -10,6 +10,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.languages import language_name
 from babelscope.core.tasks import TaskName
 from babelscope.corpora.letters import LETTERS
+from babelscope.corpora.sources import ALL
 from babelscope.corpora.transliteration import PERMUTE
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, SCRATCH
 from babelscope.world import World
@@ -17,8 +18,6 @@ from babelscope.world import World
 CONTROL = f"{PERMUTE}1"
 """After a transliteration: its letters exchanged at random."""
 MASAKHANER, WIKIANN = "masakhaner2:", "wikiann:"
-ALL = 10**6
-"""So many labelled sentences are as many as there are."""
 
 
 class Language(NamedTuple):

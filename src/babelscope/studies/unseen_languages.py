@@ -14,6 +14,7 @@ from pydantic import Field, PositiveInt
 
 from babelscope.core.errors import InputError
 from babelscope.core.tasks import TaskName
+from babelscope.corpora.sources import ALL
 from babelscope.corpora.transliteration import PERMUTE
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.shape import Shape
@@ -21,7 +22,6 @@ from babelscope.measures.comparison import Comparison, Scored
 from babelscope.studies.align_then_predict import TASK_TRAINING
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.studies.unseen_data import (
-    ALL,
     CONTROL,
     SOURCES,
     TASKS,

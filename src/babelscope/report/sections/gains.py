@@ -13,6 +13,7 @@ from babelscope.core.inference import benjamini_hochberg
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.corpora.letters import split_name
+from babelscope.corpora.sources import ALL
 from babelscope.report.figures import PALETTE, Chart, Figure
 from babelscope.report.judged import REVERSED, SHOWS, UNSEEN, said
 from babelscope.report.kinds import AS_USUAL, SCORES, Main, main_measure
@@ -34,8 +35,6 @@ from babelscope.study.verdicts import (
 RECIPES = (AS_IT_IS, ADAPTED, SCRATCH)
 UNKNOWN = "cannot be said: fewer than three seeds, or nothing varies"
 _CHANCE = "On the same sentences; 95% intervals over seeds and sentences, of three seeds or more."
-ALL = 10**6
-"""So many labelled sentences are as many as there are."""
 
 
 _OF_LETTERS = (by_letters(AS_IT_IS), by_letters(AS_IT_IS, permuted=True), against_chance(AS_IT_IS))

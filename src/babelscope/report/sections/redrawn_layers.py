@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from babelscope.core.inference import FEWEST_SEEDS, Effect
-from babelscope.core.intervals import ratio_interval
+from babelscope.core.intervals import Interval, ratio_interval
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples, mean_of
 from babelscope.report.judged import REVERSED, judged, over_places
 from babelscope.report.kinds import SCORES
-from babelscope.report.model import Report, Score, points_of, scale, title_of
+from babelscope.report.model import Report, Score, points_of, scale, title_of, within_bounds
 from babelscope.report.paired import BySeed
 from babelscope.report.published import is_published, with_published
 from babelscope.report.section import Section, section
@@ -183,7 +183,8 @@ def _table(group: Sequence[Reinitialised]) -> Table:
     note = (
         f"Layers, counted from 1, are drawn anew before tuning; Δ: {points_of(unit)} gained, with the 95% interval "
         "over seeds, test sentences as far as they are known, and for a mean over three or more languages these too; "
-        "none where fewer than three seeds say too little, as of what was published."
+        "none where fewer than three seeds say too little, as of what was published. Those of scores are cut where no "
+        "score can be."
     )
     return Table(f"Layers drawn anew: {title_of(group[0].first.task)}", headers, lines, note)
 
@@ -195,11 +196,14 @@ def _places(redrawn: Reinitialised) -> Mapping[str, Sequence[str]]:
 
 
 def _cells(redrawn: Reinitialised, layers: Sequence[Layers], places: Sequence[str], factor: float) -> list[Cell]:
-    changes = (redrawn.change(drawn, places) if drawn in redrawn.without else None for drawn in layers)
-    return [_cell(redrawn.score(places), factor, ".2f"), *(_cell(change, factor, "+.2f") for change in changes)]
+    score = redrawn.score(places)
+    whole = within_bounds(score.interval, redrawn.first.unit) if score else None
+    changes = [redrawn.change(drawn, places) if drawn in redrawn.without else None for drawn in layers]
+    numbers = [_cell(change.interval if change else None, factor, "+.2f") for change in changes]
+    return [_cell(whole, factor, ".2f"), *numbers]
 
 
-def _cell(known: Effect | None, factor: float, form: str) -> Cell:
+def _cell(known: Interval | None, factor: float, form: str) -> Cell:
     if known is None:
         return Cell("")
     text = f"{known.mean * factor:{form}}"
