@@ -14,7 +14,7 @@ from babelscope.core.errors import StudyError
 from babelscope.studies import find_study, protocols
 from babelscope.studies.protocols import Line, Training, compared, groups, paper_study, settings, trainings
 from babelscope.studies.training_sizes import sizes, unused_numbers
-from babelscope.tuning.batches import count_steps
+from babelscope.tuning.batches import Order
 from babelscope.tuning.settings import Tuning
 
 ROOT = Path(__file__).parent.parent
@@ -87,7 +87,7 @@ def test_the_loop_has_as_many_steps_as_the_papers_sizes_give(study):
         tuning, counts = size.tuning, size.examples
         groups_of_languages = np.repeat(np.arange(len(counts)), counts) if len(counts) > 1 else None
         an_epoch = sum(-(-count // tuning.examples_per_batch) for count in counts)
-        counted = count_steps(np.ones(sum(counts)), tuning, 0, groups_of_languages)
+        counted = Order(np.ones(sum(counts)), tuning, 0, groups_of_languages).count_steps()
         assert counted == size.steps == tuning.epochs * an_epoch, size.training
         assert size.steps_an_epoch == an_epoch
 

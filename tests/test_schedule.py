@@ -18,7 +18,7 @@ from babelscope.tasks.bilstm.tag import BiLstmTagger, BiLstmTagging
 from babelscope.tasks.bilstm.words import Vocabulary
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
 from babelscope.tasks.tag import Tagger, Tagging
-from babelscope.tuning.batches import all_batches, stage_starts
+from babelscope.tuning.batches import Order
 from babelscope.tuning.checkpoint import module_weights, read_weights
 from babelscope.tuning.freezing import backbone_of, layers_of, trained_part
 from babelscope.tuning.loop import tune
@@ -252,15 +252,16 @@ def test_layers_that_stay_constant(text, layers):
 def test_stages_begin_after_epochs_or_steps(encoder, tagged):
     lengths = Tagging(a_tagger(encoder), tagged).lengths
     tuning = Tuning(epochs=3, tokens_per_batch=128)
-    ends = [step for step, turn in enumerate(all_batches(lengths, tuning, 0), 1) if turn.ends_epoch]
-    by_epoch = stage_starts(parse_schedule("gradual:groups=2"), lengths, tuning, 0)
+    order = Order(lengths, tuning, 0)
+    ends = [step for step, turn in enumerate(order.turns(), 1) if turn.ends_epoch]
+    by_epoch = order.stage_starts(parse_schedule("gradual:groups=2"))
     assert by_epoch == [1, ends[0] + 1]
-    assert stage_starts(parse_schedule("gradual:groups=3,every=4"), lengths, tuning, 0) == [1, 5, 9]
+    assert order.stage_starts(parse_schedule("gradual:groups=3,every=4")) == [1, 5, 9]
     with pytest.raises(InputError, match=rf"ends after {ends[-1]} steps, when 1 of 2 groups are trained"):
-        stage_starts(parse_schedule(f"gradual:groups=2,every={ends[-1]}"), lengths, tuning, 0)
+        order.stage_starts(parse_schedule(f"gradual:groups=2,every={ends[-1]}"))
     with pytest.raises(InputError, match=rf"ends after {ends[-1]} steps, when 3 of 4 groups are trained"):
-        stage_starts(parse_schedule("gradual:groups=4"), lengths, tuning, 0)
-    assert stage_starts(parse_schedule("freeze:1"), lengths, tuning, 0) == stage_starts(None, lengths, tuning, 0) == [1]
+        order.stage_starts(parse_schedule("gradual:groups=4"))
+    assert order.stage_starts(parse_schedule("freeze:1")) == order.stage_starts(None) == [1]
 
 
 # --- training

@@ -18,7 +18,7 @@ from babelscope.surgery import apply
 from babelscope.tasks.apart import Apart
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
 from babelscope.tasks.tag import Tagger, Tagging
-from babelscope.tuning.batches import BATCHES_PER_POOL, all_batches, count_steps, epoch_batches
+from babelscope.tuning.batches import BATCHES_PER_POOL, Order, epoch_batches
 from babelscope.tuning.checkpoint import module_weights, read_weights
 from babelscope.tuning.flat import flattened
 from babelscope.tuning.freezing import Rule, trained_part
@@ -119,9 +119,11 @@ def test_batches_have_little_padding_and_much_chance():
 @given(LENGTHS, st.integers(1, 40))
 def test_a_run_has_as_many_steps_as_it_says(lengths, steps):
     by_steps, by_epochs = Tuning(steps=steps, tokens_per_batch=64), Tuning(epochs=3, tokens_per_batch=64)
-    assert len(list(all_batches(lengths, by_steps, 0))) == count_steps(lengths, by_steps, 0) == steps
-    run = list(all_batches(lengths, by_epochs, 0))
-    assert len(run) == count_steps(lengths, by_epochs, 0)
+    order = Order(lengths, by_steps, 0)
+    assert len(list(order.turns())) == order.count_steps() == steps
+    order = Order(lengths, by_epochs, 0)
+    run = list(order.turns())
+    assert len(run) == order.count_steps()
     assert sum(turn.ends_epoch for turn in run) == 3
     assert run[-1].ends_epoch
     assert np.bincount(np.concatenate([turn.batch for turn in run])).tolist() == [3] * len(lengths)
@@ -132,15 +134,16 @@ def test_a_run_has_as_many_steps_as_it_says(lengths, steps):
 def test_batches_of_examples_are_full_and_the_last_is_the_rest(examples, size, epochs, seed):
     tuning = Tuning(epochs=epochs, examples_per_batch=size)
     lengths = np.arange(1, examples + 1)
-    run = list(all_batches(lengths, tuning, seed))
+    order = Order(lengths, tuning, seed)
+    run = list(order.turns())
     an_epoch = -(-examples // size)
-    assert len(run) == count_steps(lengths, tuning, seed) == epochs * an_epoch
+    assert len(run) == order.count_steps() == epochs * an_epoch
     for first in range(0, len(run), an_epoch):
         turns = run[first : first + an_epoch]
         assert sorted(np.concatenate([turn.batch for turn in turns])) == list(range(examples))
         assert [len(turn.batch) for turn in turns[:-1]] == [size] * (an_epoch - 1)
         assert [turn.ends_epoch for turn in turns] == [False] * (an_epoch - 1) + [True]
-    again = [turn.batch.tolist() for turn in all_batches(lengths, tuning, seed)]
+    again = [turn.batch.tolist() for turn in order.turns()]
     assert [turn.batch.tolist() for turn in run] == again
 
 
@@ -150,8 +153,9 @@ def test_batches_of_examples_of_one_language(sizes, size, seed):
     """Every language's every example once an epoch; steps are those of each language, one after the other."""
     tuning = Tuning(epochs=2, examples_per_batch=size, batches="one-language")
     groups = np.repeat(np.arange(len(sizes)), sizes)
-    run = list(all_batches(np.ones(len(groups)), tuning, seed, groups))
-    assert len(run) == count_steps(np.ones(len(groups)), tuning, seed, groups) == 2 * sum(-(-n // size) for n in sizes)
+    order = Order(np.ones(len(groups)), tuning, seed, groups)
+    run = list(order.turns())
+    assert len(run) == order.count_steps() == 2 * sum(-(-n // size) for n in sizes)
     assert all(len(set(groups[turn.batch])) == 1 for turn in run)
     epoch = run[: len(run) // 2]
     assert sorted(np.concatenate([turn.batch for turn in epoch])) == list(range(len(groups)))
@@ -168,10 +172,11 @@ def test_the_parts_of_an_example_are_in_one_batch(parts, size, apart):
     owners = np.repeat(np.arange(examples), parts)
     groups = np.repeat(np.arange(examples) >= examples // 2, parts).astype(int) if apart else None
     tuning = Tuning(epochs=1, examples_per_batch=size, batches="one-language" if apart else "mixed")
-    run = [turn.batch for turn in all_batches(np.ones(len(owners)), tuning, 0, groups, owners)]
+    order = Order(np.ones(len(owners)), tuning, 0, groups, owners)
+    run = [turn.batch for turn in order.turns()]
     sizes = [examples // 2, examples - examples // 2] if apart else [examples]
     expected = sum(-(-count // size) for count in sizes)
-    assert len(run) == count_steps(np.ones(len(owners)), tuning, 0, groups, owners) == expected
+    assert len(run) == order.count_steps() == expected
     assert sorted(np.concatenate(run)) == list(range(len(owners)))
     assert sum(len(set(owners[batch])) for batch in run) == examples
 
@@ -193,7 +198,7 @@ def test_examples_are_sentences_for_every_objective(encoder, tokenizer, tagged, 
 def test_batches_of_examples_have_no_order_of_length_or_language():
     lengths, groups = np.tile(np.arange(500), 2), np.repeat([0, 1], 500)
     tuning = Tuning(epochs=2, examples_per_batch=10, batches="one-language")
-    run = list(all_batches(lengths, tuning, 0, groups))
+    run = list(Order(lengths, tuning, 0, groups).turns())
     first, second = run[:100], run[100:]
     assert abs(np.corrcoef([groups[turn.batch[0]] for turn in first], np.arange(100))[0, 1]) < 0.3
     assert np.mean([np.std(lengths[turn.batch]) for turn in first]) > 100  # 144 in all of them; sorted it would be 3
@@ -205,7 +210,7 @@ def test_batches_of_examples_have_no_order_of_length_or_language():
 )
 def test_validations_in_equal_parts_of_an_epoch(examples, parts, after):
     tuning = Tuning(epochs=2, examples_per_batch=10, validations_per_epoch=parts)
-    turns = list(enumerate(all_batches(np.ones(examples), tuning, 0), 1))
+    turns = list(enumerate(Order(np.ones(examples), tuning, 0).turns(), 1))
     due = [step for step, turn in turns if turn.is_validated(step, tuning)]
     assert due == [*after, *(after[-1] + step for step in after)]
 

@@ -26,7 +26,7 @@ from babelscope.tasks.design import Design, TaskModel
 from babelscope.tasks.mlm import MaskedLanguageModelling
 from babelscope.tasks.models import known_words, recurrent_model, task_model
 from babelscope.tasks.task import Objective
-from babelscope.tuning.batches import all_batches
+from babelscope.tuning.batches import Order
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import RECURRENT, Tuning
 
@@ -119,6 +119,6 @@ def _timed(model: nn.Module, task: Objective, tuning: Tuning) -> list[tuple[floa
 
     with TemporaryDirectory() as folder, suppress(_EnoughError):
         tune(model, task, endless, 0, Path(folder), mark)
-    turns = islice(all_batches(task.lengths, endless, 0), 1, None)
+    turns = islice(Order(task.lengths, endless, 0).turns(), 1, None)
     steps = zip(pairwise(marks), turns, strict=False)
     return [(end - start, int(np.sum(task.lengths[turn.batch]))) for (start, end), turn in steps]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple
 
@@ -102,72 +103,65 @@ class Turn(NamedTuple):
         return self.place * parts // self.batches > (self.place - 1) * parts // self.batches
 
 
-def all_batches(
-    lengths: NDArray[np.int64],
-    tuning: Tuning,
-    seed: int,
-    groups: NDArray[np.int64] | None = None,
-    owners: NDArray[np.int64] | None = None,
-) -> Iterator[Turn]:
-    """The batches of a whole run; without `owners` each sequence is an example of its own."""
-    made = 0
-    for epoch in count() if tuning.epochs is None else range(tuning.epochs):
-        if tuning.examples_per_batch is not None:
-            each = np.arange(len(lengths)) if owners is None else owners
-            batches = epoch_of_examples(tuning.examples_per_batch, seed, epoch, each, groups)
+@dataclass(frozen=True, eq=False)
+class Order:
+    """In which batches a run meets its training sequences, which (tuning, seed) alone decide."""
+
+    lengths: NDArray[np.int64]
+    """[sequences], pieces of each."""
+    tuning: Tuning
+    seed: int
+    groups: NDArray[np.int64] | None = None
+    """[sequences], ascending; a batch is of one group. None: all are one group."""
+    owners: NDArray[np.int64] | None = None
+    """[sequences], ascending: the example that each is a part of. None: each is an example of its own."""
+
+    def turns(self) -> Iterator[Turn]:
+        """The batches of the whole run."""
+        made, tuning = 0, self.tuning
+        for epoch in count() if tuning.epochs is None else range(tuning.epochs):
+            batches = self._epoch(epoch)
+            for place, batch in enumerate(batches, start=1):
+                yield Turn(batch, place, len(batches))
+                made += 1
+                if made == tuning.steps:
+                    return
+
+    def count_steps(self) -> int:
+        """How many steps the run has."""
+        counted = self.tuning.steps_of(self._examples())
+        return sum(1 for _ in self.turns()) if counted is None else counted
+
+    def stage_starts(self, schedule: Schedule | None) -> list[int]:
+        """The first step of each stage of a schedule, steps counted from 1.
+
+        Raises:
+            InputError: the run ends before the last stage begins.
+        """
+        if schedule is None or schedule.chosen.stages == 1:
+            return [1]
+        stages, length = schedule.chosen.stages, schedule.chosen.stage_length
+        if length != "epoch":
+            starts = [1 + stage * length for stage in range(stages)]
         else:
-            batches = epoch_batches(lengths, tuning.tokens_per_batch or DEFAULT_TOKENS, seed, epoch, groups)
-        for place, batch in enumerate(batches, start=1):
-            yield Turn(batch, place, len(batches))
-            made += 1
-            if made == tuning.steps:
-                return
+            starts = [1, *(step + 1 for step, turn in enumerate(self.turns(), 1) if turn.ends_epoch)]
+        total = self.count_steps()
+        reached = sum(start <= total for start in starts)
+        if reached < stages:
+            raise InputError(
+                f"schedule {schedule.name}: the run ends after {total} steps, when "
+                f"{reached} of {stages} groups are trained; train for longer or give fewer groups"
+            )
+        return starts[:stages]
 
+    def _epoch(self, epoch: int) -> list[NDArray[np.int64]]:
+        if self.tuning.examples_per_batch is None:
+            tokens = self.tuning.tokens_per_batch or DEFAULT_TOKENS
+            return epoch_batches(self.lengths, tokens, self.seed, epoch, self.groups)
+        owners = np.arange(len(self.lengths)) if self.owners is None else self.owners
+        return epoch_of_examples(self.tuning.examples_per_batch, self.seed, epoch, owners, self.groups)
 
-def count_steps(
-    lengths: NDArray[np.int64],
-    tuning: Tuning,
-    seed: int,
-    groups: NDArray[np.int64] | None = None,
-    owners: NDArray[np.int64] | None = None,
-) -> int:
-    """How many steps the run has."""
-    counted = tuning.steps_of(_examples(len(lengths), groups, owners))
-    return sum(1 for _ in all_batches(lengths, tuning, seed, groups, owners)) if counted is None else counted
-
-
-def _examples(sequences: int, groups: NDArray[np.int64] | None, owners: NDArray[np.int64] | None) -> list[int]:
-    """Of each group."""
-    firsts = np.arange(sequences) if owners is None else np.unique(owners, return_index=True)[1]
-    return [len(firsts)] if groups is None else np.unique(groups[firsts], return_counts=True)[1].tolist()
-
-
-def stage_starts(
-    schedule: Schedule | None,
-    lengths: NDArray[np.int64],
-    tuning: Tuning,
-    seed: int,
-    groups: NDArray[np.int64] | None = None,
-    owners: NDArray[np.int64] | None = None,
-) -> list[int]:
-    """The first step of each stage of a schedule, steps counted from 1.
-
-    Raises:
-        InputError: the run ends before the last stage begins.
-    """
-    if schedule is None or schedule.chosen.stages == 1:
-        return [1]
-    stages, length = schedule.chosen.stages, schedule.chosen.stage_length
-    if length != "epoch":
-        starts = [1 + stage * length for stage in range(stages)]
-    else:
-        turns = enumerate(all_batches(lengths, tuning, seed, groups, owners), 1)
-        starts = [1, *(step + 1 for step, turn in turns if turn.ends_epoch)]
-    total = count_steps(lengths, tuning, seed, groups, owners)
-    reached = sum(start <= total for start in starts)
-    if reached < stages:
-        raise InputError(
-            f"schedule {schedule.name}: the run ends after {total} steps, when "
-            f"{reached} of {stages} groups are trained; train for longer or give fewer groups"
-        )
-    return starts[:stages]
+    def _examples(self) -> list[int]:
+        """Of each group."""
+        firsts = np.arange(len(self.lengths)) if self.owners is None else np.unique(self.owners, return_index=True)[1]
+        return [len(firsts)] if self.groups is None else np.unique(self.groups[firsts], return_counts=True)[1].tolist()

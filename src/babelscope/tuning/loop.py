@@ -27,7 +27,7 @@ from babelscope.encoders.pieces import EVALUATION_TOKENS
 from babelscope.tasks.apart import Apart
 from babelscope.tasks.task import InParts, Objective
 from babelscope.tuning.adapters import merged_weights
-from babelscope.tuning.batches import all_batches, count_steps, epoch_batches, stage_starts
+from babelscope.tuning.batches import Order, epoch_batches
 from babelscope.tuning.checkpoint import (
     Point,
     State,
@@ -103,18 +103,19 @@ def tune(
         raise InputError("no training example: the training data is empty")
     folder.mkdir(parents=True, exist_ok=True)
     checkpoint, best, last = (folder / f"{name}.safetensors" for name in ("checkpoint", "best", "last"))
-    data = (task.lengths, tuning, seed, _groups(task), task.owners if isinstance(task, InParts) else None)
-    total = count_steps(*data)
+    owners = task.owners if isinstance(task, InParts) else None
+    order = Order(task.lengths, tuning, seed, _groups(task), owners)
+    total = order.count_steps()
     with (
         _numerics(tuning),
-        trained_part(model.to(tuning.device), schedule, stage_starts(schedule, *data), seed) as part,
+        trained_part(model.to(tuning.device), schedule, order.stage_starts(schedule), seed) as part,
         recalling(model, schedule, memo, task.lengths, folder, partial(_read, model, task, tuning)) as paused,
     ):
         optimizer = adamw(part.flats, part.rules, tuning)
         state = load_checkpoint(checkpoint, model, optimizer, _run_digest(task, tuning, seed, schedule))
         saved_at = time.monotonic()
         look = _watching(watch, state.step, total, model, part, paused)
-        for step, turn in islice(enumerate(all_batches(*data), 1), state.step, None):
+        for step, turn in islice(enumerate(order.turns(), 1), state.step, None):
             value = _step(model, task, tuning, part, optimizer, turn.batch, seed, step, total)
             _record_loss(state, step, value, closes=step % max(1, total // 100) == 0 or step == total)
             look(step)
