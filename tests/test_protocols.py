@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from babelscope.core.errors import StudyError
 from babelscope.studies import find_study, protocols
 from babelscope.studies.protocols import Line, Training, compared, groups, paper_study, settings, trainings
-from babelscope.studies.training_sizes import sizes, unused_numbers
+from babelscope.studies.training_sizes import reads, sizes
 from babelscope.tuning.batches import Order
 from babelscope.tuning.settings import Tuning
 
@@ -35,9 +36,23 @@ def test_nothing_differs_without_a_reason_and_no_reason_stands_where_nothing_dif
     assert not faults, "\n".join(faults)
 
 
-def test_no_line_of_the_tables_is_about_nothing():
-    assert protocols.unused_lines() == []
-    assert unused_numbers() == []
+def test_every_published_setting_is_one_of_a_training():
+    declared = {name: list(trainings(paper_study(name))) for name in STUDIES}
+    for line in protocols.read_table("protocols"):
+        for pattern in line["study"].split():
+            of_study = [training for name in fnmatch.filter(STUDIES, pattern) for training in declared[name]]
+            named = [training for training in of_study if fnmatch.fnmatchcase(training.name, line["training"])]
+            assert any(line["setting"] in settings(training) for training in named), line
+
+
+def test_every_published_number_of_examples_is_of_data_that_a_study_reads():
+    declared = {name: {training: each.data for training, each in reads(paper_study(name)).items()} for name in STUDIES}
+    for line in protocols.read_table("training_examples"):
+        for name in line["study"].split():
+            named = [
+                data for training, data in declared[name].items() if fnmatch.fnmatchcase(training, line["training"])
+            ]
+            assert any(not line["data"] or line["data"] in data for data in named), line
 
 
 def test_every_field_of_a_tuning_shows_in_a_setting():

@@ -15,7 +15,7 @@ from babelscope.core.tasks import TASKS
 from babelscope.core.yaml import LARGEST_FILE, parse_value
 from babelscope.studies import STUDIES, find_study
 from babelscope.study.compile import compile_study
-from babelscope.study.declare import Study, Surgery, dump_study, load_study
+from babelscope.study.declare import Study, dump_study, load_study
 from babelscope.study.encoders import Pretraining
 from babelscope.world.world import VERSION
 from command_line import declaration, write_study
@@ -45,21 +45,6 @@ def faults(load, text: str, **changes: Any) -> tuple[str, ...]:
         load(text, **changes)
     assert re.match(r"\S+study.yaml: \d+ fault", str(caught.value))
     return caught.value.faults
-
-
-@pytest.mark.parametrize(
-    "operations, forgets",
-    [
-        (["reinit"], True),
-        (["reinit:part=all"], True),
-        (["reinit:part=layers"], False),
-        (["reinit:layers=0"], False),
-        (["reverse"], False),
-        (["reinit", "drop:last=1"], False),
-    ],
-)
-def test_a_surgery_forgets_all_by_what_it_does_whatever_its_name(operations, forgets):
-    assert {Surgery(name=name, operations=operations).forgets_all for name in ("reinit", "clean")} == {forgets}
 
 
 def test_defaults_are_filled_in(load):

@@ -223,24 +223,3 @@ def read_table(name: str) -> tuple[dict[str, str], ...]:
     """The lines of a table of the folder `published`, by column."""
     table = files("babelscope.studies") / "published" / f"{name}.csv"
     return tuple(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
-
-
-def unused_lines() -> list[str]:
-    """Lines of the published protocols that are about nothing that a study declares."""
-    declared = {name: paper_study(name) for name in studies_with_paper()}
-    return [
-        f"{line['study']}, {line['training']}, {line['setting']}"
-        for line in read_table("protocols")
-        if not _sets(line, declared)
-    ]
-
-
-def _sets(line: dict[str, str], declared: dict[str, Study]) -> bool:
-    """Whether each study that a line names has a training with this setting."""
-    return all(
-        any(
-            fnmatchcase(training.name, line["training"]) and line["setting"] in settings(training)
-            for name, study in declared.items() if fnmatchcase(name, pattern) for training in trainings(study)
-        )
-        for pattern in line["study"].split()
-    )  # fmt: skip

@@ -40,7 +40,7 @@ class Size(NamedTuple):
         return self.tuning.batches_of(self.examples) or 0
 
 
-class _Read(NamedTuple):
+class Read(NamedTuple):
     """What a training reads: data sets, and of each so many examples at most."""
 
     data: tuple[str, ...]
@@ -57,7 +57,7 @@ def sizes(name: str) -> tuple[list[Size], list[str]]:
         The sizes, and the trainings without one.
     """
     known, unknown = [], []
-    for training, read in _read(paper_study(name)).items():
+    for training, read in reads(paper_study(name)).items():
         counts = [_examples(name, training, data) for data in read.data]
         found = [count for count in counts if count is not None]
         whole = _examples(name, training, "")  # of all training sets of a task together
@@ -71,11 +71,11 @@ def sizes(name: str) -> tuple[list[Size], list[str]]:
     return known, unknown
 
 
-def _read(study: Study) -> dict[str, _Read]:
+def reads(study: Study) -> dict[str, Read]:
     """What each training of a study reads."""
-    tasks = {f"tasks.{name}": _Read(each.train, each.shots, each.tuning) for name, each in study.tasks.items()}
+    tasks = {f"tasks.{name}": Read(each.train, each.shots, each.tuning) for name, each in study.tasks.items()}
     made = {
-        f"encoders.{each.name}": _Read(tuple(str(text) for text in each.texts), each.sentences, each.tuning)
+        f"encoders.{each.name}": Read(tuple(str(text) for text in each.texts), each.sentences, each.tuning)
         for each in made_encoders(study)
     }
     return tasks | made
@@ -87,20 +87,3 @@ def _examples(study: str, training: str, data: str) -> tuple[int, str] | None:
         if is_about(line, study) and fnmatchcase(training, line["training"]) and line["data"] == data:
             return int(line["examples"]), line["where"]
     return (size, IN_CODE) if (size := labelled_sizes().get(data)) else None
-
-
-def unused_numbers() -> list[str]:
-    """Lines of the published numbers that are about nothing that a study declares."""
-    return [
-        f"{line['study']}, {line['training']}, {line['data']}"
-        for line in read_table("training_examples")
-        if not all(_counts(line, paper_study(name)) for name in line["study"].split())
-    ]
-
-
-def _counts(line: dict[str, str], study: Study) -> bool:
-    """Whether a study reads such data."""
-    return any(
-        fnmatchcase(training, line["training"]) and (not line["data"] or line["data"] in read.data)
-        for training, read in _read(study).items()
-    )

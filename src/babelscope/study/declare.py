@@ -24,7 +24,6 @@ from babelscope.study.encoders import DeclaredEncoder
 from babelscope.study.old_keys import with_measures
 from babelscope.study.transfer import Sizes, Transfer, check_transfers, declared_task
 from babelscope.surgery import AnyOperation
-from babelscope.surgery.operations.reinit import Reinit
 from babelscope.tuning.schedule import DeclaredSchedule, Schedule
 
 __all__ = [
@@ -47,11 +46,6 @@ class Surgery(Declaration):
     """Done in this order. A donor is the name of an encoder of the study, or of another as `encoders` would name it."""
     encoders: tuple[str, ...] = ()
     """Which encoders are operated on, by the names that rows have; none given: all."""
-
-    @property
-    def forgets_all(self) -> bool:
-        """Whether it draws all weights anew and does nothing else, so that the encoder is the same one untrained."""
-        return self.operations == (Reinit(),)
 
 
 def _surgery(given: Any) -> Any:
