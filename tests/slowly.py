@@ -38,7 +38,8 @@ def judged(table: Any) -> Found:
         total = (max(0, total) + max(alone)) / 2 if min(numbers.shape) >= 5 else max(alone)
     freedom = total**2 / sum(part**2 / (count - 1) for part, count in zip(alone, numbers.shape, strict=True))
     if numbers.ndim > 1 and min(numbers.shape) < 5:
-        freedom = max(1, freedom * (min(numbers.shape) - 1) / (min(numbers.shape) + 1))
+        fewest = min(numbers.shape)
+        freedom = max(fewest - 1, freedom * (fewest - 1) / (fewest + 1))
     mean, error = fmean(numbers.ravel().tolist()), sqrt(total)
     reach = stats.t.ppf(0.975, freedom) * error
     return Found(mean, mean - reach, mean + reach, 2 * stats.t.sf(abs(mean) / error, freedom))

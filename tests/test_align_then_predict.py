@@ -268,18 +268,20 @@ def test_the_table_has_a_line_for_the_source_the_mean_and_every_language():
 
 def test_the_costs_are_told_in_words():
     (found,) = reinitialised_findings(report())
-    assert "drawing layers 1–2 anew costs the other languages (mean of 5) 10.2 points [8.7, 11.7] of LAS" in found
+    assert "drawing layers 1–2 anew costs the other languages (mean of 5) 10.2 points [9.7, 10.7] of LAS" in found
     assert "and qaa 2.3 points [1.8, 2.8]; 4.4 times as much [" in found
     assert "That the others lose more: shows (by 7.9 points [" in found
-    assert "Layers 5–6 cost the others 0.2 points [−1.3, 1.7]: does not show." in found
+    assert "Layers 5–6 cost the others 0.2 points [−0.3, 0.7]: does not show." in found
 
 
 def test_what_shows_is_a_family_of_claims():
     """Two claims of one encoder, and of two encoders four: each has a larger p among more (Holm 1979)."""
-    (one,) = reinitialised(report())
+    rows = [row.labelled(value=row.value + 0.018 * (row.seed or 0) * (row.surgery is not None)) for row in scores()]
+    rows = [row if row.language != "qaa" else each for row, each in zip(rows, scores(), strict=True)]
+    (one,) = reinitialised(declared(rows))
     more, highest = one.more((0, 1)), one.loss((4, 5), one.foreign)
     assert 0.05 / 4 < more.p < 0.05 / 2 and highest.p > 0.05
-    twice = [*scores(), *(row.labelled(encoder="f") for row in scores())]
+    twice = [*rows, *(row.labelled(encoder="f") for row in rows)]
     found = reinitialised_findings(declared(twice))
     assert len(found) == 2 and all("That the others lose more: does not show (" in each for each in found)
 

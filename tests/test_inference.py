@@ -54,7 +54,7 @@ def test_the_variance_is_that_of_a_two_way_table(table):
     few = min(table.shape)
     found = crossed_variance(table)
     assert found.of_mean == pytest.approx(total, rel=1e-9)
-    assert found.freedom == pytest.approx(freedom if few >= 5 else max(1, freedom * (few - 1) / (few + 1)))
+    assert found.freedom == pytest.approx(freedom if few >= 5 else max(few - 1, freedom * (few - 1) / (few + 1)))
 
 
 def test_many_seeds_of_one_sentence_effect_leave_the_sentences_alone():

@@ -93,7 +93,7 @@ def crossed_variance(table: Table) -> Variance:
         return Variance(0.0, 1.0)
     freedom = 1 / sum((part / total) ** 2 / (table.shape[axis] - 1) for (axis, *_), part in single.items())
     if table.ndim > 1 and fewest < FEW:
-        freedom = max(1.0, freedom * (fewest - 1) / (fewest + 1))
+        freedom = max(fewest - 1.0, freedom * (fewest - 1) / (fewest + 1))
     return Variance(float(total), float(freedom))
 
 

@@ -99,7 +99,7 @@ def _evaluations(scored: Scored, schedule: Schedule | None, compiled: Compiled) 
 class Compare(Step):
     """How much better one model scores than another on the same sentences; each tuned once with every seed."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     row_kind: ClassVar[str] = "comparison"
 
     claim: str
