@@ -35,8 +35,8 @@ docs: $(READY)  ## the pages that the code writes
 	$(BIN)/python tools/protocol_page.py > docs/protocols.md
 	$(BIN)/python -m babelscope.world.showcase > docs/languages.md
 
-results: $(READY)  ## docs/results from the rows in a store (STORE=...); computes nothing
-	$(BIN)/python tools/results.py --store $(STORE)
+results: $(READY)  ## docs/results from the rows kept there, or in a store (make results FROM=STORE); computes nothing
+	$(BIN)/python tools/results.py $(if $(FROM),--store $(FROM))
 
 bench: $(READY)  ## speed, against usual ways to do the same
 	$(BIN)/python benchmarks/bench.py

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
 
 import pytest
+import results
 
 import old_store
 from babelscope.engine.store import Store
 
-ROOT = Path(__file__).parent.parent
-SPEC = importlib.util.spec_from_file_location("results", ROOT / "tools" / "results.py")
-assert SPEC and SPEC.loader
-results = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(results)
+KEPT = sorted((Path(__file__).parents[1] / "docs" / "results" / "rows").glob("*.tar.xz"))
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +20,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[old_store.Sample,
     folder = tmp_path_factory.mktemp("results")
     sample = old_store.sample(folder)
     before = sorted((path, path.stat().st_mtime_ns) for path in sample.store.rglob("*"))
-    (file,) = results.write_pages([str(sample.study)], (), Store(sample.store), folder / "pages")
+    file = results.write_page(str(sample.study), Store(sample.store), folder / "pages")
     assert sorted((path, path.stat().st_mtime_ns) for path in sample.store.rglob("*")) == before
     return sample, file.read_text(encoding="utf-8")
 
@@ -46,7 +43,7 @@ def test_a_page_has_the_scores_of_the_rows(written: tuple[old_store.Sample, str]
 
 def test_writing_it_again_changes_nothing(written: tuple[old_store.Sample, str], tmp_path: Path) -> None:
     sample, page = written
-    (file,) = results.write_pages([str(sample.study)], (), Store(sample.store), tmp_path)
+    file = results.write_page(str(sample.study), Store(sample.store), tmp_path)
     assert file.read_text(encoding="utf-8") == page
 
 
@@ -55,6 +52,31 @@ def test_a_study_that_the_store_does_not_have_keeps_its_page(
 ) -> None:
     kept = tmp_path / "first-look.md"
     kept.write_text("as it is", encoding="utf-8")
-    assert results.write_pages(["first-look"], (), Store(tmp_path / "store"), tmp_path) == []
+    assert results.write_page("first-look", Store(tmp_path / "store"), tmp_path) is None
     assert kept.read_text(encoding="utf-8") == "as it is"
     assert "no such store" in capsys.readouterr().err
+
+
+def test_the_rows_that_are_kept_give_the_same_page(written: tuple[old_store.Sample, str], tmp_path: Path) -> None:
+    sample, page = written
+    results.keep(str(sample.study), Store(sample.store), tmp_path)
+    kept = results.rows_of(str(sample.study), tmp_path).read_bytes()
+    results.keep(str(sample.study), Store(sample.store), tmp_path)
+    assert results.rows_of(str(sample.study), tmp_path).read_bytes() == kept
+    file = results.write_kept(str(sample.study), tmp_path)
+    assert file and file.read_text(encoding="utf-8") == page
+
+
+@pytest.mark.parametrize(
+    "rows", sorted((ROOT / "docs" / "results" / "rows").glob("*.tar.xz")), ids=lambda rows: rows.name
+)
+def test_pages_in_the_documentation_are_those_of_the_rows_beside_them(rows: Path, tmp_path: Path) -> None:
+    """Last digits aside, since processors sum in different orders."""
+    name = rows.name.removesuffix(".tar.xz")
+    with results.unpacked(rows) as store:
+        file = results.write_page(name.replace("-real", "@real"), store, tmp_path)
+    assert file
+    ours, kept = file.read_text(encoding="utf-8"), (rows.parents[1] / f"{name}.md").read_text(encoding="utf-8")
+    assert NUMBER.sub("", ours) == NUMBER.sub("", kept)
+    numbers = [[float(number) for number in NUMBER.findall(text)] for text in (ours, kept)]
+    assert numbers[0] == pytest.approx(numbers[1], abs=0.011)
