@@ -25,7 +25,7 @@ from babelscope.report.model import Report
 from babelscope.report.section import sections_of
 from babelscope.studies import STUDIES
 
-LONGEST = 45
+LONGEST = 60
 """Lines of a table on a page; the report has them all."""
 
 
