@@ -368,3 +368,11 @@ def test_intervals_of_scores_end_where_scores_do():
     table, *_ = reinitialised_tables(declared(near))
     ends = [float(end) for line in table.lines for end in re.findall(r", (\d+\.\d+)\]", line[2].text)]
     assert ends and max(ends) == 100.0
+
+
+def test_two_texts_that_share_a_target_and_a_training_stay_apart():
+    first = [row.labelled(key="1", train_languages="qaa+qab", task="pos", seed=0) for row in alike()]
+    second = [row.labelled(key="2", dataset=f"text:{row.language}", value=row.value / 2) for row in first]
+    apart = alignments(declared([*first, *second]))
+    assert [each.source for each in apart] == ["qaa+qab (text:qab)", "qaa+qab (world:qaa-qab)"]
+    assert [each.of("qab", 1) for each in apart] == [0.45, 0.9]

@@ -23,6 +23,8 @@ from babelscope.report.published import with_published
 
 FEWEST = 4
 """Target languages that a rank correlation is computed of."""
+Texts = frozenset[str]
+"""Names of the parallel texts that were compared with one source."""
 
 
 def is_similarity(row: Row) -> bool:
@@ -84,20 +86,43 @@ class Alignment:
 def alignments(report: Report) -> list[Alignment]:
     """Every similarity of every intact encoder, before it is tuned and after."""
     rows = [row for row in report.rows if is_similarity(row) and row.surgery is None]
-    trained: dict[str | None, set[str]] = defaultdict(set)
-    for row in rows:
-        if row.train_languages:
-            trained[row.dataset].add(row.train_languages)
-    # Models may be trained on more than the source; what all have in common is the least of them.
-    sources = {dataset: min(sorted(named), key=len) for dataset, named in trained.items()}
+    texts = _texts(rows)
+    sources = _sources(rows, texts)
     by_stage: dict[tuple[str, Stage, str, str], dict[str, dict[int, BySeed]]] = {}
     for row in rows:
         stage = Stage(row.encoder or "", row.task or "", row.trained_on, row.schedule)
-        key = (sources.get(row.dataset, ""), stage, row.measure, row.unit)
+        key = (sources[texts[row]], stage, row.measure, row.unit)
         layers = by_stage.setdefault(key, defaultdict(dict))[row.language or ""]
         layers[row.layer or 0] = {**layers.get(row.layer or 0, {}), row.seed or 0: row.value}
     ordered = sorted(by_stage.items(), key=lambda item: (item[0][0], bool(item[0][1].task)))
     return [Alignment(stage, source, measure, unit, values) for (source, stage, measure, unit), values in ordered]
+
+
+def _texts(rows: Sequence[Row]) -> dict[Row, Texts]:
+    """Row -> the parallel texts that its step compared; without a step its own alone."""
+    of_step: dict[str, Texts] = defaultdict(frozenset)
+    for row in rows:
+        of_step[row.key or ""] |= {row.dataset or ""}
+    return {row: of_step[row.key] if row.key else frozenset({row.dataset or ""}) for row in rows}
+
+
+def _sources(rows: Sequence[Row], texts: Mapping[Row, Texts]) -> dict[Texts, str]:
+    """The language that texts compare others with, as the tuned models name it; with a text where two would be alike.
+
+    Models may be trained on more than the source; what all have in common is the least of them.
+    """
+    trained: dict[Texts, set[str]] = defaultdict(set)
+    languages: dict[Texts, set[str]] = defaultdict(set)
+    for row in rows:
+        trained[texts[row]] |= {row.train_languages} if row.train_languages else set()
+        languages[texts[row]].add(row.language or "")
+    least = {each: min(sorted(named), key=len) if named else "" for each, named in trained.items()}
+
+    def is_alike(each: Texts) -> bool:
+        others = (other for other in least if other != each and least[other] == least[each])
+        return any(languages[each] & languages[other] for other in others)
+
+    return {each: f"{source} ({min(each)})".strip() if is_alike(each) else source for each, source in least.items()}
 
 
 def charted(aligned: Iterable[Alignment]) -> list[str]:
