@@ -1,8 +1,8 @@
-"""Differences over seeds, sentences and languages by loops over every number: what the fast ones are held against."""
+"""Means and differences over seeds, sentences and languages by loops: what the fast ones are held against."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, product
 from math import prod, sqrt
 from statistics import fmean
@@ -43,6 +43,29 @@ def judged(table: Any) -> Found:
     mean, error = fmean(numbers.ravel().tolist()), sqrt(total)
     reach = stats.t.ppf(0.975, freedom) * error
     return Found(mean, mean - reach, mean + reach, 2 * stats.t.sf(abs(mean) / error, freedom))
+
+
+Number = tuple[str, str, str, int]
+"""Task, pair, language and seed."""
+
+
+def by_seed_and_language(values: Mapping[Number, float]) -> list[list[float]]:
+    """[seeds, languages], or [seeds, 1]: the mean over a task's pairs, then over tasks, in each language and seed."""
+    tasks, pairs, languages, seeds = (list(dict.fromkeys(number[place] for number in values)) for place in range(4))
+    there = {number[:3] for number in values}
+    whole = [seed for seed in sorted(seeds) if all((*which, seed) in values for which in there)]
+
+    def of_task(task: str, language: str, seed: int) -> list[float]:
+        return [values[task, pair, language, seed] for pair in pairs if (task, pair, language) in there]
+
+    if all(of_task(task, language, seed) for task in tasks for language in languages for seed in whole):
+        table = [[fmean(fmean(of_task(task, code, seed)) for task in tasks) for code in languages] for seed in whole]
+    else:
+        table = [
+            [fmean(fmean(fmean(own) for code in languages if (own := of_task(task, code, seed))) for task in tasks)]
+            for seed in whole
+        ]
+    return table if len(languages) >= 3 else [[fmean(row)] for row in table]
 
 
 def _explained(numbers: Any, axes: tuple[int, ...]) -> float:

@@ -64,9 +64,10 @@ def test_the_page_shows_all_of_it_and_says_it_in_words():
     assert len(list(between_figures(whole, between))) == 6 and len(between_tables(whole, between)) == 8
     text = "\n".join(between_findings(whole, between))
     assert "models is 51.0 [48.5, 53.5] degrees" in text
-    assert "On the target, two is flatter" in text
-    assert "20 examples of the target: choosing a point on the line gains 5.0 points" in text
-    assert "the mean of 3 seeds’ models gains 10.0" in text
+    assert "That two is flatter than one on the target" in text
+    assert "20 examples of the target: over zero-shot, choosing a point on the line gains 5.0 points" in text
+    assert "the mean of 3 seeds’ models gains +10.0" in text
+    assert "intervals are over seeds, and over languages where" in text
     page = render(whole)
     assert "Interpolated models" in page and "How much of a plane is high" in page
 

@@ -18,8 +18,8 @@ from between_rows import ALPHAS, SEEDS, TARGETS, along, few, lines, plane, repor
 def test_few_examples_choose_by_their_loss_and_are_judged_on_the_test_set():
     rows = [one for target in TARGETS for seed in SEEDS for one in few(10, target, seed, 0.5)]
     (found,) = few_shots(report(*rows), Between.of(report(*rows)))
-    assert (found.shots, found.alpha, found.zero_shot.n) == (20, 0.5, 2)
-    assert found.zero_shot.mean == pytest.approx(0.5)
+    assert (found.shots, found.alpha, found.tuned.seeds) == (20, 0.5, 3)
+    assert found.zero_shot == pytest.approx(0.5)
     assert found.chosen.mean == pytest.approx(0.05)
     assert found.tuned.mean == pytest.approx(0.09)
     assert found.chosen_against_tuned.mean == pytest.approx(-0.04)
@@ -44,7 +44,7 @@ def test_few_examples_of_a_language_count_once_with_the_mean_of_its_data_sets():
     ]
     rows = [*first, *second]
     (found,) = few_shots(report(*rows), Between.of(report(*rows)))
-    assert (found.zero_shot.n, found.zero_shot.mean) == (1, pytest.approx(0.51))
+    assert (found.tuned.seeds, found.zero_shot) == (3, pytest.approx(0.51))
     assert (found.chosen.mean, found.tuned.mean) == (pytest.approx(0.05), pytest.approx(0.09 + 0.02))
     unfinished = [one for one in rows if one.path or one.dataset == "one"]
     assert few_shots(report(*unfinished), Between.of(report(*unfinished))) == []
@@ -56,7 +56,7 @@ def test_a_mean_model_is_held_against_its_models_data_set_by_data_set():
     second = seeded("qab", (0.1, 0.2, 0.3), 0.4)
     rows = [*(one.labelled(dataset="one") for one in first), *(one.labelled(dataset="two") for one in second)]
     (found,) = seed_means(report(*rows), Between.of(report(*rows)))
-    assert (found.targets.n, found.targets.mean) == (1, pytest.approx(0.15))
+    assert found.targets == pytest.approx(0.15)
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_the_mean_model_is_held_against_the_mean_of_all_seeds_and_the_barrier_is
     rows = [*seeded("qaa", (0.9, 0.8, 0.7), 0.85), *seeded("qab", (0.5, 0.6, 0.7), 0.7)]
     (found,) = seed_means(report(*rows), Between.of(report(*rows)))
     assert found.models == 3
-    assert found.source == pytest.approx(0.05) and found.targets.mean == pytest.approx(0.1)
-    assert found.barrier.mean == pytest.approx(fmean([1.5, 2.5]))
+    assert found.source == pytest.approx(0.05) and found.targets == pytest.approx(0.1)
+    assert found.barrier == pytest.approx(fmean([1.5, 2.5]))
 
 
 def test_models_of_seeds_whose_source_is_not_scored_have_no_mean():
@@ -106,7 +106,7 @@ def test_seeds_are_chained_in_the_order_of_the_study():
     rows = [*seeded("qaa", (0.9, 0.6, 0.3), 0.6), *seeded("qab", (0.9, 0.6, 0.3), 0.8)]
     rows = [one if one.seed is None else replace(one, seed=order[one.seed]) for one in rows]
     (found,) = seed_means(report(*rows), Between.of(report(*rows)))
-    assert found.source == pytest.approx(0) and found.targets.mean == pytest.approx(0.2)
+    assert found.source == pytest.approx(0) and found.targets == pytest.approx(0.2)
 
 
 def test_a_mean_is_not_held_against_some_of_its_models():
@@ -121,8 +121,8 @@ def test_splits_are_told_apart():
     test = [replace(one, split="test") for one in test]
     both = report(*test, *dev, *(replace(one, split="dev", value=1.0) for one in plane(0)))
     on_test, on_dev = seed_means(both, Between.of(both))
-    assert (on_test.split, on_test.models, on_test.barrier.n) == ("test", 3, 2)
-    assert on_test.targets.mean == pytest.approx(0.1) and on_dev.targets.mean == pytest.approx(0.05)
+    assert (on_test.split, on_test.models, on_test.barrier) == ("test", 3, pytest.approx(2.0))
+    assert on_test.targets == pytest.approx(0.1) and on_dev.targets == pytest.approx(0.05)
     first, second = planes(both)
     assert first.title.endswith(", test") and first.heights() != second.heights()
 
@@ -134,7 +134,7 @@ def test_both_languages_of_bilingual_models_are_sources():
         for one in seeded(language, (0.5, 0.6, 0.7), mean)
     ]
     (found,) = seed_means(report(*rows), Between.of(report(*rows)))
-    assert found.source == pytest.approx(0.2) and (found.targets.mean, found.targets.n) == (pytest.approx(0), 1)
+    assert (found.source, found.targets) == (pytest.approx(0.2), pytest.approx(0))
 
 
 @pytest.mark.parametrize("end", [0.0, 1.0])

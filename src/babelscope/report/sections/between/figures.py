@@ -9,11 +9,12 @@ from itertools import pairwise
 import altair as alt
 import pandas as pd
 
-from babelscope.core.intervals import Interval, student_t_interval
+from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.report.figures import Chart, Figure
 from babelscope.report.model import Report, title_of
 from babelscope.report.sections.between.lines import Between, Place, Where, name_of, shown
+from babelscope.report.sections.between.means import OVER, Run, over_pairs
 from babelscope.report.sections.between.planes import Plane, planes
 from babelscope.report.sections.between.variances import variances
 
@@ -37,12 +38,12 @@ _BANDS = [0.0, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0]
 def between_figures(report: Report, between: Between) -> Iterator[Figure]:
     """Lines, by task too; variances; angles; planes."""
     if means := between.means():
-        caption = "Mean over tasks, pairs of languages and seeds, 95% interval; the bilingual model’s score is 1."
+        caption = f"Means over tasks, pairs of languages and seeds; the bilingual model’s score is 1. {OVER}"
         yield Figure("From one language to two", caption, _line_chart(means, "Score / bilingual’s"))
         for task in dict.fromkeys(line.task for line in between.bilingual):
             if means := between.means(task):
                 chart = _line_chart(means, "Score / bilingual’s")
-                yield Figure(f"From one language to two: {title_of(task)}", "Mean over pairs and seeds.", chart)
+                yield Figure(f"From one language to two: {title_of(task)}", "The same, of one task.", chart)
         if spread := variances(between):
             yield Figure("How much chance decides", _SPREAD, _line_chart(spread, "Variance"))
             divided = variances(between, seed_by_seed=True)
@@ -54,7 +55,7 @@ def between_figures(report: Report, between: Between) -> Iterator[Figure]:
         )
         yield Figure("Angle and ratio of norms", caption, _angle_chart(angles))
     if along := _along_random(between):
-        caption = "The training language’s score; filter-normalised directions; mean over tasks, languages and seeds."
+        caption = f"The training language’s score; filter-normalised directions; means over tasks and seeds. {OVER}"
         yield Figure("In random directions", caption, _random_chart(along))
     for plane in planes(report):
         if heights := plane.heights():  # else nothing to divide by yet
@@ -86,13 +87,13 @@ def _band(interval: Interval, *, given: bool) -> dict[str, float | None]:
 
 def _along_random(between: Between) -> dict[tuple[str, float], Interval]:
     """Encoder, place -> the training language's score divided by that at 0."""
-    values: dict[tuple[str, float], list[float]] = defaultdict(list)
+    values: dict[tuple[str, float], dict[Run, float]] = defaultdict(dict)
     for line in between.random:
         scores = line.scores.get(line.origin, {})
         for alpha, value in scores.items() if scores.get(0.0, 0.0) > 0 else ():
             place = "" if line.split == "dev" else f", {line.split}"
-            values[f"{line.encoder}{place}", alpha].append(value / scores[0.0])
-    return {key: student_t_interval(quotients) for key, quotients in values.items()}
+            values[f"{line.encoder}{place}", alpha][line.run(line.origin)] = value / scores[0.0]
+    return {key: mean.interval for key, quotients in values.items() if (mean := over_pairs(quotients))}
 
 
 def _random_chart(means: Mapping[tuple[str, float], Interval]) -> Chart:

@@ -4,74 +4,124 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations, pairwise
+from typing import NamedTuple
 
-from babelscope.core.intervals import Interval, student_t_interval
+from babelscope.core.inference import Effect, best_of, effect
 from babelscope.core.training import TrainedOn
+from babelscope.report.judged import judged
 from babelscope.report.model import Report, title_of
 from babelscope.report.published import is_published
 from babelscope.report.sections.between.gains import FewShot, SeedMean, few_shots, seed_means
-from babelscope.report.sections.between.lines import DROP, Between, Flatness, Place, compare_flatness, name_of
-from babelscope.report.words import bounded, minus
+from babelscope.report.sections.between.line_tables import rise
+from babelscope.report.sections.between.lines import (
+    DROP,
+    ROLES,
+    Between,
+    Flatness,
+    by_curve,
+    compare_flatness,
+    name_of,
+)
+from babelscope.report.sections.between.means import (
+    OVER,
+    Run,
+    Values,
+    minus,
+    over_pairs,
+    run_of,
+    table_over_pairs,
+)
+from babelscope.report.words import bounded, chance_of
+from babelscope.report.words import minus as with_minus
+
+
+class Claim(NamedTuple):
+    """That something is above zero; in its place in a sentence stands by how much, and whether that shows."""
+
+    more: Effect | None
+    factor: float = 100
+    symbol: str = " points"
+    digits: int = 1
+
+    def in_words(self, verdict: str) -> str:
+        """`5.8 points [5.1, 6.4] (shows, p = 0.012)`; with the verdict alone where nothing is known yet."""
+        if self.more is None:
+            return f"({verdict})"
+        p = "" if self.more.p is None else f", {chance_of(self.more.p)}"
+        return f"{bounded(self.more.interval, self.factor, self.symbol, self.digits)} ({verdict}{p})"
+
+
+Finding = Sequence[str | Claim]
+"""The parts of a sentence."""
 
 
 def between_findings(report: Report, between: Between) -> list[str]:
-    """What the lines say, in words."""
-    means = between.means()
-    encoders = dict.fromkeys(place.encoder for place in means)
-    return [
-        *(sentence for encoder in encoders for sentence in _rise(means, encoder)),
+    """What the lines say, in words; all that they claim is one family (Holm 1979)."""
+    findings: list[Finding] = [
+        *_rises(between),
         *_angles_in_words(report),
         *_flatter(between.flatness()),
         *map(_few_shot_in_words, few_shots(report, between)),
         *map(_seeds_in_words, seed_means(report, between)),
     ]
+    claims = [part for finding in findings for part in finding if isinstance(part, Claim)]
+    verdicts = iter(judged([claim.more for claim in claims]))
+    said = [
+        "".join(part.in_words(next(verdicts)) if isinstance(part, Claim) else part for part in finding)
+        for finding in findings
+    ]
+    note = f"Verdicts at 5%, corrected for the number of claims here (Holm); p before that. {OVER}"
+    return [*said, note] if claims else said
 
 
-def _rise(means: Mapping[Place, Interval], encoder: str) -> Iterator[str]:
+def _rises(between: Between) -> Iterator[Finding]:
     """How the source's and the target's mean scores change from the source's model to that of both."""
-    for language in ("source", "target"):
-        curve = {
-            place.alpha: interval
-            for place, interval in means.items()
-            if (place.encoder, place.origin, place.language) == (encoder, "source", language) and 0 <= place.alpha <= 1
-        }
-        if 0.0 not in curve or 1.0 not in curve:
+    for (encoder, origin, language), curve in by_curve(between.normalised()).items():
+        within = {alpha: values for alpha, values in curve.items() if 0 <= alpha <= 1}
+        means = {alpha: mean.interval for alpha, values in within.items() if (mean := over_pairs(values))}
+        if origin != "source" or 0.0 not in means or 1.0 not in means:
             continue
-        values = [curve[alpha].mean for alpha in sorted(curve)]
-        end = "100" if curve[1.0].mean == 1 else bounded(curve[1.0], 100)  # a part alone does not get there
-        least, most = min(values), max(values)
-        fall = max(0.0, *(before - after for before, after in pairwise(values)))
-        yield (
+        end = "100" if means[1.0].mean == 1 else bounded(means[1.0], 100)  # a part alone does not get there
+        levels = [100 * interval.mean for interval in means.values()]
+        yield [
             f"{encoder}: from the source’s model to the bilingual one the score on the {language} goes from "
-            f"{bounded(curve[0.0], 100)}% of the bilingual model’s to {end}%; it lies between {100 * least:.1f} and "
-            f"{100 * most:.1f}, and {_fall(100 * fall)}."
-        )
+            f"{bounded(means[0.0], 100)}% of the bilingual model’s to {end}%, and rises by ",
+            Claim(rise(curve)),
+            f". It lies between {min(levels):.1f} and {max(levels):.1f}, and ",
+            *_fall(list(within.values())),
+        ]
 
 
-def _fall(points: float) -> str:
-    if points < 0.05:
-        return "it never falls by 0.05 points or more from one point to the next"
-    return f"falls by {points:.1f} points at most from one point to the next"
+def _fall(values: Sequence[Values]) -> Finding:
+    """The largest from one point to the next, held against having been picked."""
+    tables = [table for pair in pairwise(values) if (table := table_over_pairs(minus(*pair))) is not None]
+    falls = [effect(table) for table in tables]
+    largest = max(falls, key=lambda fall: fall.mean)
+    if 100 * largest.mean < 0.05:
+        return ["it never falls by 0.05 points or more from one point to the next."]
+    known = [table for table, fall in zip(tables, falls, strict=True) if fall.known]
+    p = best_of(known)[[fall for fall in falls if fall.known].index(largest)] if largest.known else None
+    return [f"its largest fall, of {len(falls)} from one point to the next, is ", Claim(largest._replace(p=p)), "."]
 
 
-def _angles_in_words(report: Report) -> Iterator[str]:
+def _angles_in_words(report: Report) -> Iterator[Finding]:
     """Of models of two languages, and of each of these alone."""
-    values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    values: dict[str, dict[str, dict[Run, float]]] = defaultdict(lambda: defaultdict(dict))
     for row in report.rows:
         if row.kind == "angle" and row.part == "all" and len(row.models) == 3:
             origin, *single = row.models
             if TrainedOn.read(origin) == TrainedOn(tuple(single)):
-                values[name_of(row)][row.measure].append(row.value)
+                values[name_of(row)][row.measure][run_of(row)] = row.value
     published = {row.measure: row.value for row in report.rows if row.kind == "angle" and is_published(row)}
     for encoder, measured in values.items():
-        angle, ratio = student_t_interval(measured["angle"]), student_t_interval(measured["norm ratio"])
-        yield (
-            f"{encoder}: at the bilingual model, the angle between the directions to the source’s and the target’s "
-            f"models is {bounded(angle)} degrees; the source’s model is {bounded(ratio, digits=2)} times as far away"
-            f"{_beside(published)}."
-        )
+        angle, ratio = over_pairs(measured["angle"]), over_pairs(measured["norm ratio"])
+        if angle and ratio:
+            yield [
+                f"{encoder}: at the bilingual model, the angle between the directions to the source’s and the target’s "
+                f"models is {bounded(angle.interval)} degrees; the source’s model is "
+                f"{bounded(ratio.interval, digits=2)} times as far away{_beside(published)}."
+            ]
 
 
 def _beside(published: Mapping[str, float]) -> str:
@@ -80,56 +130,48 @@ def _beside(published: Mapping[str, float]) -> str:
     return f" (published: around {published['angle']:g} degrees, and near {published['norm ratio']:g})"
 
 
-def _flatter(measured: Sequence[Flatness]) -> Iterator[str]:
+def _flatter(measured: Sequence[Flatness]) -> Iterator[Finding]:
     """Every two encoders compared."""
     for first, second in combinations(dict.fromkeys(flatness.encoder for flatness in measured), 2):
-        for language in ("source", "target"):
+        for language in ROLES:
             difference = compare_flatness(measured, first, second, language)
-            if difference is None:
-                continue
-            flatter, sharper = (second, first) if difference.mean < 0 else (first, second)
-            verdict = f"{flatter} is flatter" if difference.sign else "the data do not say which is flatter"
-            yield (
-                f"On the {language}, {verdict}: {flatter} keeps {1 - DROP:.0%} of the score over "
-                f"{bounded(_upright(difference), digits=2)} more of α than {sharper} (paired by task and pair, "
-                f"n = {difference.n})."
-            )
+            if difference and difference.mean < 0:
+                first, second = second, first
+                difference = compare_flatness(measured, first, second, language)
+            if difference:
+                yield [
+                    f"That {first} is flatter than {second} on the {language}, keeping {1 - DROP:.0%} of the score "
+                    "over more of α (paired by task, pair and seed): ",
+                    Claim(difference, 1, "", 2),
+                    ".",
+                ]
 
 
-def _few_shot_in_words(few_shot: FewShot) -> str:
-    better = few_shot.chosen_against_tuned
-    if not better.sign:
-        verdict = "which of the two is better does not show"
-    else:
-        verdict = f"{'the first' if better.sign > 0 else 'the second'} is better"
-    return (
-        f"{few_shot.encoder}, {title_of(few_shot.task)}, {few_shot.shots} examples of the target: "
-        f"choosing a point on the line {_gain(few_shot.chosen)} over zero-shot, "
-        f"training on them {_gain(few_shot.tuned)}; {verdict} (difference {bounded(better, 100)})."
-    )
+def _few_shot_in_words(few_shot: FewShot) -> Finding:
+    return [
+        f"{few_shot.encoder}, {title_of(few_shot.task)}, {few_shot.shots} examples of the target: over zero-shot, "
+        "choosing a point on the line gains ",
+        Claim(few_shot.chosen),
+        ", training on them ",
+        Claim(few_shot.tuned),
+        "; the first minus the second is ",
+        Claim(few_shot.chosen_against_tuned),
+        ".",
+    ]
 
 
-def _seeds_in_words(seed_mean: SeedMean) -> str:
-    return (
-        f"{seed_mean.encoder}, {title_of(seed_mean.task)}, {seed_mean.split}: "
-        f"the mean of {seed_mean.models} seeds’ models {_gain(seed_mean.targets)} over single ones on other languages, "
-        f"{_signed(100 * seed_mean.source)} on the source; the "
-        f"barrier between seeds is {bounded(seed_mean.barrier, digits=3)} nats."
-    )
+def _seeds_in_words(seed_mean: SeedMean) -> Finding:
+    return [
+        f"{seed_mean.encoder}, {title_of(seed_mean.task)}, {seed_mean.split}: the mean of {seed_mean.models} seeds’ "
+        f"models gains {_signed(seed_mean.targets)} points over single ones on other languages, "
+        f"{_signed(seed_mean.source)} on the source; the barrier between seeds is {seed_mean.barrier:.3f} nats. "
+        "The mean of two gains ",
+        Claim(seed_mean.halfway),
+        " on other languages; its loss is above the mean of theirs by ",
+        Claim(seed_mean.loss, 1, " nats", 3),
+        ".",
+    ]
 
 
-def _gain(points: Interval) -> str:
-    """`gains 5.0 [4.0, 6.0] points`, or loses them."""
-    return f"{'loses' if points.mean < 0 else 'gains'} {bounded(_upright(points), 100)} points"
-
-
-def _upright(interval: Interval) -> Interval:
-    """The same with the sign turned if its mean is negative."""
-    if interval.mean >= 0:
-        return interval
-    low, high = (None if bound is None else -bound for bound in (interval.high, interval.low))
-    return replace(interval, mean=-interval.mean, low=low, high=high)
-
-
-def _signed(value: float) -> str:
-    return minus(f"{value:+.1f}")
+def _signed(gain: float) -> str:
+    return with_minus(f"{100 * gain:+.1f}")

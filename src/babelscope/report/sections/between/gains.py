@@ -3,55 +3,64 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
-from babelscope.core.intervals import Interval, student_t_interval
+from babelscope.core.inference import Effect
 from babelscope.core.row import Row
 from babelscope.measures.formulas.landscape import barrier
 from babelscope.report.kinds import is_score, main_measure
 from babelscope.report.model import Report
-from babelscope.report.sections.between.lines import Between, Line, Where, moving, name_of
+from babelscope.report.sections.between.lines import Between, Curve, Line, Where, moving, name_of
+from babelscope.report.sections.between.means import Run, minus, over_pairs
 
 
 class FewShot(NamedTuple):
-    """What an encoder gains from few examples of a target in a task; intervals are over pairs, means over seeds."""
+    """What an encoder gains from few examples of a target in a task: means over pairs and seeds."""
 
     encoder: str
     task: str
     shots: int
-    zero_shot: Interval
+    zero_shot: float
     """The score of the source's model on the target's test set."""
-    chosen: Interval
-    """Minus that: the model on the line whose loss on half of the examples is lowest, trained on the other half."""
-    tuned: Interval
-    """Minus that: the model that was trained on all of the examples, beside the source's."""
-    chosen_against_tuned: Interval
     alpha: float
     """Mean of the places chosen."""
+    chosen: Effect
+    """Minus that: the model on the line whose loss on half of the examples is lowest, trained on the other half."""
+    tuned: Effect
+    """Minus that: the model that was trained on all of the examples, beside the source's."""
+    chosen_against_tuned: Effect
 
 
 class SeedMean(NamedTuple):
-    """The mean of all seeds' models against these, for an encoder and task."""
+    """The mean of all seeds' models against these, for an encoder and task; and the means of two that are neighbours.
+
+    All seeds' models have one mean, which says nothing of how it varies. Means of two vary, and those that share no
+    model are independent.
+    """
 
     encoder: str
     task: str
     split: str
     models: int
     source: float
-    """Gain on the training languages, in the unit of the score."""
-    targets: Interval
-    """Gain on the other languages; the interval is over them."""
-    barrier: Interval
-    """Of the loss on the training language, between one seed's model and the next's."""
+    """Gain of the mean of all on the training languages, in the unit of the score."""
+    targets: float
+    """On the other languages."""
+    halfway: Effect | None
+    """Gain of the mean of two on the other languages."""
+    loss: Effect | None
+    """How far its loss on the training language is above the mean of theirs."""
+    barrier: float
+    """Of that loss, from each seed's model to the next's."""
 
 
 def few_shots(report: Report, between: Between) -> list[FewShot]:
     """For every encoder, task and number of examples."""
     lines = {_few_shot_key(line): line for line in between.few_shot}
     tuned = _scores_with_few(report)
-    by_case: dict[tuple[str, str, int], dict[tuple[str, str], list[tuple[float, ...]]]] = {}
+    by_case: dict[tuple[str, str, int], dict[Run, Sequence[float]]] = defaultdict(dict)
     for (encoder, task, origin, end, split, seed), line in lines.items():
         judged = lines.get((encoder, task, origin, end, "test", seed))
         shots = 2 * (line.shots or 0)
@@ -63,21 +72,19 @@ def few_shots(report: Report, between: Between) -> list[FewShot]:
                 continue
             alpha = min(places, key=lambda place: (losses[place], place))
             values = (scores[0.0], scores[alpha], fmean(with_all.values()), alpha)
-            pairs = by_case.setdefault((encoder, task, shots), defaultdict(list))
-            pairs[origin, line.target].append(values)
-    return [_few_shot(key, pairs) for key, pairs in sorted(by_case.items())]
+            by_case[encoder, task, shots][line.run(line.target)] = values
+    return [known for key, runs in sorted(by_case.items()) if (known := _few_shot(key, runs))]
 
 
-def _few_shot(key: tuple[str, str, int], pairs: Mapping[tuple[str, str], Sequence[tuple[float, ...]]]) -> FewShot:
-    means = [[fmean(column) for column in zip(*runs, strict=True)] for runs in pairs.values()]
-    zero, chosen, tuned, alphas = zip(*means, strict=True)
-
-    def minus(first: Sequence[float], second: Sequence[float]) -> Interval:
-        return student_t_interval([value - other for value, other in zip(first, second, strict=True)])
-
-    return FewShot(
-        *key, student_t_interval(zero), minus(chosen, zero), minus(tuned, zero), minus(chosen, tuned), fmean(alphas)
-    )
+def _few_shot(key: tuple[str, str, int], runs: Mapping[Run, Sequence[float]]) -> FewShot | None:
+    """None without a seed that all pairs have."""
+    zero, chosen, tuned, alpha = (dict(zip(runs, column, strict=True)) for column in zip(*runs.values(), strict=True))
+    wanted = (zero, alpha, minus(chosen, zero), minus(tuned, zero), minus(chosen, tuned))
+    known = [mean for values in wanted if (mean := over_pairs(values))]
+    if len(known) < len(wanted):
+        return None
+    zero_shot, place, *gained = known
+    return FewShot(*key, zero_shot.mean, place.mean, *gained)
 
 
 def _few_shot_key(line: Line) -> tuple[str, str, str, str, str, int]:
@@ -122,12 +129,33 @@ def _seed_mean(key: tuple[str, str, str], rows: Sequence[Row], lines: Sequence[L
             by_language[row.trained_on, where.language].append(row.value - fmean(scores))
     gained = [(language in source.split("+"), fmean(gains)) for (source, language), gains in by_language.items()]
     on_sources, on_others = ([gain for of_source, gain in gained if of_source == kind] for kind in (True, False))
-    curves = [line.losses.get(language, {}) for line in lines for language in line.origin.split("+")]
+    curves = [line.losses.get(code, {}) for line in lines for code in _sources(line)]
     barriers = [barrier(list(curve), list(curve.values())) for curve in curves if {0.0, 1.0} <= curve.keys()]
     if not (on_sources and on_others and barriers):
         return None
+    apart = _apart(lines)
+    others = {line.run(code): line.scores[code] for line in apart for code in line.scores if code not in _sources(line)}
+    own = {line.run(code): line.losses[code] for line in apart for code in line.losses if code in _sources(line)}
     models = len({line.seed for line in lines}) + 1
-    return SeedMean(*key, models, fmean(on_sources), student_t_interval(on_others), student_t_interval(barriers))
+    return SeedMean(*key, models, fmean(on_sources), fmean(on_others), _halfway(others), _halfway(own), fmean(barriers))
+
+
+def _sources(line: Line) -> list[str]:
+    return line.origin.split("+")
+
+
+def _apart(lines: Iterable[Line]) -> list[Line]:
+    """Those that share no model: of the lines from each seed's model to the next's, every second."""
+    chains: dict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        chains[line.origin].append(line)
+    return [line for chain in chains.values() for line in chain[::2]]
+
+
+def _halfway(curves: Mapping[Run, Curve]) -> Effect | None:
+    """How far the middle of each is above the mean of its ends; None without a seed of all."""
+    whole = {run: curve for run, curve in curves.items() if {0.0, 0.5, 1.0} <= curve.keys()}
+    return over_pairs({run: curve[0.5] - (curve[0.0] + curve[1.0]) / 2 for run, curve in whole.items()})
 
 
 def _single_scores(where: Where, lines: Sequence[Line]) -> list[float]:

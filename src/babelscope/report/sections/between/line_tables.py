@@ -8,10 +8,13 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean
 
+from babelscope.core.inference import Effect, benjamini_hochberg
 from babelscope.core.intervals import Interval
+from babelscope.report.judged import judged
 from babelscope.report.kinds import main_measure
 from babelscope.report.model import Report, scale, title_of
-from babelscope.report.sections.between.lines import Between, Curve, Line, shown
+from babelscope.report.sections.between.lines import Between, Curve, Line, by_curve, shown
+from babelscope.report.sections.between.means import OVER, Values, mean_cells, minus, over_pairs
 from babelscope.report.sections.between.variances import variances
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 
@@ -19,55 +22,56 @@ from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 def rise_table(between: Between) -> Table:
     """From models of one language to those of two: the normalised scores, over all tasks and task by task."""
     tasks = list(dict.fromkeys(line.task for line in between.bilingual))
-    lines = []
-    for task in [None, *tasks] if len(tasks) > 1 else tasks:
-        curves: dict[tuple[str, str, str], dict[float, Interval]] = defaultdict(dict)
-        for place, interval in between.means(task).items():
-            curves[place.encoder, place.origin, place.language][place.alpha] = interval
-        lines += [_rise(key, title_of(task) if task else "all", curve) for key, curve in curves.items()]
+    several = tasks if len(tasks) > 1 else []
+    overall = "all" if several else "".join(map(title_of, tasks))
+    lines = [[*_rise(key, overall, curve), Cell("")] for key, curve in by_curve(between.normalised()).items()]
+    by_task = [(key, task, curve) for task in several for key, curve in by_curve(between.normalised(task)).items()]
+    verdicts = judged([rise(curve) for *_, curve in by_task], benjamini_hochberg)
+    for (key, task, curve), verdict in zip(by_task, verdicts, strict=True):
+        lines.append([*_rise(key, title_of(task), curve), Cell(verdict)])
     note = (
-        "Percent of the bilingual model’s score, which is at α = 1; mean over pairs of languages and seeds. Of a "
-        "language’s several data sets the mean score counts. Least, "
-        "most and the largest fall (from one point to the next, towards the bilingual model) are of that mean, between "
-        "0 and 1; being picked, they have no interval."
+        "Percent of the bilingual model’s score, which is at α = 1; means over tasks, pairs of languages and seeds. Of "
+        "a language’s several data sets the mean score counts. Least, most and the largest fall (from one point to the "
+        "next, towards the bilingual model) are of that mean, between 0 and 1; being picked, they have no interval. "
+        "Rises: whether a single task’s score is higher at 1 than at 0; verdicts at 5%, corrected for their number "
+        f"(Benjamini and Hochberg). {OVER}"
     )
     if any(line.whole for line in between.bilingual):
         note += (
             " Of the encoder or the head alone, the other stays the first model’s, and α = 1 is not the bilingual one."
         )
     headers = ["Encoder", "Task", "From", "Scored on", "α = 0", "95%", "α = 0.5", "α = 1", "Least", "Most",
-               "Largest fall"]  # fmt: skip
+               "Largest fall", "Rises"]  # fmt: skip
     return Table("From one language to two, in numbers", headers, lines, note)
 
 
-def _rise(key: tuple[str, str, str], task: str, curve: Mapping[float, Interval]) -> list[Cell]:
+def rise(curve: Mapping[float, Values]) -> Effect | None:
+    """How much higher the score is at 1 than at 0; None where one of them is not known."""
+    return over_pairs(minus(curve.get(1.0, {}), curve.get(0.0, {})))
+
+
+def _rise(key: tuple[str, str, str], task: str, curve: Mapping[float, Values]) -> list[Cell]:
     encoder, origin, language = key
-    within = [100 * curve[alpha].mean for alpha in sorted(curve) if 0 <= alpha <= 1]
+    means = {alpha: mean for alpha, values in curve.items() if (mean := over_pairs(values))}
+    within = [100 * mean.mean for alpha, mean in means.items() if 0 <= alpha <= 1]
     fall = max((max(0.0, before - after) for before, after in pairwise(within)), default=None)
     return [
-        Cell(encoder), Cell(task), Cell(f"the {origin}’s model"), Cell(language), _percent(curve, 0.0),
-        bounds_cell(curve.get(0.0), 100), _percent(curve, 0.5), _percent(curve, 1.0),
+        Cell(encoder), Cell(task), Cell(f"the {origin}’s model"), Cell(language),
+        *mean_cells(means.get(0.0), 100, ".1f"), *(mean_cells(means.get(alpha), 100, ".1f")[0] for alpha in (0.5, 1.0)),
         number_cell(min(within, default=None), ".1f"),
         number_cell(max(within, default=None), ".1f"), number_cell(fall, ".1f"),
     ]  # fmt: skip
 
 
-def _percent(curve: Mapping[float, Interval], alpha: float) -> Cell:
-    return number_cell(100 * curve[alpha].mean if alpha in curve else None, ".1f")
-
-
 def chance_table(between: Between) -> Table:
     """The spread over seeds at the two models of a line, and halfway between them."""
-    curves: dict[tuple[str, str, str], dict[float, Interval]] = defaultdict(dict)
-    for place, interval in variances(between).items():
-        curves[place.encoder, place.origin, place.language][place.alpha] = interval
     lines = [
         [
             Cell(encoder), Cell(f"the {origin}’s model"), Cell(language),
             *(cell for alpha in (0.0, 0.5, 1.0) for cell in _spread(curve.get(alpha))),
             number_cell(next(iter(curve.values())).n, "d"),
         ]
-        for (encoder, origin, language), curve in curves.items()
+        for (encoder, origin, language), curve in by_curve(variances(between)).items()
     ]  # fmt: skip
     note = (
         "Standard deviation over seeds (the root of the mean variance over tasks and pairs) in percent of the "

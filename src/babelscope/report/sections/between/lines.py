@@ -11,14 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import fmean
-from typing import Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
-from babelscope.core.intervals import Interval, student_t_interval
+from babelscope.core.inference import Effect
+from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.core.training import TrainedOn
 from babelscope.measures.formulas.landscape import reach
 from babelscope.report.kinds import main_measure, rises
 from babelscope.report.model import Report
+from babelscope.report.sections.between.means import Run, Values, minus, over_pairs
 
 Value = TypeVar("Value")
 Curve = Mapping[float, float]
@@ -89,6 +91,10 @@ class Line:
         """How many examples of the target the end's model saw, if these are few, beside what the origin's saw."""
         return self.ends.shots if str(TrainedOn(self.ends.languages[:-1])) == self.origin else None
 
+    def run(self, language: str) -> Run:
+        """What a number on it is of that is about a language."""
+        return Run(self.task, (self.origin, self.end), language, self.seed)
+
     @property
     def target(self) -> str:
         """The last language of the end."""
@@ -130,13 +136,12 @@ class Flatness(NamedTuple):
     """How wide the part of the line is around the bilingual model where a score holds."""
 
     encoder: str
-    task: str
-    pair: tuple[str, str]
     language: Role
+    run: Run
     width: float
-    """In units of alpha, 2 being the whole line; mean over seeds."""
+    """In units of alpha, 2 being the whole line."""
     bounded: bool
-    """Whether the score falls within the line on both sides, in every seed."""
+    """Whether the score falls within the line on both sides."""
 
 
 @dataclass(frozen=True)
@@ -192,45 +197,48 @@ class Between:
         return [line for line in self._rising if line.origin == line.end]
 
     def means(self, task: str | None = None) -> dict[Place, Interval]:
-        """Mean normalised score at every place that all lines have.
+        """Mean normalised score at every place that all lines have, of all tasks or of one."""
+        means = {place: over_pairs(values) for place, values in self.normalised(task).items()}
+        return {place: mean.interval for place, mean in means.items() if mean}
 
-        Its interval takes tasks, pairs and seeds for independent.
-        """
-        values: dict[Place, list[float]] = defaultdict(list)
-        for place, value in self._places(task):
-            values[place].append(value)
-        return {place: student_t_interval(scores) for place, scores in common(values).items()}
+    def normalised(self, task: str | None = None) -> dict[Place, Values]:
+        """The scores divided by the bilingual models' at every place that all lines have, of all tasks or of one."""
+        values: dict[Place, dict[Run, float]] = defaultdict(dict)
+        for line, role, run, curve in self._curves():
+            if task in (None, line.task):
+                for alpha, value in curve.items():
+                    values[Place(line.encoder, line.role, role, alpha)][run] = value
+        return common(values)
 
     def flatness(self) -> list[Flatness]:
-        """Of every encoder, task, pair and language, on the line from the source's model to the bilingual one."""
-        by_curve: dict[tuple[str, str, tuple[str, str], Role], list[tuple[float, bool]]] = defaultdict(list)
-        for line, role, curve in self._curves():
-            if line.pair and line.role == "source" and not line.whole and len(curve) > 1:
-                by_curve[line.encoder, line.task, line.pair, role].append(_width(curve))
+        """On every line from the source's model to the bilingual one, of both languages."""
         return [
-            Flatness(*key, fmean(width for width, _ in widths), all(bounded for _, bounded in widths))
-            for key, widths in by_curve.items()
+            Flatness(line.encoder, role, run, *_width(curve))
+            for line, role, run, curve in self._curves()
+            if line.role == "source" and not line.whole and len(curve) > 1
         ]
 
-    def _curves(self) -> Iterator[tuple[Line, Role, Curve]]:
+    def _curves(self) -> Iterator[tuple[Line, Role, Run, Curve]]:
         for line in self.bilingual:
             for role, language in line.languages.items():
                 if curve := line.normalised(language):
-                    yield line, role, curve
-
-    def _places(self, task: str | None) -> Iterator[tuple[Place, float]]:
-        for line, role, curve in self._curves():
-            if task is None or line.task == task:
-                for alpha, value in curve.items():
-                    yield Place(line.encoder, line.role, role, alpha), value
+                    yield line, role, line.run(language), curve
 
 
-def common(values: Mapping[Place, Sequence[Value]]) -> dict[Place, Sequence[Value]]:
-    """The places of each line that have most values: curves are of the same models everywhere."""
-    most: dict[tuple[str, Role, Role], int] = defaultdict(int)
+def common(values: Mapping[Place, Mapping[Any, Value]]) -> dict[Place, Mapping[Any, Value]]:
+    """The places of each line that have what most have: curves are of the same models everywhere."""
+    most: dict[tuple[str, Role, Role], Mapping[Any, Value]] = {}
     for place, there in values.items():
-        most[place[:3]] = max(most[place[:3]], len(there))
-    return {place: there for place, there in values.items() if len(there) == most[place[:3]]}
+        most[place[:3]] = max(most.get(place[:3], {}), there, key=len)
+    return {place: there for place, there in values.items() if there.keys() == most[place[:3]].keys()}
+
+
+def by_curve(values: Mapping[Place, Value]) -> dict[tuple[str, Role, Role], dict[float, Value]]:
+    """Encoder, whose model the line leads from and whose score it is -> place on the line -> what is there."""
+    curves: dict[tuple[str, Role, Role], dict[float, Value]] = defaultdict(dict)
+    for place, value in values.items():
+        curves[place[:3]][place.alpha] = value
+    return {key: dict(sorted(curve.items())) for key, curve in curves.items()}
 
 
 def _by_language(curves: Mapping[Where, Curve]) -> Mapping[str, Curve]:
@@ -264,19 +272,13 @@ def _width(curve: Curve) -> tuple[float, bool]:
     return sum(way.distance for way in ways), not any(way.at_least for way in ways)
 
 
-def compare_flatness(measured: Iterable[Flatness], first: str, second: str, language: Role) -> Interval | None:
-    """First encoder's width minus the second's, paired by task and pair; None without a pair that both have."""
-    widths = {
-        (flatness.encoder, flatness.task, flatness.pair): flatness.width
-        for flatness in measured
-        if flatness.language == language
-    }
-    paired = [
-        width - widths[second, task, pair]
-        for (encoder, task, pair), width in widths.items()
-        if encoder == first and (second, task, pair) in widths
-    ]
-    return student_t_interval(paired) if paired else None
+def compare_flatness(measured: Sequence[Flatness], first: str, second: str, language: Role) -> Effect | None:
+    """First encoder's width minus the second's, paired; None without a seed that both have."""
+    widths = (
+        {flatness.run: flatness.width for flatness in measured if (flatness.encoder, flatness.language) == side}
+        for side in ((first, language), (second, language))
+    )
+    return over_pairs(minus(*widths))
 
 
 def name_of(row: Row) -> str:

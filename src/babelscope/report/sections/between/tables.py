@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from statistics import fmean
 
-from babelscope.core.intervals import student_t_interval
 from babelscope.measures.formulas.landscape import area_above
 from babelscope.report.model import Report, title_of
 from babelscope.report.published import is_published
 from babelscope.report.sections.between.gains import FewShot, SeedMean, few_shots, seed_means
 from babelscope.report.sections.between.line_tables import chance_table, line_table, rise_table
 from babelscope.report.sections.between.lines import DROP, Between, Flatness, name_of, shown
+from babelscope.report.sections.between.means import OVER, Run, Values, mean_cells, over_pairs, run_of
 from babelscope.report.sections.between.planes import planes
-from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
+from babelscope.report.tables import Cell, Table, number_cell
 
 
 def between_tables(report: Report, between: Between) -> list[Table]:
@@ -31,22 +30,21 @@ def between_tables(report: Report, between: Between) -> list[Table]:
 def _flatness_table(measured: Sequence[Flatness]) -> Table:
     groups: dict[tuple[str, str, str], list[Flatness]] = defaultdict(list)
     for flatness in measured:
-        groups[flatness.encoder, title_of(flatness.task), flatness.language].append(flatness)
-    lines = []
-    for (encoder, task, language), group in groups.items():
-        widths = student_t_interval([flatness.width for flatness in group])
-        bounded = sum(flatness.bounded for flatness in group)
-        lines.append([
-            Cell(encoder), Cell(task), Cell(language), number_cell(widths.mean, ".2f"), bounds_cell(widths, 1),
-            Cell(f"{bounded} of {len(group)}"),
-        ])  # fmt: skip
+        groups[flatness.encoder, title_of(flatness.run.task), flatness.language].append(flatness)
+    lines = [
+        [
+            *map(Cell, key), *mean_cells(over_pairs({flatness.run: flatness.width for flatness in group}), 1, ".2f"),
+            Cell(f"{sum(flatness.bounded for flatness in group)} of {len(group)}"),
+        ]
+        for key, group in groups.items()
+    ]  # fmt: skip
     note = (
         f"How long the part of the line around the bilingual model is, in units of α (at most 2), where a score keeps "
-        f"{1 - DROP:.0%} of the bilingual model’s; mean over pairs. Where it holds up to an end of the line, the width "
-        "is a lower bound: the last column says for how many pairs both sides end within the line."
+        f"{1 - DROP:.0%} of the bilingual model’s; mean over pairs and seeds. Where it holds up to an end of the line, "
+        "the width is a lower bound: the last column says on how many lines both sides end within it. "
+        f"{OVER}"
     )
-    headers = ["Encoder", "Task", "Scored on", "Width", "95% over pairs", "Bounded"]
-    return Table("How flat it is", headers, lines, note)
+    return Table("How flat it is", ["Encoder", "Task", "Scored on", "Width", "95%", "Bounded"], lines, note)
 
 
 NORMS = ("norm to first", "norm to second")
@@ -54,19 +52,19 @@ NORMS = ("norm to first", "norm to second")
 
 def _angle_table(report: Report) -> Table:
     """By encoder: all weights, then components, then layers; published numbers last."""
-    values: dict[tuple[bool, str, int, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    values: dict[tuple[bool, str, int, str], dict[str, dict[Run, float]]] = defaultdict(lambda: defaultdict(dict))
     for row in report.rows:
         if row.kind == "angle":
             part = row.part or "all"
             order = 1 + row.layer if row.layer is not None else int(part != "all")
-            values[is_published(row), name_of(row), order, part][row.measure].append(row.value)
+            values[is_published(row), name_of(row), order, part][row.measure][run_of(row)] = row.value
     in_order = sorted(values, key=lambda key: key[:3])  # components in the order in which they come
     lines = [_angle_line(*key, values[key]) for key in in_order]
     note = (
         "At the first of three models (the bilingual one): the angle between the directions to the second (the "
         "source’s) and the third (the target’s), how many times as far away the second is as the third, and both "
         "distances, which are for orientation and without intervals. Over all weights, those of each layer, and those "
-        "of each component; mean over tasks, pairs and seeds, with intervals over these."
+        f"of each component; means over tasks, pairs and seeds. The languages are the third models’. {OVER}"
     )
     if any(published for published, *_ in values):
         note += " Published in words, without intervals: “around 55°” and “near identical norms”."
@@ -75,34 +73,30 @@ def _angle_table(report: Report) -> Table:
     return Table("Angle and ratio of norms, by part", headers, lines, note)
 
 
-def _angle_line(
-    published: bool, encoder: str, order: int, part: str, measured: Mapping[str, Sequence[float]]
-) -> list[Cell]:
-    angle, ratio = (student_t_interval(measured[name]) for name in ("angle", "norm ratio"))
+def _angle_line(published: bool, encoder: str, order: int, part: str, measured: Mapping[str, Values]) -> list[Cell]:
+    norms = (over_pairs(measured.get(name, {})) for name in NORMS)
     return [
-        Cell(encoder), Cell(part), number_cell(angle.mean, ".1f"), bounds_cell(angle, 1),
-        number_cell(ratio.mean, ".2f"), bounds_cell(ratio, 1),
-        *(number_cell(fmean(measured[name]) if name in measured else None, ".3g") for name in NORMS),
-        Cell("") if published else number_cell(angle.n, "d"),
+        Cell(encoder), Cell(part), *mean_cells(over_pairs(measured["angle"]), 1, ".1f"),
+        *mean_cells(over_pairs(measured["norm ratio"]), 1, ".2f"),
+        *(mean_cells(norm, 1, ".3g")[0] for norm in norms),
+        Cell("") if published else number_cell(len(measured["angle"]), "d"),
     ]  # fmt: skip
 
 
 def _few_shot_table(gained: Sequence[FewShot]) -> Table:
     lines = [
         [
-            Cell(few_shot.encoder), Cell(title_of(few_shot.task)), Cell(str(few_shot.shots), few_shot.shots),
-            number_cell(100 * few_shot.zero_shot.mean, ".1f"), number_cell(100 * few_shot.chosen.mean, "+.1f"),
-            bounds_cell(few_shot.chosen, 100), number_cell(100 * few_shot.tuned.mean, "+.1f"),
-            bounds_cell(few_shot.tuned, 100), number_cell(few_shot.alpha, ".2f"),
+            Cell(few_shot.encoder), Cell(title_of(few_shot.task)), number_cell(few_shot.shots, "d"),
+            number_cell(100 * few_shot.zero_shot, ".1f"), *mean_cells(few_shot.chosen, 100, "+.1f"),
+            *mean_cells(few_shot.tuned, 100, "+.1f"), number_cell(few_shot.alpha, ".2f"),
         ]
         for few_shot in gained
     ]  # fmt: skip
     note = (
         "A model tuned on the source, and k examples of the target. Point chosen: half of the examples are trained on "
         "beside the source, and the other half choose the model on the line to it: the one of the lowest loss, the "
-        "line’s last where α chosen is its end. Trained on: all of them are. Gains "
-        "over zero-shot are in points of the score on the target’s test set, with 95% intervals over pairs, which "
-        "share their source."
+        "line’s last where α chosen is its end. Trained on: all of them are. Gains over zero-shot are in points of the "
+        f"score on the target’s test set. {OVER}"
     )
     headers = ["Encoder", "Task", "k", "Zero-shot", "Point chosen", "95%", "Trained on", "95%", "α chosen"]
     return Table("From few examples of the target", headers, lines, note)
@@ -113,26 +107,20 @@ def _seed_table(averaged: Sequence[SeedMean]) -> Table:
         [
             Cell(seed_mean.encoder), Cell(title_of(seed_mean.task)), Cell(seed_mean.split),
             number_cell(seed_mean.models, "d"), number_cell(100 * seed_mean.source, "+.1f"),
-            number_cell(100 * seed_mean.targets.mean, "+.1f"), bounds_cell(seed_mean.targets, 100),
-            number_cell(seed_mean.barrier.mean, ".3f"), bounds_cell(seed_mean.barrier, 1),
+            number_cell(100 * seed_mean.targets, "+.1f"), *mean_cells(seed_mean.halfway, 100, "+.1f"),
+            number_cell(seed_mean.barrier, ".3f"), *mean_cells(seed_mean.loss, 1, "+.3f"),
         ]
         for seed_mean in averaged
     ]  # fmt: skip
     note = (
-        "The mean of the weights of all seeds’ models, against the mean of their scores, in points. The barrier is the "
-        "largest excess of the source’s loss on the line from one seed’s model to the next’s."
+        "The mean of the weights of all seeds’ models, against the mean of their scores, in points: one model, without "
+        "an interval. The mean of two seeds’ models likewise, on the other languages, and how far its loss on the "
+        "source is above the mean of theirs. The barrier is the largest excess of that loss on the line from one "
+        "seed’s model to the next’s. For means of two, each line that shares no model with another (every second) "
+        f"stands for a seed, so that six seeds are the fewest with an interval. {OVER}"
     )
-    headers = [
-        "Encoder",
-        "Task",
-        "Split",
-        "Models",
-        "On the source",
-        "On the others",
-        "95% over languages",
-        "Barrier",
-        "95%",
-    ]
+    headers = ["Encoder", "Task", "Split", "Models", "On the source", "On the others", "Two: on the others", "95%",
+               "Barrier", "Two: loss", "95%"]  # fmt: skip
     return Table("The mean of several seeds’ models", headers, lines, note)
 
 

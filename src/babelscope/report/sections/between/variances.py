@@ -35,14 +35,14 @@ def variances(between: Between, *, seed_by_seed: bool = False) -> dict[Place, In
         seed_by_seed: divide by each seed's own bilingual score instead of the mean of them, which biases: the
             variance is 0 at the bilingual model then.
     """
-    spreads: dict[Place, list[Spread]] = defaultdict(list)
+    spreads: dict[Place, dict[tuple[str, str, str], Spread]] = defaultdict(dict)
     for lines in _runs(between):
         for role in ROLES:
             for alpha, values in _values(lines, lines[0].languages[role], seed_by_seed=seed_by_seed).items():
                 place = Place(lines[0].encoder, lines[0].role, role, alpha)
                 shares = (lines[0].task, lines[0].origin)
-                spreads[place].append(Spread(shares, variance(values), len(values)))
-    return {place: mean_variance(there) for place, there in common(spreads).items()}
+                spreads[place][*shares, lines[0].end] = Spread(shares, variance(values), len(values))
+    return {place: mean_variance(list(there.values())) for place, there in common(spreads).items()}
 
 
 def _runs(between: Between) -> list[list[Line]]:
