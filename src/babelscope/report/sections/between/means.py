@@ -17,10 +17,10 @@ from babelscope.report.judged import table_over_places
 from babelscope.report.tables import Cell, bounds_cell, number_cell
 
 Key = TypeVar("Key", bound=Hashable)
-OVER = (
-    "95% intervals are over seeds, and over languages where there are three or more, which are taken for independent; "
-    "they are not over test sentences, of which scores on lines keep nothing."
+BY_CHANCE = (
+    "95% intervals are over seeds, and over languages where there are three or more, which are taken for independent"
 )
+OVER = f"{BY_CHANCE}; they are not over test sentences, of which scores on lines keep nothing."
 
 
 class Run(NamedTuple):

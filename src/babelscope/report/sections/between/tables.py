@@ -11,7 +11,7 @@ from babelscope.report.published import is_published
 from babelscope.report.sections.between.gains import FewShot, SeedMean, few_shots, seed_means
 from babelscope.report.sections.between.line_tables import chance_table, line_table, rise_table
 from babelscope.report.sections.between.lines import DROP, Between, Flatness, name_of, shown
-from babelscope.report.sections.between.means import OVER, Run, Values, mean_cells, over_pairs, run_of
+from babelscope.report.sections.between.means import BY_CHANCE, OVER, Run, Values, mean_cells, over_pairs, run_of
 from babelscope.report.sections.between.planes import planes
 from babelscope.report.tables import Cell, Table, number_cell
 
@@ -64,7 +64,7 @@ def _angle_table(report: Report) -> Table:
         "At the first of three models (the bilingual one): the angle between the directions to the second (the "
         "source’s) and the third (the target’s), how many times as far away the second is as the third, and both "
         "distances, which are for orientation and without intervals. Over all weights, those of each layer, and those "
-        f"of each component; means over tasks, pairs and seeds. The languages are the third models’. {OVER}"
+        f"of each component; means over tasks, pairs and seeds. {BY_CHANCE}: the third models’."
     )
     if any(published for published, *_ in values):
         note += " Published in words, without intervals: “around 55°” and “near identical norms”."
