@@ -3,11 +3,13 @@
 import dataclasses
 import gzip
 import json
+import math
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from statistics import geometric_mean
 
 import numpy as np
 import pandas as pd
@@ -193,10 +195,11 @@ def test_a_lower_perplexity_is_better(tmp_path):
     text = "\n".join(findings(scores))
     assert "Zero-shot perplexity of natural, lowest first: near, other script 8.5; near 9.5." in text
     assert "Against itself untrained, natural is lower on 2 of 3 languages" in text
-    assert "near −51.5" in text and "On the others: near, other script (does not show)." in text
+    assert "near ×0.16 [0.14, 0.17]" in text and "On the others: near, other script (does not show)." in text
     table = score_table(scores)
     gaps = {(line[0].text, line[1].text): line[table.headers.index("Gap to source")].number for line in table.lines}
-    assert gaps["near", "natural"] == pytest.approx(9.0 - 5.0) and gaps["source", "natural"] is None
+    expected = math.prod([9.0, 9.5, 10.0]) / math.prod([5.0, 5.5, 6.0])
+    assert gaps["near", "natural"] == pytest.approx(expected ** (1 / 3)) and gaps["source", "natural"] is None
     write_report(report, tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert "<h2>Masked language modelling: Perplexity</h2>" in page and "No results yet" not in page
@@ -206,7 +209,8 @@ def test_the_gap_to_several_training_languages_is_to_their_mean():
     scores = Report("t", "q", perplexities(train="qaa+qab")).scores
     table = score_table(scores)
     gaps = {(line[0].text, line[1].text): line[table.headers.index("Gap to source")].number for line in table.lines}
-    assert gaps["qac", "natural"] == pytest.approx(8.0 - (5.0 + 9.0) / 2)
+    mean = {level: geometric_mean([level, level + 0.5, level + 1]) for level in (5.0, 9.0, 8.0)}
+    assert gaps["qac", "natural"] == pytest.approx(mean[8.0] / geometric_mean([mean[5.0], mean[9.0]]))
     assert gaps["qaa", "natural"] is None and "the mean over the training languages" in table.note
     assert "On qab, a training language: natural 9.5" in "\n".join(findings(scores))
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,7 +30,8 @@ from babelscope.study.declare import Study
 from babelscope.tasks.mlm import HeldOut
 from babelscope.tuning.probes import Corpus
 from command_line import declaration
-from written import rows_of
+from slowly import judged, share_of_each
+from written import rows_and_counts, rows_of
 
 SENTENCES = ("the cat sees кот .", "a fish 🐟", "naïve")
 
@@ -56,13 +58,16 @@ def corpus(tmp_path) -> Corpus:
 def test_a_text_is_counted_piece_by_piece_and_character_by_character(tiny, corpus, encoder_folder):
     tokenizer = load_encoder(encoder_folder).tokenizer
     pieces = [tokenizer.tokenize(sentence) for sentence in SENTENCES]
-    rows = rows_of(TextSize(encoder=tiny, text=corpus, task="mlm"))
+    rows, kept = rows_and_counts(TextSize(encoder=tiny, text=corpus, task="mlm"))
     assert values(rows) == {
         "tokens": sum(len(each) for each in pieces),
         "unknown tokens": sum(each.count("[UNK]") for each in pieces),
         "characters": sum(1 for sentence in SENTENCES for _ in sentence),
         "bytes": sum(1 for sentence in SENTENCES for _ in sentence.encode("utf-8")),
     }
+    tokens = [len(each) for each in pieces]
+    assert kept["characters"] == [tokens, [len(sentence) for sentence in SENTENCES]]
+    assert kept["bytes"] == [tokens, [len(sentence.encode()) for sentence in SENTENCES]]
     assert values(rows)["bytes"] == values(rows)["characters"] + 3 + 3 + 1  # кот, the fish and ï
     assert {(row.encoder, row.task, row.language, row.dataset, row.split) for row in rows} == {
         ("tiny", "mlm", "qa+qb", "both", "dev")
@@ -126,7 +131,8 @@ def test_the_report_sets_two_tokenizers_side_by_side():
 
 
 def test_intervals_are_carried_over():
-    line = sizes.size_line("m", "target", Interval(16.0, 4.0, 64.0, None, 3), sizes.TextSize(50, 0, 100, 200))
+    size = sizes.TextSize(50, 0, 100, 200)
+    line = sizes.size_line("m", "target", sizes.carried_over(Interval(16.0, 4.0, 64.0, None, 3), size), size)
     assert [cell.text for cell in line][2:8] == [
         "16.00", "[4.00, 64.00]", "4.000", "[2.000, 8.000]", "2.000", "[1.414, 2.828]",
     ]  # fmt: skip
@@ -135,7 +141,7 @@ def test_intervals_are_carried_over():
 def test_a_text_of_unknown_length_has_empty_cells():
     (made,) = perplexities(Report("", "", [probed("m", 7.0, 3, task="mlm", seed=0)]))
     assert made.sizes == {}
-    line = sizes.size_line("m", "target", geometric_interval([7.0]), None)
+    line = sizes.size_line("m", "target", sizes.carried_over(geometric_interval([7.0]), None), None)
     assert [cell.text for cell in line] == ["m", "target", "7.00", *[""] * 7]
 
 
@@ -157,6 +163,37 @@ def test_test_sets_have_a_table_too():
     (section,) = (one for one in sections_of(Report("", "", [*scores, *counts])) if "character" in one.title)
     assert [line[0] + line[4] for line in texts(section.tables[0])] == ["m4.000", "native4.000"]
     assert not [one for one in sections_of(Report("", "", scores)) if "character" in one.title]
+
+
+@pytest.mark.parametrize("kept", [{"mlm", "size"}, {"mlm"}, {"size"}, set()])
+def test_sentences_count_where_losses_and_sizes_of_each_were_kept(kept):
+    """Against loops: what a sentence adds to a product of two ratios, by the product rule."""
+    draw, shared = np.random.default_rng(5), {"task": "mlm", "language": "nl", "dataset": "text:nl:t"}
+    hidden, tokens, characters = (draw.integers(low, low + 9, 30).tolist() for low in (1, 5, 30))
+    losses = {f"mlm {seed}": [(np.array(hidden) * draw.uniform(1, 3, 30)).tolist(), hidden] for seed in range(3)}
+    scores = [
+        Row("perplexity", math.exp(sum(above) / sum(below)), key=key, kind="score", encoder="m", split="test",
+            seed=seed, train_languages="nl", **shared)
+        for seed, (key, (above, below)) in enumerate(losses.items())
+    ]  # fmt: skip
+    counts = {"tokens": sum(tokens), "unknown tokens": 0, "characters": sum(characters), "bytes": sum(characters)}
+    counted = [Row(name, value, key="size", kind=sizes.KIND, encoder="m", **shared) for name, value in counts.items()]
+    known = {key: {"perplexity": each} for key, each in losses.items() if "mlm" in kept}
+    known |= {"size": {unit: [tokens, characters] for unit in ("characters", "bytes")}} if "size" in kept else {}
+    made = Report("", "", [*scores, *counted], outcomes=lambda key: known.get(key, {}))
+    (score,) = made.scores
+    per_token, *others = sizes.with_sentences(made, score, sizes.sizes_of(made)(score))
+    rate = sum(tokens) / sum(characters)
+    rates = share_of_each(tokens, characters) if len(kept) == 2 else [rate] * 30
+    table = []
+    for above, below in losses.values():
+        loss = sum(above) / sum(below)
+        each = share_of_each(above, below) if "mlm" in kept else [loss]
+        table.append([a * rate + loss * (b - rate) for a, b in zip(each, rates, strict=False)])
+    slow = judged(table)
+    for found in others:
+        assert [found.mean, found.low, found.high] == pytest.approx([math.exp(end) for end in slow[:3]])
+    assert per_token == score.interval
 
 
 def test_a_study_counts_what_it_measures_perplexities_on(encoder_folder):

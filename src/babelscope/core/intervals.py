@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 BATCH = 100
 """Resamples computed at once. It bounds memory and, staying in the cache, is five times as fast as all at once."""
 
+LARGEST = 700.0
+"""A logarithm beyond which no number is shown: exp(700) stands for all above it."""
+
 ROUNDING = 1e-12
 """What differs by no more than this share of the numbers it was computed from differs by rounding alone."""
 
@@ -30,7 +33,7 @@ class Interval:
     """An estimate from `n` values and its confidence interval.
 
     `low` and `high` are None where the data do not determine them (one value, or all equal), and so is `sd` of one
-    value. All are in the unit of the values.
+    value. All are in the unit of the values; `sd` of a geometric mean is a factor.
     """
 
     mean: float
@@ -52,6 +55,21 @@ class Interval:
         low, high = (None if end is None else -end for end in (self.high, self.low))
         return Interval(-self.mean, low, high, self.sd, self.n)
 
+    @property
+    def exponential(self) -> Interval:
+        """Of logarithms, taken back: a mean becomes a geometric one, a difference a ratio, `sd` a factor.
+
+        A bound beyond all numbers is infinite.
+        """
+        with np.errstate(over="ignore"):
+            low, high, sd = (None if end is None else float(np.exp(end)) for end in (self.low, self.high, self.sd))
+        return Interval(exponential(self.mean), low, high, sd, self.n)
+
+
+def exponential(logarithm: float) -> float:
+    """The number of a logarithm, such as the perplexity of a loss per token (nats); at most exp(700)."""
+    return math.exp(min(logarithm, LARGEST))
+
 
 def student_t_interval(values: Sequence[float], *, confidence: float = 0.95) -> Interval:
     """Mean of independent values (one a seed) with Student's t interval: mean ± t(n-1) · sd / √n.
@@ -68,17 +86,15 @@ def student_t_interval(values: Sequence[float], *, confidence: float = 0.95) -> 
 def geometric_interval(values: Sequence[float], *, confidence: float = 0.95) -> Interval:
     """Geometric mean of positive values (perplexities) and Student's t interval of their logarithms, taken back.
 
-    It is lopsided and stays above zero. `sd` is None, since logarithms spread by a factor. Raises ValueError without
-    values or for one that is not positive.
+    It is lopsided and stays above zero; `sd` is a factor. Raises ValueError without values or for one that is not
+    positive.
     """
     if not all(value > 0 for value in values):
         raise ValueError(f"a geometric mean is of positive values, not {min(values)}")
     if len(values) == 1:  # itself, to the last digit
         return student_t_interval(values)
-    log_interval = student_t_interval(np.log(np.asarray(values, dtype=np.float64)).tolist(), confidence=confidence)
-    with np.errstate(over="ignore"):  # a bound beyond all numbers is infinite
-        low, high = (None if end is None else float(np.exp(end)) for end in (log_interval.low, log_interval.high))
-    return Interval(math.exp(log_interval.mean), low, high, None, log_interval.n)
+    logarithms = np.log(np.asarray(values, dtype=np.float64)).tolist()
+    return student_t_interval(logarithms, confidence=confidence).exponential
 
 
 def ratio_interval(a: Mapping[int, float], b: Mapping[int, float], *, confidence: float = 0.95) -> Interval:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import stdev
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +24,10 @@ def nothing_kept(key: str) -> Counts:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """The score of one condition at one place, or a difference or a mean of such scores."""
+    """The score of one condition at one place, or a difference or a mean of such scores.
+
+    Of a measure whose means are geometric it is the logarithm: of a perplexity the loss per token.
+    """
 
     seeds: tuple[int, ...]
     """None where it depends on no seed; then it has one row."""
@@ -52,6 +56,11 @@ class Samples:
         """Over seeds."""
         return float(self.table.mean())
 
+    @property
+    def sd(self) -> float | None:
+        """The standard deviation over seeds; None of one."""
+        return stdev(self.by_seed.values()) if len(self.seeds) > 1 else None
+
     def at(self, seeds: Sequence[int]) -> Samples:
         """Of these seeds alone, in their order; what depends on no seed is the same at all."""
         rows = [self.seeds.index(seed) for seed in seeds] if self.seeds else [0] * max(1, len(seeds))
@@ -73,6 +82,17 @@ class Samples:
         if first.shape != second.shape:
             first, second = (side.mean(axis=1, keepdims=True) for side in (first, second))
         return Samples(shared, first - second)
+
+    def product(self, other: Samples) -> Samples:
+        """Times a ratio on the same sentences that depends on no seed, such as the tokens a character of a text.
+
+        Where the sentences are not known of both, it is certain.
+        """
+        first, second = self.table, other.table
+        ours, theirs = (table.mean(axis=1, keepdims=True) for table in (first, second))
+        if first.shape[1] != second.shape[1]:
+            second = theirs
+        return Samples(self.seeds, first * theirs + ours * (second - theirs))
 
     def beyond(self, other: Samples) -> Samples | None:
         """The difference to a score on other sentences, paired by seed alone."""

@@ -7,13 +7,16 @@ prediction leaves undefined is 0. They are those of GLUE (Wang et al., 2019).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from babelscope.core.correlation import pearson, spearman
 
 if TYPE_CHECKING:
     from babelscope.core.correlation import Numbers
+    from babelscope.core.intervals import Interval
 
 
 def accuracy(predicted: Numbers, gold: Numbers) -> Numbers:
@@ -66,6 +69,8 @@ class Measure(NamedTuple):
     """Of texts: whether it compares classes, two classes, or numbers."""
     compute: Callable[[Numbers, Numbers], Numbers] | None = None
     """Of texts: from predictions and gold values to the measure. Others are computed where the models are."""
+    geometric: bool = False
+    """Whether it is averaged and compared by its logarithm: means are then geometric, and differences ratios."""
 
     @property
     def title(self) -> str:
@@ -76,6 +81,38 @@ class Measure(NamedTuple):
     def sign(self) -> int:
         """1 where a higher value is better, -1 where a lower one is."""
         return 1 if self.better == "higher" else -1
+
+    @property
+    def averaged(self) -> str:
+        """What its mean over seeds is called."""
+        return "geometric mean" if self.geometric else "mean"
+
+    def compared(self, value: float) -> float:
+        """What of a value is averaged over seeds and subtracted: itself, or its logarithm.
+
+        Raises:
+            ValueError: it has none, as it is not positive.
+        """
+        if self.geometric and value <= 0:
+            raise ValueError(f"{self.name} is above 0, and a row has {value:g}; remove its result and run again")
+        return math.log(value) if self.geometric else value
+
+    def taken_back(self, interval: Interval) -> Interval:
+        """A mean or a difference of what is compared, as people read it: a geometric mean, or a ratio of two."""
+        return interval.exponential if self.geometric else interval
+
+    def mean(self, values: Iterable[float]) -> float:
+        """Of values: geometric, where that is what is compared."""
+        from babelscope.core.intervals import exponential
+
+        mean = fmean(map(self.compared, values))
+        return exponential(mean) if self.geometric else mean
+
+    def interval(self, values: Sequence[float]) -> Interval:
+        """The same of values that are independent, one a seed, with Student's t interval."""
+        from babelscope.core.intervals import geometric_interval, student_t_interval
+
+        return geometric_interval(values) if self.geometric else student_t_interval(values)
 
 
 _CORRELATION = "correlation"
@@ -94,7 +131,9 @@ MEASURES = {
     "pearson": Measure(
         "Pearson correlation", "of predicted with gold numbers", _CORRELATION, main=True, of="numbers", compute=pearson
     ),
-    "perplexity": Measure("perplexity", "exp of the mean loss on fixed masked tokens", "", "lower", main=True),
+    "perplexity": Measure(
+        "perplexity", "exp of the mean loss on fixed masked tokens", "", "lower", main=True, geometric=True
+    ),
     "uas": Measure("UAS", "share of words with the gold head"),
     "las.nopunct": Measure("LAS without punctuation", "LAS without words tagged PUNCT or SYM", main=True),
     "uas.nopunct": Measure("UAS without punctuation", "UAS without words tagged PUNCT or SYM"),
@@ -118,3 +157,8 @@ MEASURES = {
     "loss": Measure("loss", "mean over words, texts or masked tokens, in nats", "", "lower"),
 }  # fmt: skip
 """By the name that rows have. A score that a kind of task brings is entered here by its file."""
+
+
+def measure_of(name: str) -> Measure:
+    """What is known of a measure; of one that is not in the table its name."""
+    return MEASURES.get(name, Measure(name, ""))

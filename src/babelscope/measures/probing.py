@@ -15,7 +15,7 @@ from babelscope.core.step import Step, Workspace
 from babelscope.core.tasks import Task
 from babelscope.corpora.datasets import Dataset, data_labels
 from babelscope.corpora.sources import Split
-from babelscope.steps import EncoderStep
+from babelscope.steps import EncoderStep, keep_sentences, sums_of
 from babelscope.tuning.probes import Probes, Quirk
 
 Named = Annotated[tuple[str, ...], Field(min_length=1)]
@@ -116,7 +116,7 @@ class ScoreReference(Step):
         return f"score {self.encoder.labels['encoder']} on {self.data.code}, {self.task}"
 
     def execute(self, workspace: Workspace) -> None:
-        """Write the scores of an encoder as it is."""
+        """Write the scores of an encoder as it is, and what their ratios are made of."""
         import torch
 
         from babelscope.tasks.design import Design
@@ -125,6 +125,6 @@ class ScoreReference(Step):
         torch.set_num_threads(1)
         model = task_model(self.encoder.build(workspace), Design(self.task, max_length=self.max_length))
         labels = self.encoder.labels | {"task": self.task.name} | data_labels(self.data)
-        workspace.write_rows(
-            Row(score.measure, score.value, score.unit).labelled(**labels) for score in model.scores(self.data.read())
-        )
+        scores = model.scores(self.data.read())
+        workspace.write_rows(Row(score.measure, score.value, score.unit).labelled(**labels) for score in scores)
+        keep_sentences(sums_of(scores), workspace)

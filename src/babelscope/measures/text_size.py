@@ -12,7 +12,7 @@ from pydantic import SerializeAsAny
 
 from babelscope.core.row import Row
 from babelscope.core.step import Step, Workspace
-from babelscope.steps import EncoderStep
+from babelscope.steps import EncoderStep, keep_sentences
 from babelscope.tuning.probes import Corpus
 
 
@@ -38,14 +38,20 @@ class TextSize(Step):
         return f"size of {self.text.name} for {self.encoder.labels['encoder']}"
 
     def execute(self, workspace: Workspace) -> None:
-        """Write the numbers of tokens (special ones left out), unknown tokens among them, characters and bytes."""
+        """Write the numbers of tokens (special ones left out), unknown tokens among them, characters and bytes.
+
+        Those of every sentence are kept, as the ratios that perplexities per character and byte are computed with.
+        """
         tokenizer = self.encoder.build(workspace).tokenizer
         sentences = [sentence for data in self.text.data for sentence in data.read()]
         encoded = tokenizer(sentences, add_special_tokens=False, verbose=False)["input_ids"]
         sizes = {
-            "tokens": sum(map(len, encoded)),
-            "unknown tokens": sum(ids.count(tokenizer.unk_token_id) for ids in encoded),
-            "characters": sum(map(len, sentences)),
-            "bytes": sum(len(sentence.encode()) for sentence in sentences),
+            "tokens": [len(ids) for ids in encoded],
+            "unknown tokens": [ids.count(tokenizer.unk_token_id) for ids in encoded],
+            "characters": [len(sentence) for sentence in sentences],
+            "bytes": [len(sentence.encode()) for sentence in sentences],
         }
-        workspace.write_rows(Row(name, size, name.split()[-1]).labelled(**self.labels) for name, size in sizes.items())
+        workspace.write_rows(
+            Row(name, sum(each), name.split()[-1]).labelled(**self.labels) for name, each in sizes.items()
+        )
+        keep_sentences({unit: [sizes["tokens"], sizes[unit]] for unit in ("characters", "bytes")}, workspace)

@@ -11,6 +11,7 @@ import altair as alt
 import pandas as pd
 
 from babelscope.core.row import Row
+from babelscope.core.scores import measure_of
 from babelscope.report.model import Report, scale
 
 PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8c8c8c"]
@@ -59,12 +60,13 @@ def line_chart(report: Report, rows: Sequence[Row], along: Literal["step", "laye
          along: getattr(row, along), "value": row.value * factor}
         for row in rows
     )  # fmt: skip
-    means = table.groupby(["condition", along], as_index=False, sort=False)["value"].mean()
+    measure = measure_of(rows[0].measure)
+    means = table.groupby(["condition", along], as_index=False, sort=False)["value"].agg(measure.mean)
     ticks = sorted(set(table[along])) if along == "layer" else alt.Undefined
     x = alt.X(f"{along}:Q", title=along.capitalize(), axis=alt.Axis(values=ticks, format="~s", grid=False))
     y = alt.Y("value:Q", title=unit or None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=6))
     look = look_of("condition:N", report.conditions, set(table["condition"]), lines=True)
-    tooltip = ["condition", along, alt.Tooltip("value:Q", format=".3f", title="mean over runs")]
+    tooltip = ["condition", along, alt.Tooltip("value:Q", format=".3f", title=f"{measure.averaged} over runs")]
     point = alt.OverlayMarkDef(size=20) if means[along].nunique() <= MOST_DOTS else False
     lines = [alt.Chart(means).mark_line(strokeWidth=2, point=point).encode(tooltip=tooltip, x=x, y=y)]
     if len(table) <= MOST_POINTS:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from babelscope.core.inference import effect
@@ -36,7 +36,7 @@ class Contrasted(NamedTuple):
     languages: Collection[str] = ()
     """In these alone, by their codes; empty: in all."""
     margin: float | None = None
-    """Then the claim is that the two differ by less than this, in the unit of the score."""
+    """Then the claim is that the two differ by less than this: in the unit of the score, of perplexities as a share."""
 
     def is_about(self, task: str, language: str) -> bool:
         """Whether scores of the task in the language count."""
@@ -148,6 +148,7 @@ class Score:
     surgery: str | None
     untrained: bool
     language: str
+    dataset: str | None
     place: str
     training: str
     """What it was trained on, as one text: `qaa+qab:10`."""
@@ -159,8 +160,9 @@ class Score:
     by_seed: Mapping[int, float]
     seeds: int
     samples: Samples
-    """Turned so that more is better."""
+    """Turned so that more is better; of perplexities the logarithm."""
     interval: Interval
+    """Of the mean, the geometric one of perplexities."""
     sentences: tuple[float, float] | None
     companions: Mapping[str, float]
 
@@ -240,12 +242,13 @@ def _score(report: Report, rows: list[Row], companions: list[Row]) -> Score:
     return Score(
         task=first.task or "", measure=first.measure, unit=first.unit,
         condition=report.condition(first), encoder=first.encoder or "", surgery=first.surgery,
-        untrained=first.surgery in report.untrained, language=first.language or "", place=report.place(first),
+        untrained=first.surgery in report.untrained, language=first.language or "", dataset=first.dataset,
+        place=report.place(first),
         training=first.trained_on, sources=(first.train_languages or "").split("+"),
         shots=first.shots, schedule=first.schedule,
         by_seed=by_seed, seeds=len({row.seed for row in rows} - {None}),
         samples=samples.times(SCORES[first.measure].sign),
-        interval=_interval(samples, first.unit),
+        interval=_interval(samples, first),
         sentences=(fmean(low for low, _ in ends), fmean(high for _, high in ends)) if ends else None,
         companions={name: mean for name in COMPANIONS if (mean := mean_of(name)) is not None},
     )  # fmt: skip
@@ -266,14 +269,13 @@ def _by_seed(report: Report, rows: list[Row]) -> dict[int | None, Row]:
 def _samples(report: Report, by_seed: Mapping[int | None, Row]) -> Samples:
     kept = {seed: report.outcomes(row.key).get(row.measure) for seed, row in by_seed.items() if row.key}
     counts = {seed: counted for seed, counted in kept.items() if counted}
-    return Samples.of({seed: row.value for seed, row in by_seed.items()}, counts)
+    return Samples.of({seed: SCORES[row.measure].compared(row.value) for seed, row in by_seed.items()}, counts)
 
 
-def _interval(samples: Samples, unit: str) -> Interval:
+def _interval(samples: Samples, row: Row) -> Interval:
     """The mean over seeds and its interval, cut where no score can be; the standard deviation is that of seeds."""
-    by_seed = list(samples.by_seed.values())
-    known = within_bounds(effect(samples.table).interval, unit)
-    return replace(known, sd=stdev(by_seed) if len(by_seed) > 1 else None)
+    known = replace(effect(samples.table).interval, sd=samples.sd)
+    return within_bounds(SCORES[row.measure].taken_back(known), row.unit)
 
 
 def within_bounds(interval: Interval, unit: str) -> Interval:

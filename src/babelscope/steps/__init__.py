@@ -4,7 +4,7 @@ A step is a declaration together with what it computes; torch is imported only w
 """
 
 from babelscope.steps.encoder import EncoderStep, Load, Operate, Recurrent
-from babelscope.steps.evaluate import SENTENCES, Baseline, Evaluate
+from babelscope.steps.evaluate import SENTENCES, Baseline, Evaluate, keep_sentences, sums_of
 from babelscope.steps.pretrain import Adapt, Pretrain
 from babelscope.steps.tune import Tune
 
@@ -13,5 +13,5 @@ Training = Tune | Pretrain | Adapt
 
 __all__ = [
     "SENTENCES", "Adapt", "Baseline", "EncoderStep", "Evaluate", "Load", "Operate", "Pretrain", "Recurrent", "Training",
-    "Tune",
+    "Tune", "keep_sentences", "sums_of",
 ]  # fmt: skip

@@ -14,11 +14,14 @@ from babelscope.corpora.datasets import Dataset, data_labels
 from babelscope.steps.tune import Tune
 
 if TYPE_CHECKING:
+    from babelscope.core.samples import Counts
     from babelscope.tasks.design import TaskModel
     from babelscope.tasks.task import Score
 
 SENTENCES = "sentences.json"
-"""Where an evaluation keeps what every sentence adds to its scores: numerators and denominators of ratios."""
+"""Where an evaluation keeps what every sentence adds to its scores: numerators and denominators of ratios.
+
+Of a perplexity those of its logarithm: the summed losses (nats) of a sentence's masked tokens, and their number."""
 
 
 class Evaluate(Step):
@@ -46,7 +49,7 @@ class Evaluate(Step):
         torch.set_num_threads(self.model.tuning.threads)
         scores = _latest_model(self.model, workspace).scores(self.data.read())
         workspace.write_rows(_score_rows(scores, self.labels))
-        _keep_sentences(scores, workspace)
+        keep_sentences(sums_of(scores), workspace)
 
 
 class Baseline(Step):
@@ -72,7 +75,7 @@ class Baseline(Step):
         languages = "+".join(dict.fromkeys(data.code for data in self.train))
         labels = {"encoder": self.baseline, "task": self.task.name, "train_languages": languages}
         workspace.write_rows(_score_rows(scores, labels | data_labels(self.data)))
-        _keep_sentences(scores, workspace)
+        keep_sentences(sums_of(scores), workspace)
 
 
 @lru_cache(maxsize=4)
@@ -97,8 +100,13 @@ def _latest_model(step: Tune, workspace: Workspace) -> TaskModel:
     return _latest[step.key]
 
 
-def _keep_sentences(scores: Iterable[Score], workspace: Workspace) -> None:
-    counts = {score.measure: [score.numerators, score.denominators] for score in scores if score.numerators}
+def sums_of(scores: Iterable[Score]) -> Counts:
+    """What the ratios of scores are made of, as far as they are ratios."""
+    return {score.measure: [score.numerators, score.denominators] for score in scores if score.numerators}
+
+
+def keep_sentences(counts: Counts, workspace: Workspace) -> None:
+    """Put what every sentence adds to the ratios of a result beside its rows."""
     (workspace.folder / SENTENCES).write_text(json.dumps(counts) + "\n", encoding="utf-8")
 
 

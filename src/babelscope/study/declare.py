@@ -78,8 +78,8 @@ class Contrast(Declaration):
     languages: tuple[str, ...] = ()
     """In which languages, by the codes that rows have; none given: in all."""
     margin: PositiveFloat | None = None
-    """In the unit of the score (0.02: two points of 100). Then the claim is another: that the two are as good as each
-    other, so that they differ by less than this."""
+    """In the unit of the score (0.02: two points of 100), of perplexities as a share (0.02: 2%). Then the claim is
+    another: that the two are as good as each other, so that they differ by less than this."""
 
 
 class Study(Declaration):

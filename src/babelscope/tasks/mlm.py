@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +15,7 @@ from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from babelscope.core.errors import InputError
+from babelscope.core.intervals import exponential
 from babelscope.core.seeds import derive_seed
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_length, encode_sentences
@@ -145,8 +145,13 @@ class HeldOut:
 
     def perplexity(self, model: PreTrainedModel) -> float:
         """exp of the mean negative log-likelihood of the hidden pieces, all of them behind [MASK]."""
-        total, count = self.losses(model).sum(axis=0)
-        return math.exp(min(total / count, 700.0))
+        return perplexity_of(self.losses(model))
+
+
+def perplexity_of(losses: NDArray[np.float64]) -> float:
+    """exp of the mean loss; from [sentences, 2]: the summed losses (nats) of each sentence, and of how many pieces."""
+    total, count = losses.sum(axis=0)
+    return exponential(total / count)
 
 
 @dataclass(frozen=True)

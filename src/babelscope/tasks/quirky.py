@@ -5,7 +5,6 @@ It is here to repeat published numbers; `mlm.HeldOut` is what everything else us
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel
 
+from babelscope.core.intervals import exponential
 from babelscope.core.seeds import derive_seed
 from babelscope.tasks.apart import Apart
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling, hidden_logits
@@ -50,7 +50,7 @@ class QuirkyHeldOut:
             masked = masked.to(model.device)
             total += float(cross_entropy(hidden_logits(model, masked).float(), masked.answers, reduction="sum"))
             count += len(masked.answers)
-        return math.exp(min(total / count, 700.0))
+        return exponential(total / count)
 
     def _read(self) -> NDArray[np.int64]:
         """Which sequences are read. Two batches are drawn once, as a corpus of several languages begins with one."""

@@ -23,8 +23,8 @@ class Score(NamedTuple):
     low: float | None = None
     high: float | None = None
     numerators: tuple[float, ...] = ()
-    """[sentences]: of a ratio of two sums over sentences, what is summed above the line; of another measure, what each
-    sentence adds to it (see `influences`)."""
+    """[sentences]: of a ratio of two sums over sentences, what is summed above the line; of a perplexity that of its
+    logarithm, the losses of the masked tokens; of another measure, what each sentence adds to it (see `influences`)."""
     denominators: tuple[float, ...] = ()
     """[sentences]: and below it."""
 

@@ -12,7 +12,7 @@ from babelscope.encoders.load import Encoder
 from babelscope.tasks.classify import Classification, Classifier, evaluate_classifier
 from babelscope.tasks.design import Design, Measured, TaskModel
 from babelscope.tasks.measured import measured_language, measured_texts
-from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
+from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling, perplexity_of
 from babelscope.tasks.task import Objective, Score
 
 
@@ -58,8 +58,13 @@ class LanguageModel(TaskModel):
         return MaskedLanguageModelling(self.encoder.tokenizer, train, self.max_length, dev=held_out)
 
     def scores(self, examples: Sequence[str]) -> list[Score]:
-        """Perplexity on fixed masked tokens."""
-        return [Score("perplexity", self.held_out(examples).perplexity(self.encoder.model), "")]
+        """Perplexity on fixed masked tokens, with the losses that it is made of.
+
+        One that is cut to several sequences, for being longer than `max_length`, is one sentence.
+        """
+        losses = self.held_out(examples).losses(self.encoder.model)
+        summed, counted = losses[:, 0].tolist(), losses[:, 1].astype(int).tolist()
+        return [Score("perplexity", perplexity_of(losses), "", None, None, tuple(summed), tuple(counted))]
 
     def measured(self, examples: Sequence[str]) -> Measured:
         return measured_language(self.encoder.model, self.held_out(examples))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from babelscope.core.row import Row
+from babelscope.core.scores import measure_of
 from babelscope.report.figures import Figure, line_chart
 from babelscope.report.kinds import SCORES
 from babelscope.report.model import Report, scale
@@ -14,8 +15,11 @@ from babelscope.report.section import Section, section
 from babelscope.report.tables import Cell, Table, number_cell
 from babelscope.report.words import capitalised
 
-CAPTION = "Mean over runs; every run faintly."
-NOTE = "Means over runs, without intervals: they describe the trainings, and no claim rests on them."
+CAPTION = "Mean over runs, the geometric one of perplexities; every run faintly."
+NOTE = (
+    "Means over runs, geometric ones of perplexities, without intervals: they describe the trainings, and no claim "
+    "rests on them."
+)
 
 
 @section(claims=lambda row: row.kind == "curve" and row.step is not None, order=100)
@@ -59,8 +63,9 @@ def ends_table(report: Report, groups: dict[str, list[Row]]) -> Table:
         runs: dict[str, dict[object, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
         for row in rows:
             runs[report.condition(row)][row.key, row.dataset, row.language, row.seed][row.step or 0] = row.value
+        measure = measure_of(rows[0].measure)
         for condition, curves in runs.items():
-            first, last = (fmean(curve[end(curve)] for curve in curves.values()) for end in (min, max))
+            first, last = (measure.mean(curve[end(curve)] for curve in curves.values()) for end in (min, max))
             steps = fmean(max(curve) for curve in curves.values())
             numbers = [number_cell(factor * first, ".3f"), number_cell(factor * last, ".3f"), number_cell(steps, ".0f")]
             lines.append([Cell(title), Cell(condition), Cell(unit), *numbers, number_cell(len(curves), "d")])

@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 from babelscope.core import mixed
 from babelscope.core.inference import Effect, benjamini_hochberg, holm
+from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples, mean_of
 from babelscope.report.judged import chance, judged, over_places, p_of
-from babelscope.report.model import Contrasted, Report, Score, points_of, scale, title_of
+from babelscope.report.model import Contrasted, Report, Score, title_of
 from babelscope.report.section import Section, section
-from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
-from babelscope.report.words import bounded
+from babelscope.report.shown import RATIOS, Shown
+from babelscope.report.tables import Cell, Table, number_cell
 
 
 class Setting(NamedTuple):
@@ -28,7 +29,7 @@ class Setting(NamedTuple):
 class Compared(NamedTuple):
     """What a contrast comes to in a setting."""
 
-    unit: str
+    shown: Shown
     by_language: Mapping[str, Sequence[Samples]]
     """At every place that both sides have, how much better the first is; empty where they share no seed."""
 
@@ -53,7 +54,7 @@ class Line(NamedTuple):
     setting: Setting
     where: str
     """The task's title, with the training where the task has several."""
-    unit: str
+    shown: Shown
     by_language_and_seed: Mapping[tuple[str, int], float]
     effect: Effect | None
     is_claim: bool
@@ -65,6 +66,21 @@ class Line(NamedTuple):
         """The two conditions in words."""
         first, second = (" ".join(filter(None, side)) for side in (self.contrast.first, self.contrast.second))
         return first, second
+
+    @property
+    def between(self) -> str:
+        """What is compared."""
+        return (" / " if self.shown.as_ratio else " − ").join(self.sides)
+
+    @property
+    def margin(self) -> float | None:
+        """How small a difference should be, where the claim is that it is."""
+        return self.shown.margin(self.contrast.margin)
+
+    @property
+    def size(self) -> Interval | None:
+        """How much better the first is, as it is shown."""
+        return self.shown.of_better(self.effect.interval) if self.effect else None
 
 
 @section(order=10)
@@ -92,7 +108,7 @@ def _lines(report: Report, contrast: Contrasted) -> list[Line]:
     compared = overall | each
     over_all = {setting.schedule for setting in overall}
     return [
-        Line(contrast, setting, _where(setting, compared), difference.unit, difference.by_language_and_seed,
+        Line(contrast, setting, _where(setting, compared), difference.shown, difference.by_language_and_seed,
              difference.effect, is_claim=setting in overall or setting.schedule not in over_all)
         for setting, difference in compared.items()
     ]  # fmt: skip
@@ -100,7 +116,7 @@ def _lines(report: Report, contrast: Contrasted) -> list[Line]:
 
 def _verdicts(lines: Sequence[Line], claims: bool) -> list[str]:
     own = [line for line in lines if line.is_claim is claims]
-    margins = [line.contrast.margin for line in own]
+    margins = [line.margin for line in own]
     return judged([line.effect for line in own], holm if claims else benjamini_hochberg, margins)
 
 
@@ -114,11 +130,9 @@ def claims(listed: Sequence[Line]) -> list[str]:
 
 def _claimed(listed: Sequence[Line]) -> Iterator[str]:
     for line in (line for line in listed if line.is_claim):
-        factor, symbol = scale(line.unit)
-        unit = f" {points_of(symbol)}"
         where = "" if line.where == "all tasks" else f", {line.where}"
-        size = f" ({bounded(line.effect.interval, factor, unit)})" if line.effect else ""
-        margin = f" within {line.contrast.margin * factor:g}{unit}" if line.contrast.margin else ""
+        size = f" ({line.shown.in_words(line.size)})" if line.size else ""
+        margin = f" within {line.shown.margin_in_words(line.contrast.margin)}" if line.contrast.margin else ""
         yield f"{line.verdict} for {line.sides[0]}{margin}{where}{size}"
 
 
@@ -126,27 +140,26 @@ def effect_table(listed: Sequence[Line]) -> Table:
     """The effects that the study looks for, each over all tasks first."""
     lines = []
     for line in listed:
-        factor, _ = scale(line.unit)
         known = line.effect
         lines.append(
             [
-                Cell(" − ".join(line.sides)),
+                Cell(line.between),
                 Cell(line.where),
-                number_cell(known.mean * factor if known else None, "+.1f"),
-                bounds_cell(known.interval if known else None, factor),
-                number_cell(p_of(known, line.contrast.margin), ".3f"),
+                *line.shown.cells(line.size),
+                number_cell(p_of(known, line.margin), ".3f"),
                 number_cell(known.seeds if known else None, "d"),
                 Cell(line.verdict),
                 Cell(line.contrast.claim),
             ]
         )
-    headers = ["Difference of", "Task", "Points", "95% interval", "p", "Seeds", "Verdict", "Claim"]
+    headers = ["Difference of", "Task", _size_header(listed), "95% interval", "p", "Seeds", "Verdict", "Claim"]
     note = (
         f"Paired by the seeds that both ran; intervals and p over {chance([line.effect for line in listed])}. Verdicts "
         "at 5%: over all tasks corrected for the number of claims (Holm), on single tasks for the number of lines "
         "(Benjamini and Hochberg). Where the claim is that two are as good as each other, p is that of a difference as "
         "large as the margin (two one-sided tests)."
     )
+    note += f" {RATIOS}" if any(line.shown.as_ratio for line in listed) else ""
     return Table("Every effect on every task", headers, lines, note)
 
 
@@ -155,18 +168,20 @@ def mixed_table(listed: Sequence[Line]) -> Table:
     lines = []
     for line in listed if mixed.is_there() else ():
         if fitted := mixed.fit(line.by_language_and_seed):
-            factor, _ = scale(line.unit)
-            spreads = (number_cell(sd * factor, ".2f") for sd in (fitted.language_sd, fitted.seed_sd))
-            points = number_cell(fitted.interval.mean * factor, "+.1f"), bounds_cell(fitted.interval, factor)
-            lines.append(
-                [Cell(" − ".join(line.sides)), Cell(line.where), *points, number_cell(fitted.p, ".3f"), *spreads]
-            )
-    headers = ["Difference of", "Task", "Points", "95% interval", "p", "SD over languages", "SD over seeds"]
+            spreads = map(line.shown.spread, (fitted.language_sd, fitted.seed_sd))
+            size = line.shown.cells(line.shown.of_better(fitted.interval))
+            lines.append([Cell(line.between), Cell(line.where), *size, number_cell(fitted.p, ".3f"), *spreads])
+    spreads_of = ["SD over languages", "SD over seeds"]
+    headers = ["Difference of", "Task", _size_header(listed), "95% interval", "p", *spreads_of]
     note = (
         "Score on condition with languages and seeds as crossed random effects, of five languages and five seeds or "
         "more; sentences are not in it. The verdicts above do not rest on it."
     )
     return Table("The same by a mixed model", headers, lines, note)
+
+
+def _size_header(listed: Sequence[Line]) -> str:
+    return "Ratio" if all(line.shown.as_ratio for line in listed) else "Points"
 
 
 def _settings(scores: Sequence[Score], contrast: Contrasted) -> dict[Setting, Compared]:
@@ -199,14 +214,14 @@ def _compared(first: Mapping[str, Score], second: Mapping[str, Score]) -> Compar
             by_language = {}
             break
         by_language.setdefault(first[place].language, []).append(difference)
-    return Compared(next(iter(first.values())).unit, by_language)
+    return Compared(Shown.of(next(iter(first.values()))), by_language)
 
 
 def _overall(each: Mapping[Setting, Compared]) -> dict[Setting, Compared]:
     """By schedule the mean over tasks whose scores are shares or correlations, where there are several."""
     by_schedule: dict[str | None, dict[str, list[Compared]]] = {}
     for setting, compared in each.items():
-        if compared.unit in ("share", "correlation"):
+        if compared.shown.unit in ("share", "correlation"):
             by_schedule.setdefault(setting.schedule, {}).setdefault(setting.task, []).append(compared)
     return {
         Setting("", None, schedule): _mean_of_tasks(list(tasks.values()))
@@ -224,9 +239,9 @@ def _mean_of_tasks(tasks: Sequence[Sequence[Compared]]) -> Compared:
         means = [_mean_of_task(task, language) for task in tasks]
         mean = mean_of([each for each in means if each]) if all(means) else None
         if mean is None:
-            return Compared("share", {})
+            return Compared(Shown("share"), {})
         by_language[language] = [mean]
-    return Compared("share", by_language)
+    return Compared(Shown("share"), by_language)
 
 
 def _mean_of_task(trainings: Sequence[Compared], language: str) -> Samples | None:

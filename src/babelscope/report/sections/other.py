@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
-from babelscope.core.intervals import student_t_interval
 from babelscope.core.row import Row
+from babelscope.core.scores import measure_of
 from babelscope.report.model import Report
 from babelscope.report.pooled import Kind, kinds_of
 from babelscope.report.section import Section, section
@@ -31,11 +31,13 @@ def other_table(report: Report, rows: Sequence[Row]) -> Table:
     headers = ["Measure", "Unit", "Condition", "Language", "Details", "Split", "Step", "Layer", "Mean", "SD",
                "95% of one value", "Values"]  # fmt: skip
     note = "Where a value has an interval of its own, its ends averaged over the values; a single value has no SD."
+    if any(measure_of(row.measure).geometric for row in rows):
+        note += " Means of perplexities are geometric, and their SD is a factor."
     return cut(Table("Other measures", *without_empty(headers, lines), note))
 
 
 def _line(kind: Kind, split: str | None, step: int | None, layer: int | None, rows: Sequence[Row]) -> list[Cell]:
-    interval = student_t_interval([row.value for row in rows])
+    interval = measure_of(rows[0].measure).interval([row.value for row in rows])
     ends = [(row.low, row.high) for row in rows if row.low is not None and row.high is not None]
     within = (fmean(low for low, _ in ends), fmean(high for _, high in ends)) if ends else None
     return [

@@ -17,12 +17,13 @@ from babelscope.core.row import Row
 from babelscope.core.samples import Samples, mean_of
 from babelscope.report.judged import REVERSED, judged, over_places
 from babelscope.report.kinds import SCORES
-from babelscope.report.model import Report, Score, points_of, scale, title_of, within_bounds
+from babelscope.report.model import Report, Score, scale, title_of, within_bounds
 from babelscope.report.paired import BySeed
 from babelscope.report.published import is_published, with_published
 from babelscope.report.section import Section, section
+from babelscope.report.shown import Shown
 from babelscope.report.tables import Cell, Table
-from babelscope.report.words import in_words, minus
+from babelscope.report.words import minus
 from babelscope.surgery import Operation
 from babelscope.surgery.operations.reinit import Reinit
 
@@ -171,21 +172,24 @@ def _costs(redrawn: Reinitialised) -> Costs | None:
 
 def _table(group: Sequence[Reinitialised]) -> Table:
     layers = sorted({drawn for redrawn in group for drawn in redrawn.layers})
-    factor, unit = scale(group[0].first.unit)
-    measure = SCORES[group[0].first.measure]
+    unit = scale(group[0].first.unit)[1]
+    shown = Shown.of(group[0].first)
+    measure = shown.measure
     headers = ["Trained on → scored on", "Encoder", f"{measure.title}{f' ({unit})' if unit else ''}"]
     headers += [f"Δ {_numbers(drawn)}" for drawn in layers]
     lines = [
-        [Cell(f"{redrawn.first.training} → {where}"), Cell(_encoder(redrawn)), *_cells(redrawn, layers, places, factor)]
+        [Cell(f"{redrawn.first.training} → {where}"), Cell(_encoder(redrawn)), *_cells(redrawn, layers, places, shown)]
         for redrawn in group
         for where, places in _places(redrawn).items()
     ]
+    change = "how many times as high it is then" if shown.as_ratio else f"{shown.unit_in_words} gained"
     note = (
-        f"Layers, counted from 1, are drawn anew before tuning; Δ: {points_of(unit)} gained, with the 95% interval "
+        f"Layers, counted from 1, are drawn anew before tuning; Δ: {change}, with the 95% interval "
         "over seeds, test sentences as far as they are known, and for a mean over three or more languages these too; "
         "none where fewer than three seeds say too little, as of what was published. Those of scores are cut where no "
         "score can be."
     )
+    note += " Means are geometric." if shown.as_ratio else ""
     return Table(f"Layers drawn anew: {title_of(group[0].first.task)}", headers, lines, note)
 
 
@@ -195,11 +199,15 @@ def _places(redrawn: Reinitialised) -> Mapping[str, Sequence[str]]:
     return {place: [place] for place in redrawn.sources} | several | {place: [place] for place in redrawn.foreign}
 
 
-def _cells(redrawn: Reinitialised, layers: Sequence[Layers], places: Sequence[str], factor: float) -> list[Cell]:
-    score = redrawn.score(places)
-    whole = within_bounds(score.interval, redrawn.first.unit) if score else None
+def _cells(redrawn: Reinitialised, layers: Sequence[Layers], places: Sequence[str], shown: Shown) -> list[Cell]:
+    score, factor = redrawn.score(places), scale(shown.unit)[0]
+    whole = within_bounds(shown.measure.taken_back(score.interval), shown.unit) if score else None
     changes = [redrawn.change(drawn, places) if drawn in redrawn.without else None for drawn in layers]
-    numbers = [_cell(change.interval if change else None, factor, "+.2f") for change in changes]
+    known = [change.interval if change else None for change in changes]
+    if shown.as_ratio:
+        numbers = [Cell(shown.in_words(each), each.mean) if each else Cell("") for each in known]
+    else:
+        numbers = [_cell(each, factor, "+.2f") for each in known]
     return [_cell(whole, factor, ".2f"), *numbers]
 
 
@@ -219,19 +227,20 @@ def _in_words(redrawn: Reinitialised, costs: Costs, verdicts: Sequence[str]) -> 
     text = (
         f"{title_of(redrawn.first.task)}, {_encoder(redrawn)}, trained on {training}: "
         f"drawing {_named(redrawn.layers[0])} anew costs {_others(redrawn)} {_points(redrawn, costs.foreign)} of "
-        f"{measure}, and {training} {_points(redrawn, costs.source)}; {_ratio(*costs.by_seed)}. "
+        f"{measure}, and {training} {_points(redrawn, costs.source)}; {_ratio(redrawn, *costs.by_seed)}. "
         f"That the others lose more: {verdicts[0]}{size}."
     )
     return text + "".join(_highest(redrawn, cost, said) for cost, said in zip(rest, verdicts[1:], strict=True))
 
 
-def _ratio(foreign: BySeed, source: BySeed) -> str:
-    """How many times as much the others lose, as far as that can be said."""
+def _ratio(redrawn: Reinitialised, foreign: BySeed, source: BySeed) -> str:
+    """How many times as much the others lose, as far as that can be said; of perplexities in loss per token."""
     shared = foreign.keys() & source.keys()
     if not shared or sum(source[seed] for seed in shared) <= 0:
         return "the latter is no loss, so there is no ratio of the two"
     interval = ratio_interval(foreign, source)
     times = minus(f"{interval.mean:.1f} times as much")
+    times += " in loss per token" if Shown.of(redrawn.first).as_ratio else ""
     if interval.n < FEWEST_SEEDS:
         return f"{times} (too few seeds for an interval)"
     if interval.low is not None and interval.high is not None:
@@ -248,7 +257,7 @@ def _highest(redrawn: Reinitialised, cost: Effect | None, said: str) -> str:
 
 
 def _points(redrawn: Reinitialised, cost: Effect) -> str:
-    return in_words(cost.interval, redrawn.first.unit).replace("%", " points")
+    return Shown.of(redrawn.first).in_words(cost.interval)
 
 
 def _others(redrawn: Reinitialised) -> str:

@@ -20,6 +20,7 @@ from babelscope.measures.similarities import SIMILARITIES
 from babelscope.report.model import Report, Score, title_of
 from babelscope.report.paired import BySeed, mean_by_seed
 from babelscope.report.published import with_published
+from babelscope.report.shown import Shown
 
 FEWEST = 4
 """Target languages that a rank correlation is computed of."""
@@ -133,12 +134,12 @@ def charted(aligned: Iterable[Alignment]) -> list[str]:
 
 
 class Gap(NamedTuple):
-    """How much worse a tuned model is in a language than in that of its training, in the unit of the score."""
+    """How much worse a tuned model is in a language than in that of its training."""
 
     stage: Stage
     language: str
     place: str
-    unit: str
+    shown: Shown
     samples: Samples
 
     @property
@@ -165,7 +166,7 @@ def _gaps(stage: Stage, scores: Sequence[Score]) -> list[Gap]:
     for score in scores:
         gap = None if source is None or score.is_source else source.beyond(score.samples)
         if gap is not None:
-            gaps_there.append(Gap(stage, score.language, score.place, score.unit, gap))
+            gaps_there.append(Gap(stage, score.language, score.place, Shown.of(score), gap))
     return gaps_there
 
 

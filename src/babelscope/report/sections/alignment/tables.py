@@ -9,7 +9,7 @@ from statistics import fmean
 from babelscope.core.inference import effect
 from babelscope.core.intervals import Interval, student_t_interval
 from babelscope.core.row import Row
-from babelscope.report.model import Report, scale, title_of
+from babelscope.report.model import Report, title_of
 from babelscope.report.sections.alignment.alignments import (
     Alignment,
     Correlation,
@@ -87,13 +87,14 @@ def _gap_table(report: Report, aligned: Sequence[Alignment]) -> Table:
     lines = []
     for gap in gaps(report):
         if gap.stage in measured or gap.stage.encoder.startswith("published"):
-            factor, interval = scale(gap.unit)[0], effect(gap.samples.table).interval
+            interval = effect(gap.samples.table).interval
             lines.append([
                 Cell(title_of(gap.stage.task)), Cell(_name(gap.stage)), Cell(gap.stage.training), Cell(gap.place),
-                number_cell(factor * interval.mean, ".2f"), bounds_cell(interval, factor),
+                *gap.shown.cells(interval, ".2f"),
             ])  # fmt: skip
     note = "Score in the language of the training minus that in the target, in points; 95% over seeds and, as far "
-    note += "as they are known, sentences; none of one number, as of what was published."
+    note += "as they are known, sentences; none of one number, as of what was published. Of perplexities: how many "
+    note += "times as high as in the language of the training, by geometric means."
     return Table("X-Gap", ["Task", "Encoder", "Trained on", "Target", "X-Gap", "95%"], lines, note)
 
 

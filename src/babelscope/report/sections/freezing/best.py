@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from statistics import fmean
 from typing import NamedTuple
 
 from babelscope.core.inference import Effect, Table, best_of, effect, holm
@@ -105,7 +104,8 @@ def _mean(whole: Whole, number: int) -> float:
     by_language: dict[str, list[float]] = defaultdict(list)
     for scores in whole.values():
         by_language[scores[number].language].append(scores[number].interval.mean)
-    return fmean(map(fmean, by_language.values()))
+    measure = SCORES[next(iter(whole.values()))[number].measure]
+    return measure.mean(map(measure.mean, by_language.values()))
 
 
 def _number(value: float, sweep: Sweep) -> str:

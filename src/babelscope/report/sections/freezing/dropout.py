@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from babelscope.core.inference import Effect, benjamini_hochberg, effect
 from babelscope.core.row import Row
 from babelscope.report.judged import chance, judged
-from babelscope.report.model import Report, Score, points_of, scale, title_of
+from babelscope.report.model import Report, Score, title_of
 from babelscope.report.section import Section, section
-from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
+from babelscope.report.shown import RATIOS, Shown
+from babelscope.report.tables import Cell, Table, number_cell
 
 NOTE = (
     "The score with dropout in the frozen layers minus the score without, both tuned with the same seeds. What is "
@@ -29,6 +30,7 @@ def frozen_dropout(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
     lines = [_line(*pair, better, verdict) for pair, better, verdict in judgements]
     headers = ["Task", "Encoder", "Schedule", "Language", "Better by", "Unit", "95% interval", "Seeds", "Verdict"]
     note = f"{NOTE} Intervals over {chance(effects)}; verdicts at 5%, corrected for the lines (Benjamini and Hochberg)."
+    note += f" {RATIOS}" if any(Shown.of(score).as_ratio for score, _ in pairs) else ""
     if lines:
         yield Section(
             "Dropout in the frozen layers", tables=[Table("With dropout minus without", headers, lines, note)]
@@ -58,10 +60,8 @@ def _place(score: Score, schedule: str | None) -> tuple[object, ...]:
 
 
 def _line(score: Score, other: Score, better: Effect | None, verdict: str) -> list[Cell]:
-    factor, symbol = scale(score.unit)
+    shown = Shown.of(score)
     named = (title_of(score.task), score.encoder, other.schedule or "", score.place)
-    numbers = [
-        number_cell(factor * better.mean if better else None, "+.1f"), Cell(points_of(symbol)),
-        bounds_cell(better.interval if better else None, factor), number_cell(better.seeds if better else None, "d"),
-    ]  # fmt: skip
-    return [*map(Cell, named), *numbers, Cell(verdict)]
+    size, interval = shown.cells(shown.of_better(better.interval) if better else None)
+    seeds = number_cell(better.seeds if better else None, "d")
+    return [*map(Cell, named), size, Cell(shown.unit_in_words), interval, seeds, Cell(verdict)]

@@ -8,8 +8,9 @@ import altair as alt
 import pandas as pd
 
 from babelscope.report.figures import Chart
-from babelscope.report.model import scale
+from babelscope.report.model import Score, scale
 from babelscope.report.sections.freezing.sweeps import Sweep
+from babelscope.report.shown import Shown
 
 CAPTION = "Score, mean over seeds; the colour is the change from the first column, grey where that is not known yet."
 
@@ -28,7 +29,8 @@ def _heat_map(sweep: Sweep) -> Chart:
     )
     widest = max(1.0, float(table["change"].abs().max()))
     colours = alt.Scale(scheme="blueorange", domain=[widest, 0, -widest])
-    colour = alt.Color("change:Q", title=f"Change ({unit})", scale=colours)
+    title = "Change (%)" if Shown.of(sweep.first).as_ratio else f"Change ({unit})"
+    colour = alt.Color("change:Q", title=title, scale=colours)
     tooltip = ["language", "frozen", alt.Tooltip("score:Q", format=".2f")]
     cells = base.mark_rect().encode(color=colour, tooltip=tooltip)
     unknown = base.transform_filter("datum.change === null").mark_rect(color="#ccc").encode(tooltip=tooltip)
@@ -43,8 +45,15 @@ def _cells(sweep: Sweep, factor: float) -> pd.DataFrame:
             "language": place,
             "frozen": frozen,
             "score": score.interval.mean * factor,
-            "change": (score.interval.mean - scores[least].interval.mean) * factor if least in scores else None,
+            "change": _change(score, scores[least]) if least in scores else None,
         }
         for place, scores in sweep.scores.items()
         for frozen, score in scores.items()
     )
+
+
+def _change(score: Score, least: Score) -> float:
+    """In points; of perplexities how many percent higher."""
+    if Shown.of(score).as_ratio:
+        return 100 * (score.interval.mean / least.interval.mean - 1)
+    return (score.interval.mean - least.interval.mean) * scale(score.unit)[0]

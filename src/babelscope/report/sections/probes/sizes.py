@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 
-from babelscope.core.intervals import Interval, geometric_interval
+from babelscope.core.inference import effect
+from babelscope.core.intervals import Interval, exponential
 from babelscope.core.row import Row
-from babelscope.report.kinds import is_score
-from babelscope.report.model import Report
+from babelscope.core.samples import Samples
+from babelscope.report.kinds import SCORES
+from babelscope.report.model import Report, Score
 from babelscope.report.section import Section, section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 
@@ -34,6 +36,8 @@ class TextSize:
     """Tokens that are unknown to the tokenizer, which are among the tokens."""
     characters: float
     bytes: float
+    key: str = field(default="", compare=False)
+    """Of the result that counted it, which may have kept this of every sentence."""
 
     def per_character(self, perplexity: float) -> float:
         """From a perplexity per token."""
@@ -44,40 +48,63 @@ class TextSize:
         return _spread(perplexity, self.tokens / self.bytes)
 
 
-SizeOf = Callable[[Row], TextSize | None]
+SizeOf = Callable[[Row | Score], TextSize | None]
 
 
 def sizes_of(report: Report) -> SizeOf:
-    """The size of the text that a row's perplexity was measured on; None where it is not known.
+    """The size of the text that the perplexity of a row or a score was measured on; None where it is not known.
 
     A reference's perplexities belong to no task: its text is told by its name, where that stands for one text alone.
     """
-    counts: dict[tuple[str | None, ...], dict[str, float]] = defaultdict(dict)
+    counts: dict[tuple[str | None, ...], list[Row]] = defaultdict(list)
     for row in report.rows:
         if row.kind == KIND:
-            counts[row.encoder, row.surgery, row.language, row.dataset, row.task][row.measure] = row.value
+            counts[row.encoder, row.surgery, row.language, row.dataset, row.task].append(row)
     by_task = {key: size for key, each in counts.items() if (size := _size(each))}
     told: dict[tuple[str | None, ...], set[TextSize]] = defaultdict(set)
     for key, size in by_task.items():
         told[key[:-1]].add(size)
 
-    def size_of(row: Row) -> TextSize | None:
-        key = (row.encoder, row.surgery, row.language, row.dataset)
+    def size_of(of: Row | Score) -> TextSize | None:
+        key = (of.encoder, of.surgery, of.language, of.dataset)
         alike = told.get(key, set())
-        return by_task.get((*key, row.task)) if row.task else next(iter(alike)) if len(alike) == 1 else None
+        return by_task.get((*key, of.task)) if of.task else next(iter(alike)) if len(alike) == 1 else None
 
     return size_of
 
 
-def size_line(condition: str, text: str, perplexity: Interval, size: TextSize | None) -> list[Cell]:
-    """A perplexity in all three units. The ends of its interval are carried over, since all grow with it."""
-    line = [Cell(condition), Cell(text), number_cell(perplexity.mean, ".2f"), bounds_cell(perplexity, 1.0)]
+def carried_over(perplexity: Interval, size: TextSize | None) -> list[Interval]:
+    """Per token and, where the text's size is known, per character and byte; the ends too, since all grow with it."""
+    others = (size.per_character, size.per_byte) if size else ()
+    return [perplexity, *(_converted(perplexity, convert) for convert in others)]
+
+
+def with_sentences(report: Report, score: Score, size: TextSize | None) -> list[Interval]:
+    """The same, over sentences as well as far as both the losses and the sizes of each were kept."""
+    if size is None:
+        return [score.interval]
+    measure, loss = SCORES[score.measure], score.samples.times(score.sign)
+    kept = report.outcomes(size.key)
+    tokens_per = [
+        Samples.of({None: size.tokens / count}, {None: kept[unit]} if unit in kept else {})
+        for unit, count in (("characters", size.characters), ("bytes", size.bytes))
+    ]
+    losses = [loss.product(each) for each in tokens_per]
+    return [score.interval, *(measure.taken_back(effect(each.table).interval) for each in losses)]
+
+
+def size_line(condition: str, text: str, perplexities: Sequence[Interval], size: TextSize | None) -> list[Cell]:
+    """A perplexity per token, and where the text's size is known per character and byte."""
+    per_token, *others = perplexities
+    line = [Cell(condition), Cell(text), number_cell(per_token.mean, ".2f"), bounds_cell(per_token, 1.0)]
     if size is None:
         return [*line, *(Cell("") for _ in HEADERS[len(line) :])]
-    for convert in (size.per_character, size.per_byte):
-        low, high = (None if end is None else convert(end) for end in (perplexity.low, perplexity.high))
-        ends = Cell("") if low is None or high is None else Cell(f"[{low:.3f}, {high:.3f}]", low)
-        line += [number_cell(convert(perplexity.mean), ".3f"), ends]
+    for each in others:
+        known = each.low is not None and each.high is not None
+        line += [
+            number_cell(each.mean, ".3f"),
+            Cell(f"[{each.low:.3f}, {each.high:.3f}]", each.low) if known else Cell(""),
+        ]
     return [*line, number_cell(size.tokens / size.characters, ".3f"), number_cell(size.unknown / size.tokens, ".1%")]
 
 
@@ -85,27 +112,32 @@ def size_line(condition: str, text: str, perplexity: Interval, size: TextSize | 
 def text_sizes(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
     """Perplexities on the test sets, per token, character and byte."""
     size_of = sizes_of(report)
-    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in report.rows:
-        if is_score(row) and row.measure == "perplexity":
-            groups[report.condition(row), report.place(row)].append(row)
-    sizes: Mapping[tuple[str, str], TextSize | None] = {key: size_of(each[0]) for key, each in groups.items()}
-    if any(sizes.values()):
+    sizes = [(score, size_of(score)) for score in report.scores if score.measure == "perplexity"]
+    if any(size for _, size in sizes):
         lines = [
-            size_line(condition, place, geometric_interval([row.value for row in each]), sizes[condition, place])
-            for (condition, place), each in groups.items()
+            size_line(score.condition, score.place, with_sentences(report, score, size), size) for score, size in sizes
         ]
-        note = f"Geometric means over seeds, with Student’s t interval of the logarithms. {NOTE}"
+        note = (
+            "Geometric means over seeds; the 95% interval is that of their logarithms, over seeds and, as far as they "
+            f"are known, test sentences. {NOTE}"
+        )
         yield Section("Perplexity per character and byte", tables=[Table("On test sets", HEADERS, lines, note)])
 
 
 def _spread(perplexity: float, tokens: float) -> float:
-    """The perplexity of so many tokens taken as one unit; beyond exp(700), which stands for all above it, as there."""
-    return math.exp(min(math.log(perplexity) * tokens, 700.0))
+    """The perplexity of so many tokens taken as one unit."""
+    return exponential(math.log(perplexity) * tokens)
 
 
-def _size(counts: Mapping[str, float]) -> TextSize | None:
+def _converted(perplexity: Interval, convert: Callable[[float], float]) -> Interval:
+    low, high = (None if end is None else convert(end) for end in (perplexity.low, perplexity.high))
+    return Interval(convert(perplexity.mean), low, high, None, perplexity.n)
+
+
+def _size(rows: Sequence[Row]) -> TextSize | None:
     """None where a number is missing, or the text is empty."""
-    size = TextSize(*(counts.get(name, 0.0) for name in ("tokens", "unknown tokens", "characters", "bytes")))
-    tokens, _, characters, bytes_ = astuple(size)
-    return size if tokens and characters and bytes_ else None
+    counts = {row.measure: row.value for row in rows}
+    names = ("tokens", "unknown tokens", "characters", "bytes")
+    tokens, unknown, characters, bytes_ = (counts.get(name, 0.0) for name in names)
+    size = TextSize(tokens, unknown, characters, bytes_, rows[0].key or "")
+    return size if size.tokens and size.characters and size.bytes else None

@@ -18,7 +18,7 @@ from babelscope.report.sections.probes.probed import (
     crossings,
     perplexities,
 )
-from babelscope.report.sections.probes.sizes import HEADERS, NOTE, size_line
+from babelscope.report.sections.probes.sizes import HEADERS, NOTE, carried_over, size_line
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.report.words import bounded
 
@@ -82,10 +82,11 @@ def _end_line(training: Training, corpora: Sequence[str]) -> list[Cell]:
 def _size_table(trainings: Sequence[Training]) -> Table:
     """A line a condition and corpus, at the last step, for what tokenizers of several encoders make of it."""
     lines = [
-        size_line(training.name, name, interval, training.sizes.get(name))
+        size_line(training.name, name, carried_over(interval, size), size)
         for training in trainings
         for name in training.corpora
         if (interval := training.at_end(name))
+        for size in [training.sizes.get(name)]
     ]
     return Table("Perplexity at the end, per token, character and byte", HEADERS, lines, NOTE)
 

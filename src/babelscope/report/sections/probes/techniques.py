@@ -31,8 +31,8 @@ def _table(report: Report, scores: Sequence[Score]) -> Table:
         each = (cells.get((place, technique, encoder)) for encoder in encoders)
         lines.append([Cell(place), Cell(technique), *(_cell(score) for score in each)])
     note = (
-        "Mean over seeds with its 95% interval where that is known; less is better. Perplexities are over each "
-        "encoder's own tokens, and published ones over a text that is not known to the sentence."
+        "Geometric mean over seeds with its 95% interval where that is known; less is better. Perplexities are over "
+        "each encoder's own tokens, and published ones over a text that is not known to the sentence."
     )
     return Table("Test perplexity by what is trained", ["Text", "Trained", *encoders], lines, note)
 

@@ -6,19 +6,20 @@ from collections.abc import Iterator, Sequence
 
 from babelscope.core.row import Row
 from babelscope.report.figures import Figure
-from babelscope.report.kinds import is_companion, is_score
+from babelscope.report.kinds import SCORES, is_companion, is_score
 from babelscope.report.model import Report, Score, section_title
 from babelscope.report.section import Section, section
 from babelscope.report.sections.scores.figures import difference_chart, score_chart
 from babelscope.report.sections.scores.findings import differences, findings
 from babelscope.report.sections.scores.tables import difference_table, glance_table, score_table
+from babelscope.report.shown import Shown
 
 SCORE_CAPTION = (
-    "Mean over seeds with its 95% interval, over seeds and, as far as they are known, test sentences; "
+    " over seeds with its 95% interval, over seeds and, as far as they are known, test sentences; "
     "every seed a small ring; what has no seed is a tick. Click a name in the legend to single it out."
 )
 DIFFERENCE_CAPTION = (
-    "Difference of the means with its 95% interval, paired by the seeds that both ran, over these and, as far as they "
+    " of the means with its 95% interval, paired by the seeds that both ran, over these and, as far as they "
     "are known, test sentences. “Shows”: at 5%, corrected for the number of differences (Benjamini and Hochberg)."
 )
 
@@ -33,11 +34,14 @@ def _section(report: Report, scores: Sequence[Score], *, alone: bool) -> Section
     """The file of a chart is named after the task, where there are several; of one task it is the report's own."""
     task = "" if alone else scores[0].task
     compared = differences(scores)
-    figures = [Figure("By language", SCORE_CAPTION, score_chart(report, scores), task)]
+    averaged = SCORES[scores[0].measure].averaged
+    caption = f"{averaged.capitalize()}{SCORE_CAPTION}"
+    figures = [Figure("By language", caption, score_chart(report, scores), task)]
     tables = [table for table in (glance_table(report, scores), score_table(scores)) if table]
     if compared:
         title = "Against the same encoder untrained"
         name = "-".join(filter(None, [task, "against-untrained"]))
-        figures.append(Figure(title, DIFFERENCE_CAPTION, difference_chart(report, compared), name))
+        caption = ("Ratio" if Shown.of(scores[0]).as_ratio else "Difference") + DIFFERENCE_CAPTION
+        figures.append(Figure(title, caption, difference_chart(report, compared), name))
         tables.append(difference_table(compared))
     return Section(section_title(scores), findings(scores), figures, tables)

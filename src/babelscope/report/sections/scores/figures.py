@@ -11,21 +11,22 @@ import pandas as pd
 
 from babelscope.core.intervals import Interval
 from babelscope.report.figures import Chart, look_of
-from babelscope.report.kinds import SCORES
-from babelscope.report.model import Report, Score, points_of, scale
+from babelscope.report.model import Report, Score, scale
 from babelscope.report.sections.scores.findings import Difference
+from babelscope.report.shown import Shown
 
 LANE = 11
 """Height of one condition's line, in pixels."""
 
 
 def score_chart(report: Report, scores: Sequence[Score]) -> Chart:
-    """A band a place: every condition's mean over seeds, its 95% t interval and single seeds; baselines as ticks."""
+    """A band a place: every condition's mean over seeds, its 95% interval and single seeds; baselines as ticks."""
     factor, unit = scale(scores[0].unit)
-    measure = SCORES[scores[0].measure].title
+    shown = Shown.of(scores[0])
+    measure = shown.measure.title
     means = pd.DataFrame([_mean_record(s.interval, factor, s) | {"seeds": s.seeds} for s in scores])
     seeds = pd.DataFrame([_labels(s) | {"seed": k, "mean": v * factor} for s in scores for k, v in s.by_seed.items()])
-    plot = _DotPlot.of(report, scores, f"{measure} ({unit})" if unit else measure)
+    plot = _DotPlot.of(report, scores, f"{measure} ({unit})" if unit else measure, logarithmic=shown.as_ratio)
     seeded = means["seeds"] > 0
     layers: list[alt.Chart] = []
     if seeded.any():
@@ -37,14 +38,16 @@ def score_chart(report: Report, scores: Sequence[Score]) -> Chart:
 
 def difference_chart(report: Report, compared: Sequence[Difference]) -> Chart:
     """A band a place: every encoder minus itself untrained, with the 95% interval of the difference."""
-    factor, unit = scale(compared[0].score.unit)
+    shown = Shown.of(compared[0].score)
+    factor, unit = scale(shown.unit)[0], shown.unit_in_words
     table = pd.DataFrame([_mean_record(d.interval, factor, d.score) | {"verdict": d.verdict} for d in compared])
-    unit = points_of(unit)
-    plot = _DotPlot.of(
-        report, [difference.score for difference in compared], f"Gain over untrained{f' ({unit})' if unit else ''}"
-    )
-    zero = alt.Chart(pd.DataFrame({"mean": [0]})).mark_rule(strokeDash=[3, 3], opacity=0.6).encode(x="mean:Q")
-    return plot.sized([zero, *plot.means(table)])
+    title = f"Gain over untrained{f' ({unit})' if unit else ''}"
+    if shown.as_ratio:
+        title = f"{shown.measure.title}, times that of untrained"
+    plot = _DotPlot.of(report, [difference.score for difference in compared], title, logarithmic=shown.as_ratio)
+    same = pd.DataFrame({"mean": [1 if shown.as_ratio else 0]})
+    line = alt.Chart(same).mark_rule(strokeDash=[3, 3], opacity=0.6).encode(x="mean:Q")
+    return plot.sized([line, *plot.means(table)])
 
 
 @dataclass(frozen=True)
@@ -56,13 +59,14 @@ class _DotPlot:
     look: dict[str, Any]
     title: str
     chosen: alt.Parameter
+    logarithmic: bool
 
     @classmethod
-    def of(cls, report: Report, scores: Sequence[Score], title: str) -> _DotPlot:
+    def of(cls, report: Report, scores: Sequence[Score], title: str, *, logarithmic: bool) -> _DotPlot:
         lanes = list(dict.fromkeys(score.condition for score in scores if score.seeds))
         look = look_of("condition:N", report.conditions, {score.condition for score in scores})
         chosen = alt.selection_point(name="chosen", fields=["condition"], bind="legend")
-        return cls(list(dict.fromkeys(score.place for score in scores)), lanes, look, title, chosen)
+        return cls(list(dict.fromkeys(score.place for score in scores)), lanes, look, title, chosen, logarithmic)
 
     def seeds(self, table: pd.DataFrame) -> alt.Chart:
         return self._lanes(alt.Chart(table).mark_point(size=22, strokeWidth=1), table, 0.5).encode(**self.look)
@@ -89,12 +93,13 @@ class _DotPlot:
 
     def _places(self, chart: alt.Chart, table: pd.DataFrame, shown: float = 1.0) -> alt.Chart:
         axis = alt.Axis(grid=True, tickBand="extent", labelLimit=240)
+        along = alt.Scale(type="log", nice=False) if self.logarithmic else alt.Scale(zero=False, nice=True)
         return chart.encode(
-            x=alt.X("mean:Q", title=self.title, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=6)),
+            x=alt.X("mean:Q", title=self.title, scale=along, axis=alt.Axis(tickCount=6)),
             y=alt.Y("place:N", title=None, sort=self.places, axis=axis),
             color=self.look["color"],
             opacity=alt.condition(self.chosen, alt.value(shown), alt.value(0.1)),
-            tooltip=_tooltip(table),
+            tooltip=_tooltip(table, logarithmic=self.logarithmic),
         )
 
 
@@ -107,8 +112,8 @@ def _labels(score: Score) -> dict[str, Any]:
     return {"place": score.place, "condition": score.condition}
 
 
-def _tooltip(table: pd.DataFrame) -> list[alt.Tooltip]:
-    words = {"place": "language", "low": "95% low", "high": "95% high"}
+def _tooltip(table: pd.DataFrame, *, logarithmic: bool) -> list[alt.Tooltip]:
+    words = {"place": "language", "low": "95% low", "high": "95% high", "sd": "sd (a factor)" if logarithmic else "sd"}
     numbers = ("mean", "low", "high", "sd")
     return [
         alt.Tooltip(f"{name}:Q", title=words.get(name, name), format=".2f")

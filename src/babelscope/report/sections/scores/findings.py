@@ -9,7 +9,8 @@ from babelscope.core.inference import Effect, benjamini_hochberg, effect
 from babelscope.core.intervals import Interval
 from babelscope.report.judged import SHOWS, judged
 from babelscope.report.kinds import SCORES
-from babelscope.report.model import Score, points_of, scale
+from babelscope.report.model import Score, scale
+from babelscope.report.shown import Shown
 from babelscope.report.words import bounded, in_words
 
 
@@ -25,12 +26,18 @@ class Difference:
     """Among the differences of all places."""
 
     @property
-    def interval(self) -> Interval:
-        """How much higher it is, in the unit of the score."""
+    def higher(self) -> Interval:
+        """How much higher it is, as `Measure.compared` has it."""
         if self.effect is None:
-            return Interval(self.score.interval.mean - self.reference.interval.mean, None, None, None, 0)
-        better = self.effect.interval
+            better = Interval(self.score.samples.mean - self.reference.samples.mean, None, None, None, 0)
+        else:
+            better = self.effect.interval
         return better if self.score.sign > 0 else better.negative
+
+    @property
+    def interval(self) -> Interval:
+        """The same in the unit of the score; of perplexities how many times as high."""
+        return SCORES[self.score.measure].taken_back(self.higher)
 
     @property
     def shows(self) -> bool:
@@ -90,13 +97,19 @@ def _order(condition: str, scores: Sequence[Score]) -> str:
 def _against_untrained(condition: str, compared: Sequence[Difference]) -> str:
     own = [difference for difference in compared if difference.score.condition == condition]
     better = sorted(
-        (difference for difference in own if difference.shows), key=lambda difference: -abs(difference.interval.mean)
+        (difference for difference in own if difference.shows), key=lambda difference: -abs(difference.higher.mean)
     )
-    factor, symbol = scale(own[0].score.unit)
-    values = [f"{difference.score.place} {bounded(difference.interval, factor)}" for difference in better]
-    unit = f"in {points_of(symbol)}, " if symbol else ""
-    word = SCORES[own[0].score.measure].better
-    text = f"Against itself untrained, {condition} is {word} on {len(better)} of {len(own)} languages"
-    text += f" ({unit}with the interval of the difference): {'; '.join(values)}." if better else "."
+    shown = Shown.of(own[0].score)
+    values = [f"{each.score.place} {_size(each, shown)}" for each in better]
+    what = f"with the interval of the {'ratio' if shown.as_ratio else 'difference'}"
+    unit = f"in {shown.unit_in_words}, " if shown.unit_in_words else ""
+    text = f"Against itself untrained, {condition} is {shown.measure.better} on {len(better)} of {len(own)} languages"
+    text += f" ({unit}{what}): {'; '.join(values)}." if better else "."
     rest = [f"{difference.score.place} ({difference.verdict})" for difference in own if not difference.shows]
     return text + (f" On the others: {'; '.join(rest)}." if rest else "")
+
+
+def _size(difference: Difference, shown: Shown) -> str:
+    if shown.as_ratio:
+        return shown.in_words(difference.higher)
+    return bounded(difference.interval, scale(shown.unit)[0])

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 
+from babelscope.core.intervals import Interval
 from babelscope.report.kinds import COMPANIONS, SCORES
-from babelscope.report.model import Report, Score, points_of, scale
+from babelscope.report.model import Report, Score, scale
 from babelscope.report.sections.scores.findings import Difference
+from babelscope.report.shown import RATIOS, Shown
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.report.words import in_words
 
@@ -16,6 +19,10 @@ INTERVALS = (
     "The 95% interval is over seeds and, where it was kept what each sentence adds, test sentences; fewer than three "
     "seeds are not enough to say. It is cut where no score can be. The one over sentences alone is of these models, "
     "its ends averaged over seeds."
+)
+GEOMETRIC = (
+    "Means are geometric, and intervals those of their logarithms, the loss per token; the SD is a factor, and so is "
+    "the gap: by how much the perplexity is higher than on the training language."
 )
 WIDEST = 12
 """Conditions beside each other."""
@@ -32,57 +39,63 @@ def glance_table(report: Report, scores: Sequence[Score]) -> Table | None:
         [Cell(place), *(cells.get((place, name), Cell("")) for name in conditions)]
         for place in dict.fromkeys(score.place for score in scores)
     ]
-    return Table("At a glance", ["", *conditions], lines, "Mean over seeds, with its 95% interval where that is known.")
+    note = f"{SCORES[scores[0].measure].averaged.capitalize()} over seeds, with its 95% interval where that is known."
+    return Table("At a glance", ["", *conditions], lines, note)
 
 
 def score_table(scores: Sequence[Score]) -> Table:
     """A line a place and condition, with every kind of uncertainty that the rows hold."""
-    factor, unit = scale(scores[0].unit)
+    _, unit = scale(scores[0].unit)
+    shown = Shown.of(scores[0])
     beside = [name for name in COMPANIONS if any(name in score.companions for score in scores)]
     on_source: dict[str, list[float]] = defaultdict(list)
     for score in scores:
         if score.is_source:
-            on_source[score.condition].append(score.interval.mean)
-    source = {condition: sum(means) / len(means) for condition, means in on_source.items()}
+            on_source[score.condition].append(score.samples.mean)
+    source = {condition: fmean(means) for condition, means in on_source.items()}
     several = any(len(means) > 1 for means in on_source.values())
     headers = ["Language", "Condition", f"Mean{f' ({unit})' if unit else ''}", "95% interval", "SD", "Seeds",
                "Best seed", "95% over sentences", "Gap to source"]  # fmt: skip
     headers += [_ACRONYMS.get(name, name.capitalize()) for name in beside]
-    lines = [_score_line(score, factor, source.get(score.condition), beside) for score in scores]
+    lines = [_score_line(score, shown, source.get(score.condition), beside) for score in scores]
     note = INTERVALS + (" Gap to source: how much worse than the mean over the training languages." if several else "")
+    if shown.as_ratio:
+        note += f" {GEOMETRIC}"
     return Table(f"{SCORES[scores[0].measure].title} by language", headers, lines, note)
 
 
 def difference_table(compared: Sequence[Difference]) -> Table:
     """Every encoder minus itself untrained."""
-    factor, unit = scale(compared[0].score.unit)
+    shown = Shown.of(compared[0].score)
     lines = [
         [
             Cell(difference.score.place),
             Cell(difference.score.condition),
-            number_cell(difference.interval.mean * factor, "+.1f"),
-            bounds_cell(difference.interval, factor),
+            *shown.cells(difference.higher),
             Cell(difference.verdict),
         ]
         for difference in compared
     ]
-    headers = ["Language", "Condition", points_of(unit).capitalize() or "Difference", "95% interval", "Verdict"]
+    size = "Ratio" if shown.as_ratio else shown.unit_in_words.capitalize() or "Difference"
+    headers = ["Language", "Condition", size, "95% interval", "Verdict"]
+    if shown.as_ratio:
+        return Table("Pretrained over untrained", headers, lines, RATIOS)
     return Table("Pretrained minus untrained", headers, lines)
 
 
-def _score_line(score: Score, factor: float, source: float | None, beside: Sequence[str]) -> list[Cell]:
-    interval, best = score.interval, score.best_seed
-    gap = None if source is None or score.is_source else score.sign * (source - interval.mean) * factor
+def _score_line(score: Score, shown: Shown, source: float | None, beside: Sequence[str]) -> list[Cell]:
+    interval, best, factor = score.interval, score.best_seed, scale(score.unit)[0]
+    gap = None if source is None or score.is_source else Interval(source - score.samples.mean, None, None, None, 0)
     return [
         Cell(score.place),
         Cell(score.condition),
         number_cell(interval.mean * factor, ".2f"),
         bounds_cell(interval, factor),
-        number_cell(None if interval.sd is None else interval.sd * factor, ".2f"),
+        shown.spread(score.samples.sd),
         number_cell(score.seeds or None, "d"),
         Cell(f"{score.by_seed[best] * factor:.2f} (seed {best})", score.by_seed[best]) if score.seeds else Cell(""),
         bounds_cell(score.sentences, factor),
-        number_cell(gap, ".1f"),
+        shown.cells(gap, ".1f")[0],
         *(_companion(name, score.companions) for name in beside),
     ]
 
