@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import multiprocessing
 import os
 import signal
@@ -14,8 +15,10 @@ import pytest
 
 from babelscope.core.row import Row
 from babelscope.engine.forecast import expected_bytes
+from babelscope.engine.progress import sentence_outcomes
 from babelscope.engine.store import Store
-from babelscope.steps import Tune
+from babelscope.measures.probing import ScoreReference
+from babelscope.steps import Evaluate, Tune
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import load_study
 from command_line import SOON, babelscope, write_study
@@ -80,6 +83,18 @@ def test_probes_are_rows_of_every_schedule(rows):
     reference = probed[probed["encoder"] == "world-switched"]
     assert set(reference["measure"]) == {"perplexity"} and set(reference["step"]) == {0}
     assert {"accuracy"} <= set(probed[probed["task"] == "pos"]["measure"])
+
+
+def test_perplexities_are_made_of_the_losses_kept_of_every_sentence(study, store):
+    kept, steps = Store(store), compile_study(load_study(study)).steps
+    scored = {key: step for key, step in steps.items() if isinstance(step, Evaluate | ScoreReference)}
+    rows_of = {key: kept.rows(key) for key in scored if kept.rows(key)[0].task == "mlm"}
+    assert {type(scored[key]) for key in rows_of} == {Evaluate, ScoreReference}
+    for key, (row,) in rows_of.items():
+        losses, tokens = sentence_outcomes(kept)(key)["perplexity"]
+        step = scored[key]
+        assert len(losses) == len(tokens) == len(step.data.read()) == 10
+        assert sum(losses) / sum(tokens) == pytest.approx(math.log(row.value), abs=1e-6)
 
 
 def test_layers_move_when_they_are_unfrozen(rows):

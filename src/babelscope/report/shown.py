@@ -58,6 +58,11 @@ class Shown:
         factor, _ = scale(self.unit)
         return [number_cell(factor * difference.mean if difference else None, form), bounds_cell(difference, factor)]
 
+    def cell(self, difference: Interval | None, form: str) -> Cell:
+        """Both in one."""
+        size, ends = self.cells(difference, form)
+        return Cell(f"{size.text} {ends.text}".strip(), size.number)
+
     def in_words(self, difference: Interval) -> str:
         """`5.8 points [5.1, 6.4]`, `×0.85 [0.80, 0.91]`."""
         if self.as_ratio:

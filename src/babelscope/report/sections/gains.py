@@ -249,6 +249,7 @@ def _score_tables(report: Report) -> list[Table]:
     ]  # fmt: skip
     measures = ", ".join(dict.fromkeys(SCORES[score.measure].title for score in report.scores))
     note = f"{measures}, mean over seeds. Without sentences of its own, the source’s are what is learned from."
+    note += " Means of perplexities are geometric." if any(SCORES[s.measure].geometric for s in report.scores) else ""
     return [Table("Scores by recipe", ["Task", "Language", "Labelled", *columns], lines, note)]
 
 

@@ -23,7 +23,7 @@ from babelscope.report.published import is_published, with_published
 from babelscope.report.section import Section, section
 from babelscope.report.shown import Shown
 from babelscope.report.tables import Cell, Table
-from babelscope.report.words import minus
+from babelscope.report.words import bounded, minus
 from babelscope.surgery import Operation
 from babelscope.surgery.operations.reinit import Reinit
 
@@ -203,21 +203,12 @@ def _cells(redrawn: Reinitialised, layers: Sequence[Layers], places: Sequence[st
     score, factor = redrawn.score(places), scale(shown.unit)[0]
     whole = within_bounds(shown.measure.taken_back(score.interval), shown.unit) if score else None
     changes = [redrawn.change(drawn, places) if drawn in redrawn.without else None for drawn in layers]
-    known = [change.interval if change else None for change in changes]
-    if shown.as_ratio:
-        numbers = [Cell(shown.in_words(each), each.mean) if each else Cell("") for each in known]
-    else:
-        numbers = [_cell(each, factor, "+.2f") for each in known]
-    return [_cell(whole, factor, ".2f"), *numbers]
+    numbers = [shown.cell(change.interval if change else None, "+.2f") for change in changes]
+    return [_cell(whole, factor), *numbers]
 
 
-def _cell(known: Interval | None, factor: float, form: str) -> Cell:
-    if known is None:
-        return Cell("")
-    text = f"{known.mean * factor:{form}}"
-    if known.low is not None and known.high is not None:
-        text += f" [{known.low * factor:.2f}, {known.high * factor:.2f}]"
-    return Cell(minus(text), known.mean * factor)
+def _cell(known: Interval | None, factor: float) -> Cell:
+    return Cell("") if known is None else Cell(bounded(known, factor, digits=2), known.mean * factor)
 
 
 def _in_words(redrawn: Reinitialised, costs: Costs, verdicts: Sequence[str]) -> str:
