@@ -15,12 +15,12 @@ from babelscope.report.sections.scores.tables import difference_table, glance_ta
 from babelscope.report.shown import Shown
 
 SCORE_CAPTION = (
-    " over seeds with its 95% interval, over seeds and, as far as they are known, test sentences; "
+    "{mean} over seeds with its 95% interval, over seeds and, as far as they are known, test sentences; "
     "every seed a small ring; what has no seed is a tick. Click a name in the legend to single it out."
 )
 DIFFERENCE_CAPTION = (
-    " of the means with its 95% interval, paired by the seeds that both ran, over these and, as far as they "
-    "are known, test sentences. “Shows”: at 5%, corrected for the number of differences (Benjamini and Hochberg)."
+    "{difference} with its 95% interval, paired by the seeds that both ran, over these and, as far as they are known, "
+    "test sentences. “Shows”: at 5%, corrected for the number of differences (Benjamini and Hochberg)."
 )
 
 
@@ -34,14 +34,14 @@ def _section(report: Report, scores: Sequence[Score], *, alone: bool) -> Section
     """The file of a chart is named after the task, where there are several; of one task it is the report's own."""
     task = "" if alone else scores[0].task
     compared = differences(scores)
-    averaged = SCORES[scores[0].measure].averaged
-    caption = f"{averaged.capitalize()}{SCORE_CAPTION}"
+    averaged, as_ratio = SCORES[scores[0].measure].averaged, Shown.of(scores[0]).as_ratio
+    caption = SCORE_CAPTION.format(mean=averaged.capitalize())
     figures = [Figure("By language", caption, score_chart(report, scores), task)]
     tables = [table for table in (glance_table(report, scores), score_table(scores)) if table]
     if compared:
         title = "Against the same encoder untrained"
         name = "-".join(filter(None, [task, "against-untrained"]))
-        caption = ("Ratio" if Shown.of(scores[0]).as_ratio else "Difference") + DIFFERENCE_CAPTION
+        caption = DIFFERENCE_CAPTION.format(difference=f"{'Ratio' if as_ratio else 'Difference'} of the {averaged}s")
         figures.append(Figure(title, caption, difference_chart(report, compared), name))
         tables.append(difference_table(compared))
     return Section(section_title(scores), findings(scores), figures, tables)

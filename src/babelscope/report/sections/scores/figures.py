@@ -93,7 +93,7 @@ class _DotPlot:
 
     def _places(self, chart: alt.Chart, table: pd.DataFrame, shown: float = 1.0) -> alt.Chart:
         axis = alt.Axis(grid=True, tickBand="extent", labelLimit=240)
-        along = alt.Scale(type="log", nice=False) if self.logarithmic else alt.Scale(zero=False, nice=True)
+        along = alt.Scale(type="log", nice=False, padding=8) if self.logarithmic else alt.Scale(zero=False, nice=True)
         return chart.encode(
             x=alt.X("mean:Q", title=self.title, scale=along, axis=alt.Axis(tickCount=6)),
             y=alt.Y("place:N", title=None, sort=self.places, axis=axis),
