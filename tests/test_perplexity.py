@@ -254,7 +254,9 @@ def test_points_of_curves_are_geometric_means():
         for step, value in enumerate(values)
     ]  # fmt: skip
     made = Report("t", "q", rows)
-    lines = {line[0].text: [cell.number for cell in line[3:5]] for line in ends_table(made, by_title(made, rows)).lines}
+    table = ends_table(made, by_title(made, rows))
+    lines = {line[0].text: [cell.number for cell in line[3:5]] for line in table.lines}
+    assert "geometric" in table.note
     assert lines["Perplexity on dev"] == pytest.approx([20.0, 4.0])
     assert lines["loss on dev".capitalize()] == pytest.approx([52.0, 5.0])
 

@@ -15,20 +15,21 @@ from babelscope.report.section import Section, section
 from babelscope.report.tables import Cell, Table, number_cell
 from babelscope.report.words import capitalised
 
-CAPTION = "Mean over runs, the geometric one of perplexities; every run faintly."
-NOTE = (
-    "Means over runs, geometric ones of perplexities, without intervals: they describe the trainings, and no claim "
-    "rests on them."
-)
+NOTE = "Means over runs, without intervals: they describe the trainings, and no claim rests on them."
+GEOMETRIC = "Those of perplexities are geometric."
 
 
 @section(claims=lambda row: row.kind == "curve" and row.step is not None, order=100)
 def curves(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
     """A chart for every task, split and measure; and where the curves begin and end."""
     groups = by_title(report, rows)
-    figures = [Figure(title, CAPTION, line_chart(report, group, "step")) for title, group in groups.items()]
+    figures = [Figure(title, _caption(group), line_chart(report, group, "step")) for title, group in groups.items()]
     tables = [ends_table(report, groups)] if groups else []
     yield Section("Learning curves", (), figures, tables, side_by_side=True)
+
+
+def _caption(rows: Sequence[Row]) -> str:
+    return f"{measure_of(rows[0].measure).averaged.capitalize()} over runs; every run faintly."
 
 
 def by_title(report: Report, rows: Sequence[Row]) -> dict[str, list[Row]]:
@@ -70,4 +71,5 @@ def ends_table(report: Report, groups: dict[str, list[Row]]) -> Table:
             numbers = [number_cell(factor * first, ".3f"), number_cell(factor * last, ".3f"), number_cell(steps, ".0f")]
             lines.append([Cell(title), Cell(condition), Cell(unit), *numbers, number_cell(len(curves), "d")])
     headers = ["Curve", "Condition", "Unit", "At the first step", "At the last", "Steps", "Runs"]
-    return Table("Where curves begin and end", headers, lines, NOTE)
+    geometric = any(measure_of(rows[0].measure).geometric for rows in groups.values())
+    return Table("Where curves begin and end", headers, lines, f"{NOTE} {GEOMETRIC}" if geometric else NOTE)
