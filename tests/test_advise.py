@@ -12,12 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from babelscope.advise import command, costs
+from babelscope.advise import race as race_
 from babelscope.advise.outcome import outcome_of
 from babelscope.advise.outputs import Outputs
 from babelscope.advise.page import next_section
 from babelscope.advise.race import Race, Runner
 from babelscope.advise.recipes import EXTENDED, Recipe, letters_for, recipes
 from babelscope.advise.request import Request, read_split
+from babelscope.advise.scores import Behind
 from babelscope.core.errors import InputError
 from babelscope.core.intervals import Interval
 from babelscope.corpora.conllu import write_conllu
@@ -153,10 +155,8 @@ def test_a_race_gives_up_what_is_clearly_behind(request_, store, monkeypatch):
     tried = [Recipe(request_.encoders[0], AS_IT_IS), Recipe(request_.encoders[0], ADAPTED), Recipe(BILSTM, AS_IT_IS)]
     race = Race(request_, tried, store, quiet)
     monkeypatch.setattr(race, "leader", lambda: race.runners[-1])
-    monkeypatch.setattr(
-        race.scores, "gain",
-        lambda first, *_: Interval(-0.2, -0.3, -0.1 if "adapted" in first[0].model.title else 0.1, 0.1, 9),
-    )  # fmt: skip
+    behind = [Behind(Interval(0.2, 0.1, 0.3, 0.1, 9), p, 1.0) for p in (0.02, 0.001)]  # in the order of the recipes
+    monkeypatch.setattr(race_, "behind_first", lambda scores, margin: behind[: len(scores) - 1])
     race.run()
     kept, lost, recurrent = race.runners
     assert (len(kept.dev), len(lost.dev), len(recurrent.dev)) == (2, 1, 2)
@@ -167,7 +167,7 @@ def test_a_race_gives_up_what_is_clearly_behind(request_, store, monkeypatch):
     assert not store.has(lost.test[0].key)
     rows = [row for one in kept.test for row in store.rows(one.key) if row.measure == "accuracy"]
     assert race.scores.mean(kept.test) == sum(row.value for row in rows) / 2
-    assert race.scores.mean(kept.test) == pytest.approx(race.scores.interval(kept.test).mean)
+    assert race.scores.mean(kept.test) == pytest.approx(race.scores.of(kept.test).mean)
 
 
 def test_a_recipe_that_fails_is_given_up_and_the_others_go_on(request_, store, monkeypatch):
@@ -310,6 +310,7 @@ def test_without_labelled_sentences_there_is_a_plan_but_no_verdict(request_):
     [
         (["--language", "q x"], "--language: should be the code of a language"),
         (["--task", "ner"], "--task: "),
+        (["--margin", "2"], "--margin: "),
         (["--text", str(Path(__file__).parent)], "a folder; give a file of raw text"),
         (["--encoder", __file__], "a file; give the folder that it is in"),
         (["--text", "ntrex:ug>uyghur"], "> in a name stands for a transliteration"),

@@ -15,6 +15,7 @@ from babelscope.advise.page import seen_section
 from babelscope.advise.raw import check_text, code_notes, line_notes, match_notes
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Request, command_line
+from babelscope.advise.scores import Behind
 from babelscope.advise.sentences import better_one, exported_one, use_of_better, useless
 from babelscope.advise.sentences import said as said_of
 from babelscope.core.errors import InputError
@@ -155,12 +156,17 @@ def test_the_command_is_written_out():
     assert line.endswith("--precision bfloat16 --output 'my page.html' --export model")
 
 
+def behind_by(mean, low, high, p):
+    return Behind(Interval(mean, low, high, None, 1), p, 1.0)
+
+
 @pytest.mark.parametrize(
     ("behind", "said"),
     [
-        (Interval(0.03, 0.01, 0.05, None, 1), "BiLSTM is better by 3.0 points [1.0, 5.0] on the test set"),
-        (Interval(-0.03, -0.05, -0.01, None, 1), "on the test set that is the reverse: −3.0 points"),
-        (Interval(0.0, -0.01, 0.01, None, 1), "on the test set that does not show: 0.0 points"),
+        (behind_by(0.03, 0.01, 0.05, 0.01), "BiLSTM is better by 3.0 points [1.0, 5.0] on the test set"),
+        (behind_by(0.03, 0.01, 0.05, 0.06), "on the test set that does not show: 3.0 points [1.0, 5.0]"),
+        (behind_by(-0.03, -0.05, -0.01, 0.01), "on the test set that is the reverse: −3.0 points"),
+        (behind_by(0.0, -0.01, 0.01, 0.9), "on the test set that does not show: 0.0 points"),
     ],
 )
 def test_what_the_dev_set_has_chosen_is_said_as_the_test_set_bears_it_out(behind, said):
@@ -168,7 +174,7 @@ def test_what_the_dev_set_has_chosen_is_said_as_the_test_set_bears_it_out(behind
     best = Placed(Recipe(BILSTM, AS_IT_IS), 1, score, score, None, "")
     direct = Placed(Recipe("world-natural", AS_IT_IS), 1, score, score, behind, "")
     least = Floor("NOUN for every word", score, score, score, score)
-    outcome = Outcome([best, direct], {}, direct, least, "0" * 64, "1" * 64, Path("a folder/store"))
+    outcome = Outcome([best, direct], {}, direct, least, "0" * 64, "1" * 64, Path("a folder/store"), 0.02)
     assert said in better_one(outcome) and "rounds that both ran" not in better_one(outcome)
     longer = outcome._replace(placed=[best._replace(rounds=3), direct])
     assert "in the 1 round that both ran, but transformers cannot load it" in better_one(longer)
@@ -179,11 +185,11 @@ def test_what_the_dev_set_has_chosen_is_said_as_the_test_set_bears_it_out(behind
 
 
 def test_a_folder_that_does_not_hold_the_best_model_is_said_so():
-    score, behind = Interval(0.9, 0.8, 0.95, None, 1), Interval(0.03, 0.01, 0.05, None, 1)
+    score, behind = Interval(0.9, 0.8, 0.95, None, 1), behind_by(0.03, 0.01, 0.05, 0.01)
     best = Placed(Recipe(BILSTM, AS_IT_IS), 1, score, score, None, "")
     direct = Placed(Recipe("world-natural", AS_IT_IS), 1, score, score, behind, "")
     least = Floor("NOUN for every word", score, score, score, score)
-    outcome = Outcome([best, direct], {}, direct, least, "0" * 64, "1" * 64, Path("store"))
+    outcome = Outcome([best, direct], {}, direct, least, "0" * 64, "1" * 64, Path("store"), 0.02)
     request, folder = asked_of("ntrex:nl"), Path("model")
     assert exported_one(outcome, request, folder).startswith("model does not hold the best model but world-natural as")
     assert exported_one(outcome, request, None).startswith("The best that transformers loads and that reads")
@@ -238,7 +244,7 @@ def test_a_model_about_as_good_as_a_constant_answer_is_of_no_use(below, said):
     score = Interval(0.2, 0.18, 0.22, None, 1)
     only = Placed(Recipe("world-natural", AS_IT_IS), 1, score, score, None, "")
     least = Floor("NOUN for every word", score, score, below, below)
-    found = useless(Outcome([only], {}, only, least, "0" * 64, "0" * 64, Path("store")))
+    found = useless(Outcome([only], {}, only, least, "0" * 64, "0" * 64, Path("store"), 0.02))
     assert said in found and bool(said) == bool(found)
 
 

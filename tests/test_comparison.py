@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from babelscope.advise.scores import gain_of, interval_of
 from babelscope.core.errors import StudyError
-from babelscope.core.inference import effect, gains
+from babelscope.core.inference import contributions, effect, gains
+from babelscope.core.samples import Samples
 from babelscope.engine import run_plan
 from babelscope.measures.comparison import Compare
 from babelscope.steps import SENTENCES, Evaluate, Recurrent, Tune
@@ -81,10 +82,10 @@ def test_a_race_knows_of_sentences_alone_where_it_has_one_round_or_two(seeds):
     first, second = counts(chance, seeds, 40, 0.9), counts(chance, seeds, 40, 0.6)
     few = seeds < 3  # then it is about the models that there are, as one
     ours, theirs = (side.mean(axis=1, keepdims=True) if few else side for side in (first, second))
-    found, slow = gain_of(first, second), slow_gain(ours, theirs)
+    scored, other = (Samples(tuple(range(seeds)), contributions(*side)) for side in (first, second))
+    found, slow = gain_of(scored, other), slow_gain(ours, theirs)
     assert (found.mean, found.low, found.high) == pytest.approx(slow[:3])
-    nothing = first * np.array([0, 1])[:, None, None]
-    assert interval_of(first) == gain_of(first, nothing)
+    assert interval_of(scored) == gain_of(scored, scored.times(0)).interval
 
 
 def test_a_model_gains_nothing_over_itself():

@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from babelscope.advise.request import Request, read_split
 from babelscope.core.examples import Sentence, Tree, tagged
+from babelscope.core.inference import contributions
+from babelscope.core.samples import Samples
 from babelscope.corpora.sources import SPLITS
 from babelscope.tasks.attachment import attachment_scores, count_attachments, universal
 from babelscope.tasks.baselines.most_frequent_tag import most_frequent_tag
@@ -22,16 +21,16 @@ class Constant(NamedTuple):
     """A constant answer, learned from the training sentences, and what it scores on the others."""
 
     name: str
-    dev: NDArray[np.float64]
-    """[2, 1, sentences]: the numerators and denominators of the task's main measure."""
-    test: NDArray[np.float64]
+    dev: Samples
+    """In the task's main measure; it depends on no seed."""
+    test: Samples
 
 
 def constant_answer(request: Request) -> Constant:
     """The most frequent tag for every word; of parsing, every word on its neighbour."""
     train, dev, test = (read_split(request, split) for split in SPLITS)
     name, scored = _same_tag(train) if request.task == "pos" else _neighbour(train)
-    return Constant(name, *(_counts(scored(part)) for part in (dev, test)))
+    return Constant(name, *(_sampled(scored(part)) for part in (dev, test)))
 
 
 def _same_tag(train: Sequence[Sentence]) -> tuple[str, Callable[[Sequence[Sentence]], Score]]:
@@ -64,5 +63,5 @@ def _chain(words: int, after: bool, relation: str) -> Tree:
     return Tree(heads, [relation if head else "root" for head in heads])
 
 
-def _counts(score: Score) -> NDArray[np.float64]:
-    return np.asarray([[score.numerators], [score.denominators]], dtype=np.float64)
+def _sampled(score: Score) -> Samples:
+    return Samples((), contributions([score.numerators], [score.denominators]))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
-
-import numpy as np
 
 from babelscope.advise.floor import constant_answer
 from babelscope.advise.race import Race, Runner
 from babelscope.advise.recipes import Recipe
-from babelscope.advise.scores import gain_of, interval_of
+from babelscope.advise.scores import SIGNS, Behind, behind_first, gain_of, interval_of
 from babelscope.core.intervals import Interval
+from babelscope.core.samples import Samples
+from babelscope.report.judged import judged
 from babelscope.steps import Evaluate
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM, above, verdict_of
 
@@ -25,7 +26,7 @@ class Placed(NamedTuple):
     """None where it has failed at once."""
     test: Interval | None
     """None of one that was given up, unless it is the best that loads directly."""
-    behind: Interval | None
+    behind: Behind | None
     """How much better the best one is on the test set, over sentences and rounds; None of the best itself."""
     lost: str
 
@@ -57,6 +58,8 @@ class Outcome(NamedTuple):
     """Of the best recipe of all."""
     store: Path
     """Where both are."""
+    margin: float
+    """Two recipes are as good as each other if they differ by less."""
 
     @property
     def best(self) -> Placed:
@@ -70,48 +73,58 @@ def outcome_of(race: Race) -> Outcome:
     ran = [runner for runner in race.runners if runner.dev]
     order = sorted(ran, key=lambda runner: (bool(runner.lost), -race.scores.mean(runner.dev)))
     order += [runner for runner in race.runners if not runner.dev]
-    placed = [_placed(race, runner, best) for runner in order]
+    placed = _placed(race, order)
     return Outcome(
         placed, _verdicts(race), placed[order.index(direct)], _floor(race, best, direct),
-        _best_round(race, direct).model.key, _best_round(race, best).model.key, race.store.folder,
+        _best_round(race, direct).model.key, _best_round(race, best).model.key, race.store.folder, race.request.margin,
     )  # fmt: skip
 
 
-def _placed(race: Race, runner: Runner, best: Runner) -> Placed:
-    scores = race.scores
-    return Placed(
-        runner.recipe,
-        len(runner.dev),
-        scores.interval(runner.dev) if runner.dev else None,
-        scores.interval(runner.test) if runner.tested else None,
-        scores.gain(best.test, runner.test) if runner.tested and runner is not best else None,
-        runner.lost,
-    )
+def _placed(race: Race, order: Sequence[Runner]) -> list[Placed]:
+    """In the same order, of which the first is the best."""
+    tested = [k for k, runner in enumerate(order) if runner.tested]
+    tests = {k: race.scores.of(order[k].test) for k in tested}
+    behind = dict(zip(tested[1:], behind_first(list(tests.values()), race.request.margin), strict=True))
+    return [
+        Placed(
+            runner.recipe,
+            len(runner.dev),
+            interval_of(race.scores.of(runner.dev)) if runner.dev else None,
+            interval_of(tests[k]) if k in tests else None,
+            behind.get(k),
+            runner.lost,
+        )
+        for k, runner in enumerate(order)
+    ]
 
 
 def _floor(race: Race, best: Runner, direct: Runner) -> Floor:
     constant = constant_answer(race.request)
-
-    def above_it(runner: Runner) -> Interval:
-        counts = race.scores.counts(runner.test)
-        return gain_of(counts, np.repeat(constant.test, counts.shape[1], axis=1))
-
-    dev, test = interval_of(constant.dev), interval_of(constant.test)
-    return Floor(constant.name, dev, test, above_it(best), above_it(direct))
+    above = [gain_of(race.scores.of(runner.test), constant.test).interval for runner in (best, direct)]
+    return Floor(constant.name, interval_of(constant.dev), interval_of(constant.test), *above)
 
 
 def _verdicts(race: Race) -> dict[str, str]:
     """Of each encoder in the language's own letters, on the dev sentences, since what is given up has no test score."""
     by_recipe = {runner.recipe: runner.dev for runner in race.runners if runner.dev}
-    recurrent, verdicts = by_recipe[Recipe(BILSTM, AS_IT_IS)], {}
-    for encoder in dict.fromkeys(race.request.encoders):
-        recipes = (Recipe(encoder, kind) for kind in (AS_IT_IS, ADAPTED))
-        ran = {recipe: by_recipe[recipe] for recipe in recipes if recipe in by_recipe}
-        signs = {above(recipe.kind, BILSTM): race.scores.gain(dev, recurrent).sign for recipe, dev in ran.items()}
-        if decided := verdict_of(signs):
-            rounds = " and ".join(dict.fromkeys(str(len(dev)) for dev in ran.values()))
+    of_encoders = {
+        encoder: [recipe for kind in (AS_IT_IS, ADAPTED) if (recipe := Recipe(encoder, kind)) in by_recipe]
+        for encoder in dict.fromkeys(race.request.encoders)
+    }
+    signs = _signs({recipe: race.scores.of(by_recipe[recipe]) for own in of_encoders.values() for recipe in own},
+                   race.scores.of(by_recipe[Recipe(BILSTM, AS_IT_IS)]))  # fmt: skip
+    verdicts = {}
+    for encoder, own in of_encoders.items():
+        if decided := verdict_of({above(recipe.kind, BILSTM): signs[recipe] for recipe in own}):
+            rounds = " and ".join(dict.fromkeys(str(len(by_recipe[recipe])) for recipe in own))
             verdicts[Recipe(encoder, AS_IT_IS).row_name] = f"{decided} (on dev sentences, rounds: {rounds})"
     return verdicts
+
+
+def _signs(scores: Mapping[Recipe, Samples], recurrent: Samples) -> dict[Recipe, int]:
+    """1 where a recipe shows to be above the BiLSTM, -1 where it shows to be below; all of these are one family."""
+    said = judged([gain_of(score, recurrent) for score in scores.values()])
+    return {recipe: SIGNS.get(verdict, 0) for recipe, verdict in zip(scores, said, strict=True)}
 
 
 def _best_round(race: Race, runner: Runner) -> Evaluate:

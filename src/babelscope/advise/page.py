@@ -17,12 +17,15 @@ from babelscope.advise.recipes import EXTENDED
 from babelscope.advise.request import Request, command_line, read_split, text_size
 from babelscope.advise.sentences import (
     NO_ENCODER,
-    as_good,
+    beside_best,
     better_one,
     export_command,
     exported_one,
+    few_rounds,
+    points,
     said,
     scored_in_words,
+    standing,
     use_of_better,
     useless,
 )
@@ -96,13 +99,14 @@ def verdict_section(outcome: Outcome, request: Request, exported: Path | None) -
     """Which is best, by how much and how sure, and how to use it."""
     best, direct, measure = outcome.best, outcome.direct, TASKS[request.task].measures[0]
     sentences = [f"Best: {best.recipe.name}, {measure} {scored_in_words(best)} on the test set."]
-    equals = as_good(outcome)
-    more = (equals, exported_one(outcome, request, exported), better_one(outcome), useless(outcome))
+    sentences += beside_best(outcome)
+    more = (few_rounds(outcome), exported_one(outcome, request, exported), better_one(outcome), useless(outcome))
     sentences += filter(None, more)
     sentences += [f"Given up: {placed.recipe.name}, {placed.lost}." for placed in outcome.placed if placed.lost]
     language = language_labels([request.language])[request.language]
     sentences += [f"For {encoder}, {language} is {said(verdict)}." for encoder, verdict in outcome.verdicts.items()]
-    if best.recipe.encoder == BILSTM and not equals:
+    rivals = [placed for placed in outcome.placed if placed.behind and placed.behind.sign <= 0]
+    if best.recipe.encoder == BILSTM and not rivals:
         sentences.append(NO_ENCODER)
     commands = {f"To use {best.recipe.name}": use_of_better(outcome)} if direct is not best else {}
     if not exported:
@@ -123,6 +127,7 @@ def made_section(request: Request, outputs: Outputs, run: bool) -> Section:
         "Encoders": ", ".join(f"{place.name} ({place.content[:12]})" for place in map(locate, request.encoders)),
         "Task": TASKS[request.task].title,
         "Rounds": f"{request.seeds}; seeds {', '.join(map(str, range(request.seeds)))}",
+        "As good": f"within {points(request.margin)}",
         "Adaptation": f"{request.adaptation_steps:,} steps; at most {request.new_pieces:,} new subwords",
         "Device": f"{request.device}, {request.precision}",
         "Versions": ", ".join(f"{name} {version}" for name, version in versions().items()),
@@ -199,7 +204,8 @@ def _outcome_table(outcome: Outcome, measure: str) -> Table:
     lines = [
         [
             Cell(placed.recipe.name), number_cell(placed.rounds, "d"), *_numbers(placed.dev, ".1f")[:1],
-            *_numbers(placed.test, ".1f"), *_numbers(placed.behind, ".1f"),
+            *_numbers(placed.test, ".1f"), *_numbers(placed.behind.interval if placed.behind else None, ".1f"),
+            Cell(standing(placed.behind, outcome.margin) if placed.behind else ""),
         ]
         for placed in outcome.placed
     ]  # fmt: skip
@@ -207,19 +213,26 @@ def _outcome_table(outcome: Outcome, measure: str) -> Table:
     lines.append(
         [
             Cell(floor.name), Cell(""), *_numbers(floor.dev, ".1f")[:1], *_numbers(floor.test, ".1f"),
-            *_numbers(floor.behind, ".1f"),
+            *_numbers(floor.behind, ".1f"), Cell(""),
         ]
     )  # fmt: skip
-    note = (
+    headers = ["Recipe", "Rounds", "Dev", "Test", "95%", "Behind", "95%", "Beside the best"]
+    return Table("Recipes, from the best", headers, lines, _outcome_note(outcome, measure))
+
+
+def _outcome_note(outcome: Outcome, measure: str) -> str:
+    return (
         f"{SCORES[measure].title} in percent, the mean over rounds; behind: "
         "points behind the best on the test set, in the rounds that both ran, so that it need not be the difference of "
-        "the means. Intervals over sentences and, of three rounds or more, over rounds; with fewer they are about "
-        "these models alone, not about the recipe. The dev set has chosen, and the test set says how good the choice "
+        "the means. Intervals are over sentences and, of three rounds or more, over rounds; with fewer they are about "
+        "these models alone, not about the recipe. Beside the best, at 5%: since any recipe could have been picked, "
+        "corrected for all pairs of those with a test score (Holm). As good: the difference shows to be smaller than "
+        f"{points(outcome.margin)} (--margin; two one-sided tests). Not shown to be worse is no more than that: the "
+        "test set leaves it open. "
+        "The dev set has chosen, and the test set says how good the choice "
         "is; what was given up has no score there, unless it is the model to export. "
         "The last line is the least that a model must beat."
     )
-    headers = ["Recipe", "Rounds", "Dev", "Test", "95%", "Behind", "95%"]
-    return Table("Recipes, from the best", headers, lines, note)
 
 
 def _numbers(score: Interval | None, form: str) -> list[Cell]:

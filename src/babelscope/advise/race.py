@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Request
-from babelscope.advise.scores import Scores
+from babelscope.advise.scores import Scores, behind_first
 from babelscope.advise.steps import evaluation, load_step, on_dev
 from babelscope.core.errors import InputError
 from babelscope.core.tasks import TASKS
@@ -19,8 +19,8 @@ from babelscope.steps import Evaluate
 from babelscope.steps.plan import Plan
 from babelscope.study.verdicts import BILSTM
 
-SURE = 0.99
-"""Confidence of the intervals that a recipe is given up by, after few rounds."""
+GIVEN_UP = 0.01
+"""Of giving up, in a round, any recipe that is as good as the leader."""
 GO_ON = "What is done is kept; the same command goes on from it"
 Watching = Callable[[Plan], AbstractContextManager[Callable[[Event], None]]]
 """Told of the plan of each round; what it gives is told of the events."""
@@ -127,12 +127,11 @@ class Race:
                 raise InputError(f"without {recipe.name} there is no verdict, and it failed: {reasons[recipe]}", GO_ON)
 
     def _give_up(self, rounds: int) -> None:
-        """Those that are behind the leader with their whole interval."""
+        """Those that show to be behind the leader, whichever of them all is that."""
         best = self.leader()
-        for runner in self.alive:
-            if runner is best or runner.is_recurrent:
-                continue
-            behind = self.scores.gain(runner.dev, best.dev, SURE)
-            if behind.sign < 0:
-                points = f"{-100 * behind.mean:.1f} points behind on dev"
+        others = [runner for runner in self.alive if runner is not best]
+        dev = [self.scores.of(runner.dev) for runner in (best, *others)]
+        for runner, behind in zip(others, behind_first(dev, self.request.margin), strict=True):
+            if behind.p < GIVEN_UP and behind.interval.mean > 0 and not runner.is_recurrent:
+                points = f"{100 * behind.interval.mean:.1f} points behind on dev"
                 runner.lost = f"after {rounds} of {self.request.seeds} rounds, {points}"

@@ -24,7 +24,8 @@ from babelscope.encoders.places import locate
 
 OPTIONS = {
     "language": "--language", "text": "--text", "treebank": "--treebank", "encoders": "--encoder", "task": "--task",
-    "seeds": "--seeds", "adaptation_steps": "--steps", "device": "--device", "precision": "--precision",
+    "seeds": "--seeds", "adaptation_steps": "--steps", "margin": "--margin",
+    "device": "--device", "precision": "--precision",
 }  # fmt: skip
 """What the command line calls the fields of a request."""
 
@@ -47,6 +48,8 @@ class Request(Declaration):
     """Of masked language modelling on the text."""
     new_pieces: PositiveInt = 1000
     """How many subwords are added at most to a vocabulary that covers the text badly."""
+    margin: float = Field(default=0.02, gt=0, lt=1)
+    """As a share: two recipes are as good as each other if their difference shows to be smaller."""
     device: Literal["cpu", "cuda"] = "cpu"
     precision: Literal["float32", "bfloat16"] = "float32"
 

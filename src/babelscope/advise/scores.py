@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from statistics import fmean
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple
 
 from babelscope.core.errors import StoreError
-from babelscope.core.inference import FEWEST_SEEDS, Table, contributions, effect, gains
+from babelscope.core.inference import FEWEST_SEEDS, Effect, Table, effect, holm
 from babelscope.core.intervals import Interval
+from babelscope.core.samples import Samples
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
 from babelscope.measures.comparison import counts
+from babelscope.report.judged import LEVEL, REVERSED, SHOWS, p_of, said
 from babelscope.steps import Evaluate
+
+SIGNS = {SHOWS: 1, REVERSED: -1}
+"""Of what is said of a difference; of anything else 0."""
 
 
 class Scores:
@@ -27,19 +31,12 @@ class Scores:
         """The mean over rounds, as rows have it."""
         return fmean(map(self._value, evaluations))
 
-    def interval(self, evaluations: Sequence[Evaluate]) -> Interval:
-        """The mean over rounds, with its interval."""
-        return interval_of(self.counts(evaluations))
-
-    def gain(self, first: Sequence[Evaluate], second: Sequence[Evaluate], confidence: float = 0.95) -> Interval:
-        """How much better the first is than the second in the rounds that both ran."""
-        rounds = min(len(first), len(second))
-        ours, theirs = (self.counts(side[:rounds]) for side in (first, second))
-        return gain_of(ours, theirs, confidence)
-
-    def counts(self, evaluations: Sequence[Evaluate]) -> NDArray[np.float64]:
-        """[2, rounds, sentences]: the numerators and denominators of the measure, which rows have summed up."""
-        return counts(evaluations, FinishedSteps(self._store))[self._measure]
+    def of(self, evaluations: Sequence[Evaluate]) -> Samples:
+        """By the seeds of the rounds, sentence by sentence."""
+        kept = counts(evaluations, FinishedSteps(self._store))[self._measure]
+        seeds: list[int | None] = [evaluation.model.seed for evaluation in evaluations]
+        values = dict(zip(seeds, map(self._value, evaluations), strict=True))
+        return Samples.of(values, dict(zip(seeds, kept.swapaxes(0, 1), strict=True)))
 
     def _value(self, evaluation: Evaluate) -> float:
         for row in self._store.rows(evaluation.key):
@@ -48,18 +45,63 @@ class Scores:
         raise StoreError(f"result {evaluation.key[:12]} has no {self._measure}; remove it from the store and run again")
 
 
-def interval_of(counts: NDArray[np.float64]) -> Interval:
-    """A ratio over sentences, the mean over rounds, with its interval over sentences and, of three or more, rounds."""
-    return _interval(contributions(*counts))
+def interval_of(score: Samples) -> Interval:
+    """The mean over rounds, with its interval over sentences and, of three or more, rounds."""
+    return _effect(score.table).interval
 
 
-def gain_of(first: NDArray[np.float64], second: NDArray[np.float64], confidence: float = 0.95) -> Interval:
-    """How much higher the first ratio is on the same sentences, in the same rounds, with its interval."""
-    return _interval(gains(first, second), confidence)
+def gain_of(first: Samples, second: Samples) -> Effect:
+    """How much higher the first is on the same sentences, in the rounds that both ran.
+
+    Raises:
+        ValueError: there is no such round.
+    """
+    difference = first - second
+    if difference is None:
+        raise ValueError(f"no round that both ran: {first.seeds} and {second.seeds}")
+    return _effect(difference.table)
 
 
-def _interval(table: Table, confidence: float = 0.95) -> Interval:
+def _effect(table: Table) -> Effect:
     """Of models to come, tuned in other rounds; with one round or two of these models alone, on other sentences."""
     if len(table) < FEWEST_SEEDS:
         table = table.mean(axis=0, keepdims=True)
-    return effect(table, confidence=confidence, fewest_seeds=1).interval
+    return effect(table, fewest_seeds=1)
+
+
+class Behind(NamedTuple):
+    """How much better the recipe that was picked is than another."""
+
+    interval: Interval
+    """Of this difference alone."""
+    p: float
+    """Of no difference, held against having been picked; 1 where it cannot be said."""
+    p_equal: float
+    """Of a difference as large as the margin, likewise (two one-sided tests)."""
+
+    @property
+    def sign(self) -> int:
+        """1 where it shows that the one that was picked is better, -1 where the reverse does, else 0."""
+        return SIGNS.get(said(self.interval.mean, self.p), 0)
+
+    @property
+    def equal(self) -> bool:
+        """Whether the difference shows to be smaller than the margin, up and down."""
+        return self.p_equal < LEVEL
+
+
+def behind_first(scores: Sequence[Samples], margin: float) -> list[Behind]:
+    """How far all others are behind the first, which was picked from among them.
+
+    Any of them could have been picked, so that p-values are corrected for all pairs (Holm 1979). The differences to
+    the first alone are too few: what luck in its tunings has picked is then better than the others by the same luck.
+    The largest of as many t (`best_of`) would take the fewest degrees of freedom of any pair, and the same rounds.
+    """
+    pairs = [gain_of(first, second) for first, second in combinations(scores, 2)]  # those of the first are first
+    alike, apart = _corrected([p_of(pair) for pair in pairs]), _corrected([p_of(pair, margin) for pair in pairs])
+    return [Behind(pair.interval, alike[k], apart[k]) for k, pair in enumerate(pairs[: len(scores) - 1])]
+
+
+def _corrected(p_values: Sequence[float | None]) -> list[float]:
+    adjusted = holm({str(k): p for k, p in enumerate(p_values) if p is not None})
+    return [adjusted.get(str(k), 1.0) for k in range(len(p_values))]

@@ -7,14 +7,17 @@ from pathlib import Path
 
 from babelscope.advise.outcome import Outcome, Placed
 from babelscope.advise.request import Request
-from babelscope.core.intervals import Interval
+from babelscope.advise.scores import Behind
+from babelscope.core.inference import FEWEST_SEEDS
 from babelscope.report.words import in_points, in_words
-from babelscope.study.verdicts import EASY, HARD, INTERMEDIATE
+from babelscope.study.verdicts import EASY, HARD, INTERMEDIATE, TOO_FEW
 
 CLEARLY = 0.1
 """A model is of use if it is above the floor by so much, at the low end of the 95% interval, and not at the high."""
 
 
+WORSE, OPEN = "worse", "not shown to be worse"
+"""The second says nothing of how good a recipe is: the test set leaves it open."""
 MEANINGS = {
     EASY: "tuned as it is, it beats a BiLSTM, which starts from nothing",
     INTERMEDIATE: "it beats a BiLSTM, which starts from nothing, once it has been adapted to the text",
@@ -31,13 +34,31 @@ def scored_in_words(placed: Placed) -> str:
     return in_words(placed.test, "share") if placed.test else "not known"
 
 
-def as_good(outcome: Outcome) -> str:
-    """Which recipes the test set does not show to be worse than the best; empty if it does of all."""
-    equals = [placed for placed in outcome.placed if placed.behind and placed.behind.sign <= 0]
-    beside = "; ".join(
-        f"{placed.recipe.name} (behind by {in_points(placed.behind)})" for placed in equals if placed.behind
-    )
-    return f"As good, as far as the test set shows: {beside}." if equals else ""
+def beside_best(outcome: Outcome) -> list[str]:
+    """What the test set says of the other recipes beside the best, but for those that are simply worse."""
+    by_standing: dict[str, list[str]] = {}
+    for placed in outcome.placed:
+        if placed.behind:
+            name = f"{placed.recipe.name} (behind by {in_points(placed.behind.interval)})"
+            by_standing.setdefault(standing(placed.behind, outcome.margin), []).append(name)
+    return [f"{_capital(said)}: {'; '.join(names)}." for said, names in by_standing.items() if said != WORSE]
+
+
+def standing(behind: Behind, margin: float) -> str:
+    """How a recipe stands to the best: worse, as good, or what of it does not show."""
+    if not behind.sign:
+        return f"as good, within {points(margin)}" if behind.equal else OPEN
+    side = WORSE if behind.sign > 0 else "better on the test set, though not on the dev set"
+    return f"{side}, by less than {points(margin)}" if behind.equal else side
+
+
+def few_rounds(outcome: Outcome) -> str:
+    """That a verdict after one round or two is not about the recipes; empty after more."""
+    rounds = outcome.best.rounds
+    if rounds >= FEWEST_SEEDS:
+        return ""
+    said = f"After {rounds} round{'' if rounds == 1 else 's'} all of this is about these models alone"
+    return f"{said}: for the recipes, tuned with other seeds, there are {TOO_FEW} ({FEWEST_SEEDS} are the least)."
 
 
 def useless(outcome: Outcome) -> str:
@@ -107,9 +128,15 @@ def export_command(outcome: Outcome, key: str, folder: str) -> str:
     return f"babelscope export {key[:12]} --store {shlex.quote(str(outcome.store))} -o {folder}"
 
 
-def _better(best: str, behind: Interval) -> str:
+def _better(best: str, behind: Behind) -> str:
     """The best recipe was chosen on the dev set; what the test set says of that."""
+    difference = in_points(behind.interval)
     if behind.sign > 0:
-        return f"{best} is better by {in_points(behind)} on the test set"
-    said = "does not show" if behind.sign == 0 else "is the reverse"
-    return f"{best} was better on the dev set (on the test set that {said}: {in_points(behind)})"
+        return f"{best} is better by {difference} on the test set"
+    said = "is the reverse" if behind.sign else "does not show"
+    return f"{best} was better on the dev set (on the test set that {said}: {difference})"
+
+
+def points(margin: float) -> str:
+    """A margin in words."""
+    return f"{100 * margin:g} point{'' if margin == 0.01 else 's'}"

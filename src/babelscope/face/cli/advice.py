@@ -24,6 +24,7 @@ def advise(
     store: StoreFolder = DEFAULT_STORE,
     seeds: Annotated[int, typer.Option(min=1, help="rounds, each with a seed of its own")] = 3,
     steps: Annotated[int, typer.Option(min=1, help="of language modelling on the text")] = 300,
+    margin: Annotated[float, typer.Option(help="recipes are as good if they differ by less: 0.02 is 2 points")] = 0.02,
     device: Annotated[str, typer.Option(help="cpu or cuda")] = "cpu",
     precision: Annotated[str, typer.Option(help="float32 or bfloat16")] = "float32",
 ) -> None:
@@ -36,7 +37,7 @@ def advise(
 
     given = {
         "language": language, "text": text, "treebank": treebank, "encoders": encoder, "task": task, "seeds": seeds,
-        "adaptation_steps": steps, "device": device, "precision": precision,
+        "adaptation_steps": steps, "margin": margin, "device": device, "precision": precision,
     }  # fmt: skip
     request, kept = asked(given), Store(store)
     ask(
