@@ -1,9 +1,7 @@
 """Differences over seeds and sentences together, against slow computations and in short simulations."""
 
-import importlib.util
 import math
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,11 +18,6 @@ from babelscope.core.inference import (
     equivalence,
     holm,
 )
-
-SPEC = importlib.util.spec_from_file_location("calibration", Path(__file__).parents[1] / "tools" / "calibration.py")
-assert SPEC and SPEC.loader
-calibration = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(calibration)
 
 tables = st.tuples(st.integers(2, 6), st.integers(2, 8), st.integers(0, 2**32)).map(
     lambda shape: np.random.default_rng(shape[2]).standard_normal(shape[:2])
@@ -201,21 +194,3 @@ def test_the_best_of_like_candidates_counts_once_and_of_unlike_ones_as_often():
     others = [generator.standard_normal((6, 200)) + 0.1 - 0.1 for _ in range(5)]
     assert best_of([table, *others])[0] > 2 * alone
     assert best_of([table[:2]]) == [None]
-
-
-@pytest.mark.parametrize(("seeds", "sentences"), [(3, 277), (5, 277), (10, 500)])
-def test_intervals_hold_what_they_promise(seeds, sentences):
-    """A short form of `make calibration`; with 400 replicates a share of 5% is known to 2 points."""
-    effects = list(calibration.differences(seeds, sentences, 0.8, 0.0, 400))
-    false = sum((each.p or 1) < 0.05 for each in effects)
-    assert all(each.known for each in effects)
-    assert false <= 0.085 * len(effects)
-    found = list(calibration.differences(seeds, sentences, 0.8, 0.08, 100))
-    assert sum((each.p or 1) < 0.05 for each in found) >= (0.4 if seeds == 3 else 0.9) * len(found)
-
-
-def test_simulated_seeds_agree_as_often_as_asked():
-    generator = np.random.default_rng(9)
-    both = calibration.answers(generator, 1, 2, 20_000, 0.8, np.zeros(1))[0]
-    assert (both[0] == both[1]).mean() == pytest.approx(0.8, abs=0.02)
-    assert both.mean() == pytest.approx(calibration.ACCURACY, abs=0.02)

@@ -1,85 +1,165 @@
 """How often an interval misses and a claim is false, in simulations where the truth is known.
 
-    python tools/calibration.py [--replicates 2000]
+    python tools/calibration.py [TABLE ...] [--replicates 2000]
 
-Two systems, each tuned with several seeds, answer the same sentences, right or wrong. An answer depends on how hard the
-sentence is, on what the system finds hard, on the seed, and on chance; the parts are set so that two seeds of a system
-agree on a given share of the sentences. Prints a table of shares with their own 95% Monte-Carlo intervals.
+Systems, each tuned with several seeds, answer the same sentences (`simulated.py`). Prints tables of shares with their
+own 95% Monte-Carlo intervals; all of them, or those that are named.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.stats import multivariate_normal, norm
+from crossed_bootstrap import bootstrapped
+from simulated import Setting, answers, differences, mean_share, share
+from simulated_race import raced
 
-from babelscope.core.inference import FEWEST_SEEDS, Effect, best_of, by_language, effect, holm
+from babelscope.core.inference import (
+    FEWEST_SEEDS,
+    Effect,
+    benjamini_hochberg,
+    best_of,
+    by_language,
+    effect,
+    equivalence,
+    holm,
+)
 
-ACCURACY = 0.8
-OF_SYSTEM = 0.2
-"""Share of what sentences decide that is a system's own: what one finds hard, the other need not."""
-SEED_SD = 0.05
-"""Of a seed's mean, in standard deviations of the normal that decides an answer: 1.4 points of accuracy."""
-
-
-def answers(
-    generator: np.random.Generator,
-    systems: int,
-    seeds: int,
-    sentences: int,
-    agreement: float,
-    gains: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """[systems, seeds, sentences]: 1 for right. `gains` are how much more accurate each system is, in shares."""
-    shared = _shared(agreement)
-    hard = generator.standard_normal((1, 1, sentences)) * math.sqrt(shared * (1 - OF_SYSTEM))
-    own = generator.standard_normal((systems, 1, sentences)) * math.sqrt(shared * OF_SYSTEM)
-    seed = generator.standard_normal((systems, seeds, 1)) * SEED_SD
-    chance = generator.standard_normal((systems, seeds, sentences)) * math.sqrt(1 - shared)
-    threshold = norm.ppf(ACCURACY + gains) * math.sqrt(1 + SEED_SD**2)
-    return (hard + own + seed + chance + threshold[:, None, None] > 0).astype(np.float64)
-
-
-def _shared(agreement: float) -> float:
-    """Correlation of two seeds' latent answers at which they agree so often."""
-    edge = float(norm.ppf(ACCURACY))
-
-    def agree(correlation: float) -> float:
-        both = multivariate_normal.cdf([edge, edge], cov=[[1, correlation], [correlation, 1]])
-        return float(1 - 2 * (ACCURACY - both))
-
-    return float(brentq(lambda correlation: agree(correlation) - agreement, 1e-6, 1 - 1e-6))
-
-
-def differences(seeds: int, sentences: int, agreement: float, gain: float, replicates: int) -> Iterator[Effect]:
-    """Of pairs of systems, the first better by `gain`."""
-    generator = np.random.default_rng([seeds, sentences, round(100 * agreement), round(1000 * gain)])
-    for _ in range(replicates):
-        first, second = answers(generator, 2, seeds, sentences, agreement, np.array([gain, 0.0]))
-        yield effect(first - second)
+GAINS = (0.0, 0.01, 0.02, 0.05)
+SEEDS = (FEWEST_SEEDS, 5, 10)
 
 
 def pairs(replicates: int) -> Iterator[str]:
     """False claims, coverage and power of one difference."""
-    yield "| seeds | sentences | agreement | too few to say | false | coverage | 1 point | 2 points | 5 points |"
-    yield "| ---: " * 9 + "|"
-    for seeds, sentences, agreement in product((2, 3, 5, 10), (277, 500, 1500), (0.7, 0.8, 0.9)):
-        cells = [_row(list(differences(seeds, sentences, agreement, gain, replicates)), gain) for gain in GAINS]
-        said, false, coverage = cells[0]
-        power = (share for _, share, _ in cells[1:])
-        yield f"| {seeds} | {sentences} | {agreement} | {said} | {false} | {coverage} | {' | '.join(power)} |"
+    yield from _header("seeds", "sentences", "agreement", "too few to say", "false", "coverage", *_powers(GAINS))
+    for seeds, sentences, agreement in product((2, *SEEDS), (277, 500, 1500), (0.7, 0.8, 0.9)):
+        cells = _cells(Setting(seeds, sentences, agreement), GAINS, replicates)
+        yield _line(seeds, sentences, agreement, *cells)
 
 
-GAINS = (0.0, 0.01, 0.02, 0.05)
+def settings(replicates: int) -> Iterator[str]:
+    """The same where systems are worse or better, and their seeds differ by less or more."""
+    gains = GAINS[:3]  # 5 points more than 95% is all
+    yield from _header("accuracy", "agreement", "SD of seeds", "seeds", "false", "coverage", *_powers(gains))
+    for accuracy, agreement, seed_sd in ((0.6, 0.7, 0.05), (0.95, 0.94, 0.05), (0.8, 0.8, 0.018), (0.8, 0.8, 0.107)):
+        for seeds in SEEDS:
+            setting = Setting(seeds, 500, agreement, accuracy, seed_sd)
+            _, *cells = _cells(setting, gains, replicates)
+            yield _line(accuracy, agreement, f"{setting.seed_points:.1f}", seeds, *cells)
 
 
-def _row(effects: list[Effect], gain: float) -> tuple[str, str, str]:
+def bootstrap(replicates: int, draws: int = 1000) -> Iterator[str]:
+    """How often intervals of the same tables hold no difference, with their median widths in points."""
+    yield from _header("SD of seeds", "seeds", "as in reports", "percentile bootstrap", "studentised bootstrap")
+    for seed_sd, seeds in product((0.018, 0.05, 0.107), SEEDS):
+        setting = Setting(seeds, 500, seed_sd=seed_sd)
+        tables = list(differences(setting, 0.0, replicates))
+        analytic = [(each.low, each.high) for each in map(effect, tables)]
+        ends = list(bootstrapped(tables, draws, np.random.default_rng(seeds)))
+        columns = (analytic, [each.percentile for each in ends], [each.studentised for each in ends])
+        yield _line(f"{setting.seed_points:.1f}", seeds, *map(_coverage_and_width, columns))
+
+
+def _coverage_and_width(intervals: Sequence[tuple[float | None, float | None]]) -> str:
+    known = np.array([interval for interval in intervals if interval[0] is not None], dtype=np.float64)
+    holds = int(((known[:, 0] <= 0) & (known[:, 1] >= 0)).sum())
+    return f"{share(holds, len(known))}, {100 * np.median(known[:, 1] - known[:, 0]):.1f}"
+
+
+def equal(replicates: int) -> Iterator[str]:
+    """How often systems are called as good as each other that differ by the margin, and such as are."""
+    margins = (0.02, 0.05)
+    named = [
+        f"{apart}, margin {_points(margin)}" for margin in margins for apart in (f"{_points(margin)} apart", "alike")
+    ]
+    yield from _header("seeds", "sentences", *named)
+    for seeds, sentences in product(SEEDS, (500, 1500)):
+        setting = Setting(seeds, sentences)
+        cells = [_called_equal(setting, gain, margin, replicates) for margin in margins for gain in (margin, 0.0)]
+        yield _line(seeds, sentences, *cells)
+
+
+def _called_equal(setting: Setting, gain: float, margin: float, replicates: int) -> str:
+    p_values = (equivalence(effect(table), margin) for table in differences(setting, gain, replicates))
+    return share(sum(p is not None and p < 0.05 for p in p_values), replicates)
+
+
+def families(replicates: int) -> Iterator[str]:
+    """Of twenty contrasts without a difference, and of the best of six."""
+    yield from _header("seeds", "at least one of 20 false (Holm)", "best of six false (max t)")
+    for seeds in SEEDS:
+        generator, false, best = np.random.default_rng(seeds), 0, 0
+        for _ in range(replicates):
+            reference, *others = answers(generator, Setting(seeds, 500), [0.0] * 21)
+            tables = [other - reference for other in others]
+            false += min(holm(_p_values(map(effect, tables))).values()) < 0.05
+            best += min(1.0 if p is None else p for p in best_of(tables[:6], draws=4000)) < 0.05
+        yield _line(seeds, share(false, replicates), share(best, replicates))
+
+
+def lines(replicates: int) -> Iterator[str]:
+    """Of a table with twenty lines, half of them five points better than what all are held against."""
+    yield from _header("seeds", "false of what shows (Benjamini and Hochberg)", "shows of what there is")
+    for seeds in SEEDS:
+        generator, false, found = np.random.default_rng([seeds, 20]), [], []
+        for _ in range(replicates):
+            reference, *others = answers(generator, Setting(seeds, 500), [0.0] * 11 + [0.05] * 10)
+            adjusted = benjamini_hochberg(_p_values(effect(other - reference) for other in others))
+            shows = [p < 0.05 for p in adjusted.values()]
+            false.append(sum(shows[:10]) / max(1, sum(shows)))
+            found.append(sum(shows[10:]) / 10)
+        yield _line(seeds, mean_share(false), mean_share(found))
+
+
+def _p_values(effects: Iterable[Effect]) -> dict[str, float]:
+    return {str(k): 1.0 if each.p is None else each.p for k, each in enumerate(effects)}
+
+
+def race(replicates: int) -> Iterator[str]:
+    """Six recipes, one picked on dev sentences and held against the others on the test set (`simulated_race.py`)."""
+    ways = ("uncorrected", "corrected for five differences", "corrected for all pairs")
+    yield from _header("seeds", *ways, "5 points show", "called as good, 2 points apart")
+    for seeds in SEEDS:
+        alike = list(raced(seeds, 0.0, replicates))
+        false = [sum(any(each[way]) for each in alike) for way in (1, 2, 3)]
+        power = [np.mean(each.of_pairs) for each in raced(seeds, 0.05, replicates) if each.first]
+        unlike = sum(each.unlike_equal for each in raced(seeds, 0.02, replicates))
+        yield _line(seeds, *(share(count, replicates) for count in false), mean_share(power), share(unlike, replicates))
+
+
+LANGUAGE_SD = 0.02
+"""Of a difference from language to language."""
+
+
+def languages(replicates: int) -> Iterator[str]:
+    """Of a difference that is nought over all languages there are, seen in some of them, each with its sentences."""
+    yield from _header("seeds", "languages", "false", "coverage", *_powers(GAINS))
+    for seeds, count in product(SEEDS, (3, 8, 15)):
+        rows = [_row(list(_in_languages(seeds, count, gain, replicates)), gain) for gain in GAINS]
+        yield _line(seeds, count, *rows[0][1:], *(shows for _, shows, _ in rows[1:]))
+
+
+def _in_languages(seeds: int, count: int, gain: float, replicates: int) -> Iterator[Effect]:
+    generator = np.random.default_rng([seeds, count, round(1000 * gain)])
+    for _ in range(replicates):
+        gains = gain + LANGUAGE_SD * generator.standard_normal(count)
+        tables = []
+        for own in gains:
+            first, second = answers(generator, Setting(seeds, 300), [own, 0.0])
+            tables.append(first - second)
+        yield effect(by_language(tables))
+
+
+def _cells(setting: Setting, gains: Sequence[float], replicates: int) -> list[str]:
+    """Without an interval, false and coverage where there is no difference; then what shows of each gain."""
+    rows = [_row([effect(table) for table in differences(setting, gain, replicates)], gain) for gain in gains]
+    return [*rows[0], *(shows for _, shows, _ in rows[1:])]
+
+
+def _row(effects: Sequence[Effect], gain: float) -> tuple[str, str, str]:
     """Shares of all replicates: without an interval, that show a difference; and of the intervals, that hold it."""
     known = [each for each in effects if each.known]
     shows = sum(each.p is not None and each.p < 0.05 for each in effects)
@@ -87,63 +167,35 @@ def _row(effects: list[Effect], gain: float) -> tuple[str, str, str]:
     return share(len(effects) - len(known), len(effects)), share(shows, len(effects)), share(holds, len(known))
 
 
-def families(replicates: int) -> Iterator[str]:
-    """Of twenty contrasts without a difference, and of the best of six."""
-    yield "| seeds | at least one of 20 false (Holm) | best of six false (max t) |"
-    yield "| ---: | ---: | ---: |"
-    for seeds in (FEWEST_SEEDS, 5, 10):
-        generator, false, best = np.random.default_rng(seeds), 0, 0
-        for _ in range(replicates):
-            reference, *others = answers(generator, 21, seeds, 500, 0.8, np.zeros(21))
-            tables = [other - reference for other in others]
-            adjusted = holm({str(k): _p(effect(table)) for k, table in enumerate(tables)})
-            false += min(adjusted.values()) < 0.05
-            best += min(1.0 if p is None else p for p in best_of(tables[:6], draws=4000)) < 0.05
-        yield f"| {seeds} | {share(false, replicates)} | {share(best, replicates)} |"
+def _points(gain: float) -> str:
+    return f"{100 * gain:g} point{'' if gain == 0.01 else 's'}"
 
 
-def _p(difference: Effect) -> float:
-    return 1.0 if difference.p is None else difference.p
+def _powers(gains: Sequence[float]) -> Iterator[str]:
+    return map(_points, gains[1:])
 
 
-LANGUAGE_SD = 0.02
-"""Of a difference from language to language."""
+def _header(*names: str) -> Iterator[str]:
+    yield _line(*names)
+    yield "| ---: " * len(names) + "|"
 
 
-def over_languages(replicates: int) -> Iterator[str]:
-    """Of a difference that is nought over all languages there are, seen in some of them, each with its sentences."""
-    yield "| seeds | languages | false | coverage | 1 point | 2 points | 5 points |"
-    yield "| ---: " * 7 + "|"
-    for seeds, languages in product((3, 5, 10), (3, 8, 15)):
-        cells = [_row(list(_in_languages(seeds, languages, gain, replicates)), gain) for gain in GAINS]
-        power = (share for _, share, _ in cells[1:])
-        yield f"| {seeds} | {languages} | {cells[0][1]} | {cells[0][2]} | {' | '.join(power)} |"
+def _line(*cells: object) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
 
 
-def _in_languages(seeds: int, languages: int, gain: float, replicates: int) -> Iterator[Effect]:
-    generator = np.random.default_rng([seeds, languages, round(1000 * gain)])
-    for _ in range(replicates):
-        gains = gain + LANGUAGE_SD * generator.standard_normal(languages)
-        tables = []
-        for own in gains:
-            first, second = answers(generator, 2, seeds, 300, 0.8, np.array([own, 0.0]))
-            tables.append(first - second)
-        yield effect(by_language(tables))
-
-
-def share(count: int, of: int) -> str:
-    """In percent with its 95% Monte-Carlo interval (Wilson 1927)."""
-    if not of:
-        return ""
-    centre, spread = (count + 1.92) / (of + 3.84), 1.96 * math.sqrt(count * (of - count) / of + 0.96) / (of + 3.84)
-    return f"{100 * count / of:.1f} [{100 * max(0, centre - spread):.1f}, {100 * min(1, centre + spread):.1f}]"
-
+TABLES: dict[str, Callable[[int], Iterator[str]]] = {
+    table.__name__: table for table in (pairs, settings, bootstrap, equal, families, lines, race, languages)
+}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"{', '.join(TABLES)}; all unless given")
     parser.add_argument("--replicates", type=int, default=2000)
     given = parser.parse_args()
-    for table in (pairs(given.replicates), families(given.replicates), over_languages(given.replicates)):
-        for line in table:
+    if unknown := set(given.tables) - set(TABLES):
+        parser.error(f"no table {', '.join(sorted(unknown))}; there are {', '.join(TABLES)}")
+    for name in given.tables or TABLES:
+        for line in TABLES[name](given.replicates):
             print(line, flush=True)
         print(flush=True)
