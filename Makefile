@@ -47,7 +47,7 @@ bench: $(READY)  ## speed, against usual ways to do the same
 paper-check: $(READY)  ## every kind of training of the paper profiles, on a stand-in and little data (on a CPU)
 	$(BIN)/python tools/paper_check.py
 
-calibration: $(READY)  ## how often intervals miss and claims are false, in simulations (20 minutes of a core)
+calibration: $(READY)  ## how often intervals miss and claims are false, in simulations (25 minutes of a core)
 	$(BIN)/python tools/calibration.py
 
 encoders: $(READY)  ## pre-train the shipped encoders again (35 to 45 minutes of a core each)
