@@ -7,6 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from paper_check import checks, data_of
+
+from babelscope.studies.protocols import studies_with_paper
+
 ROOT = Path(__file__).parent.parent
 STUDIES = ("align-then-predict", "monolingual-benefits", "evolution")
 NARROW = ("--hidden", "32", "--layers", "1", "--full-layers", "2", "--batches", "2")
@@ -35,3 +40,12 @@ def test_every_kind_of_task_trains_as_declared():
     assert all(0 < int(row["best step"]) <= int(row["steps"].split()[0]) for row in rows)
     full = [row for row in rows if "2 layers" in row["training"]]
     assert [row["steps"] for row in full] == ["5 of 5"] * len(STUDIES)
+
+
+@pytest.mark.parametrize("study", studies_with_paper())
+def test_every_training_has_data_that_are_written_on_the_spot(study, tmp_path, monkeypatch):
+    """Divided treebanks, other letters and sentence pairs too."""
+    monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
+    for check in checks(study):
+        data = data_of(check, 1, tmp_path, None)
+        assert all(data.parts) and data.test and data.origin == "written", check.training.name

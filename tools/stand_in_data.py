@@ -45,7 +45,7 @@ def provide(task: Task, name: str, folder: Path, real: Path | None, examples: in
 def _place(task: Task, name: str) -> str:
     """Where the data folder has a data set."""
     if name.startswith("UD_"):
-        return f"ud/{name}"
+        return f"ud/{name.partition(':')[0]}"
     collection, _, part = name.partition(":")
     if collection == "xnli" or task.reads == LINES:
         return collection
@@ -58,7 +58,8 @@ def _is_complete(folder: Path, name: str) -> bool:
         wanted = [f"{file}*" for _, file in GLUE[name.partition(":")[2]].files] if name.startswith("glue:") else []
         wanted += [file.format(name[-2:]) for file, _ in XNLI.values()] if name.startswith("xnli:") else []
     else:
-        wanted = [f"*{split}*" for split in SPLITS]
+        # A treebank that a study divides by itself is one file.
+        wanted = ["*test*"] if name.startswith("UD_") and ":" in name else [f"*{split}*" for split in SPLITS]
     return folder.is_dir() and all(any(folder.glob(pattern)) for pattern in wanted)
 
 
@@ -66,7 +67,8 @@ def _write(task: Task, name: str, folder: Path, examples: int) -> None:
     world, code = World(), LANGUAGES.get(name[-2:], LANGUAGE)
     for split in SPLITS:
         if name.startswith("UD_"):
-            write_conllu(folder / f"xx_xx-ud-{split}.conllu", world.treebank(LANGUAGE, split, examples))
+            divided = 2 * examples if ":" in name else examples  # of which a training set is a part
+            write_conllu(folder / f"xx_xx-ud-{split}.conllu", world.treebank(LANGUAGE, split, divided))
         elif task.reads == ENTITIES:
             write_bio(folder / f"{split}.txt", world.entities(code, split, examples))
         elif task.reads == TEXTS:
