@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import shorten
+from typing import Any
 
 
 def user_cache() -> Path:
@@ -13,6 +14,17 @@ def user_cache() -> Path:
     import pooch
 
     return Path(pooch.os_cache("babelscope"))
+
+
+def fetch(url: str, sha256: str, folder: Path, downloader: Any = None) -> Path:
+    """A file of the network, fetched once into `folder` and checked against its SHA-256.
+
+    `downloader` is one of pooch's. Raises `OSError` or `ValueError` if it cannot be fetched, or is not the recorded one.
+    """
+    import pooch
+
+    pooch.get_logger().setLevel("WARNING")
+    return Path(pooch.retrieve(url, f"sha256:{sha256}", url.rsplit("/", 1)[1], folder, downloader=downloader))
 
 
 def publish(folder: Path, fill: Callable[[Path], None]) -> None:

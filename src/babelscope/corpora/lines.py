@@ -31,7 +31,7 @@ def numbered_lines(path: Path, longest: int = LONGEST_LINE) -> Iterator[Line]:
     """
     number = 0
     try:
-        with _open(path) as stream:
+        with opened(path) as stream:
             for number, raw in enumerate(iter(lambda: stream.readline(longest + 1), b""), start=1):
                 yield Line(number, _decoded(raw, path, number, longest))
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -48,7 +48,7 @@ def content_digest(path: Path) -> str:
     """
     digest = hashlib.sha256()
     try:
-        with _open(path) as stream:
+        with opened(path) as stream:
             for part in iter(lambda: stream.read(LONGEST_LINE), b""):
                 digest.update(part)
     except (EOFError, zlib.error, OSError):
@@ -57,7 +57,8 @@ def content_digest(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _open(path: Path) -> BinaryIO:
+def opened(path: Path) -> BinaryIO:
+    """The bytes of a file after decompression, to be read and closed."""
     with path.open("rb") as stream:
         compressed = stream.read(2) == b"\x1f\x8b"
     return cast(BinaryIO, gzip.open(path)) if compressed else path.open("rb")

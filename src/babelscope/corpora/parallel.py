@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import NonNegativeInt, PositiveInt
 
 from babelscope.core.declaration import Declaration
 from babelscope.core.errors import DataError, InputError
 from babelscope.corpora import plain
-from babelscope.corpora.lines import content_digest, numbered_lines
+from babelscope.corpora.data_sources.base import given_path
+from babelscope.corpora.lines import content_digest
+from babelscope.corpora.paired import Pair, paired_lines, table_pairs, tmx_pairs
+from babelscope.corpora.translations import COLLECTIONS, Collection, translation_files
 from babelscope.corpora.world_text import WorldLanguage, WorldVersion
 from babelscope.world import World
 from babelscope.world.world import VERSION
+
+OWN = ("tsv", "tmx")
+NAMES = (*(f"{prefix}:CODE" for prefix in COLLECTIONS), *(f"{prefix}:CODE:FILE" for prefix in OWN))
+"""How pairs in one language are named; `:lines-A-B` may follow."""
+_PART = re.compile(r"(?P<text>.+?)(:lines-(?P<first>\d+)-(?P<last>\d+))?")
+_CHANGED = "the file has changed since the study was planned; run the study again"
 
 
 class WorldPairs(Declaration):
@@ -45,11 +57,73 @@ class FilePairs(Declaration):
 
     def read(self) -> list[tuple[str, str]]:
         """The pairs; `DataError` if a file is no longer the one that the study was planned with."""
-        files = [plain.text_file(name) for name in self.names]
-        for file, sha256 in zip(files, self.sha256, strict=True):
-            if content_digest(file) != sha256:
-                raise DataError(file, None, "the file has changed since the study was planned; run the study again")
+        files = (plain.text_file(self.names[0]), plain.text_file(self.names[1]))
+        _check_unchanged(files, self.sha256)
         return _pairs(self.names, files)[: self.sentences]
+
+
+class Kept(NamedTuple):
+    """Pairs that have text on both sides, each once, in their order."""
+
+    pairs: list[Pair]
+    empty: int
+    """How many were left out since a side has no text."""
+    repeated: int
+    """How many were left out since the same pair comes before."""
+
+    @classmethod
+    def of(cls, pairs: Iterable[Pair], empty: int = 0, repeated: int = 0) -> Kept:
+        """What is kept of `pairs`; what was left out before is counted with the rest."""
+        given = list(pairs)
+        full = [pair for pair in given if all(pair)]
+        kept = list(dict.fromkeys(full))
+        return cls(kept, empty + len(given) - len(full), repeated + len(full) - len(kept))
+
+    def __str__(self) -> str:
+        return f"{len(self.pairs):,} pairs; left out: {self.empty:,} without text on a side, {self.repeated:,} repeated"
+
+
+class NamedPairs(Declaration):
+    """Sentences and their translations by one name, such as `ntrex:de` or `tsv:de:FILE`.
+
+    Of what the files hold, pairs without text on a side and repeated ones are left out. `sha256` are those of the
+    files' contents, the source's first where there are two: a file and its gzip are the same data.
+    """
+
+    name: str
+    """`ntrex:de:lines-1-1597` are the first lines of a text (of TMX: units), counted in the file, so that they are the
+    same sentences in every language of NTREX."""
+    sentences: PositiveInt | None = None
+    """Pairs at most, of those that are kept."""
+    sha256: tuple[str, ...]
+
+    @property
+    def language(self) -> str:
+        """The code of the translations' language, as it was given; the source is English, or a file's own."""
+        return self.name.split(":")[1]
+
+    @property
+    def collection(self) -> Collection | None:
+        """Whose sentences they are, with licence, attribution and home; None for files of one's own."""
+        return COLLECTIONS.get(_prefix(self.name))
+
+    def kept(self) -> Kept:
+        """The pairs, and how many were left out; raises as `read` does."""
+        files = _files(self.name)
+        _check_unchanged(files, self.sha256)
+        kept = Kept.of(_part(self.name, files))
+        return kept._replace(pairs=kept.pairs[: self.sentences])
+
+    def read(self) -> list[tuple[str, str]]:
+        """The pairs; `DataError` if a file is no longer the one that the study was planned with."""
+        return self.kept().pairs
+
+
+def joined(texts: Sequence[WorldPairs | FilePairs | NamedPairs]) -> Kept:
+    """The pairs of several texts, one after the other; what an earlier text has is left out of a later one."""
+    parts = [text.kept() if isinstance(text, NamedPairs) else Kept.of(text.read()) for text in texts]
+    pairs = [pair for part in parts for pair in part.pairs]
+    return Kept.of(pairs, sum(part.empty for part in parts), sum(part.repeated for part in parts))
 
 
 def find_pairs(first: str, second: str, sentences: int | None = None) -> FilePairs:
@@ -59,11 +133,70 @@ def find_pairs(first: str, second: str, sentences: int | None = None) -> FilePai
         InputError: one of them is no plain text, or there is no such file; they have not equally many lines; or there
             is no line with text in both.
     """
-    files = [_file(first), _file(second)]
+    files = (_file(first), _file(second))
     _pairs((first, second), files)
     return FilePairs(
         names=(first, second), sentences=sentences, sha256=(content_digest(files[0]), content_digest(files[1]))
     )
+
+
+def find_named_pairs(name: str, sentences: int | None = None) -> NamedPairs:
+    """Pairs by one name, read once; all that are kept unless a number is given.
+
+    Raises:
+        InputError: nothing is named so, the language or the file is not there, a line is malformed, the part is not in
+            the text, or no pair is left.
+    """
+    files = _files(name)
+    if not Kept.of(_part(name, files)).pairs:
+        raise InputError(f"{name} has no pair with text on both sides")
+    return NamedPairs(name=name, sentences=sentences, sha256=tuple(map(content_digest, files)))
+
+
+def _prefix(name: str) -> str:
+    return name.split(":")[0]
+
+
+def _split(name: str) -> tuple[str, int, int | None]:
+    """The name of the whole text, and the first and last line of the part, counted from 1."""
+    parts = _PART.fullmatch(name)
+    text = parts["text"] if parts else name
+    if parts is None or parts["first"] is None:
+        return text, 1, None
+    return text, int(parts["first"]), int(parts["last"])
+
+
+def _files(name: str) -> tuple[Path, ...]:
+    text, _, _ = _split(name)
+    if _prefix(text) in COLLECTIONS and ":" in text:
+        return translation_files(text)
+    if _prefix(text) in OWN:
+        return (given_path(text, f"{_prefix(text)}:CODE:FILE"),)
+    raise InputError(
+        f"{name!r} is no text in two languages; such are named {', '.join(NAMES)}, two files that say the same line by "
+        "line [text:CODE:FILE, text:CODE:FILE], and text of the world {languages: [qaa, qab], sentences: 2000}"
+    )
+
+
+def _part(name: str, files: tuple[Path, ...]) -> list[Pair]:
+    """The pairs of the lines that a name says, with those that are empty."""
+    text, first, last = _split(name)
+    pairs = _all_pairs(text, files)
+    if last is not None and not 1 <= first <= last <= len(pairs):
+        raise InputError(f"{name}: {text} has the lines 1 to {len(pairs)}; a part of it is named {text}:lines-A-B")
+    return pairs[first - 1 : last]
+
+
+def _all_pairs(text: str, files: tuple[Path, ...]) -> list[Pair]:
+    if len(files) == 2:
+        return paired_lines((f"{text}, {files[0].name},", f"{files[1].name}"), (files[0], files[1]))
+    return tmx_pairs(files[0], text.split(":")[1]) if _prefix(text) == "tmx" else table_pairs(files[0])
+
+
+def _check_unchanged(files: Sequence[Path], digests: Sequence[str]) -> None:
+    for file, sha256 in zip(files, digests, strict=True):
+        if content_digest(file) != sha256:
+            raise DataError(file, None, _CHANGED)
 
 
 def _file(name: str) -> Path:
@@ -75,14 +208,8 @@ def _file(name: str) -> Path:
     return plain.text_file(name)
 
 
-def _pairs(names: tuple[str, str], files: list[Path]) -> list[tuple[str, str]]:
-    """Line with line, also where empty lines are; a pair without text on one of its sides is left out."""
-    first, second = ([line.text.strip() for line in numbered_lines(file)] for file in files)
-    if len(first) != len(second):
-        raise InputError(
-            f"{names[0]} has {len(first)} lines and {names[1]} has {len(second)}; parallel texts have equally many, "
-            "and each line says what the same line of the other says"
-        )
-    if pairs := [pair for pair in zip(first, second, strict=True) if all(pair)]:
+def _pairs(names: tuple[str, str], files: tuple[Path, Path]) -> list[Pair]:
+    """Line with line; a pair without text on one of its sides is left out."""
+    if pairs := [pair for pair in paired_lines(names, files) if all(pair)]:
         return pairs
     raise InputError(f"{names[0]} and {names[1]} have no line with text in both")

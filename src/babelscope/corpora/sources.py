@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from babelscope.core.errors import InputError
 from babelscope.core.examples import NO_LABEL, Multiword, Sentence, Word
 from babelscope.core.languages import REAL_LANGUAGES, Language
-from babelscope.corpora.cache import publish, reason, user_cache
+from babelscope.corpora.cache import fetch, publish, reason, user_cache
 from babelscope.corpora.conllu import read_conllu, write_conllu
 
 Split = Literal["train", "dev", "test"]
@@ -26,7 +26,7 @@ SPLITS: tuple[Split, ...] = get_args(Split)
 ALL = 10**6
 """So many labelled examples are as many as there are."""
 HUB_DATASET, HUB_RELEASE = "commul/universal_dependencies", "2.17"
-GITHUB = "https://raw.githubusercontent.com/UniversalDependencies"
+GITHUB = "https://raw.githubusercontent.com"
 _TITLES, _CODES = {"Maghrebi Arabic French": "Narabizi"}, {"nrz": "qaf"}
 """What UD calls languages that go by another name, or another code, here: `qaf` is one of the artificial world's."""
 
@@ -74,15 +74,12 @@ def github_folder(name: str, cache: Path | None = None, downloader: Any = None) 
     `cache` is the folder that keeps them (default: the user's cache folder), `downloader` one of pooch's.
     Raises `InputError` if they cannot be fetched or are not the recorded ones.
     """
-    import pooch
-
     wanted = [file for file in _public_files() if file.treebank == name]
     folder = (cache or user_cache()) / "ud" / name
-    pooch.get_logger().setLevel("WARNING")
     for file in wanted:
-        url = f"{GITHUB}/{name}/{file.commit}/{file.file}"
+        url = f"{GITHUB}/UniversalDependencies/{name}/{file.commit}/{file.file}"
         try:
-            pooch.retrieve(url, f"sha256:{file.sha256}", file.file, folder, downloader=downloader)
+            fetch(url, file.sha256, folder, downloader)
         except (OSError, ValueError) as error:
             raise _not_fetched(name, url, error) from error
     return folder if wanted else None

@@ -12,7 +12,7 @@ from pydantic import NonNegativeInt, PositiveInt, SerializeAsAny
 from babelscope.core.seeds import derive_seed
 from babelscope.core.step import Results, Workspace
 from babelscope.corpora.datasets import FileData
-from babelscope.corpora.parallel import FilePairs, WorldPairs
+from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.shape import Shape
 from babelscope.steps.curves import curve_rows
@@ -85,7 +85,7 @@ class Adapt(_Learned):
 
     encoder: SerializeAsAny[EncoderStep]
     texts: tuple[WorldText | FileData, ...]
-    parallel: tuple[WorldPairs | FilePairs, ...] = ()
+    parallel: tuple[WorldPairs | FilePairs | NamedPairs, ...] = ()
     new_pieces: PositiveInt | None = None
     masking: float
     tuning: Tuning

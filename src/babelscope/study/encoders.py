@@ -18,7 +18,7 @@ def _kind_of_text(given: Any) -> str:
 
 
 def _kind_of_pair(given: Any) -> str:
-    return "<names>" if isinstance(given, list | tuple) else "<world>"
+    return "<name>" if isinstance(given, str) else "<names>" if isinstance(given, list | tuple) else "<world>"
 
 
 DeclaredText = Annotated[
@@ -27,9 +27,11 @@ DeclaredText = Annotated[
 """A data set of task `mlm` by its name (its training split is read), or text of the world spelled out."""
 
 DeclaredPair = Annotated[
-    Annotated[tuple[str, str], Tag("<names>")] | Annotated[WorldPairs, Tag("<world>")], Discriminator(_kind_of_pair)
+    Annotated[str, Tag("<name>")] | Annotated[tuple[str, str], Tag("<names>")] | Annotated[WorldPairs, Tag("<world>")],
+    Discriminator(_kind_of_pair),
 ]
-"""The names of two plain texts that say the same line by line, or such sentences of the world spelled out."""
+"""The name of a text with its translation, such as `ntrex:de`, those of two plain texts that say the same line by line,
+or such sentences of the world spelled out."""
 
 
 class Pretraining(Declaration):
@@ -64,8 +66,9 @@ class Adaptation(Declaration):
     texts: tuple[DeclaredText, ...] = ()
     """What it reads, all mixed, as in a pre-training. Give this, `parallel`, or both."""
     parallel: tuple[DeclaredPair, ...] = ()
-    """Pairs of texts that say the same line by line, such as `[ntrex:en, ntrex:mt]`, both read in full: what is `dev`
-    and `test` elsewhere too. Two such lines are one sequence, masked on both sides (Conneau and Lample, 2019)."""
+    """Texts with their translations, such as `ntrex:mt` or `tatoeba:de`, and pairs of texts that say the same line by
+    line, such as `[ntrex:en, ntrex:mt]`, read in full: what is `dev` and `test` elsewhere too. Two such lines are one
+    sequence, masked on both sides (Conneau and Lample, 2019)."""
     sentences: PositiveInt | None = None
     """How many of each named text, or of each two, are read at most; None: all."""
     new_pieces: PositiveInt | None = None

@@ -17,6 +17,7 @@ def plan(name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None
     """Show what a study computes, what of it is done, the rest's cost, and how long it trains. Computes nothing."""
     from babelscope.face.display import table_of
     from babelscope.face.job import job_of
+    from babelscope.face.trainings import left_out_pairs
     from babelscope.steps.plan import check_data
 
     job = job_of(name, with_, store)
@@ -28,6 +29,8 @@ def plan(name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None
         out.print(table_of(header, lines, whole=range(1, len(header))))
         out.print()
     out.print(job.summary, highlight=False)
+    for line in left_out_pairs(job.pending):
+        out.print(line, highlight=False, markup=False)
     for what, reason in job.study.left_out.items():
         out.print(f"left out: {what}: {reason}", highlight=False, markup=False)
 

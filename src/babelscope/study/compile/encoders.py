@@ -10,7 +10,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.faults import Faults
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import FileData
-from babelscope.corpora.parallel import FilePairs, WorldPairs, find_pairs
+from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs, find_named_pairs, find_pairs
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.places import locate
 from babelscope.steps import Adapt, EncoderStep, Load, Operate, Pretrain
@@ -121,9 +121,13 @@ class ResolvedEncoders:
         return self.faults.resolve(path, datasets.find_file, "mlm", given, "train", sentences)
 
     def _pair(
-        self, path: str, given: tuple[str, str] | WorldPairs, sentences: int | None
-    ) -> FilePairs | WorldPairs | None:
-        return given if isinstance(given, WorldPairs) else self.faults.resolve(path, find_pairs, *given, sentences)
+        self, path: str, given: str | tuple[str, str] | WorldPairs, sentences: int | None
+    ) -> FilePairs | NamedPairs | WorldPairs | None:
+        if isinstance(given, WorldPairs):
+            return given
+        if isinstance(given, str):
+            return self.faults.resolve(path, find_named_pairs, given, sentences)
+        return self.faults.resolve(path, find_pairs, *given, sentences)
 
     def _check_names(self) -> None:
         """Rows know an encoder by its name, so no other encoder and no baseline may have the same one."""

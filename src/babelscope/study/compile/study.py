@@ -8,7 +8,7 @@ from itertools import product
 from babelscope.core.faults import Faults
 from babelscope.core.step import Step
 from babelscope.corpora.datasets import FileData
-from babelscope.corpora.parallel import FilePairs
+from babelscope.corpora.parallel import FilePairs, NamedPairs
 from babelscope.measures import Compiled
 from babelscope.steps import Adapt, EncoderStep
 from babelscope.steps.plan import Plan
@@ -117,7 +117,8 @@ def _check_apart(encoders: ResolvedEncoders, transfers: Mapping[str, ResolvedTra
 def _read_in_full(encoder: EncoderStep) -> Iterator[str]:
     """The digests of the files that an encoder, or what it was made of, read pairs of lines from."""
     if isinstance(encoder, Adapt):
-        yield from (digest for pairs in encoder.parallel if isinstance(pairs, FilePairs) for digest in pairs.sha256)
+        read = (pairs for pairs in encoder.parallel if isinstance(pairs, FilePairs | NamedPairs))
+        yield from (digest for pairs in read for digest in pairs.sha256)
         yield from _read_in_full(encoder.encoder)
 
 

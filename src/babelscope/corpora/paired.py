@@ -1,0 +1,112 @@
+"""Files of sentences and their translations: two files line by line, a table of two columns, TMX."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+
+from babelscope.core.errors import DataError, InputError
+from babelscope.corpora.codes import same_language
+from babelscope.corpora.lines import numbered_lines, opened
+
+Pair = tuple[str, str]
+"""A sentence and its translation; one of them may be empty."""
+_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+
+
+def paired_lines(names: tuple[str, str], files: tuple[Path, Path]) -> list[Pair]:
+    """Line with line, also where empty lines are.
+
+    Raises:
+        InputError: they have not equally many; calls them by `names`.
+    """
+    first, second = ([line.text.strip() for line in numbered_lines(file)] for file in files)
+    if len(first) != len(second):
+        raise InputError(
+            f"{names[0]} has {len(first)} lines and {names[1]} has {len(second)}; parallel texts have equally many, "
+            "and each line says what the same line of the other says"
+        )
+    return list(zip(first, second, strict=True))
+
+
+def table_pairs(path: Path) -> list[Pair]:
+    """A sentence, a tab and its translation in each line, without header; nothing is quoted.
+
+    Raises:
+        DataError: a line has no tab, or several; a line without any text is a pair without text.
+    """
+    return list(_table(path))
+
+
+def _table(path: Path) -> Iterator[Pair]:
+    for line in numbered_lines(path):
+        cells = [cell.strip() for cell in line.text.split("\t")]
+        if not any(cells):
+            yield "", ""
+        elif len(cells) == 2:
+            yield cells[0], cells[1]
+        else:
+            tabs = f"{len(cells) - 1 or 'no'} tab{'s' if len(cells) > 2 else ''}"
+            raise DataError(path, line.number, f"{tabs} in the line; expected one, between sentence and translation")
+
+
+def tmx_pairs(path: Path, language: str) -> list[Pair]:
+    """The units of a TMX file (1.4), in the source language that it declares and in `language`.
+
+    A unit that lacks one of them is a pair without text there. Of the source, English is taken where the file declares
+    `*all*` or `language` itself. Codes of native formatting inside a segment are no text. Of the file's document type
+    nothing is read, and an entity that it declares outside of itself is an error.
+
+    Raises:
+        DataError: it is no TMX, or no unit has both languages.
+    """
+    source = "en"
+    pairs: list[Pair] = []
+    languages: set[str] = set()
+    for tag, element in _elements(path):
+        if tag == "header":
+            declared = element.get("srclang", "")
+            source = "en" if declared in ("", "*all*") or same_language(declared, language) else declared
+        elif tag == "tu":
+            segments = {_language(variant): _text(variant.find("seg")) for variant in element.iter("tuv")}
+            languages.update(segments)
+            pairs.append((_segment(segments, source), _segment(segments, language)))
+            element.clear()
+    if not any(map(all, pairs)):
+        there = ", ".join(sorted(languages)) or "none"
+        raise DataError(path, None, f"no unit has text in both {source} and {language}; its languages are {there}")
+    return pairs
+
+
+def _elements(path: Path) -> Iterator[tuple[str, ET.Element]]:
+    """Headers and units, each when it is complete."""
+    try:
+        with opened(path) as stream:
+            for _, element in ET.iterparse(stream):  # noqa: S314 (expat loads nothing, and bounds what entities become)
+                if element.tag in ("header", "tu"):
+                    yield element.tag, element
+    except ET.ParseError as error:
+        raise DataError(path, error.position[0], f"no TMX: {error}") from None
+    except (OSError, EOFError) as error:
+        raise DataError(path, None, f"cannot be read: {error}") from error
+
+
+def _language(variant: ET.Element) -> str:
+    return variant.get(_LANGUAGE) or variant.get("lang") or ""
+
+
+def _segment(segments: dict[str, str], language: str) -> str:
+    return next((text for code, text in segments.items() if same_language(code, language)), "")
+
+
+def _text(segment: ET.Element | None) -> str:
+    return " ".join("".join(_parts(segment)).split()) if segment is not None else ""
+
+
+def _parts(element: ET.Element) -> Iterator[str]:
+    yield element.text or ""
+    for child in element:
+        if child.tag == "hi":  # text that is highlighted; all other elements hold native codes
+            yield from _parts(child)
+        yield child.tail or ""
