@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,9 @@ from babelscope.engine import run_plan
 from babelscope.engine.recall import recall
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps, export
+from babelscope.face.trainings import left_out_pairs
 from babelscope.steps import Adapt, Load, Pretrain
+from babelscope.steps.duration import duration_of
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from babelscope.study.encoders import Adaptation
@@ -225,12 +228,46 @@ def test_texts_that_are_not_parallel_are_refused_before_anything_is_computed(hea
     assert absent.startswith("encoders.0.parallel.3: ") and "there is no file" in absent
 
 
+def test_a_text_with_its_translation_is_named_once(headless, tmp_path):
+    table = tmp_path / "table.tsv"
+    table.write_text("one\teins\ntwo\t\none\teins\nthree\tdrei\n", encoding="utf-8")
+    name = f"tsv:de:{table}"
+    given = {"name": "a", "encoder": str(headless), "parallel": [name, f"{name}:lines-1-1"], "tuning": QUICK}
+    plan = compile_study(Study.model_validate(declared(headless, [given])))
+    (step,) = (step for step in plan.steps.values() if isinstance(step, Adapt))
+    assert [text.read() for text in step.parallel] == [[("one", "eins"), ("three", "drei")], [("one", "eins")]]
+    assert Adapt.model_validate(step.model_dump() | {"encoder": step.encoder}).parallel == step.parallel
+    assert left_out_pairs([step]) == [f"{name}: 2 pairs; left out: 1 without text on a side, 1 repeated"]
+    assert duration_of(step).examples == 3
+
+    tasks = {"mlm": transfer(train=[f"text:de:{table}"], evaluate=[f"text:de:{table}"], baselines=[])}
+    faulty = given | {"parallel": ["tico:xx", f"{name}:lines-3-5", "text:de:x"]}
+    for study, faults in (
+        (
+            declared(headless, [given], tasks=tasks),
+            [r"tasks\.mlm\.evaluate\.0: text:de:.* is read, in full or in part"],
+        ),
+        (
+            declared(headless, [faulty]),
+            [
+                r"encoders\.0\.parallel\.0: tico:xx: there is no language 'xx'; there are am, ar",
+                r"encoders\.0\.parallel\.1: tsv:de:.* has the lines 1 to 4",
+                r"encoders\.0\.parallel\.2: 'text:de:x' is no text in two languages; such are named ntrex:CODE",
+            ],
+        ),
+    ):
+        with pytest.raises(StudyError) as caught:
+            compile_study(Study.model_validate(study))
+        assert len(caught.value.faults) == len(faults)
+        assert all(re.match(fault, told) for fault, told in zip(faults, caught.value.faults, strict=True))
+
+
 def test_nothing_is_scored_on_pairs_that_were_read(headless, tmp_path):
     first, second = written(tmp_path, "en", ["a"] * 20), written(tmp_path, "nl", ["b"] * 20)
     given = {"name": "a", "encoder": str(headless), "parallel": [[first, second]], "tuning": QUICK}
     further = {"name": "b", "encoder": "a", "texts": [first], "tuning": QUICK}
     tasks = {"mlm": transfer(train=[first], evaluate=[second], baselines=[])}
-    with pytest.raises(StudyError, match=r"tasks\.mlm\.evaluate\.0: text:nl:.* is read in full .*parallel"):
+    with pytest.raises(StudyError, match=r"tasks\.mlm\.evaluate\.0: text:nl:.* is read, in full .*parallel"):
         compile_study(Study.model_validate(declared(headless, [given, further], tasks=tasks)))
 
 

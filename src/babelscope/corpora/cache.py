@@ -19,7 +19,7 @@ def user_cache() -> Path:
 def fetch(url: str, sha256: str, folder: Path, downloader: Any = None) -> Path:
     """A file of the network, fetched once into `folder` and checked against its SHA-256.
 
-    `downloader` is one of pooch's. Raises `OSError` or `ValueError` if it cannot be fetched, or is not the recorded one.
+    `downloader` is one of pooch's. Raises `OSError` or `ValueError` if it cannot be fetched or is not the recorded one.
     """
     import pooch
 

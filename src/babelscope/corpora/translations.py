@@ -88,10 +88,8 @@ def translation_files(name: str, cache: Path | None = None, downloader: Any = No
     try:
         return tuple(_fetched(collection, public[code], folder, downloader))
     except (OSError, ValueError) as error:
-        what = f"{collection.repository} on GitHub"
-        raise InputError(
-            f"{name} could not be fetched from {what}: {reason(error)}", _advice(collection, code)
-        ) from error
+        problem = f"{name} could not be fetched from {collection.home}: {reason(error)}"
+        raise InputError(problem, _advice(collection, code)) from error
 
 
 def _local_codes(collection: Collection) -> dict[str, tuple[Path, ...]]:

@@ -105,21 +105,21 @@ def _check_heads(encoders: ResolvedEncoders, transfers: Mapping[str, ResolvedTra
 
 
 def _check_apart(encoders: ResolvedEncoders, transfers: Mapping[str, ResolvedTransfer], faults: Faults) -> None:
-    """Nothing is scored on a file that an adaptation reads in full."""
-    read = {digest for encoder in encoders.found for digest in _read_in_full(encoder)}
+    """Nothing is scored on a file that an adaptation reads whatever its splits are."""
+    read = {digest for encoder in encoders.found for digest in _read_as_pairs(encoder)}
     for name, transfer in transfers.items():
         for k, data in enumerate(transfer.test):
             if isinstance(data, FileData) and data.sha256 in read:
-                problem = f"{data.name} is read in full as one of an adaptation's parallel texts; evaluate on another"
+                problem = f"{data.name} is read, in full or in part, as one of an adaptation's parallel texts; evaluate on another"
                 faults.add(f"tasks.{name}.evaluate.{k}", problem)
 
 
-def _read_in_full(encoder: EncoderStep) -> Iterator[str]:
+def _read_as_pairs(encoder: EncoderStep) -> Iterator[str]:
     """The digests of the files that an encoder, or what it was made of, read pairs of lines from."""
     if isinstance(encoder, Adapt):
         read = (pairs for pairs in encoder.parallel if isinstance(pairs, FilePairs | NamedPairs))
         yield from (digest for pairs in read for digest in pairs.sha256)
-        yield from _read_in_full(encoder.encoder)
+        yield from _read_as_pairs(encoder.encoder)
 
 
 _HEADLESS = (
