@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from babelscope.core.errors import DataError, InputError
 from babelscope.corpora import translations
-from babelscope.corpora.codes import code_among, same_language
+from babelscope.corpora.codes import same_language
 from babelscope.corpora.parallel import Kept, NamedPairs, WorldPairs, find_named_pairs, find_pairs, joined
 from babelscope.corpora.translations import COLLECTIONS, translation_files
 
@@ -195,43 +195,6 @@ def test_files_in_the_data_folder_are_the_public_ones(name):
         assert hashlib.sha256(translation.encode()).hexdigest() == row.sha256
 
 
-# Codes
-
-
-@pytest.mark.parametrize(
-    ("given_code", "there", "expected"),
-    [
-        ("de", ("deu", "nds"), "deu"),
-        ("deu", ("de",), "de"),
-        ("wo", ("wol",), "wol"),
-        ("zh", ("cmn_Hans", "cmn_Hant", "yue"), "cmn_Hans"),
-        ("zh", ("zho-CN", "zho-TW"), "zho-CN"),
-        ("zh", ("cmn_Hans", "cmn_Hant", "zho"), "zho"),
-        ("zh-Hant", ("cmn_Hans", "cmn_Hant"), "cmn_Hant"),
-        ("sr", ("hbs", "hrv", "srp_Cyrl", "srp_Latn"), "srp_Cyrl"),
-        ("sr-Latn", ("srp_Cyrl", "srp_Latn"), "srp_Latn"),
-        ("ar", ("ara", "ara_Latn", "arz"), "ara"),
-        ("ar", ("arb", "arz"), "arb"),
-        ("fa", ("pes", "prs"), "pes"),
-        ("sw", ("swh",), "swh"),
-        ("no", ("nno", "nob"), "nob"),
-        ("pt", ("por", "por-BR"), "por"),
-        ("pt-BR", ("por", "por-BR"), "por-BR"),
-        ("es", ("es_LA",), "es_LA"),
-        ("ckb", ("ckb-Arab", "kmr"), "ckb-Arab"),
-        ("tl", ("tgl",), "tgl"),
-    ],
-)
-def test_codes_name_languages_that_files_are_named_by(given_code, there, expected):
-    assert code_among(given_code, there) == expected
-
-
-@pytest.mark.parametrize("code", ["arz", "hr", "xx", "", "../x", "qaa", "de-"])
-def test_codes_that_name_nothing_there_are_refused(code):
-    with pytest.raises(InputError, match="there are ara, cmn_Hans, hbs"):
-        code_among(code, ("hbs", "cmn_Hans", "ara"))
-
-
 # Files of one's own
 
 
@@ -267,6 +230,12 @@ def test_units_of_tmx(tmp_path):
 def test_xml_that_is_malformed_or_names_what_is_outside_is_refused(tmp_path):
     with pytest.raises(DataError, match=r"own\.tmx:5: no TMX: mismatched tag"):
         find_named_pairs(own(tmp_path, "tmx", TMX.replace("</hi>", "</ho>")))
+    damaged = write(tmp_path / "damaged.tmx", TMX * 20)
+    damaged.write_bytes(damaged.read_bytes()[:-20])
+    with pytest.raises(DataError, match=r"damaged\.tmx: cannot be read"):
+        find_named_pairs(f"tmx:de:{damaged}")
+    with pytest.raises(DataError, match=r"own\.tmx: cannot be read: unknown encoding"):
+        find_named_pairs(own(tmp_path, "tmx", TMX.replace("utf-8", "klingon")))
     secret = write(tmp_path / "secret.txt", "secret", packed=False)
     doctype = f'<!DOCTYPE tmx [<!ENTITY outside SYSTEM "{secret.as_uri()}">]>'
     outside = TMX.replace('<!DOCTYPE tmx SYSTEM "tmx14.dtd">', doctype).replace("Yes.", "Yes &outside;.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -88,7 +89,7 @@ def _elements(path: Path) -> Iterator[tuple[str, ET.Element]]:
                     yield element.tag, element
     except ET.ParseError as error:
         raise DataError(path, error.position[0], f"no TMX: {error}") from None
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error, ValueError, LookupError) as error:  # damaged, or of an unknown encoding
         raise DataError(path, None, f"cannot be read: {error}") from error
 
 

@@ -110,7 +110,8 @@ def _check_apart(encoders: ResolvedEncoders, transfers: Mapping[str, ResolvedTra
     for name, transfer in transfers.items():
         for k, data in enumerate(transfer.test):
             if isinstance(data, FileData) and data.sha256 in read:
-                problem = f"{data.name} is read, in full or in part, as one of an adaptation's parallel texts; evaluate on another"
+                read_as = "is read, in full or in part, as one of an adaptation's parallel texts"
+                problem = f"{data.name} {read_as}; evaluate on another"
                 faults.add(f"tasks.{name}.evaluate.{k}", problem)
 
 
