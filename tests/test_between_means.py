@@ -154,7 +154,7 @@ def test_the_largest_fall_is_held_against_having_been_picked():
     falls = [np.subtract(before, after) for before, after in pairwise([*curve.values(), [1.0] * 3])]
     plain = judged(falls[1].tolist())
     text = said(*rising("qaa", curve))
-    assert f"its largest fall, of 4 from one point to the next, is {100 * plain.mean:.1f} points [" in text
+    assert f"its largest fall, of 4 from one point to the next, is {100 * plain.mean:.1f} points" in text
     p = float(text.split("its largest fall")[1].split("p = ")[1][:5])
     assert plain.p < 0.05 and 1.2 * plain.p < p < 4 * plain.p
 

@@ -223,6 +223,13 @@ def test_units_of_tmx(tmp_path):
         find_named_pairs(f"tmx:it:{packed}")
     german = own(tmp_path, "tmx", TMX.replace('srclang="en-US"', 'srclang="fr"'))
     assert find_named_pairs(german).read() == [("Oui.", "Ja.")]
+    with pytest.raises(DataError, match="translated from en; name another language"):
+        find_named_pairs(f"tmx:en:{packed}")
+    two = '<tuv lang="zh-CN"><seg>simplified</seg></tuv><tuv lang="zh-TW"><seg>traditional</seg></tuv>'
+    scripts = write(tmp_path / "scripts.tmx", TMX.replace('<tuv lang="fr"><seg>Oui.</seg></tuv>', two))
+    assert find_named_pairs(f"tmx:zh-TW:{scripts}").read() == [("Yes.", "traditional")]
+    with pytest.raises(InputError, match="'zh' can be zh-CN, zh-TW there; name one of them"):
+        find_named_pairs(f"tmx:zh:{scripts}")
     every = own(tmp_path, "tmx", TMX.replace('srclang="en-US"', 'srclang="*all*"'))
     assert len(find_named_pairs(every).read()) == 2
 

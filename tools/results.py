@@ -76,9 +76,10 @@ def write_page(name: str, store: Store, folder: Path) -> Path | None:
 
 
 def write_kept(name: str, folder: Path) -> Path | None:
-    """Write the page of a study from the rows that are kept of it, if any are."""
+    """Write the page of a study from the rows that are kept of it; without any it stays as it is."""
     rows = rows_of(name, folder)
     if not rows.exists():
+        print(f"{name}: no rows are kept; its page stays as it is", file=sys.stderr)
         return None
     with unpacked(rows) as store:
         return write_page(name, store, folder)

@@ -28,7 +28,7 @@ def code_among(given: str, there: Collection[str]) -> str:
     if given in there:
         return given
     fitting = _same(given, there) or _members(given, there)
-    plain = [code for code in fitting if not _suffix(code)]
+    plain = [code for code in fitting if not suffix(code)]
     for codes in (fitting, plain, _usual(given, there)):
         if len(codes) == 1:
             return codes[0]
@@ -43,7 +43,7 @@ def same_language(first: str, second: str) -> bool:
 
 
 def _same(given: str, there: Collection[str]) -> list[str]:
-    return [code for code in sorted(there) if same_language(given, code) and _suffix(given) in ("", _suffix(code))]
+    return [code for code in sorted(there) if same_language(given, code) and suffix(given) in ("", suffix(code))]
 
 
 def _members(given: str, there: Collection[str]) -> list[str]:
@@ -56,13 +56,13 @@ def _members(given: str, there: Collection[str]) -> list[str]:
         code
         for code, member in fitting
         if member.language != tag.language == member.prefer_macrolanguage().language
-        and _suffix(given) in ("", _suffix(code))
+        and suffix(given) in ("", suffix(code))
     ]
 
 
 def _usual(given: str, there: Collection[str]) -> list[str]:
     tag = _tag(given)
-    usual = _USUAL.get(tag.language or "", ()) if tag and not _suffix(given) else ()
+    usual = _USUAL.get(tag.language or "", ()) if tag and not suffix(given) else ()
     return [code for code in usual if code in there][:1]
 
 
@@ -80,6 +80,6 @@ def _three_letters(code: str) -> str | None:
         return None
 
 
-def _suffix(code: str) -> str:
+def suffix(code: str) -> str:
     """The script or place of a code, in small letters: `hant` of `cmn_Hant`."""
     return re.split("[-_]", code.lower(), maxsplit=1)[1] if re.search("[-_]", code) else ""

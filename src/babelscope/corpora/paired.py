@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from babelscope.core.errors import DataError, InputError
-from babelscope.corpora.codes import same_language
+from babelscope.corpora.codes import code_among, same_language, suffix
 from babelscope.corpora.lines import numbered_lines, opened
 
 Pair = tuple[str, str]
@@ -60,7 +60,8 @@ def tmx_pairs(path: Path, language: str) -> list[Pair]:
     nothing is read, and an entity that it declares outside of itself is an error.
 
     Raises:
-        DataError: it is no TMX, or no unit has both languages.
+        DataError: it is no TMX, its source is `language`, or no unit has both languages.
+        InputError: a unit has `language` in several scripts or places, and none is named.
     """
     source = "en"
     pairs: list[Pair] = []
@@ -72,6 +73,8 @@ def tmx_pairs(path: Path, language: str) -> list[Pair]:
         elif tag == "tu":
             segments = {_language(variant): _text(variant.find("seg")) for variant in element.iter("tuv")}
             languages.update(segments)
+            if same_language(source, language):
+                raise DataError(path, None, f"its sentences are translated from {source}; name another language")
             pairs.append((_segment(segments, source), _segment(segments, language)))
             element.clear()
     if not any(map(all, pairs)):
@@ -98,7 +101,12 @@ def _language(variant: ET.Element) -> str:
 
 
 def _segment(segments: dict[str, str], language: str) -> str:
-    return next((text for code, text in segments.items() if same_language(code, language)), "")
+    """The segment in a language; a script or place must be the same where both codes have one."""
+    there = [code for code in segments if same_language(code, language)]
+    fitting = [code for code in there if suffix(language) in ("", suffix(code)) or not suffix(code)]
+    if len(fitting) == 1:
+        return segments[fitting[0]]
+    return segments[code_among(language, fitting)] if fitting else ""
 
 
 def _text(segment: ET.Element | None) -> str:

@@ -96,5 +96,7 @@ def _ends(ratio: Interval) -> str:
 
 
 def _number(ratio: float) -> str:
-    """Two decimals, or as many digits where a ratio is very small or large."""
+    """Two decimals, three near 1, or two digits where a ratio is very small or large."""
+    if 0.9 < ratio < 1.1:
+        return f"{ratio:.3f}"
     return f"{ratio:.2f}" if 0.1 <= ratio < 10_000 else f"{ratio:.2g}"
