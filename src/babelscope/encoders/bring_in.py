@@ -20,7 +20,7 @@ from babelscope.core.seeds import derive_seed
 from babelscope.encoders.extend import means_of
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.segmenter import Segmenter
-from babelscope.encoders.state import Weights, names_per_piece, weights_of, with_weights, word_embeddings_name
+from babelscope.encoders.state import Weights, names_per_piece, weights_of, with_weights
 
 
 def bring_in(encoder: Encoder, language: str, tokenizer: PreTrainedTokenizerBase, rows: Weights) -> Encoder:
@@ -55,7 +55,7 @@ def own_pieces(encoder: Encoder, tokenizer: PreTrainedTokenizerBase) -> list[str
     Raises:
         InputError: they do not follow them without a gap.
     """
-    first = len(weights_of(encoder)[word_embeddings_name(encoder)])
+    first = encoder.model.config.vocab_size
     own = {number: piece for piece, number in tokenizer.get_vocab().items() if number >= first}
     if sorted(own) != list(range(first, first + len(own))) or not own:
         raise InputError(
@@ -106,7 +106,7 @@ def spelled_rows(encoder: Encoder, tokenizer: PreTrainedTokenizerBase) -> Weight
     pieces = own_pieces(encoder, tokenizer)
     if normalizer:
         pieces = [normalizer.normalize_str(piece).replace(" ", "") for piece in pieces]
-    sources = [[number for number in numbers if number != segmenter.unknown] for numbers in segmenter.cut(pieces)]
+    sources = [[number for number in numbers if number != segmenter.unknown] for numbers in segmenter.segment(pieces)]
     ordinary = _ordinary(encoder)
     return {name: means_of(weights_of(encoder)[name], sources, ordinary) for name in names_per_piece(encoder)}
 

@@ -198,7 +198,7 @@ def _languages(folder: Path) -> dict[str, PreTrainedTokenizerBase]:
 
 
 def _check_languages(source: str, encoder: Encoder, languages: Mapping[str, PreTrainedTokenizerBase]) -> None:
-    rows = encoder.backbone.get_input_embeddings().weight.shape[0]
+    rows = encoder.model.config.vocab_size
     for language, tokenizer in languages.items():
         if (pieces := max(tokenizer.get_vocab().values()) + 1) > rows:
             raise EncoderError(

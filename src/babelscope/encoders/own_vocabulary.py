@@ -12,7 +12,6 @@ from babelscope.core.errors import InputError
 from babelscope.encoders.extend import OFTEN, new_pieces, words_of
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.segmenter import Segmenter
-from babelscope.encoders.state import weights_of, word_embeddings_name
 from babelscope.encoders.vocabulary import without_letters
 
 FEWEST, MOST = 1000, 5000
@@ -46,7 +45,7 @@ def own_vocabulary(
     if size is None:
         size = min(max(words.total() // WORDS_A_PIECE, FEWEST), MOST)
     old = Segmenter.of(encoder.tokenizer)
-    first = len(weights_of(encoder)[word_embeddings_name(encoder)])
+    first = encoder.model.config.vocab_size
     shared = _shared(encoder.tokenizer, old)
     learned = new_pieces(old.only(shared, first), words, size)
     if not learned:

@@ -79,22 +79,6 @@ class Segmenter:
         cut = Tokenizer.from_str(json.dumps(self.pipeline))
         return [encoded.ids for encoded in cut.encode_batch_fast(list(words), add_special_tokens=False)]
 
-    def cut(self, pieces: Sequence[str]) -> list[list[int]]:
-        """The ids of what pieces, spelled as the vocabulary spells them, are made of.
-
-        What goes on with a word (`##ing`) is cut into pieces that go on with one.
-        """
-        if not self.prefix:
-            return self.segment(pieces)
-        going_on = {piece.removeprefix(self.prefix): k for piece, k in self.ids.items() if self._goes_on(piece)}
-        unknown = {piece: k for piece, k in self.ids.items() if k == self.unknown}
-        inside = self._with(self.model | {"vocab": going_on | unknown, "continuing_subword_prefix": ""})
-        both = zip(self.segment(pieces), inside.segment([piece.removeprefix(self.prefix) for piece in pieces]), strict=True)
-        return [within if self._goes_on(piece) else alone for piece, (alone, within) in zip(pieces, both, strict=True)]
-
-    def _goes_on(self, piece: str) -> bool:
-        return piece.startswith(self.prefix) and piece != self.prefix
-
     def extended(self, pieces: Sequence[NewPiece]) -> Segmenter:
         """The same with more pieces; their ids follow the last one, in their order."""
         return self._with(_KINDS[self.model["type"]].extend(self.model, pieces))
