@@ -1,4 +1,4 @@
-"""Languages brought into an encoder: their own vocabularies, the rows of these, and what stays as it was."""
+"""Languages brought into an encoder: the rows of their own vocabularies, and what stays as it was."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
-from transformers import BertTokenizer
 
+import babelscope
 from babelscope.core.errors import EncoderError, InputError
 from babelscope.core.hashing import folder_digest
 from babelscope.encoders.bring_in import bring_in, linked_rows, own_pieces, random_rows, spelled_rows
@@ -21,19 +21,13 @@ from babelscope.encoders.own_vocabulary import own_vocabulary
 from babelscope.encoders.places import FILES, locate
 from babelscope.encoders.state import names_per_piece, weights_of, with_weights, word_embeddings_name
 from babelscope.encoders.tokenizer import train_wordpiece
-from babelscope.encoders.vocabulary import spelled_pieces, without_letters
+from babelscope.encoders.vocabulary import spelled_pieces
 from families import DECODERS, FAMILIES
-from processes import outputs_of
-from test_extend import FAMILY_OF, GEORGIAN, KINDS, LATIN, kinds, made
+from test_extend import GEORGIAN as ONCE
+from test_extend import KINDS, LATIN, kinds, made
+from test_own_vocabulary import GERMAN, PUNCTUATION, kind_with_marks
 
-GERMAN = ["die alte katze sieht einen kleinen vogel", "ein vogel mag die alte katze", "der baum , 42 the vogel ."] * 2
-GEORGIAN = GEORGIAN * 2
-PUNCTUATION = ["a bird , a bird , 42 42 ( the tree ) !"] * 3
-
-
-def kind_with_marks(kind: str) -> Encoder:
-    """An encoder whose vocabulary has punctuation and numbers, too."""
-    return extend_vocabulary(made(KINDS[kind](), FAMILY_OF[kind], max_position_embeddings=90), PUNCTUATION, 30)
+GEORGIAN = ONCE * 2
 
 
 def with_language(encoder: Encoder, language: str, lines: list[str]) -> Encoder:
@@ -61,63 +55,6 @@ def rows_by_piece(encoder: Encoder, language: str, first: int) -> dict[str, torc
 
 
 @kinds
-def test_pieces_with_letters_are_the_languages_own_and_no_others(kind):
-    encoder = kind_with_marks(kind)
-    tokenizer = own_vocabulary(encoder, [*GERMAN, *PUNCTUATION], 60)
-    first, old = len(weights_of(encoder)[word_embeddings_name(encoder)]), encoder.tokenizer.get_vocab()
-    pieces = tokenizer.convert_ids_to_tokens(
-        tokenizer("die katze , 42 the bird ( )", add_special_tokens=False)["input_ids"]
-    )
-    numbers = dict(zip(pieces, tokenizer.convert_tokens_to_ids(pieces), strict=True))
-    for piece, number in numbers.items():
-        if not any(character.isalpha() and character != "Ġ" for character in piece):
-            assert number == old[piece], piece
-        elif kind != "BPE" or len(piece) > 1:
-            assert number >= first, piece
-    assert sum(number >= first for number in numbers.values()) >= 3
-    assert {piece for piece in numbers if "4" in piece} <= set(old)
-
-
-@kinds
-def test_special_pieces_frame_and_roles_are_the_encoders(kind):
-    encoder = kind_with_marks(kind)
-    tokenizer = own_vocabulary(encoder, GERMAN, 60)
-    assert tokenizer.special_tokens_map == encoder.tokenizer.special_tokens_map
-    assert tokenizer.all_special_ids == encoder.tokenizer.all_special_ids
-    assert tokenizer.model_max_length == encoder.tokenizer.model_max_length
-    assert tokenizer("")["input_ids"] == encoder.tokenizer("")["input_ids"]
-    assert tokenizer("42 ,")["input_ids"] == encoder.tokenizer("42 ,")["input_ids"]
-    assert tokenizer("die katze")["input_ids"] != encoder.tokenizer("die katze")["input_ids"]
-
-
-def test_letters_that_the_text_lacks_are_the_encoders():
-    encoder = made(KINDS["lower-case WordPiece"]())
-    tokenizer = own_vocabulary(encoder, ["კატა კატა abba abba"], 40)
-    assert tokenizer("x xa")["input_ids"][1] == encoder.tokenizer.convert_tokens_to_ids("x")
-    assert tokenizer.convert_tokens_to_ids("a") != encoder.tokenizer.convert_tokens_to_ids("a")
-    assert tokenizer.unk_token_id not in tokenizer("x xa კატა")["input_ids"]
-
-
-def test_accents_stay_unless_they_are_not_wanted():
-    letters = [*"abelnrgzüö"]
-    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{letter}" for letter in letters)]
-    encoder = made(BertTokenizer(vocab={piece: number for number, piece in enumerate(pieces)}))
-    lines = ["Für Größe für Größe"]
-    assert own_vocabulary(encoder, lines, 30).tokenize("FÜR größe") == ["für", "größe"]
-    assert own_vocabulary(encoder, lines, 30, keep_accents=False).tokenize("FÜR größe") == ["fur", "große"]
-    assert encoder.tokenizer.tokenize("Ü") == ["[UNK]"], "the encoder's own tokenizer is left as it is"
-
-
-def test_how_many_pieces_follows_from_the_text_where_no_number_is_given(encoder):
-    words = [f"{a}{b}{c}" for a in "bdfgklmnprstvz" for b in "aeiou" for c in "bdfgklmnprstvz" for _ in range(3)]
-    few, many = words[:300], [f"{one}{two}" for one in words for two in words[:9]] * 2
-    assert len(own_pieces(encoder, own_vocabulary(encoder, [" ".join(few)]))) <= 1000
-    by_words = len(many) // 20
-    assert 1000 < by_words < 5000
-    assert len(own_pieces(encoder, own_vocabulary(encoder, [" ".join(many)]))) == by_words
-
-
-@kinds
 def test_either_order_gives_each_language_the_same_rows_and_segmentation(kind):
     encoder = kind_with_marks(kind)
     first = len(weights_of(encoder)[word_embeddings_name(encoder)])
@@ -130,6 +67,27 @@ def test_either_order_gives_each_language_the_same_rows_and_segmentation(kind):
             assert torch.equal(states(one.reading(language), line), states(other.reading(language), line))
         rows, again = rows_by_piece(one, language, first), rows_by_piece(other, language, first)
         assert rows.keys() == again.keys() and all(torch.equal(rows[piece], again[piece]) for piece in rows)
+
+
+@kinds
+def test_it_is_saved_and_loaded_again(kind, tmp_path):
+    encoder = with_language(with_language(kind_with_marks(kind), "de", GERMAN), "zh-CN", GEORGIAN)
+    encoder.reading("de").tokenizer(["a", "die katze"], truncation=True, max_length=5, padding=True)
+    save_encoder(encoder, tmp_path / "both")
+    again = load_encoder(tmp_path / "both")
+    assert again.languages["de"].backend_tokenizer.truncation is None
+    assert list(again.languages) == ["de", "zh-CN"]
+    for language in ("en", "de", "zh-CN"):
+        assert again.reading(language).max_length == encoder.reading(language).max_length
+        for line in [*GERMAN, *GEORGIAN, *PUNCTUATION]:
+            assert torch.equal(states(again.reading(language), line), states(encoder.reading(language), line))
+    assert locate(str(tmp_path / "both")).content != folder_digest(tmp_path / "both", FILES[:-1])
+
+
+def test_fillers_are_no_pieces(encoder):
+    spelled = spelled_pieces(with_language(encoder, "de", GERMAN).reading("de").tokenizer)
+    assert spelled[encoder.tokenizer.convert_tokens_to_ids("cat")] == ""
+    assert "katze" in spelled and not any(piece.startswith(" ") for piece in spelled)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -146,21 +104,6 @@ def test_what_was_there_stays_to_the_last_bit(family):
         assert torch.equal(states(after, line), states(before, line))
         assert torch.equal(states(after.reading("en"), line), states(before, line))
         assert not torch.equal(states(after.reading("ka"), GEORGIAN[0]), states(before, GEORGIAN[0])[:, :1])
-
-
-@kinds
-def test_it_is_saved_and_loaded_again(kind, tmp_path):
-    encoder = with_language(with_language(kind_with_marks(kind), "de", GERMAN), "zh-CN", GEORGIAN)
-    encoder.reading("de").tokenizer(["a", "die katze"], truncation=True, max_length=5, padding=True)
-    save_encoder(encoder, tmp_path / "both")
-    again = load_encoder(tmp_path / "both")
-    assert again.languages["de"].backend_tokenizer.truncation is None
-    assert list(again.languages) == ["de", "zh-CN"]
-    for language in ("en", "de", "zh-CN"):
-        assert again.reading(language).max_length == encoder.reading(language).max_length
-        for line in [*GERMAN, *GEORGIAN, *PUNCTUATION]:
-            assert torch.equal(states(again.reading(language), line), states(encoder.reading(language), line))
-    assert locate(str(tmp_path / "both")).content != folder_digest(tmp_path / "both", FILES[:-1])
 
 
 def test_a_tokenizer_of_a_language_counts_as_content(tmp_path, encoder):
@@ -195,6 +138,14 @@ def test_copies_keep_languages_and_a_new_tokenizer_has_none(encoder, other_token
     assert with_weights(german, weights_of(german)).languages == german.languages
     assert with_weights(german, weights_of(german), tokenizer=other_tokenizer).languages == {}
     assert replace(german, name="another").reading("de").tokenizer is german.languages["de"]
+
+
+def test_a_given_encoder_keeps_its_languages_but_not_with_another_tokenizer(encoder, other_tokenizer, store):
+    german = with_language(encoder, "de", GERMAN)
+    kept = babelscope.load(german, name="mine", store=store).build()
+    line = GERMAN[0]
+    assert torch.equal(states(kept.reading("de"), line), states(german.reading("de"), line))
+    assert babelscope.load(german, other_tokenizer, name="other", store=store).build().languages == {}
 
 
 def by_lexicon(lines: list[str]) -> list[str]:
@@ -278,16 +229,6 @@ def test_what_is_spelled_is_first_normalised():
         torch.testing.assert_close(rows[pieces.index(piece)], expected)
 
 
-def test_marks_of_letters_belong_to_letters():
-    vowel_sign = "\u0947"
-    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##a", "7", "##7", "##,", "1a", "क", f"##{vowel_sign}"]
-    tokenizer = BertTokenizer(vocab={piece: number for number, piece in enumerate(pieces)})
-    assert without_letters(tokenizer) == {"7", "##7", "##,"}
-    byte_level = KINDS["BPE"]()
-    found = without_letters(byte_level)
-    assert {"Ġ", "Ð", "°", "7", ","} <= found and not {"a", "the", "Ġthe"} & found
-
-
 def test_random_rows_have_mean_and_covariance_of_the_encoders():
     encoder = made(train_wordpiece(LATIN, 60))
     rows = random_rows(encoder, 40_000, 3, "de")
@@ -302,31 +243,6 @@ def test_random_rows_have_mean_and_covariance_of_the_encoders():
     for name, row in random_rows(encoder, 9, 3, "de").items():
         assert torch.equal(row, again[name])
         assert not torch.equal(row, other[name]) and not torch.equal(row, elsewhere[name])
-
-
-def test_fillers_are_no_pieces(encoder):
-    spelled = spelled_pieces(with_language(encoder, "de", GERMAN).reading("de").tokenizer)
-    assert spelled[encoder.tokenizer.convert_tokens_to_ids("cat")] == ""
-    assert "katze" in spelled and not any(piece.startswith(" ") for piece in spelled)
-
-
-PROGRAM = """
-import hashlib, random
-from babelscope.encoders.own_vocabulary import own_vocabulary
-from babelscope.encoders.shape import Shape, new_encoder
-from babelscope.encoders.tokenizer import train_wordpiece
-chance = random.Random(0)
-words = ["".join(chance.choice("abcdefghijклмноп") for _ in range(chance.randint(1, 8))) for _ in range(300)]
-shape = Shape(hidden=32, layers=1, heads=2, feed_forward=32, positions=24)
-encoder = new_encoder(shape, train_wordpiece(["abcdefghij"] * 3 + words[:20], 90), seed=0, name="tiny")
-lines = [" ".join(chance.choices(words, k=9)) + " ." for _ in range(300)]
-print(hashlib.sha256(own_vocabulary(encoder, lines, 200).backend_tokenizer.to_str().encode()).hexdigest())
-"""
-
-
-def test_every_process_learns_the_same_vocabulary():
-    (output,) = outputs_of(PROGRAM, 2)
-    assert len(output) == 64
 
 
 def test_what_cannot_be_brought_in_is_refused(encoder):
