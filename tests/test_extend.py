@@ -14,7 +14,7 @@ from tokenizers import Tokenizer, models
 from transformers import BertTokenizer, PreTrainedTokenizerBase, PreTrainedTokenizerFast, XLMRobertaTokenizer
 
 from babelscope.core.errors import InputError
-from babelscope.encoders.extend import _new_pieces, _words, extend_vocabulary
+from babelscope.encoders.extend import extend_vocabulary, new_pieces, words_of
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
 from babelscope.encoders.segmenter import Segmenter
 from babelscope.encoders.state import names_per_piece, weights_of
@@ -58,7 +58,7 @@ def encoder_of(kind: str) -> Encoder:
     return made(KINDS[kind](), FAMILY_OF[kind])
 
 
-def new_pieces(before: Encoder, after: Encoder) -> dict[str, int]:
+def added_pieces(before: Encoder, after: Encoder) -> dict[str, int]:
     old = before.tokenizer.get_vocab()
     return {piece: number for piece, number in after.tokenizer.get_vocab().items() if piece not in old}
 
@@ -102,7 +102,7 @@ def test_new_rows_are_means_of_those_of_the_pieces_before(kind):
         for number, start, end in places(after.tokenizer, line):
             found[number] = [one for one, first, last in old if start <= first and last <= end]
     weights, new = weights_of(before), weights_of(after)
-    added = new_pieces(before, after)
+    added = added_pieces(before, after)
     assert len(added) == 8
     for piece, number in added.items():
         if kind == "BPE" and number not in found:
@@ -128,7 +128,7 @@ def test_a_script_that_there_was_nothing_of_becomes_covered(kind):
 
 def test_pieces_are_learned_as_the_tokenizer_normalises_text():
     after = extend_vocabulary(encoder_of("lower-case WordPiece"), ["Élan ÉLAN élan elan Щи щи"], 7)
-    added = new_pieces(encoder_of("lower-case WordPiece"), after)
+    added = added_pieces(encoder_of("lower-case WordPiece"), after)
     assert {"щ", "##и", "elan", "щи"} <= set(added) and not any("É" in piece or "L" in piece for piece in added)
     assert after.tokenizer.tokenize("ÉLAN Щи") == ["elan", "щи"]
 
@@ -141,7 +141,7 @@ def test_the_first_merge_saves_the_most_pieces():
         for word in line.split():
             cut = before.tokenizer.tokenize(word)
             counts.update(one + two.removeprefix("##") for one, two in pairwise(cut))
-    (first,) = new_pieces(before, extend_vocabulary(before, lines, 1))
+    (first,) = added_pieces(before, extend_vocabulary(before, lines, 1))
     assert counts[first] == max(counts.values()) > 6
 
 
@@ -154,7 +154,7 @@ WORDS = st.lists(st.text("abcжქ", min_size=1, max_size=6), min_size=1, max_si
 def test_every_new_piece_is_used_and_every_frequent_character_known(kind, words, count):
     tokenizer, lines = KINDS[kind](), [" ".join(words)] * 2
     old = Segmenter.of(tokenizer)
-    pieces = _new_pieces(old, _words(tokenizer, lines), count)
+    pieces = new_pieces(old, words_of(tokenizer, lines), count)
     after = old.extended(pieces).put_into(tokenizer)
     assert len({piece.spelling for piece in pieces}) == len(pieces) <= count
     assert {piece: after.get_vocab()[piece] for piece in old.ids} == old.ids
@@ -167,7 +167,7 @@ def test_every_new_piece_is_used_and_every_frequent_character_known(kind, words,
 def test_marks_of_the_text_are_no_words():
     before = encoder_of("WordPiece")
     after = extend_vocabulary(before, [f"{line} [SEP] {line}" for line in GEORGIAN], 60)
-    assert not any(mark in piece for piece in new_pieces(before, after) for mark in ("[", "]", "SEP"))
+    assert not any(mark in piece for piece in added_pieces(before, after) for mark in ("[", "]", "SEP"))
 
 
 @kinds
@@ -193,7 +193,7 @@ def test_pieces_added_beside_the_model_and_rows_to_spare_stay(kind):
     before = made(tokenizer, vocabulary=size + 3)
     after = extend_vocabulary(before, ["a bird [BESIDE] a bird", *LATIN, *GEORGIAN], 5)
     assert after.tokenizer.convert_tokens_to_ids("[BESIDE]") == beside
-    assert sorted(new_pieces(before, after).values()) == list(range(size, size + 5))
+    assert sorted(added_pieces(before, after).values()) == list(range(size, size + 5))
     assert beside in after.tokenizer("a bird [BESIDE] a bird")["input_ids"]
     for name in names_per_piece(before):
         assert len(weights_of(after)[name]) == size + 5
@@ -202,14 +202,14 @@ def test_pieces_added_beside_the_model_and_rows_to_spare_stay(kind):
 
 PROGRAM = """
 import hashlib, random
-from babelscope.encoders.extend import _new_pieces, _words
+from babelscope.encoders.extend import new_pieces, words_of
 from babelscope.encoders.segmenter import Segmenter
 from babelscope.encoders.tokenizer import train_wordpiece
 chance = random.Random(0)
 words = ["".join(chance.choice("abcdefghijклмноп") for _ in range(chance.randint(1, 8))) for _ in range(300)]
 tokenizer = train_wordpiece(["abcdefghij"] * 3 + words[:20], 90)
 lines = [" ".join(chance.choices(words, k=9)) + " ." for _ in range(300)]
-print(hashlib.sha256(repr(_new_pieces(Segmenter.of(tokenizer), _words(tokenizer, lines), 200)).encode()).hexdigest())
+print(hashlib.sha256(repr(new_pieces(Segmenter.of(tokenizer), words_of(tokenizer, lines), 200)).encode()).hexdigest())
 """
 
 

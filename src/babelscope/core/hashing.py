@@ -21,6 +21,6 @@ def file_digest(path: Path) -> str:
 
 
 def folder_digest(folder: Path, patterns: tuple[str, ...] = ("*",)) -> str:
-    """Hash of the names and contents of the files directly in `folder` that match `patterns`."""
+    """Hash of the places and contents of the files in `folder` that match `patterns`."""
     files = sorted({file for pattern in patterns for file in folder.glob(pattern) if file.is_file()})
-    return digest({file.name: file_digest(file) for file in files})
+    return digest({file.relative_to(folder).as_posix(): file_digest(file) for file in files})

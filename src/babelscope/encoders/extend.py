@@ -38,11 +38,17 @@ def extend_vocabulary(encoder: Encoder, lines: Iterable[str], count: int) -> Enc
     pieces keep ids and weights to the bit. The encoder given is not changed.
 
     Raises:
-        InputError: no piece can be added to a tokenizer of this kind, or the lines give none.
+        InputError: no piece can be added to a tokenizer of this kind, the lines give none, or languages with
+            vocabularies of their own came before.
     """
-    words = _words(encoder.tokenizer, lines)
+    if encoder.languages:
+        raise InputError(
+            f"new_pieces={count}: {encoder.name} has languages with vocabularies of their own "
+            f"({', '.join(encoder.languages)}), whose ids come after its last one; add pieces before you bring them in"
+        )
+    words = words_of(encoder.tokenizer, lines)
     old = Segmenter.of(encoder.tokenizer)
-    pieces = _new_pieces(old, words, count)
+    pieces = new_pieces(old, words, count)
     if not pieces:
         raise InputError(
             f"new_pieces={count}: {sum(words.values())} words of text give {encoder.name} no new piece, since no "
@@ -52,7 +58,7 @@ def extend_vocabulary(encoder: Encoder, lines: Iterable[str], count: int) -> Enc
     return _with_rows(encoder, tokenizer, old, pieces)
 
 
-def _words(tokenizer: PreTrainedTokenizerBase, lines: Iterable[str]) -> Counter[str]:
+def words_of(tokenizer: PreTrainedTokenizerBase, lines: Iterable[str]) -> Counter[str]:
     """How often each word is there, normalised and split as the tokenizer does it, without special pieces."""
     added = sorted((token.content for token in tokenizer.added_tokens_decoder.values()), key=len, reverse=True)
     special = re.compile("|".join(map(re.escape, added)) or r"\Z")
@@ -68,7 +74,8 @@ def _split(pipeline: Tokenizer, text: str) -> list[str]:
     return [word for word, _ in pipeline.pre_tokenizer.pre_tokenize_str(text)]
 
 
-def _new_pieces(old: Segmenter, words: Counter[str], count: int) -> list[NewPiece]:
+def new_pieces(old: Segmenter, words: Counter[str], count: int) -> list[NewPiece]:
+    """At most `count` pieces learned from words, as `extend_vocabulary` says it."""
     characters = _unknown_characters(old, words)[:count]
     spelled = old.extended(characters)
     merged = _merges(spelled, words)
@@ -101,14 +108,14 @@ def _merges(old: Segmenter, words: Counter[str]) -> list[NewPiece]:
     learner = Tokenizer(models.BPE())
     learner.train_from_iterator(texts.elements(), trainer)
     pieces = {number: piece for piece, number in old.ids.items()}
-    new_pieces: dict[str, NewPiece] = {}
+    merged: dict[str, NewPiece] = {}
     for pair in json.loads(learner.to_str())["model"]["merges"]:
         first, second = (tuple(pieces[ord(symbol) - _FIRST_SYMBOL] for symbol in side) for side in pair)
         whole = _joined(first + second, old.prefix)
         if whole not in old.ids:
             new = NewPiece(whole, first + second, (_joined(first, old.prefix), _joined(second, old.prefix)))
-            new_pieces.setdefault(whole, new)
-    return list(new_pieces.values())
+            merged.setdefault(whole, new)
+    return list(merged.values())
 
 
 def _as_symbols(old: Segmenter, words: Counter[str]) -> Counter[str]:
@@ -153,11 +160,11 @@ def _with_rows(
         table = weights[name]
         new[name] = table.new_zeros(config.vocab_size, *table.shape[1:])
         new[name][: len(table)] = table
-        new[name][numbers] = _means(table, sources, ordinary)
+        new[name][numbers] = means_of(table, sources, ordinary)
     return with_weights(encoder, weights | new, config=config, tokenizer=tokenizer)
 
 
-def _means(table: Tensor, sources: Sequence[Sequence[int]], ordinary: Sequence[int]) -> Tensor:
+def means_of(table: Tensor, sources: Sequence[Sequence[int]], ordinary: Sequence[int]) -> Tensor:
     """[sources, ...]: the mean of each source's rows; of none, that of the ordinary ones."""
     overall = table[ordinary].mean(0)
     return torch.stack([table[source].mean(0) if source else overall for source in sources])

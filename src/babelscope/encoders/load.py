@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,12 +18,13 @@ from transformers import (
     PretrainedConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
+    PreTrainedTokenizerFast,
 )
 from transformers.utils import logging
 
 from babelscope.core.errors import EncoderError
 from babelscope.encoders.anatomy import anatomy_of, max_positions
-from babelscope.encoders.places import SHIPPED, Place, check_folder, folder_of, shipped_encoders
+from babelscope.encoders.places import LANGUAGES, SHIPPED, Place, check_folder, folder_of, shipped_encoders
 from babelscope.encoders.pooler import Pooler, read_pooler
 
 
@@ -37,6 +38,8 @@ class Encoder:
     name: str
     pooler: Pooler | None = None
     """As trained with the model; None where the checkpoint has none."""
+    languages: Mapping[str, PreTrainedTokenizerBase] = field(default_factory=dict, hash=False)
+    """Tokenizers of languages that have one of their own. Their ids are rows of the same embeddings."""
 
     @property
     def backbone(self) -> PreTrainedModel:
@@ -53,6 +56,11 @@ class Encoder:
         """The longest sequence, in pieces with the special ones."""
         return min(max_positions(self.model.config), self.tokenizer.model_max_length)
 
+    def reading(self, language: str) -> Encoder:
+        """The same model with the language's own tokenizer; the encoder itself where the language has none."""
+        own = self.languages.get(language)
+        return replace(self, tokenizer=own) if own else self
+
 
 def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickle: bool = False) -> Encoder:
     """Load an encoder in float32: a shipped one by its name, from a local folder, or by its name on the hub.
@@ -61,7 +69,8 @@ def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickl
     Weights are read from safetensors files; pickled weights, which can run code, only with `allow_pickle`. Code that
     comes with a model is never run. The masked language model head is kept if the checkpoint has its weights. Of a
     decoder (GPT-2, Llama) the backbone is loaded; it reads from left to right as ever, and where its tokenizer has no
-    padding piece the end-of-text piece pads, which the attention mask hides.
+    padding piece the end-of-text piece pads, which the attention mask hides. Languages' own tokenizers are read from
+    folders.
 
     Raises:
         EncoderError: nothing is found there, its files cannot be used, or its family is not in the anatomy table.
@@ -83,9 +92,12 @@ def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickl
             **options,
         )
         pooler = read_pooler(source, report["unexpected_keys"], _backbone(model), **weights, **options)
+        languages = _languages(Path(source))
     if misfits := sorted(name for name, *_ in report["mismatched_keys"]):
         raise EncoderError(f"{source}: {len(misfits)} weights do not fit the sizes in config.json, first {misfits[0]}")
-    return replace(_assembled(source, model, tokenizer, set(report["missing_keys"])), pooler=pooler)
+    encoder = _assembled(source, model, tokenizer, set(report["missing_keys"]))
+    _check_languages(source, encoder, languages)
+    return replace(encoder, pooler=pooler, languages=languages)
 
 
 def load_located(place: Place) -> Encoder:
@@ -100,13 +112,15 @@ def load_located(place: Place) -> Encoder:
 
 
 def save_encoder(encoder: Encoder, folder: Path) -> None:
-    """Write the encoder as a Hugging Face folder: config.json, model.safetensors and the tokenizer's files."""
+    """Write the encoder as a Hugging Face folder: config.json, model.safetensors and the tokenizer's files.
+
+    A language's own tokenizer has a folder `languages/LANGUAGE` in it.
+    """
     with _quiet(), _pooler_in_place(encoder):
         encoder.model.save_pretrained(folder)
-        tokenizer = copy.deepcopy(encoder.tokenizer)
-        tokenizer.backend_tokenizer.no_truncation()  # what the last call has set would be saved too
-        tokenizer.backend_tokenizer.no_padding()
-        tokenizer.save_pretrained(folder)
+        _save_tokenizer(encoder.tokenizer, folder)
+        for language, tokenizer in encoder.languages.items():
+            _save_tokenizer(tokenizer, folder / LANGUAGES / language)
 
 
 def untrained_model(config: PretrainedConfig, *, mlm_head: bool = True) -> PreTrainedModel:
@@ -169,6 +183,28 @@ def _checked_source(source: str | Path, allow_pickle: bool) -> str:
         return str(source)
     check_folder(folder, allow_pickle)
     return str(folder)
+
+
+def _save_tokenizer(tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
+    tokenizer = copy.deepcopy(tokenizer)
+    tokenizer.backend_tokenizer.no_truncation()  # what the last call has set would be saved too
+    tokenizer.backend_tokenizer.no_padding()
+    tokenizer.save_pretrained(folder)
+
+
+def _languages(folder: Path) -> dict[str, PreTrainedTokenizerBase]:
+    files = sorted(folder.glob(f"{LANGUAGES}/*/tokenizer.json"))
+    return {file.parent.name: PreTrainedTokenizerFast.from_pretrained(file.parent) for file in files}
+
+
+def _check_languages(source: str, encoder: Encoder, languages: Mapping[str, PreTrainedTokenizerBase]) -> None:
+    rows = encoder.model.config.vocab_size
+    for language, tokenizer in languages.items():
+        if (pieces := max(tokenizer.get_vocab().values()) + 1) > rows:
+            raise EncoderError(
+                f"{source}/{LANGUAGES}/{language}: its tokenizer has {pieces} ids, but the encoder has embeddings for "
+                f"{rows}. It belongs to another encoder: remove that folder, or copy the encoder's files again"
+            )
 
 
 def _assembled(source: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, missing: set[str]) -> Encoder:

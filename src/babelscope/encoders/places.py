@@ -14,7 +14,9 @@ from babelscope.core.hashing import folder_digest
 from babelscope.encoders.anatomy import ANATOMY, check_family
 
 SHIPPED = Path(__file__).parent / "shipped"
-FILES = ("*.json", "*.safetensors", "*.txt", "*.model", "*.bin")
+LANGUAGES = "languages"
+"""The folder in an encoder's that has a folder with a tokenizer for each language that has one of its own."""
+FILES = ("*.json", "*.safetensors", "*.txt", "*.model", "*.bin", f"{LANGUAGES}/*/*.json")
 """The files of a Hugging Face folder that determine an encoder."""
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 """The files that families keep their pieces in; a folder has one of them."""

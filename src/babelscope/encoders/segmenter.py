@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -83,6 +83,10 @@ class Segmenter:
         """The same with more pieces; their ids follow the last one, in their order."""
         return self._with(_KINDS[self.model["type"]].extend(self.model, pieces))
 
+    def only(self, pieces: Collection[str], size: int) -> Segmenter:
+        """The same with no other pieces, and `size` ids: those of no piece stand for what no text has."""
+        return self._with(_KINDS[self.model["type"]].only(self.model, pieces, size))
+
     def put_into(self, tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
         """A copy of a tokenizer that cuts words as this does."""
         other = copy.deepcopy(tokenizer)
@@ -93,6 +97,11 @@ class Segmenter:
         return replace(self, pipeline=self.pipeline | {"model": model})
 
 
+def filler(number: int) -> str:
+    """What stands at an id of no piece. Pre-tokenizers leave no space in a word, so no word is cut into it."""
+    return f" {number}"
+
+
 class _Kind(NamedTuple):
     """How one type of model keeps its pieces."""
 
@@ -100,6 +109,8 @@ class _Kind(NamedTuple):
     place: Callable[[Model, dict[str, int]], Model]
     """The model with pieces that have their ids already."""
     extend: Callable[[Model, Sequence[NewPiece]], Model]
+    only: Callable[[Model, Collection[str], int], Model]
+    """The model with these pieces alone and a number of ids."""
 
 
 def _mapped(model: Model, ids: dict[str, int]) -> Model:
@@ -131,10 +142,28 @@ def _scored(model: Model, pieces: Sequence[NewPiece]) -> Model:
     return model | {"vocab": [*model["vocab"], *new]}
 
 
+def _mapped_only(model: Model, pieces: Collection[str], size: int) -> Model:
+    kept = {number: piece for piece, number in model["vocab"].items() if piece in pieces}
+    return model | {"vocab": {kept.get(number, filler(number)): number for number in range(size)}}
+
+
+def _merged_only(model: Model, pieces: Collection[str], size: int) -> Model:
+    prefix = model.get("continuing_subword_prefix") or ""
+    merges = [[first, second] for first, second in model["merges"] if first + second.removeprefix(prefix) in pieces]
+    return _mapped_only(model, pieces, size) | {"merges": merges}
+
+
+def _listed_only(model: Model, pieces: Collection[str], size: int) -> Model:
+    kept = [[piece, score] if piece in pieces else [filler(k), 0.0] for k, (piece, score) in enumerate(model["vocab"])]
+    return model | {"vocab": kept + [[filler(number), 0.0] for number in range(len(kept), size)]}
+
+
 _KINDS = {
-    "WordPiece": _Kind(lambda model: model["vocab"], _mapped, _numbered),
-    "BPE": _Kind(lambda model: model["vocab"], _mapped, _merged),
-    "Unigram": _Kind(lambda model: {piece: k for k, (piece, _) in enumerate(model["vocab"])}, _listed, _scored),
+    "WordPiece": _Kind(lambda model: model["vocab"], _mapped, _numbered, _mapped_only),
+    "BPE": _Kind(lambda model: model["vocab"], _mapped, _merged, _merged_only),
+    "Unigram": _Kind(
+        lambda model: {piece: k for k, (piece, _) in enumerate(model["vocab"])}, _listed, _scored, _listed_only
+    ),
 }
 
 

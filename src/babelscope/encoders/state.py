@@ -36,6 +36,7 @@ def with_weights(
     weights: Mapping[str, Tensor],
     config: PretrainedConfig | None = None,
     tokenizer: PreTrainedTokenizerBase | None = None,
+    languages: Mapping[str, PreTrainedTokenizerBase] | None = None,
 ) -> Encoder:
     """A new encoder with the given weights; what is tied in `encoder` is tied in it.
 
@@ -46,15 +47,20 @@ def with_weights(
         encoder: says what is not given: head, buffers, ties, name.
         weights: named as `weights_of` does. Names that the new model does not have are left out.
         config: of the new model, where its shape differs.
-        tokenizer: of the new model, where it differs.
+        tokenizer: of the new model, where it differs. Languages with tokenizers of their own stay with the old one,
+            whose pieces they share, unless `languages` says which there are.
+        languages: those with tokenizers of their own, where they differ.
     """
+    if languages is None:
+        languages = {} if tokenizer else encoder.languages
     with torch.device("meta"):
         model = untrained_model(copy.deepcopy(config or encoder.model.config), mlm_head=encoder.has_mlm_head)
     _fill(model, encoder, weights)
     pooler = copy.deepcopy(encoder.pooler)
     if pooler:
         pooler.load_state_dict({name: weights[POOLER + name] for name in pooler.state_dict()})
-    return replace(encoder, model=model, tokenizer=tokenizer or encoder.tokenizer, pooler=pooler)
+    tokenizer = tokenizer or encoder.tokenizer
+    return replace(encoder, model=model, tokenizer=tokenizer, pooler=pooler, languages=languages)
 
 
 def backbone_prefix(encoder: Encoder) -> str:

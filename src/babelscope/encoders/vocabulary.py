@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from typing import Any
+from unicodedata import category
 
 from tokenizers import decoders
 from transformers import PreTrainedTokenizerBase
+
+from babelscope.encoders.segmenter import filler
 
 
 def spelled_pieces(tokenizer: PreTrainedTokenizerBase) -> list[str]:
@@ -16,23 +19,41 @@ def spelled_pieces(tokenizer: PreTrainedTokenizerBase) -> list[str]:
     WordPiece marks what goes on, byte-level and SentencePiece vocabularies mark what begins a word: `##ing` in the one
     is `ing` in the others, and `the` is `Ġthe` or `▁the`. Punctuation is a word of its own in WordPiece, so it never
     goes on. Bytes that form characters are written as these. Special pieces stay as they are; an id without a piece is
-    an empty string.
+    an empty string, also where a language's own vocabulary has something that fills its place.
     """
     vocabulary = tokenizer.get_vocab()
     pieces = [""] * (max(vocabulary.values()) + 1)
     for piece, number in vocabulary.items():
-        pieces[number] = piece
+        pieces[number] = "" if piece == filler(number) else piece
     special = set(tokenizer.all_special_ids)
     spell = _speller(json.loads(tokenizer.backend_tokenizer.to_str()))
     return [piece if number in special or not piece else spell(piece) for number, piece in enumerate(pieces)]
 
 
+def without_letters(tokenizer: PreTrainedTokenizerBase) -> set[str]:
+    """The pieces that no letter is in, nor a mark of one, as the vocabulary has them: digits, punctuation, bytes."""
+    if _is_byte_level(json.loads(tokenizer.backend_tokenizer.to_str())):
+        decoder = decoders.ByteLevel()
+        texts = {piece: decoder.decode([piece]) for piece in tokenizer.get_vocab()}
+    else:
+        texts = {piece: piece for piece in tokenizer.get_vocab()}
+    return {piece for piece, text in texts.items() if not any(category(character)[0] in "LM" for character in text)}
+
+
+def _is_byte_level(pipeline: dict[str, Any]) -> bool:
+    return '"ByteLevel"' in _around(pipeline)
+
+
+def _around(pipeline: dict[str, Any]) -> str:
+    """What a pipeline says of what is around its model."""
+    return json.dumps([pipeline[key] for key in ("normalizer", "pre_tokenizer", "decoder")], ensure_ascii=False)
+
+
 def _speller(pipeline: dict[str, Any]) -> Callable[[str], str]:
     """How a pipeline's pieces are to be spelled: found in what it says of itself."""
-    around = json.dumps([pipeline[key] for key in ("normalizer", "pre_tokenizer", "decoder")], ensure_ascii=False)
-    if '"ByteLevel"' in around:
+    if _is_byte_level(pipeline):
         return _spell_bytes
-    if "▁" in around:
+    if "▁" in _around(pipeline):
         return lambda piece: _unmarked(piece, "▁")
     prefix = pipeline["model"].get("continuing_subword_prefix") or "##"
     return lambda piece: f"##{piece.removeprefix(prefix)}" if piece.startswith(prefix) else piece

@@ -219,7 +219,8 @@ def _in_memory(
     if not name:
         raise InputError("a model in memory needs a name for rows: load(model, tokenizer, name='mine')")
     if isinstance(source, LoadedEncoder):
-        return replace(source, name=name, tokenizer=tokenizer or source.tokenizer)
+        named = replace(source, name=name)
+        return replace(named, tokenizer=tokenizer, languages={}) if tokenizer else named
     if not hasattr(source, "config"):
         raise InputError(f"{type(source).__name__}: give a name, a folder, or a model of transformers")
     if tokenizer is None:

@@ -1,0 +1,140 @@
+"""A language brought into an encoder without a gradient step: rows of the embeddings for its own vocabulary.
+
+A piece gets its row from the encoder's pieces that it is aligned with in translated sentences (`linked_rows`), or, to
+compare, from the encoder's pieces that it is spelled with (`spelled_rows`), or at random (`random_rows`). Of whatever
+has one entry a piece (word embeddings, the decoder, its bias), each gets such rows.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+
+import torch
+from scipy.sparse import csr_array
+from torch import Tensor
+from transformers import PreTrainedTokenizerBase
+
+from babelscope.core.errors import InputError
+from babelscope.core.seeds import derive_seed
+from babelscope.encoders.extend import means_of
+from babelscope.encoders.load import Encoder
+from babelscope.encoders.segmenter import Segmenter
+from babelscope.encoders.state import Weights, names_per_piece, weights_of, with_weights
+
+
+def bring_in(encoder: Encoder, language: str, tokenizer: PreTrainedTokenizerBase, rows: Weights) -> Encoder:
+    """The encoder with a language that is read with a tokenizer of its own.
+
+    All weights that were there stay to the last bit, so other languages are read as before.
+
+    Args:
+        encoder: is not changed.
+        language: its code, such as `de`; `reading` goes by it.
+        tokenizer: as `own_vocabulary` makes it for this encoder.
+        rows: for every weight of `names_per_piece` the entries of the language's own pieces, [pieces, ...], in the
+            order of their ids.
+
+    Raises:
+        InputError: the code cannot name a folder, the language has been brought in, or the tokenizer was made for an
+            encoder with another number of embeddings.
+    """
+    _check_code(encoder, language)
+    pieces = len(own_pieces(encoder, tokenizer))
+    config = copy.deepcopy(encoder.model.config)
+    config.vocab_size += pieces
+    weights = weights_of(encoder)
+    grown = {name: torch.cat([weights[name], rows[name]]) for name in names_per_piece(encoder)}
+    languages = {**encoder.languages, language: tokenizer}
+    return with_weights(encoder, weights | grown, config=config, languages=languages)
+
+
+def own_pieces(encoder: Encoder, tokenizer: PreTrainedTokenizerBase) -> list[str]:
+    """The pieces of a tokenizer that come after the encoder's embeddings, in the order of their ids.
+
+    Raises:
+        InputError: they do not follow them without a gap.
+    """
+    first = encoder.model.config.vocab_size
+    own = {number: piece for piece, number in tokenizer.get_vocab().items() if number >= first}
+    if sorted(own) != list(range(first, first + len(own))) or not own:
+        raise InputError(
+            f"the tokenizer's own ids do not follow the {first} embeddings of {encoder.name}; make it with "
+            "own_vocabulary for the encoder that the language is brought into"
+        )
+    return [own[number] for number in sorted(own)]
+
+
+def linked_rows(encoder: Encoder, links: csr_array, shrinkage: float = 1.0) -> Weights:
+    """For each new piece the mean of the encoder's pieces that it is linked to, weighted by the links.
+
+    It is shrunk toward the mean of all pieces, which counts as much as `shrinkage` links. Means of vectors are
+    shorter than these, so each is made as long as the encoder's pieces are in the same weighted mean. A piece without
+    links gets the mean of all pieces, made as long as they are on average.
+
+    Args:
+        encoder: whose pieces they are linked to.
+        links: [new pieces, ids of the encoder's tokenizer]: how often each is linked with each, 0 or more.
+        shrinkage: 0 or more.
+    """
+    ordinary = _ordinary(encoder)
+    strength = torch.from_numpy(links.sum(axis=1)).double()
+
+    def shrunk_mean(values: Tensor) -> Tensor:
+        overall = values[ordinary].mean(0)
+        linked = torch.from_numpy(links @ values[: links.shape[1]].numpy())
+        total = (strength + shrinkage).reshape(-1, *[1] * (values.ndim - 1))
+        return torch.where(total > 0, (linked + shrinkage * overall) / total, overall)
+
+    def rows(table: Tensor) -> Tensor:
+        mean = shrunk_mean(table.double())
+        if table.ndim == 1:
+            return mean.to(table.dtype)
+        lengths = shrunk_mean(table.double().norm(dim=1))
+        return (mean * (lengths / mean.norm(dim=1).clamp_min(1e-12))[:, None]).to(table.dtype)
+
+    return {name: rows(weights_of(encoder)[name]) for name in names_per_piece(encoder)}
+
+
+def spelled_rows(encoder: Encoder, tokenizer: PreTrainedTokenizerBase) -> Weights:
+    """For each new piece of a tokenizer the mean of the pieces that the encoder's own tokenizer cuts it into.
+
+    What it does not know at all gets the mean of all pieces.
+    """
+    segmenter = Segmenter.of(encoder.tokenizer)
+    normalizer = encoder.tokenizer.backend_tokenizer.normalizer
+    pieces = own_pieces(encoder, tokenizer)
+    if normalizer:
+        pieces = [normalizer.normalize_str(piece).replace(" ", "") for piece in pieces]
+    sources = [[number for number in numbers if number != segmenter.unknown] for numbers in segmenter.segment(pieces)]
+    ordinary = _ordinary(encoder)
+    return {name: means_of(weights_of(encoder)[name], sources, ordinary) for name in names_per_piece(encoder)}
+
+
+def random_rows(encoder: Encoder, pieces: int, seed: int, language: str) -> Weights:
+    """For each new piece a draw from a normal distribution with mean and covariance of the encoder's pieces."""
+    ordinary = _ordinary(encoder)
+    return {
+        name: _drawn(weights_of(encoder)[name][ordinary], pieces, derive_seed(seed, "bring-in", language, name))
+        for name in names_per_piece(encoder)
+    }
+
+
+def _drawn(table: Tensor, count: int, seed: int) -> Tensor:
+    flat = table.double().reshape(len(table), -1)
+    values, vectors = torch.linalg.eigh(flat.T.cov().reshape(flat.shape[1], -1))
+    noise = torch.randn(count, flat.shape[1], generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    drawn = flat.mean(0) + noise @ (vectors * values.clamp_min(0).sqrt()).T
+    return drawn.to(table.dtype).reshape(count, *table.shape[1:])
+
+
+def _ordinary(encoder: Encoder) -> list[int]:
+    """The ids of the encoder's own pieces but special ones: those that there were before any language came in."""
+    return sorted(set(encoder.tokenizer.get_vocab().values()) - set(encoder.tokenizer.all_special_ids))
+
+
+def _check_code(encoder: Encoder, language: str) -> None:
+    if not re.fullmatch(r"[A-Za-z0-9_-]+", language):
+        raise InputError(f"{language!r} is no code of a language: give letters, digits, - and _, such as de or zh-CN")
+    if language in encoder.languages:
+        raise InputError(f"{encoder.name} reads {language} already; bring it into the encoder that came before")

@@ -1,0 +1,81 @@
+"""A vocabulary of a language's own, beside the one that an encoder has: what is learned, and what the two share."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+
+from tokenizers import normalizers
+from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
+
+from babelscope.core.errors import InputError
+from babelscope.encoders.extend import OFTEN, new_pieces, words_of
+from babelscope.encoders.load import Encoder
+from babelscope.encoders.segmenter import Segmenter
+from babelscope.encoders.vocabulary import without_letters
+
+FEWEST, MOST = 1000, 5000
+"""How many pieces are learned where no number is given, by the amount of text."""
+WORDS_A_PIECE = 20
+"""How many words of text a piece is learned from, between the two."""
+
+
+def own_vocabulary(
+    encoder: Encoder, lines: Iterable[str], size: int | None = None, *, keep_accents: bool = True
+) -> PreTrainedTokenizerBase:
+    """A tokenizer of the encoder's kind whose pieces are learned from lines of text, the same in every process.
+
+    Text is normalised, split and framed by special pieces as the encoder's tokenizer does it. What there is no letter
+    in (digits, punctuation, single bytes) and what is special is cut as ever and keeps its ids. All else is learned,
+    as `extend_vocabulary` learns it, and has ids after the encoder's last embedding, even what the encoder spells
+    alike: `die` of German is not `die` of English. Characters that the lines hardly have are those of the encoder,
+    where it knows them. Other languages that were brought in change ids, but not how text is cut.
+
+    Args:
+        encoder: has the tokenizer that the new one is like, and the embeddings that the new ids come after.
+        lines: the text.
+        size: at most how many pieces are learned; by default one for every 20 words, but 1,000 to 5,000.
+        keep_accents: whether accents stay that a BERT's tokenizer strips. What it does with case it does here too.
+
+    Raises:
+        InputError: no piece can be added to a tokenizer of this kind, or the lines give none.
+    """
+    blank = _blank(encoder.tokenizer, keep_accents)
+    words = words_of(blank, lines)
+    if size is None:
+        size = min(max(words.total() // WORDS_A_PIECE, FEWEST), MOST)
+    old = Segmenter.of(encoder.tokenizer)
+    first = encoder.model.config.vocab_size
+    shared = _shared(encoder.tokenizer, old)
+    learned = new_pieces(old.only(shared, first), words, size)
+    if not learned:
+        raise InputError(
+            f"{words.total()} words of text give no piece, since no letter and no two pieces in a row occur {OFTEN} "
+            "times; give more text"
+        )
+    fallback = {piece for piece in old.ids if len(piece.removeprefix(old.prefix)) == 1}
+    kept = shared | (fallback - {piece.spelling for piece in learned})
+    return old.only(kept, first).extended(learned).put_into(blank)
+
+
+def _shared(tokenizer: PreTrainedTokenizerBase, old: Segmenter) -> set[str]:
+    """The pieces of a tokenizer that every language has. Pieces are made of single bytes, so these are among them."""
+    special = {token.content for token in tokenizer.added_tokens_decoder.values()} | set(tokenizer.all_special_tokens)
+    single = {piece for piece in old.ids if len(piece) == 1} if old.needs_pairs else set()
+    return without_letters(tokenizer) | special | single
+
+
+def _blank(tokenizer: PreTrainedTokenizerBase, keep_accents: bool) -> PreTrainedTokenizerBase:
+    """A copy of a tokenizer that is read from its tokenizer.json alone, whatever class it was of."""
+    pipeline = copy.deepcopy(tokenizer.backend_tokenizer)
+    pipeline.no_truncation()
+    pipeline.no_padding()
+    if keep_accents and isinstance(pipeline.normalizer, normalizers.BertNormalizer):
+        pipeline.normalizer.strip_accents = False
+    return PreTrainedTokenizerFast(
+        tokenizer_object=pipeline,
+        model_max_length=tokenizer.model_max_length,
+        padding_side=tokenizer.padding_side,
+        model_input_names=tokenizer.model_input_names,
+        **tokenizer.special_tokens_map,
+    )
