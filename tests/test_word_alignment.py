@@ -1,12 +1,10 @@
-"""Which words are aligned: learnt, by similarity, and read from a file; and the words of parallel texts."""
+"""Which words are aligned by similarity, and read from a file; and the words of parallel texts."""
 
 from __future__ import annotations
 
 import gzip
-from collections import defaultdict
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -21,69 +19,7 @@ from babelscope.corpora.parallel_words import (
     find_words,
     written_words,
 )
-from babelscope.corpora.word_alignment import ROUNDS, align_words, translation_posteriors
 from babelscope.measures.formulas.alignment import flat_links, similarity_links
-from babelscope.world import World
-
-WORDS = st.lists(st.sampled_from(["a", "b", "c", "D", "d"]), max_size=4)
-
-
-# IBM model 1.
-
-
-def one_by_one(pairs: list) -> list[dict]:
-    """IBM model 1 with dictionaries: for each sentence pair (place in the second, place in the first) -> posterior."""
-    lowered = [([None, *map(str.casefold, first)], list(map(str.casefold, second))) for first, second in pairs]
-    likely: dict = defaultdict(lambda: 1.0)
-    for _ in range(ROUNDS):
-        counts, totals = defaultdict(float), defaultdict(float)
-        for first, second in lowered:
-            for word in second:
-                norm = sum(likely[word, one] for one in first)
-                for one in first:
-                    counts[word, one] += likely[word, one] / norm
-                    totals[one] += likely[word, one] / norm
-        likely = defaultdict(float, {pair: count / totals[pair[1]] for pair, count in counts.items()})
-    return [
-        {
-            (j, i - 1): likely[word, one] / sum(likely[word, other] for other in first)
-            for j, word in enumerate(second)
-            for i, one in enumerate(first)
-            if i
-        }
-        for first, second in lowered
-    ]
-
-
-@settings(max_examples=50)
-@given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=5))
-def test_the_model_equals_one_with_dictionaries(pairs):
-    found, expected = translation_posteriors(pairs), one_by_one(pairs)
-    for (first, second), posterior, slow in zip(pairs, found, expected, strict=True):
-        assert posterior.shape == (len(second), len(first))
-        assert {place: posterior[place] for place in slow} == pytest.approx(slow)
-    backward = one_by_one([(second, first) for first, second in pairs])
-    for links, there, back in zip(align_words(pairs), expected, backward, strict=True):
-        both = {(i, j): min(there[j, i], back[i, j]) for j, i in there}
-        assert {link for link, sure in both.items() if sure > 0.5 + 1e-9} <= set(links)
-        assert set(links) <= {link for link, sure in both.items() if sure > 0.5 - 1e-9}
-        assert len({i for i, _ in links}) == len({j for _, j in links}) == len(links)
-
-
-def test_known_translations_are_found():
-    pairs = [(["the", "house"], ["das", "Haus"]), (["the", "book"], ["das", "Buch"]), (["a", "book"], ["ein", "Buch"])]
-    assert align_words(3 * pairs)[:3] == [[(0, 0), (1, 1)]] * 3
-    assert align_words([([], ["Haus"]), (["house"], [])]) == [[], []]
-
-
-def test_what_is_learnt_of_the_world_is_mostly_right():
-    """Of 300 sentences; the meanings of words are known there."""
-    parallel = World().parallel(["qaa", "qae"], 300)
-    found = align_words([(one.sentences["qaa"].forms, one.sentences["qae"].forms) for one in parallel])
-    gold = [set(one.alignment("qaa", "qae")) for one in parallel]
-    right = sum(len(one & set(links)) for one, links in zip(gold, found, strict=True))
-    assert right / sum(map(len, found)) > 0.9 and right / sum(map(len, gold)) > 0.8
-
 
 # Similarity.
 
@@ -233,8 +169,3 @@ def two_lines(folder: Path) -> tuple[str, str]:
     for code, text in (("en", "a\nc d\n"), ("de", "b\ne f\n")):
         (folder / code).write_text(text, encoding="utf-8")
     return f"text:en:{folder / 'en'}", f"text:de:{folder / 'de'}"
-
-
-def test_posteriors_are_shares():
-    (one,) = translation_posteriors([(["a", "b"], ["c", "d", "e"])])
-    assert np.all(one > 0) and np.all(one.sum(axis=1) < 1)

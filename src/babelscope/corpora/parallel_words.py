@@ -15,9 +15,9 @@ from babelscope.core.declaration import Declaration
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.examples import Sentence
 from babelscope.corpora import datasets, plain
+from babelscope.corpora.alignment.links import Links, WordPair
 from babelscope.corpora.datasets import FileData
 from babelscope.corpora.lines import content_digest, numbered_lines
-from babelscope.corpora.word_alignment import Links, WordPair
 
 MOST = 20_000
 """Lines of a text, at most: all are held, and learnt from, at once."""

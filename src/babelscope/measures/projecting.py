@@ -10,8 +10,9 @@ from pydantic import NonNegativeInt, PositiveInt, SerializeAsAny
 from babelscope.core.errors import InputError
 from babelscope.core.row import Row
 from babelscope.core.step import Step, Workspace
+from babelscope.corpora.alignment.align import align_words
+from babelscope.corpora.alignment.links import Links, WordPair
 from babelscope.corpora.parallel_words import ALIGNED_BY, AlignmentFile, ParallelWords
-from babelscope.corpora.word_alignment import Links, WordPair, align_words
 from babelscope.steps import EncoderStep
 from babelscope.world import World
 
@@ -138,7 +139,10 @@ class ProjectWords(Projecting):
     """Words of real parallel sentences.
 
     They are aligned as a file says, by a layer of an encoder, or, without either, as all sentences make likely.
+    Version 2: by hidden Markov models where it was IBM model 1.
     """
+
+    version: ClassVar[int] = 2
 
     texts: ParallelWords
     alignments: AlignmentFile | None
@@ -155,7 +159,7 @@ class ProjectWords(Projecting):
         if self.aligner:
             by = f"layer {self.aligner_layer} of {self.aligner.labels['encoder']}"
         else:
-            by = self.alignments.file if self.alignments else "IBM model 1"
+            by = self.alignments.file if self.alignments else "hidden Markov models"
         return f"{self.texts.name}{ALIGNED_BY}{by}"
 
     def _words(self, encoder: Encoder, workspace: Workspace) -> Words:

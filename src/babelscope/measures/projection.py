@@ -26,8 +26,8 @@ class Projection(Measure):
     """Words of parallel sentences in the plane (t-SNE), layer by layer, of the encoders as they are.
 
     In the world it is known which words are translations. Of real words it is learnt from all sentences that the data
-    have (IBM model 1, without any encoder), read from files, or taken from the states of an encoder's layer, which
-    favours that layer and those beside it.
+    have (hidden Markov models, without any encoder), read from files, or taken from the states of an encoder's layer,
+    which favours that layer and those beside it.
     """
 
     per_layer: ClassVar[bool] = True

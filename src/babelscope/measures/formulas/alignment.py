@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from babelscope.core.errors import InputError
-from babelscope.corpora.word_alignment import Links, WordPair
+from babelscope.corpora.alignment.links import Links, WordPair
 from babelscope.encoders.distance import layer_states
 
 
