@@ -43,6 +43,10 @@ class WorldPairs(Declaration):
         """The pairs; words separated by spaces."""
         return World(self.seed).parallel_text(*self.languages, self.sentences)
 
+    def alignments(self) -> list[list[tuple[int, int]]]:
+        """Of each pair the words that translate each other, counted from 0."""
+        return World(self.seed).text_alignments(*self.languages, self.sentences)
+
 
 class FilePairs(Declaration):
     """Two files that say the same line by line, or their first lines.

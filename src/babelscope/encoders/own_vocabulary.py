@@ -58,6 +58,17 @@ def own_vocabulary(
     return old.only(kept, first).extended(learned).put_into(blank)
 
 
+def renumbered(tokenizer: PreTrainedTokenizerBase, first: int, now: int) -> PreTrainedTokenizerBase:
+    """A copy of an own vocabulary whose own ids begin at `now`, since other languages were brought in before it.
+
+    Args:
+        tokenizer: as from `own_vocabulary`.
+        first: where its own ids begin: how many embeddings the encoder had that it was made for.
+        now: how many the encoder has that it is for; no fewer.
+    """
+    return Segmenter.of(tokenizer).moved(first, now - first).put_into(tokenizer)
+
+
 def _shared(tokenizer: PreTrainedTokenizerBase, old: Segmenter) -> set[str]:
     """The pieces of a tokenizer that every language has. Pieces are made of single bytes, so these are among them."""
     special = {token.content for token in tokenizer.added_tokens_decoder.values()} | set(tokenizer.all_special_tokens)

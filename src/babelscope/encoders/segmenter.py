@@ -87,6 +87,10 @@ class Segmenter:
         """The same with no other pieces, and `size` ids: those of no piece stand for what no text has."""
         return self._with(_KINDS[self.model["type"]].only(self.model, pieces, size))
 
+    def moved(self, first: int, by: int) -> Segmenter:
+        """The same where the ids from `first` on are higher by `by`; those between stand for what no text has."""
+        return self._with(_KINDS[self.model["type"]].move(self.model, first, by))
+
     def put_into(self, tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
         """A copy of a tokenizer that cuts words as this does."""
         other = copy.deepcopy(tokenizer)
@@ -111,6 +115,7 @@ class _Kind(NamedTuple):
     extend: Callable[[Model, Sequence[NewPiece]], Model]
     only: Callable[[Model, Collection[str], int], Model]
     """The model with these pieces alone and a number of ids."""
+    move: Callable[[Model, int, int], Model]
 
 
 def _mapped(model: Model, ids: dict[str, int]) -> Model:
@@ -158,11 +163,25 @@ def _listed_only(model: Model, pieces: Collection[str], size: int) -> Model:
     return model | {"vocab": kept + [[filler(number), 0.0] for number in range(len(kept), size)]}
 
 
+def _mapped_moved(model: Model, first: int, by: int) -> Model:
+    moved = {piece: number + by * (number >= first) for piece, number in model["vocab"].items()}
+    return model | {"vocab": moved | {filler(number): number for number in range(first, first + by)}}
+
+
+def _listed_moved(model: Model, first: int, by: int) -> Model:
+    fillers = [[filler(number), 0.0] for number in range(first, first + by)]
+    return model | {"vocab": [*model["vocab"][:first], *fillers, *model["vocab"][first:]]}
+
+
 _KINDS = {
-    "WordPiece": _Kind(lambda model: model["vocab"], _mapped, _numbered, _mapped_only),
-    "BPE": _Kind(lambda model: model["vocab"], _mapped, _merged, _merged_only),
+    "WordPiece": _Kind(lambda model: model["vocab"], _mapped, _numbered, _mapped_only, _mapped_moved),
+    "BPE": _Kind(lambda model: model["vocab"], _mapped, _merged, _merged_only, _mapped_moved),
     "Unigram": _Kind(
-        lambda model: {piece: k for k, (piece, _) in enumerate(model["vocab"])}, _listed, _scored, _listed_only
+        lambda model: {piece: k for k, (piece, _) in enumerate(model["vocab"])},
+        _listed,
+        _scored,
+        _listed_only,
+        _listed_moved,
     ),
 }
 

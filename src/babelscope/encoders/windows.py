@@ -80,7 +80,7 @@ def encode_words(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequenc
     unknown: list[bool] = []
     all_widths: list[int] = []
     sentence_starts = [0]
-    for words in _pieces_of_words(tokenizer, sentences):
+    for words in pieces_of_words(tokenizer, sentences):
         words = [pieces[:room] for pieces in words]
         widths = np.asarray([len(pieces) for pieces in words])
         for span in spans(widths, room) if words else ():
@@ -102,7 +102,7 @@ def encode_words(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequenc
     )
 
 
-def _pieces_of_words(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]]) -> list[list[list[int]]]:
+def pieces_of_words(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]]) -> list[list[list[int]]]:
     """For each sentence, the piece ids of each word: at least one.
 
     The words are encoded as running text, as the encoder read text in its pre-training: a byte-level tokenizer marks

@@ -3,6 +3,7 @@
 A step is a declaration together with what it computes; torch is imported only where something is computed.
 """
 
+from babelscope.steps.bring_in import Align, BringIn
 from babelscope.steps.encoder import EncoderStep, Load, Operate, Recurrent
 from babelscope.steps.evaluate import SENTENCES, Baseline, Evaluate, keep_sentences, sums_of
 from babelscope.steps.pretrain import Adapt, Pretrain
@@ -12,6 +13,6 @@ Training = Tune | Pretrain | Adapt
 """The steps that train something, with a `tuning`."""
 
 __all__ = [
-    "SENTENCES", "Adapt", "Baseline", "EncoderStep", "Evaluate", "Load", "Operate", "Pretrain", "Recurrent", "Training",
-    "Tune", "keep_sentences", "sums_of",
+    "SENTENCES", "Adapt", "Align", "Baseline", "BringIn", "EncoderStep", "Evaluate", "Load", "Operate", "Pretrain",
+    "Recurrent", "Training", "Tune", "keep_sentences", "sums_of",
 ]  # fmt: skip

@@ -11,6 +11,7 @@ from babelscope.core.row import Row
 from babelscope.core.step import Step, Workspace
 from babelscope.core.tasks import Task
 from babelscope.corpora.datasets import Dataset, data_labels
+from babelscope.steps.bring_in import BringIn
 from babelscope.steps.tune import Tune
 
 if TYPE_CHECKING:
@@ -32,22 +33,26 @@ class Evaluate(Step):
 
     model: Tune
     data: Dataset
+    brought_in: BringIn | None = None
+    """Languages that are brought into the tuned model."""
 
     @property
     def labels(self) -> dict[str, Any]:
         """The columns of the model and of the data."""
-        return self.model.labels | data_labels(self.data)
+        brought_in = self.brought_in.labels if self.brought_in else {}
+        return self.model.labels | brought_in | data_labels(self.data)
 
     @property
     def title(self) -> str:
-        return f"evaluate on {self.data.code}: {self.model.title.removeprefix('tune ')}"
+        later = f", {self.brought_in.name}" if self.brought_in else ""
+        return f"evaluate on {self.data.code}: {self.model.title.removeprefix('tune ')}{later}"
 
     def execute(self, workspace: Workspace) -> None:
         """Write the scores, and what their ratios are made of."""
         import torch
 
         torch.set_num_threads(self.model.tuning.threads)
-        scores = _latest_model(self.model, workspace).scores(self.data.read())
+        scores = _latest_model(self, workspace).scores(self.data.read())
         workspace.write_rows(_score_rows(scores, self.labels))
         keep_sentences(sums_of(scores), workspace)
 
@@ -86,18 +91,19 @@ def _fitted(baseline: str, task: Task, train: tuple[Dataset, ...]) -> Callable[.
     return fit_baseline(baseline, task, [example for data in train for example in data.read()])
 
 
-_latest: dict[str, TaskModel] = {}
-"""The model evaluated last, by the key of its tuning: a worker evaluates it on one language after another."""
+_latest: dict[tuple[str, ...], TaskModel] = {}
+"""The model evaluated last, by the keys of what made it: a worker evaluates it on one language after another."""
 
 
-def _latest_model(step: Tune, workspace: Workspace) -> TaskModel:
-    """The best model of a tuning, on its device."""
-    if step.key not in _latest:
-        tuned = step.model(workspace)
-        tuned.module.to(step.tuning.device)
+def _latest_model(step: Evaluate, workspace: Workspace) -> TaskModel:
+    """The best model of a tuning, with what is brought into it, on its device."""
+    made_by = (step.model.key, *([step.brought_in.key] if step.brought_in else []))
+    if made_by not in _latest:
+        model = step.brought_in.into(step.model, workspace) if step.brought_in else step.model.model(workspace)
+        model.module.to(step.model.tuning.device)
         _latest.clear()
-        _latest[step.key] = tuned
-    return _latest[step.key]
+        _latest[made_by] = model
+    return _latest[made_by]
 
 
 def sums_of(scores: Iterable[Score]) -> Counts:

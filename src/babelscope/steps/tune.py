@@ -126,9 +126,12 @@ class Tune(Step):
 
     def tuned_encoder(self, results: Results) -> Encoder:
         """The encoder of the best model, in evaluation mode; not for a BiLSTM, which has none."""
+        return self.both(results)[1]
+
+    def both(self, results: Results) -> tuple[TaskModel, Encoder]:
+        """The best model and its encoder, which share their weights; not for a BiLSTM."""
         encoder = self.encoder.build(results)
-        self._with_best_weights(results, encoder)  # a task model has the encoder's own weights, not copies
-        return encoder
+        return self._with_best_weights(results, encoder), encoder
 
     def weights(self, results: Results) -> Mapping[str, Tensor]:
         """What the best model is made of, by name."""

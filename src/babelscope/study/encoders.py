@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Discriminator, Field, NonNegativeInt, PositiveInt, Tag, model_validator
+from pydantic import Discriminator, Field, NonNegativeFloat, NonNegativeInt, PositiveInt, Tag, model_validator
 
 from babelscope.core.declaration import Declaration
 from babelscope.corpora.parallel import WorldPairs
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.shape import Shape
+from babelscope.steps.bring_in import RowsBy
 from babelscope.tuning.settings import Tuning
 
 
@@ -86,7 +87,50 @@ class Adaptation(Declaration):
         return self
 
 
+class BringingIn(Declaration):
+    """An encoder that languages are brought into by translated sentences, without training.
+
+    Each is read with a vocabulary of its own, whose embeddings are means of those of the pieces that they are aligned
+    with (see docs/bring-in.md).
+    """
+
+    name: Annotated[str, Field(min_length=1)]
+    """What rows and reports call it."""
+    encoder: str
+    """The name of an encoder that the study declares before this one, or of another as `encoders` would name it."""
+    languages: Annotated[dict[str, Annotated[tuple[DeclaredPair, ...], Field(min_length=1)]], Field(min_length=1)]
+    """By code, as data sets have it, sentences of what the encoder reads with their translations in the language, such
+    as `de: [ntrex:de, tatoeba:de]`. All are read in full: name a part, such as `ntrex:de:lines-1-1597`, to keep others
+    for a test."""
+    pairs: PositiveInt | None = None
+    """At most, in each language; None: all."""
+    pieces: PositiveInt | None = None
+    """At most how many a language's own vocabulary learns; None: one for every 20 words, but 1,000 to 5,000."""
+    keep_accents: bool = True
+    """Whether accents stay that an uncased BERT would strip."""
+    rows: RowsBy = "links"
+    """What embeddings are made of: `links` to pieces in translated sentences, the `spelling` (mean of the encoder's
+    pieces that a piece is spelled with), or `chance`."""
+    known: bool = False
+    """Of the world: whether links are not learnt but those that it knows."""
+    shrinkage: NonNegativeFloat = 1.0
+    """How many links the mean of all embeddings counts as, for every piece."""
+    after_tuning: bool = False
+    """Whether the languages are brought into models that are already tuned, so that all that is brought in shares one
+    tuning; else into the encoder before."""
+    seed: NonNegativeInt = 0
+    """Of embeddings by chance; a study's `seeds` do not change it."""
+
+    @model_validator(mode="after")
+    def _known_to_the_world(self) -> BringingIn:
+        if self.known and not all(isinstance(pair, WorldPairs) for texts in self.languages.values() for pair in texts):
+            raise ValueError("known: true is for text of the world, {languages: [qaa, qab], sentences: 2000}, alone")
+        return self
+
+
 def _kind_of_encoder(given: Any) -> str:
+    if isinstance(given, BringingIn) or (isinstance(given, dict) and "languages" in given):
+        return "<bringing in>"
     if isinstance(given, Adaptation) or (isinstance(given, dict) and "encoder" in given):
         return "<adaptation>"
     return "<pretraining>" if isinstance(given, dict | Pretraining) else "<name>"
@@ -95,7 +139,8 @@ def _kind_of_encoder(given: Any) -> str:
 DeclaredEncoder = Annotated[
     Annotated[str, Tag("<name>")]
     | Annotated[Pretraining, Tag("<pretraining>")]
-    | Annotated[Adaptation, Tag("<adaptation>")],
+    | Annotated[Adaptation, Tag("<adaptation>")]
+    | Annotated[BringingIn, Tag("<bringing in>")],
     Discriminator(_kind_of_encoder),
 ]
 """A shipped name, a folder, a hub name, or an encoder that the study makes."""

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from babelscope.tasks.task import Objective, Score
 
 
+BACKBONE = "backbone."
+"""What the names of an encoder's weights begin with in modules of task models."""
+
+
 def task_model(encoder: Encoder, design: Design) -> TaskModel:
     """The model of a task; its head is drawn from torch's global generator. It trains the encoder's own weights.
 
@@ -23,6 +27,23 @@ def task_model(encoder: Encoder, design: Design) -> TaskModel:
     (`steps.Tune.untuned`): after `torch.manual_seed(derive_seed(seed, "head"))` it is the same here.
     """
     return kind_of(design.task).model(encoder, design)
+
+
+def with_encoder(model: TaskModel, encoder: Encoder) -> TaskModel:
+    """A trained model's head over another encoder of the same width, such as its own with more embeddings.
+
+    The new model is in evaluation mode and has the encoder's own weights, and copies of the head's.
+    """
+    import torch
+
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        other = task_model(encoder, model.design)
+        head = {name: weight for name, weight in model.module.named_parameters() if not name.startswith(BACKBONE)}
+        for name, weight in other.module.named_parameters():
+            if name in head and head[name].shape == weight.shape:  # a decoder of pieces is the encoder's, and may grow
+                weight.copy_(head[name])
+    other.module.eval()
+    return other
 
 
 def recurrent_model(design: Design, vocabulary: Vocabulary) -> TaskModel:

@@ -124,6 +124,11 @@ class World:
         said = ([_said(realise(meaning, grammar), inflect) for grammar, inflect in grammars] for meaning in meanings)
         return [(text, translation) for text, translation in said]
 
+    def text_alignments(self, first: str, second: str, count: int) -> list[list[tuple[int, int]]]:
+        """Of each pair of `parallel_text` the words that translate each other, counted from 0."""
+        meanings = islice(self._meanings("parallel text", "all"), count)
+        return [self._parallel(meaning, (first, second), "").alignment(first, second) for meaning in meanings]
+
     def member(self, language: str) -> Member:
         """The definition of a language by its code; an unknown code is an `InputError`."""
         if language not in LANGUAGES:

@@ -13,16 +13,16 @@ from babelscope.corpora.datasets import FileData
 from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs, find_named_pairs, find_pairs
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.places import locate
-from babelscope.steps import Adapt, EncoderStep, Load, Operate, Pretrain
+from babelscope.steps import Adapt, Align, BringIn, EncoderStep, Load, Operate, Pretrain
 from babelscope.study.declare import Study
-from babelscope.study.encoders import Adaptation, Pretraining
+from babelscope.study.encoders import Adaptation, BringingIn, Pretraining
 from babelscope.surgery import donors_of
 from babelscope.tuning.probes import START
 
-Given = str | Pretraining | Adaptation
+Given = str | Pretraining | Adaptation | BringingIn
 
 
-_KINDS = {Pretraining: "pre-training", Adaptation: "adaptation"}
+_KINDS = {Pretraining: "pre-training", Adaptation: "adaptation", BringingIn: "bringing-in"}
 
 
 @dataclass
@@ -86,6 +86,8 @@ class ResolvedEncoders:
     def _find(self, path: str, given: Given) -> EncoderStep | None:
         if isinstance(given, str):
             return self.faults.resolve(path, _load, given)
+        if isinstance(given, BringingIn):
+            return self._brought_in(path, given)
         texts = tuple(self._text(f"{path}.texts.{k}", text, given.sentences) for k, text in enumerate(given.texts))
         fields = {name: value for name, value in given if name != "sentences"} | {"texts": texts}
         if isinstance(given, Pretraining):
@@ -98,8 +100,25 @@ class ResolvedEncoders:
             return None
         return Adapt(**fields | {"parallel": pairs, "encoder": made_of})
 
+    def _brought_in(self, path: str, given: BringingIn) -> BringIn | None:
+        made_of = self._made_of(path, given.encoder)
+        texts = {
+            language: tuple(self._pair(f"{path}.languages.{language}.{k}", pair, None) for k, pair in enumerate(pairs))
+            for language, pairs in given.languages.items()
+        }
+        if made_of is None or any(None in pairs for pairs in texts.values()):
+            return None
+        read = {name: getattr(given, name) for name in ("pairs", "pieces", "keep_accents", "known")}
+        made = {name: getattr(given, name) for name in ("name", "rows", "shrinkage", "seed", "after_tuning")}
+        return BringIn(
+            encoder=made_of, **made,
+            languages=tuple(
+                Align(encoder=made_of, language=language, parallel=pairs, **read) for language, pairs in texts.items()
+            ),
+        )  # fmt: skip
+
     def _made_of(self, path: str, name: str) -> EncoderStep | None:
-        """What an adaptation goes on from: an encoder declared before it, or any other."""
+        """What an adaptation or a bringing-in goes on from: an encoder declared before it, or any other."""
         before = [encoder for encoder in (*self.declared, *self.references) if encoder is not None]
         if same := [encoder for encoder in before if encoder.labels["encoder"] == name]:
             return same[0]

@@ -10,7 +10,7 @@ from babelscope.core.step import Step
 from babelscope.corpora.datasets import FileData
 from babelscope.corpora.parallel import FilePairs, NamedPairs
 from babelscope.measures import Compiled
-from babelscope.steps import Adapt, EncoderStep
+from babelscope.steps import Adapt, BringIn, EncoderStep
 from babelscope.steps.plan import Plan
 from babelscope.study.compile.contrasts import check_contrasts
 from babelscope.study.compile.encoders import ResolvedEncoders
@@ -105,20 +105,21 @@ def _check_heads(encoders: ResolvedEncoders, transfers: Mapping[str, ResolvedTra
 
 
 def _check_apart(encoders: ResolvedEncoders, transfers: Mapping[str, ResolvedTransfer], faults: Faults) -> None:
-    """Nothing is scored on a file that an adaptation reads whatever its splits are."""
+    """Nothing is scored on a file that an encoder was made with, whatever its splits are."""
     read = {digest for encoder in encoders.found for digest in _read_as_pairs(encoder)}
     for name, transfer in transfers.items():
         for k, data in enumerate(transfer.test):
             if isinstance(data, FileData) and data.sha256 in read:
-                read_as = "is read, in full or in part, as one of an adaptation's parallel texts"
+                read_as = "is read, in full or in part, as parallel text of an encoder"
                 problem = f"{data.name} {read_as}; evaluate on another"
                 faults.add(f"tasks.{name}.evaluate.{k}", problem)
 
 
 def _read_as_pairs(encoder: EncoderStep) -> Iterator[str]:
     """The digests of the files that an encoder, or what it was made of, read pairs of lines from."""
-    if isinstance(encoder, Adapt):
-        read = (pairs for pairs in encoder.parallel if isinstance(pairs, FilePairs | NamedPairs))
+    if isinstance(encoder, Adapt | BringIn):
+        parts = [encoder] if isinstance(encoder, Adapt) else encoder.languages
+        read = [pairs for part in parts for pairs in part.parallel if isinstance(pairs, FilePairs | NamedPairs)]
         yield from (digest for pairs in read for digest in pairs.sha256)
         yield from _read_as_pairs(encoder.encoder)
 

@@ -14,7 +14,7 @@ from babelscope.corpora.datasets import Dataset, FileData
 from babelscope.corpora.sources import Split
 from babelscope.measures.probing import Probe, Probing, ScoreReference
 from babelscope.measures.text_size import TextSize
-from babelscope.steps import Baseline, EncoderStep, Evaluate, Operate, Recurrent, Tune
+from babelscope.steps import Baseline, BringIn, EncoderStep, Evaluate, Operate, Recurrent, Tune
 from babelscope.study.compile.encoders import ResolvedEncoders
 from babelscope.study.declare import Study, Transfer
 from babelscope.tasks.kinds import BILSTM, kind_of
@@ -87,12 +87,15 @@ class ResolvedTransfer:
             return
         for schedule in self.study.schedules:
             model = self.tuned(encoder, schedule, seed)
+            later = encoder if isinstance(encoder, BringIn) and encoder.after_tuning else None
             yield model
-            yield from (Evaluate(model=model, data=data) for data in self.test)
+            yield from (Evaluate(model=model, data=data, brought_in=later) for data in self.test)
         yield from self._text_sizes(encoder)
 
     def tuned(self, encoder: EncoderStep, schedule: Schedule | None, seed: int) -> Tune:
-        """The tuning of an encoder under a schedule."""
+        """The tuning of an encoder under a schedule; without the languages that are brought in after it."""
+        if isinstance(encoder, BringIn) and encoder.after_tuning:
+            encoder = encoder.encoder
         return Tune(
             encoder=encoder, task=self.task, head=self.transfer.head, entity_types=self.entity_types,
             train=self.train, dev=self.dev, tuning=self.transfer.tuning, schedule=schedule, probes=self.probes,

@@ -1,0 +1,194 @@
+"""Languages brought into an encoder by translated sentences: their alignments, and the encoder that has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+
+from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt, SerializeAsAny
+
+from babelscope.core.row import Row
+from babelscope.core.step import Results, Step, Workspace
+from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs, joined
+from babelscope.steps.encoder import EncoderStep
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+    from babelscope.corpora.alignment.links import Links
+    from babelscope.encoders.aligned_text import AlignedText
+    from babelscope.encoders.load import Encoder
+    from babelscope.encoders.state import Weights
+    from babelscope.steps.tune import Tune
+    from babelscope.tasks.design import TaskModel
+
+ParallelText = WorldPairs | FilePairs | NamedPairs
+RowsBy = Literal["links", "spelling", "chance"]
+TOKENIZER, ALIGNED = "tokenizer", "aligned.safetensors"
+
+
+class AlignedLanguage(NamedTuple):
+    """What an alignment leaves to those who bring the language in."""
+
+    tokenizer: PreTrainedTokenizerBase
+    """The language's own."""
+    text: AlignedText
+
+
+class Align(Step):
+    """Learn a vocabulary of a language's own, and which of its pieces translate which of an encoder's."""
+
+    row_kind: ClassVar[str] = "alignment"
+
+    encoder: SerializeAsAny[EncoderStep]
+    language: str
+    parallel: tuple[ParallelText, ...]
+    pairs: PositiveInt | None = None
+    """At most, of all texts together; None: all."""
+    pieces: PositiveInt | None = None
+    """Learned at most; None: by the amount of text."""
+    keep_accents: bool = True
+    known: bool = False
+    """Whether it is not learnt which words translate each other, but taken from the world, which knows it."""
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """The columns of the encoder and of the language."""
+        return self.encoder.labels | {"language": self.language}
+
+    @property
+    def title(self) -> str:
+        return f"align {self.language} with {self.encoder.labels['encoder']}"
+
+    def execute(self, workspace: Workspace) -> None:
+        """Write the tokenizer and the links, and how much there is of all."""
+        from babelscope.encoders.aligned_text import align_pieces, with_links
+        from babelscope.encoders.own_vocabulary import own_vocabulary
+
+        encoder = self.encoder.build(workspace)
+        pairs = joined(self.parallel).pairs[: self.pairs]
+        tokenizer = own_vocabulary(
+            encoder, [translation for _, translation in pairs], self.pieces, keep_accents=self.keep_accents
+        )
+        links = self._known_links(pairs)
+        both = (encoder.tokenizer, tokenizer)
+        text = with_links(*both, pairs, links) if self.known else align_pieces(*both, pairs)
+        tokenizer.save_pretrained(workspace.folder / TOKENIZER)
+        text.save(workspace.folder / ALIGNED)
+        rows = [*_sizes(encoder, tokenizer, text, pairs), *_quality(text, both, pairs, links)]
+        workspace.write_rows(row.labelled(**self.labels) for row in rows)
+
+    def read(self, results: Results) -> AlignedLanguage:
+        """What was written."""
+        from transformers import PreTrainedTokenizerFast
+
+        from babelscope.encoders.aligned_text import AlignedText
+
+        folder = results.result(self)
+        return AlignedLanguage(
+            PreTrainedTokenizerFast.from_pretrained(folder / TOKENIZER), AlignedText.load(folder / ALIGNED)
+        )
+
+    def _known_links(self, pairs: list[tuple[str, str]]) -> list[Links]:
+        """Between the words of the pairs, as far as the world knows them all; else none."""
+        links: dict[tuple[str, str], Links] = {}
+        for text in self.parallel:
+            if not isinstance(text, WorldPairs):
+                return []
+            links |= dict(zip(text.read(), text.alignments(), strict=True))
+        return [links[pair] for pair in pairs]
+
+
+class BringIn(EncoderStep):
+    """An encoder with languages that are read by vocabularies of their own, whose embeddings no step has trained."""
+
+    stored: ClassVar[bool] = False
+
+    name: str
+    encoder: SerializeAsAny[EncoderStep]
+    languages: tuple[Align, ...]
+    rows: RowsBy = "links"
+    shrinkage: NonNegativeFloat = 1.0
+    seed: NonNegativeInt = 0
+    """Of rows by chance."""
+    after_tuning: bool = False
+    """Whether models are tuned without the languages, which are brought into the tuned ones."""
+
+    def build(self, results: Results) -> Encoder:
+        return self.applied(self.encoder.build(results), results)
+
+    def applied(self, encoder: Encoder, results: Results) -> Encoder:
+        """The languages brought into an encoder with the vocabulary of the step's, tuned or not."""
+        from babelscope.encoders.bring_in import bring_in
+        from babelscope.encoders.own_vocabulary import renumbered
+
+        first = encoder.model.config.vocab_size
+        grown = encoder
+        for aligned in self.languages:
+            language = aligned.read(results)
+            tokenizer = renumbered(language.tokenizer, first, grown.model.config.vocab_size)
+            grown = bring_in(grown, aligned.language, tokenizer, self._rows(encoder, aligned.language, language))
+        return grown
+
+    def into(self, tuning: Tune, results: Results) -> TaskModel:
+        """The tuned model with the languages."""
+        from babelscope.tasks.models import with_encoder
+
+        model, encoder = tuning.both(results)
+        return with_encoder(model, self.applied(encoder, results))
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        return {"encoder": self.name}
+
+    @property
+    def layers(self) -> int | None:
+        return self.encoder.layers
+
+    @property
+    def has_mlm_head(self) -> bool | None:
+        return self.encoder.has_mlm_head
+
+    def _rows(self, encoder: Encoder, code: str, language: AlignedLanguage) -> Weights:
+        from babelscope.encoders.bring_in import linked_rows, own_pieces, random_rows, spelled_rows
+
+        pieces = len(own_pieces(encoder, language.tokenizer))
+        if self.rows == "chance":
+            return random_rows(encoder, pieces, self.seed, code)
+        if self.rows == "spelling":
+            return spelled_rows(encoder, language.tokenizer)
+        return linked_rows(encoder, language.text.counts(encoder.model.config.vocab_size, pieces), self.shrinkage)
+
+
+def _sizes(
+    encoder: Encoder, tokenizer: PreTrainedTokenizerBase, text: AlignedText, pairs: list[tuple[str, str]]
+) -> Iterator[Row]:
+    """How many pairs and pieces there are, what share of the pieces has a link, and how many pieces a word has."""
+    from babelscope.encoders.bring_in import own_pieces
+
+    pieces = len(own_pieces(encoder, tokenizer))
+    linked = text.counts(encoder.model.config.vocab_size, pieces).sum(axis=1) > 0
+    words = sum(len(translation.split()) for _, translation in pairs)
+    yield Row("pairs", len(pairs), "pairs of sentences")
+    yield Row("own pieces", pieces, "pieces")
+    yield Row("linked pieces", float(linked.mean()), "share")
+    yield Row("fertility", sum(map(len, text.targets)) / words, "pieces a word")
+
+
+def _quality(
+    text: AlignedText,
+    tokenizers: tuple[PreTrainedTokenizerBase, PreTrainedTokenizerBase],
+    pairs: list[tuple[str, str]],
+    known: list[Links],
+) -> Iterator[Row]:
+    """How far the links are those that are known, between words; nothing where none are known."""
+    from babelscope.corpora.alignment.error_rate import alignment_quality
+    from babelscope.corpora.alignment.links import hard_links
+    from babelscope.encoders.aligned_text import in_words
+
+    if known:
+        found = hard_links(in_words(text.links, *tokenizers, pairs), len(pairs))
+        quality = alignment_quality(found, known)
+        yield Row("alignment error rate", quality.error_rate, "share")
+        yield Row("alignment precision", quality.precision, "share")
+        yield Row("alignment recall", quality.recall, "share")

@@ -1,0 +1,113 @@
+"""Languages brought into a study's encoders: before and after they are tuned."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from babelscope.core.errors import StudyError
+from babelscope.encoders.bring_in import bring_in, own_pieces, random_rows
+from babelscope.encoders.own_vocabulary import own_vocabulary, renumbered
+from babelscope.encoders.state import weights_of, word_embeddings_name
+from babelscope.engine import run_plan
+from babelscope.engine.store import Store
+from babelscope.engine.trained import FinishedSteps
+from babelscope.steps import Align, Evaluate, Tune
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import Study
+from command_line import declaration, transfer
+from test_bring_in import GEORGIAN, cut, states
+from test_extend import LATIN, kinds
+from test_own_vocabulary import GERMAN, PUNCTUATION, kind_with_marks
+
+TEXTS = {code: [{"languages": ["qaa", code], "sentences": 60}] for code in ("qab", "qae")}
+LATER = {"name": "later", "after_tuning": True, "languages": TEXTS}
+
+
+def declared(folder, *brought_in, **changes) -> Study:
+    encoders = [str(folder), *({"encoder": str(folder)} | each for each in brought_in)]
+    tasks = {"pos": transfer(baselines=[])}
+    return Study.model_validate(
+        declaration(folder, encoders=encoders, surgeries=[None], seeds=[0], tasks=tasks, retrieval=None) | changes
+    )
+
+
+@pytest.fixture(scope="module")
+def ran(encoder_folder, tmp_path_factory):
+    before = {"name": "before", "languages": TEXTS, "rows": "spelling", "pieces": 100}
+    known = {"name": "known", "languages": TEXTS, "known": True, "after_tuning": True}
+    plan = compile_study(declared(encoder_folder, LATER, before, known))
+    store = Store(tmp_path_factory.mktemp("store") / "store")
+    assert not run_plan(plan, store, jobs=1).failed
+    return store, list(plan.steps.values())
+
+
+def test_models_tuned_before_are_shared_and_rows_name_what_was_brought_in(ran):
+    store, steps = ran
+    assert len([step for step in steps if isinstance(step, Tune)]) == 2  # as it is, and `before`
+    scored = {row.encoder for step in steps if isinstance(step, Evaluate) for row in store.rows(step.key)}
+    assert scored == {"encoders0/tiny", "later", "before", "known"}
+
+
+def test_a_tuned_model_keeps_its_weights_and_reads_the_language(ran):
+    store, steps = ran
+    step = next(step for step in steps if isinstance(step, Evaluate) and step.brought_in)
+    results = FinishedSteps(store)
+    tuned, encoder = step.model.both(results)
+    brought = step.brought_in.into(step.model, results)
+    assert not brought.module.training
+    weights = dict(brought.module.named_parameters())
+    for name, weight in tuned.module.named_parameters():
+        assert torch.equal(weights[name][: len(weight)], weight), name
+    grown = step.brought_in.applied(encoder, results)
+    assert list(grown.languages) == ["qab", "qae"]
+    sentences = [example.forms for example in step.data.read()]
+    assert tuned.module.predict(sentences) == brought.module.predict(sentences)
+
+
+def test_what_is_measured_of_alignments(ran):
+    store, steps = ran
+    learnt, known = {}, {}
+    for step in steps:
+        if isinstance(step, Align):
+            rows = {row.measure: row for row in store.rows(step.key)}
+            assert {row.language for row in rows.values()} == {step.language}
+            (known if step.known else learnt)[step.language] = {name: row.value for name, row in rows.items()}
+    for code in ("qab", "qae"):
+        assert known[code]["alignment error rate"] == 0
+        assert 0 < learnt[code]["alignment error rate"] < 0.5
+        assert learnt[code]["pairs"] == known[code]["pairs"] <= 60
+        assert 0 < learnt[code]["linked pieces"] <= 1 <= learnt[code]["fertility"]
+
+
+def test_a_text_is_aligned_once_for_all_that_is_brought_in_by_it(encoder_folder):
+    by_chance = LATER | {"name": "chance", "rows": "chance"}
+    steps = compile_study(declared(encoder_folder, LATER, by_chance)).steps.values()
+    assert len([step for step in steps if isinstance(step, Align)]) == 2
+
+
+def test_faults_of_a_declaration(encoder_folder, tmp_path):
+    file = tmp_path / "pairs.tsv"
+    file.write_text("a cat\teine Katze\n", encoding="utf-8")
+    own = {"de": [f"tsv:de:{file}"]}
+    with pytest.raises(ValueError, match="known: true is for text of the world"):
+        declared(encoder_folder, LATER | {"known": True, "languages": own})
+    with pytest.raises(StudyError, match=r"encoders.1.languages.de.0.*no text in two languages"):
+        compile_study(declared(encoder_folder, LATER | {"languages": {"de": ["de"]}}))
+    with pytest.raises(StudyError, match="another is not made before this one"):
+        compile_study(declared(encoder_folder, LATER | {"encoder": "another"}, {"name": "another", "languages": TEXTS}))
+
+
+@kinds
+def test_an_own_vocabulary_moves_behind_languages_that_were_brought_in_before(kind):
+    encoder = kind_with_marks(kind)
+    first = len(weights_of(encoder)[word_embeddings_name(encoder)])
+    made = {code: own_vocabulary(encoder, lines, 60) for code, lines in (("de", GERMAN), ("ka", GEORGIAN))}
+    rows = {code: random_rows(encoder, len(own_pieces(encoder, each)), 3, code) for code, each in made.items()}
+    alone = {code: bring_in(encoder, code, made[code], rows[code]) for code in made}
+    german = alone["de"]
+    both = bring_in(german, "ka", renumbered(made["ka"], first, german.model.config.vocab_size), rows["ka"])
+    for code in made:
+        for line in [*GERMAN, *GEORGIAN, *LATIN, *PUNCTUATION]:
+            assert cut(both, code, line) == cut(alone[code], code, line)
+            assert torch.equal(states(both.reading(code), line), states(alone[code].reading(code), line))
