@@ -140,6 +140,12 @@ class Frame:
         """The framed pieces."""
         return [*self.before, *pieces, *self.after]
 
+    def inside(self, batch: Batch) -> Tensor:
+        """[sequences, pieces]: False at padding and at the special pieces before and after."""
+        position = torch.arange(batch.ids.shape[1], device=batch.ids.device)
+        ends = batch.real.sum(dim=1, keepdim=True) - len(self.after)
+        return (position >= len(self.before)) & (position < ends)
+
 
 def encode_sentences(
     tokenizer: PreTrainedTokenizerBase, sentences: Sequence[str], max_length: int

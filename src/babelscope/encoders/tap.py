@@ -135,16 +135,9 @@ def _weights(batch: Batch, frame: Frame, pooling: Pooling, before: Tensor) -> Te
         return batch.real
     if pooling == "first":
         return _first(batch)
-    inside = _inside(batch, frame)
+    inside = frame.inside(batch)
     return (inside.cumsum(dim=1) + before[:, None]) * inside if pooling == "weighted" else inside
 
 
 def _first(batch: Batch) -> Tensor:
     return (torch.arange(batch.ids.shape[1], device=batch.ids.device) == 0).expand_as(batch.real)
-
-
-def _inside(batch: Batch, frame: Frame) -> Tensor:
-    """[sequences, pieces]: False at padding and at the special pieces before and after."""
-    position = torch.arange(batch.ids.shape[1], device=batch.ids.device)
-    ends = batch.real.sum(dim=1, keepdim=True) - len(frame.after)
-    return (position >= len(frame.before)) & (position < ends)
