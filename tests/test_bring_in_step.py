@@ -12,15 +12,19 @@ from babelscope.encoders.state import weights_of, word_embeddings_name
 from babelscope.engine import run_plan
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
-from babelscope.steps import Align, Evaluate, Tune
+from babelscope.steps import Align, Distil, Evaluate, Tune
+from babelscope.steps.duration import duration_of
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
+from babelscope.world import World
 from command_line import declaration, transfer
 from test_bring_in import GEORGIAN, cut, states
 from test_extend import LATIN, kinds
 from test_own_vocabulary import GERMAN, PUNCTUATION, kind_with_marks
 
 TEXTS = {code: [{"languages": ["qaa", code], "sentences": 60}] for code in ("qab", "qae")}
+TRAINED = {"learning_rate": 1e-3, "steps": 30, "tokens_per_batch": 256}
+DISTILLED = {"name": "distilled", "languages": TEXTS, "distil": {"tuning": TRAINED}}
 LATER = {"name": "later", "after_tuning": True, "languages": TEXTS}
 
 
@@ -36,7 +40,7 @@ def declared(folder, *brought_in, **changes) -> Study:
 def ran(encoder_folder, tmp_path_factory):
     before = {"name": "before", "languages": TEXTS, "rows": "spelling", "pieces": 100}
     known = {"name": "known", "languages": TEXTS, "known": True, "after_tuning": True}
-    plan = compile_study(declared(encoder_folder, LATER, before, known))
+    plan = compile_study(declared(encoder_folder, LATER, before, known, DISTILLED))
     store = Store(tmp_path_factory.mktemp("store") / "store")
     assert not run_plan(plan, store, jobs=1).failed
     return store, list(plan.steps.values())
@@ -44,9 +48,9 @@ def ran(encoder_folder, tmp_path_factory):
 
 def test_models_tuned_before_are_shared_and_rows_name_what_was_brought_in(ran):
     store, steps = ran
-    assert len([step for step in steps if isinstance(step, Tune)]) == 2  # as it is, and `before`
+    assert len([step for step in steps if isinstance(step, Tune)]) == 3  # as it is, `before` and `distilled`
     scored = {row.encoder for step in steps if isinstance(step, Evaluate) for row in store.rows(step.key)}
-    assert scored == {"encoders0/tiny", "later", "before", "known"}
+    assert scored == {"encoders0/tiny", "later", "before", "known", "distilled"}
 
 
 def test_a_tuned_model_keeps_its_weights_and_reads_the_language(ran):
@@ -80,6 +84,24 @@ def test_what_is_measured_of_alignments(ran):
         assert 0 < learnt[code]["linked pieces"] <= 1 <= learnt[code]["fertility"]
 
 
+def test_distillation_goes_on_from_what_was_brought_in(ran):
+    store, steps = ran
+    (step,) = (step for step in steps if isinstance(step, Distil))
+    results = FinishedSteps(store)
+    start, end = step.encoder.build(results), step.build(results)
+    assert list(end.languages) == ["qab", "qae"] and end.name == "distilled"
+    for code in end.languages:
+        assert end.reading(code).tokenizer.get_vocab() == start.reading(code).tokenizer.get_vocab()
+    teacher = step.encoder.encoder.build(results)
+    texts = {text.language: text for text in step.encoder.texts(teacher, results)}
+    for code, text in texts.items():
+        pairs = [pair for each in TEXTS[code] for pair in World().parallel_text(*each["languages"], each["sentences"])]
+        targets = end.reading(code).tokenizer([b for _, b in dict.fromkeys(pairs)], add_special_tokens=False)
+        assert text.targets == targets["input_ids"]
+    losses = [row.value for row in store.rows(step.key) if row.measure == "loss"]
+    assert losses and step.read_texts and duration_of(step).steps == 30
+
+
 def test_a_text_is_aligned_once_for_all_that_is_brought_in_by_it(encoder_folder):
     by_chance = LATER | {"name": "chance", "rows": "chance"}
     steps = compile_study(declared(encoder_folder, LATER, by_chance)).steps.values()
@@ -92,6 +114,8 @@ def test_faults_of_a_declaration(encoder_folder, tmp_path):
     own = {"de": [f"tsv:de:{file}"]}
     with pytest.raises(ValueError, match="known: true is for text of the world"):
         declared(encoder_folder, LATER | {"known": True, "languages": own})
+    with pytest.raises(ValueError, match="cannot come after_tuning"):
+        declared(encoder_folder, LATER | {"distil": {"tuning": TRAINED}})
     with pytest.raises(StudyError, match=r"encoders.1.languages.de.0.*no text in two languages"):
         compile_study(declared(encoder_folder, LATER | {"languages": {"de": ["de"]}}))
     with pytest.raises(StudyError, match="another is not made before this one"):

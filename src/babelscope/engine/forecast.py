@@ -6,7 +6,7 @@ from pathlib import Path
 
 from babelscope.core.step import Step
 from babelscope.encoders.shape import Shape
-from babelscope.steps import Adapt, EncoderStep, Load, Operate, Pretrain, Tune
+from babelscope.steps import Adapt, Align, EncoderStep, Learned, Load, Operate, Pretrain, Tune
 from babelscope.steps.duration import duration_of
 from babelscope.steps.plan import Plan
 from babelscope.tuning.probes import Probes
@@ -22,7 +22,7 @@ MODELS_A_TUNING = 2
 
 
 def expected_bytes(plan: Plan) -> dict[str, int | None]:
-    """By kind of step, what its results take; None where an encoder's size cannot be seen from here.
+    """By kind of step, what its results take; None where a size cannot be seen from here.
 
     A kind that writes a handful of rows a step counts these alone.
     """
@@ -34,7 +34,9 @@ def expected_bytes(plan: Plan) -> dict[str, int | None]:
 
 
 def _of(step: Step) -> int | None:
-    if isinstance(step, Pretrain | Adapt):
+    if isinstance(step, Align):
+        return None  # grows with the text, and with what its own vocabulary learns of it
+    if isinstance(step, Learned):
         return _weights(step)
     if isinstance(step, Tune):
         weights = _weights(step.encoder)

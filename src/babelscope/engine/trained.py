@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from babelscope.core.errors import InputError
 from babelscope.engine.recall import find_key, recall
 from babelscope.engine.store import Store
-from babelscope.steps import Adapt, Evaluate, Pretrain, Training, Tune
+from babelscope.steps import Evaluate, Learned, Training, Tune
 from babelscope.tasks.kinds import kind_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def export(store: Store, key: str, folder: Path) -> str:
     """
     step = _trained_step(store, find_key(store, key))
     _refuse_existing(folder)
-    if isinstance(step, Pretrain | Adapt):
+    if isinstance(step, Learned):
         with _replacing(folder) as draft:
             shutil.copytree(store.result(step.key) / "encoder", draft)
         return f"encoder: {folder}"
@@ -106,7 +106,7 @@ def _model(store: Store, source: str) -> TaskModel:
         raise InputError(f"{source}: no such folder; give one that babelscope export wrote, or the key of a result")
     key = find_key(store, source)
     step = _trained_step(store, key)
-    if isinstance(step, Pretrain | Adapt):
+    if isinstance(step, Learned):
         raise InputError(f"{key}: an encoder that is not tuned on a task; give the key of a tuning or an evaluation")
     return _load(step, store)
 
@@ -115,7 +115,9 @@ def _trained_step(store: Store, key: str) -> Training:
     step = recall(store, key)
     step = step.model if isinstance(step, Evaluate) else step
     if not isinstance(step, Training):
-        raise InputError(f"{key}: a result of {type(step).__name__}, which has no model; Pretrain, Adapt and Tune have")
+        raise InputError(
+            f"{key}: a result of {type(step).__name__}, which has no model; Pretrain, Adapt, Distil and Tune have"
+        )
     return step
 
 

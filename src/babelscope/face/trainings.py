@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from babelscope.core.step import Step
 from babelscope.corpora.parallel import NamedPairs
-from babelscope.steps import Adapt, Pretrain, Recurrent, Tune
+from babelscope.steps import Adapt, Align, Recurrent, Training, Tune
 from babelscope.steps.duration import Duration, duration_of
 from babelscope.tuning.settings import Tuning
 
@@ -27,7 +27,7 @@ class _Training(NamedTuple):
 
 def trainings(steps: Iterable[Step]) -> list[tuple[str, ...]]:
     """Lines under `HEADER`, one for equal trainings; the last is their sum. None if nothing is trained."""
-    counted = Counter(_training(step) for step in steps if isinstance(step, Tune | Pretrain | Adapt))
+    counted = Counter(_training(step) for step in steps if isinstance(step, Training))
     if not counted:
         return []
     lines = [_cells(training, times) for training, times in counted.items()]
@@ -38,12 +38,12 @@ def trainings(steps: Iterable[Step]) -> list[tuple[str, ...]]:
 
 def left_out_pairs(steps: Iterable[Step]) -> list[str]:
     """What of the parallel texts that are read by one name is left out, a line for each that lacks something."""
-    texts = dict.fromkeys(text for step in steps if isinstance(step, Adapt) for text in step.parallel)
+    texts = dict.fromkeys(text for step in steps if isinstance(step, Adapt | Align) for text in step.parallel)
     kept = {text.name: text.kept() for text in texts if isinstance(text, NamedPairs)}
     return [f"{name}: {pairs}" for name, pairs in kept.items() if pairs.empty or pairs.repeated]
 
 
-def _training(step: Tune | Pretrain | Adapt) -> _Training:
+def _training(step: Training) -> _Training:
     if not isinstance(step, Tune):
         return _Training(step.title, step.tuning, duration_of(step))
     model = " (BiLSTM)" if isinstance(step.encoder, Recurrent) else ""

@@ -10,7 +10,10 @@ from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt, SerializeAsA
 from babelscope.core.row import Row
 from babelscope.core.step import Results, Step, Workspace
 from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs, joined
+from babelscope.steps.curves import curve_rows
 from babelscope.steps.encoder import EncoderStep
+from babelscope.steps.pretrain import Learned, keep_encoder
+from babelscope.tuning.settings import Tuning
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from babelscope.encoders.state import Weights
     from babelscope.steps.tune import Tune
     from babelscope.tasks.design import TaskModel
+    from babelscope.tuning.distilling import LinkedText
 
 ParallelText = WorldPairs | FilePairs | NamedPairs
 RowsBy = Literal["links", "spelling", "chance"]
@@ -130,6 +134,18 @@ class BringIn(EncoderStep):
             grown = bring_in(grown, aligned.language, tokenizer, self._rows(encoder, aligned.language, language))
         return grown
 
+    def texts(self, encoder: Encoder, results: Results) -> Iterator[LinkedText]:
+        """The sentences that the languages were aligned in, in the pieces of the encoder and of `applied`."""
+        from babelscope.encoders.bring_in import own_pieces
+        from babelscope.tuning.distilling import LinkedText
+
+        first, before = encoder.model.config.vocab_size, 0
+        for aligned in self.languages:
+            language = aligned.read(results)
+            targets = [[piece + before * (piece >= first) for piece in sentence] for sentence in language.text.targets]
+            yield LinkedText(aligned.language, language.text.sources, targets, language.text.links)
+            before += len(own_pieces(encoder, language.tokenizer))
+
     def into(self, tuning: Tune, results: Results) -> TaskModel:
         """The tuned model with the languages."""
         from babelscope.tasks.models import with_encoder
@@ -158,6 +174,49 @@ class BringIn(EncoderStep):
         if self.rows == "spelling":
             return spelled_rows(encoder, language.tokenizer)
         return linked_rows(encoder, language.text.counts(encoder.model.config.vocab_size, pieces), self.shrinkage)
+
+
+class Distil(Learned):
+    """Train an encoder with languages brought in to read translations as it read their sources before."""
+
+    encoder: BringIn
+    compared_layers: tuple[NonNegativeInt, ...] | None = None
+    source_share: float
+    tuning: Tuning
+    seed: NonNegativeInt
+
+    @property
+    def read_texts(self) -> tuple[Any, ...]:
+        return tuple(text for aligned in self.encoder.languages for text in aligned.parallel)
+
+    @property
+    def layers(self) -> int | None:
+        return self.encoder.layers
+
+    @property
+    def has_mlm_head(self) -> bool | None:
+        return self.encoder.has_mlm_head
+
+    @property
+    def runs_on(self) -> str:
+        return self.tuning.device
+
+    @property
+    def title(self) -> str:
+        return f"distil {self.name}"
+
+    def execute(self, workspace: Workspace) -> None:
+        """Write the encoder's folder and the curve of its training loss."""
+        from babelscope.tuning.distilling import distil
+
+        teacher = self.encoder.encoder.build(workspace)
+        student = self.encoder.applied(teacher, workspace)
+        history = distil(
+            student, teacher, list(self.encoder.texts(teacher, workspace)), workspace.folder, tuning=self.tuning,
+            layers=self.compared_layers, source_share=self.source_share, seed=self.seed, progress=workspace.progress,
+        )  # fmt: skip
+        keep_encoder(student, workspace)
+        workspace.write_rows(curve_rows(history.points, self.labels | {"task": "distillation", "seed": self.seed}))
 
 
 def _sizes(

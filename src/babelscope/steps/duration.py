@@ -9,8 +9,7 @@ from babelscope.core.examples import word_count
 from babelscope.corpora.datasets import FileData, WorldData
 from babelscope.corpora.parallel import WorldPairs
 from babelscope.corpora.world_text import WorldText
-from babelscope.steps.pretrain import Adapt, Pretrain
-from babelscope.steps.tune import Tune
+from babelscope.steps import Training, Tune
 from babelscope.tasks.kinds import kind_of
 
 PIECES_A_WORD = 1.6
@@ -28,7 +27,7 @@ class Duration(NamedTuple):
     """False where batches are of so many tokens, which are estimated from the number of words."""
 
 
-def duration_of(step: Tune | Pretrain | Adapt) -> Duration:
+def duration_of(step: Training) -> Duration:
     """The examples and steps of a training. Reads data, but nothing more than is needed to count."""
     tuning, parts = step.tuning, _examples(step)
     counted = tuning.steps_of(parts)
@@ -39,11 +38,11 @@ def duration_of(step: Tune | Pretrain | Adapt) -> Duration:
     return Duration(sum(parts), max(1, round(epochs * pieces / tokens)), False)
 
 
-def _data(step: Tune | Pretrain | Adapt) -> tuple[Any, ...]:
-    return step.train if isinstance(step, Tune) else (*step.texts, *(step.parallel if isinstance(step, Adapt) else ()))
+def _data(step: Training) -> tuple[Any, ...]:
+    return step.train if isinstance(step, Tune) else step.read_texts
 
 
-def _examples(step: Tune | Pretrain | Adapt) -> list[int]:
+def _examples(step: Training) -> list[int]:
     """Of each training language."""
     parts: dict[str, int] = {}
     for data in _data(step):

@@ -26,12 +26,17 @@ ENCODER_FOLDER = "encoder"
 """Where a result has the encoder."""
 
 
-class _Learned(EncoderStep):
-    """What pre-training and adaptation have in common: a name, text, and settings."""
+class Learned(EncoderStep):
+    """What trained encoders have in common: a name, and a folder in the store."""
 
     row_kind: ClassVar[str] = "curve"
 
     name: str
+
+    @property
+    def read_texts(self) -> tuple[Any, ...]:
+        """The declared texts that it is trained on."""
+        raise NotImplementedError
 
     def build(self, results: Results) -> Encoder:
         """The encoder that the step wrote."""
@@ -44,7 +49,7 @@ class _Learned(EncoderStep):
         return {"encoder": self.name}
 
 
-class Pretrain(_Learned):
+class Pretrain(Learned):
     """A small BERT and its WordPiece tokenizer, trained from scratch; declared as a `Pretraining`."""
 
     texts: tuple[WorldText | FileData, ...]
@@ -53,6 +58,10 @@ class Pretrain(_Learned):
     masking: float
     tuning: Tuning
     seed: NonNegativeInt
+
+    @property
+    def read_texts(self) -> tuple[Any, ...]:
+        return self.texts
 
     @property
     def layers(self) -> int | None:
@@ -80,7 +89,7 @@ class Pretrain(_Learned):
         _learn(self, encoder, lines, workspace)
 
 
-class Adapt(_Learned):
+class Adapt(Learned):
     """Continued pre-training: masked language modelling on other text; declared as an `Adaptation`."""
 
     encoder: SerializeAsAny[EncoderStep]
@@ -90,6 +99,10 @@ class Adapt(_Learned):
     masking: float
     tuning: Tuning
     seed: NonNegativeInt
+
+    @property
+    def read_texts(self) -> tuple[Any, ...]:
+        return (*self.texts, *self.parallel)
 
     @property
     def layers(self) -> int | None:
@@ -126,14 +139,20 @@ def _learn(
     workspace: Workspace,
     pairs: Sequence[tuple[str, str]] = (),
 ) -> None:
-    from babelscope.encoders.load import save_encoder
     from babelscope.tuning.language import learn_language
 
     history = learn_language(
         encoder, lines, workspace.folder, tuning=step.tuning, masking=step.masking, seed=step.seed,
         progress=workspace.progress, pairs=pairs,
     )  # fmt: skip
-    save_encoder(encoder, workspace.folder / ENCODER_FOLDER)
-    for weights in workspace.folder.glob("*.safetensors"):  # what the training went on from; the encoder is saved
-        weights.unlink()
+    keep_encoder(encoder, workspace)
     workspace.write_rows(curve_rows(history.points, step.labels | {"task": "mlm", "seed": step.seed}))
+
+
+def keep_encoder(encoder: Encoder, workspace: Workspace) -> None:
+    """Write a trained encoder's folder, in place of what its training went on from."""
+    from babelscope.encoders.load import save_encoder
+
+    save_encoder(encoder, workspace.folder / ENCODER_FOLDER)
+    for weights in workspace.folder.glob("*.safetensors"):
+        weights.unlink()

@@ -87,8 +87,23 @@ class Adaptation(Declaration):
         return self
 
 
+class Distillation(Declaration):
+    """Training of an encoder that languages were brought into: what it was before teaches it to read translations.
+
+    Linked pieces get the states of those that they are linked with, and sentences the mean state of their sources.
+    """
+
+    compared_layers: tuple[NonNegativeInt, ...] | None = None
+    """Where the states of pieces are compared, 0 for the embeddings; None: in the middle and at the end."""
+    source_share: Annotated[float, Field(ge=0, le=1)] = 1 / 6
+    """How likely it is that the source of a pair is read in place of its translation, so that it is not forgotten."""
+    tuning: Tuning
+    seed: NonNegativeInt = 0
+    """Of order, and of what is read on which side; a study's `seeds` do not change it."""
+
+
 class BringingIn(Declaration):
-    """An encoder that languages are brought into by translated sentences, without training.
+    """An encoder that languages are brought into by translated sentences, without training unless it is asked for.
 
     Each is read with a vocabulary of its own, whose embeddings are means of those of the pieces that they are aligned
     with (see docs/bring-in.md).
@@ -118,6 +133,8 @@ class BringingIn(Declaration):
     after_tuning: bool = False
     """Whether the languages are brought into models that are already tuned, so that all that is brought in shares one
     tuning; else into the encoder before."""
+    distil: Distillation | None = None
+    """A training with the same sentences; None: none."""
     seed: NonNegativeInt = 0
     """Of embeddings by chance; a study's `seeds` do not change it."""
 
@@ -125,6 +142,12 @@ class BringingIn(Declaration):
     def _known_to_the_world(self) -> BringingIn:
         if self.known and not all(isinstance(pair, WorldPairs) for texts in self.languages.values() for pair in texts):
             raise ValueError("known: true is for text of the world, {languages: [qaa, qab], sentences: 2000}, alone")
+        return self
+
+    @model_validator(mode="after")
+    def _trained_before_it_is_tuned(self) -> BringingIn:
+        if self.distil and self.after_tuning:
+            raise ValueError("distil trains the encoder, so it cannot come after_tuning; leave one of them out")
         return self
 
 

@@ -13,7 +13,7 @@ from babelscope.corpora.datasets import FileData
 from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs, find_named_pairs, find_pairs
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.places import locate
-from babelscope.steps import Adapt, Align, BringIn, EncoderStep, Load, Operate, Pretrain
+from babelscope.steps import Adapt, Align, BringIn, Distil, EncoderStep, Load, Operate, Pretrain
 from babelscope.study.declare import Study
 from babelscope.study.encoders import Adaptation, BringingIn, Pretraining
 from babelscope.surgery import donors_of
@@ -100,7 +100,7 @@ class ResolvedEncoders:
             return None
         return Adapt(**fields | {"parallel": pairs, "encoder": made_of})
 
-    def _brought_in(self, path: str, given: BringingIn) -> BringIn | None:
+    def _brought_in(self, path: str, given: BringingIn) -> BringIn | Distil | None:
         made_of = self._made_of(path, given.encoder)
         texts = {
             language: tuple(self._pair(f"{path}.languages.{language}.{k}", pair, None) for k, pair in enumerate(pairs))
@@ -110,12 +110,11 @@ class ResolvedEncoders:
             return None
         read = {name: getattr(given, name) for name in ("pairs", "pieces", "keep_accents", "known")}
         made = {name: getattr(given, name) for name in ("name", "rows", "shrinkage", "seed", "after_tuning")}
-        return BringIn(
-            encoder=made_of, **made,
-            languages=tuple(
-                Align(encoder=made_of, language=language, parallel=pairs, **read) for language, pairs in texts.items()
-            ),
-        )  # fmt: skip
+        aligned = (
+            Align(encoder=made_of, language=language, parallel=pairs, **read) for language, pairs in texts.items()
+        )
+        step = BringIn(encoder=made_of, languages=tuple(aligned), **made)
+        return Distil(encoder=step, name=given.name, **dict(given.distil)) if given.distil else step
 
     def _made_of(self, path: str, name: str) -> EncoderStep | None:
         """What an adaptation or a bringing-in goes on from: an encoder declared before it, or any other."""

@@ -10,7 +10,7 @@ from babelscope.core.step import Step
 from babelscope.corpora.datasets import FileData
 from babelscope.corpora.parallel import FilePairs, NamedPairs
 from babelscope.measures import Compiled
-from babelscope.steps import Adapt, BringIn, EncoderStep
+from babelscope.steps import Adapt, BringIn, Distil, EncoderStep
 from babelscope.steps.plan import Plan
 from babelscope.study.compile.contrasts import check_contrasts
 from babelscope.study.compile.encoders import ResolvedEncoders
@@ -121,6 +121,7 @@ def _read_as_pairs(encoder: EncoderStep) -> Iterator[str]:
         parts = [encoder] if isinstance(encoder, Adapt) else encoder.languages
         read = [pairs for part in parts for pairs in part.parallel if isinstance(pairs, FilePairs | NamedPairs)]
         yield from (digest for pairs in read for digest in pairs.sha256)
+    if isinstance(encoder, Adapt | BringIn | Distil):
         yield from _read_as_pairs(encoder.encoder)
 
 
