@@ -25,7 +25,11 @@ Of a perplexity those of its logarithm: the summed losses (nats) of a sentence's
 
 
 class Evaluate(Step):
-    """Score a tuned model on one data set, zero-shot where its language is not a training language."""
+    """Score a tuned model on one data set, zero-shot where its language is not a training language.
+
+    Text in a language that has a tokenizer of its own in the encoder is read with that, transliterated text with the
+    encoder's.
+    """
 
     version: ClassVar[int] = 2
     row_kind: ClassVar[str] = "score"
@@ -47,7 +51,7 @@ class Evaluate(Step):
         import torch
 
         torch.set_num_threads(self.model.tuning.threads)
-        scores = _latest_model(self.model, workspace).scores(self.data.read())
+        scores = _latest_model(self.model, workspace).reading(self.data.code).scores(self.data.read())
         workspace.write_rows(_score_rows(scores, self.labels))
         keep_sentences(sums_of(scores), workspace)
 
