@@ -57,13 +57,14 @@ def test_a_tuned_model_keeps_its_weights_and_reads_the_language(ran):
     store, steps = ran
     step = next(step for step in steps if isinstance(step, Evaluate) and step.brought_in)
     results = FinishedSteps(store)
-    tuned, encoder = step.model.both(results)
-    brought = step.brought_in.into(step.model, results)
+    tuned = step.model.model(results)
+    brought = step.brought_in.into(tuned, results)
     assert not brought.module.training
     weights = dict(brought.module.named_parameters())
     for name, weight in tuned.module.named_parameters():
         assert torch.equal(weights[name][: len(weight)], weight), name
-    grown = step.brought_in.applied(encoder, results)
+        assert name.startswith("backbone.") or weights[name] is weight
+    grown = brought.encoder
     assert list(grown.languages) == ["qab", "qae"]
     sentences = [example.forms for example in step.data.read()]
     assert tuned.module.predict(sentences) == brought.module.predict(sentences)

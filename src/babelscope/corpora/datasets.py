@@ -48,7 +48,11 @@ class _Data(Declaration):
 
     @property
     def code(self) -> str:
-        """What rows call the language: `ug>uyghur`; without the signs that stand between languages there."""
+        """What rows call the language: `ug>uyghur`; without the signs that stand between languages there.
+
+        A language's own tokenizer has learned the letters that the language is written in. So it is found by this
+        code, which is no language's where text is transliterated: that is read with the encoder's tokenizer.
+        """
         return re.sub(r"[+:]", "-", self._lettered(self.language))
 
     def _lettered(self, text: str) -> str:

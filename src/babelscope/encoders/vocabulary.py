@@ -7,9 +7,12 @@ from collections.abc import Callable
 from typing import Any
 from unicodedata import category
 
+import torch
 from tokenizers import decoders
+from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
+from babelscope.encoders.load import Encoder
 from babelscope.encoders.segmenter import filler
 
 
@@ -38,6 +41,25 @@ def without_letters(tokenizer: PreTrainedTokenizerBase) -> set[str]:
     else:
         texts = {piece: piece for piece in tokenizer.get_vocab()}
     return {piece for piece, text in texts.items() if not any(category(character)[0] in "LM" for character in text)}
+
+
+def foreign_pieces(encoder: Encoder) -> Tensor | None:
+    """[embeddings], bool: which pieces other languages have and what the encoder reads has not; None: no language does.
+
+    Of an encoder that is `reading` a language these are all but the pieces of its tokenizer, else those of languages
+    with tokenizers of their own.
+    """
+    if not encoder.languages:
+        return None
+    numbered = set(encoder.tokenizer.get_vocab().values()).union(*map(_ids, encoder.languages.values()))
+    foreign = torch.zeros(encoder.model.config.vocab_size, dtype=torch.bool)
+    foreign[sorted(numbered - _ids(encoder.tokenizer))] = True
+    return foreign
+
+
+def _ids(tokenizer: PreTrainedTokenizerBase) -> set[int]:
+    """The ids of a tokenizer's pieces, without those that something fills."""
+    return {number for piece, number in tokenizer.get_vocab().items() if piece != filler(number)}
 
 
 def _is_byte_level(pipeline: dict[str, Any]) -> bool:

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from babelscope.encoders.aligned_text import AlignedText
     from babelscope.encoders.load import Encoder
     from babelscope.encoders.state import Weights
-    from babelscope.steps.tune import Tune
-    from babelscope.tasks.design import TaskModel
+    from babelscope.tasks.design import EncoderModel
     from babelscope.tuning.distilling import LinkedText
 
 ParallelText = WorldPairs | FilePairs | NamedPairs
@@ -146,12 +145,9 @@ class BringIn(EncoderStep):
             yield LinkedText(aligned.language, language.text.sources, targets, language.text.links)
             before += len(own_pieces(encoder, language.tokenizer))
 
-    def into(self, tuning: Tune, results: Results) -> TaskModel:
-        """The tuned model with the languages."""
-        from babelscope.tasks.models import with_encoder
-
-        model, encoder = tuning.both(results)
-        return with_encoder(model, self.applied(encoder, results))
+    def into(self, model: EncoderModel, results: Results) -> EncoderModel:
+        """A model of the encoder, tuned or not, with the languages; its head is the very same."""
+        return model.with_encoder(self.applied(model.encoder, results))
 
     @property
     def labels(self) -> dict[str, Any]:

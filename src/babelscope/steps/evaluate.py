@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from babelscope.core.row import Row
 from babelscope.core.step import Step, Workspace
@@ -16,7 +16,7 @@ from babelscope.steps.tune import Tune
 
 if TYPE_CHECKING:
     from babelscope.core.samples import Counts
-    from babelscope.tasks.design import TaskModel
+    from babelscope.tasks.design import EncoderModel, TaskModel
     from babelscope.tasks.task import Score
 
 SENTENCES = "sentences.json"
@@ -26,7 +26,11 @@ Of a perplexity those of its logarithm: the summed losses (nats) of a sentence's
 
 
 class Evaluate(Step):
-    """Score a tuned model on one data set, zero-shot where its language is not a training language."""
+    """Score a tuned model on one data set, zero-shot where its language is not a training language.
+
+    Text in a language that has a tokenizer of its own in the encoder is read with that, transliterated text with the
+    encoder's.
+    """
 
     version: ClassVar[int] = 2
     row_kind: ClassVar[str] = "score"
@@ -52,7 +56,7 @@ class Evaluate(Step):
         import torch
 
         torch.set_num_threads(self.model.tuning.threads)
-        scores = _latest_model(self, workspace).scores(self.data.read())
+        scores = _latest_model(self, workspace).reading(self.data.code).scores(self.data.read())
         workspace.write_rows(_score_rows(scores, self.labels))
         keep_sentences(sums_of(scores), workspace)
 
@@ -99,7 +103,9 @@ def _latest_model(step: Evaluate, workspace: Workspace) -> TaskModel:
     """The best model of a tuning, with what is brought into it, on its device."""
     made_by = (step.model.key, *([step.brought_in.key] if step.brought_in else []))
     if made_by not in _latest:
-        model = step.brought_in.into(step.model, workspace) if step.brought_in else step.model.model(workspace)
+        model = step.model.model(workspace)
+        if step.brought_in:
+            model = step.brought_in.into(cast("EncoderModel", model), workspace)
         model.module.to(step.model.tuning.device)
         _latest.clear()
         _latest[made_by] = model

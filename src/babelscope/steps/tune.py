@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import NonNegativeInt, SerializeAsAny
 
+from babelscope.core.errors import InputError
 from babelscope.core.seeds import derive_seed
 from babelscope.core.step import Results, Step, Workspace
 from babelscope.core.tasks import Task
@@ -31,7 +32,11 @@ if TYPE_CHECKING:
 
 
 class Tune(Step):
-    """Train an encoder on a task in one or several languages; the dev sets select the best step."""
+    """Train an encoder on a task in one or several languages; the dev sets select the best step.
+
+    Text in a language that has a tokenizer of its own in the encoder is read with that, transliterated text with the
+    encoder's.
+    """
 
     row_kind: ClassVar[str] = "curve"
 
@@ -79,17 +84,16 @@ class Tune(Step):
 
     def execute(self, workspace: Workspace) -> None:
         """Write the best and the last weights, the learning curves, and the probes."""
-        from babelscope.tasks.models import training_task
+        from babelscope.tasks.models import InLanguage, training_task
         from babelscope.tasks.quirky import with_quirks
         from babelscope.tuning import loop
         from babelscope.tuning.observer import Observer
 
         encoder = self._encoder(workspace)
         untuned = self.untuned(encoder)
-        dev = {data.name: data.read() for data in self.dev}
-        task = with_quirks(
-            training_task(untuned, self._training_parts(), dev), self.probes.quirks if self.probes else ()
-        )
+        dev = {data.name: InLanguage(data.code, data.read()) for data in self.dev}
+        parts = [InLanguage(language, examples) for language, examples in self._training_parts(untuned).items()]
+        task = with_quirks(training_task(untuned, parts, dev), self.probes.quirks if self.probes else ())
         watch = None
         if self.probes and encoder:
             references = {reference.labels["encoder"]: reference.build(workspace) for reference in self.references}
@@ -126,12 +130,9 @@ class Tune(Step):
 
     def tuned_encoder(self, results: Results) -> Encoder:
         """The encoder of the best model, in evaluation mode; not for a BiLSTM, which has none."""
-        return self.both(results)[1]
-
-    def both(self, results: Results) -> tuple[TaskModel, Encoder]:
-        """The best model and its encoder, which share their weights; not for a BiLSTM."""
         encoder = self.encoder.build(results)
-        return self._with_best_weights(results, encoder), encoder
+        self._with_best_weights(results, encoder)  # a task model has the encoder's own weights, not copies
+        return encoder
 
     def weights(self, results: Results) -> Mapping[str, Tensor]:
         """What the best model is made of, by name."""
@@ -142,12 +143,25 @@ class Tune(Step):
     def _encoder(self, results: Results) -> Encoder | None:
         return None if isinstance(self.encoder, Recurrent) else self.encoder.build(results)
 
-    def _training_parts(self) -> list[list[Any]]:
-        """The training examples: by language where batches are to be of one language, else all together."""
+    def _training_parts(self, model: TaskModel) -> dict[str, list[Any]]:
+        """The training examples: by language where batches are to be of one language, else all under the first.
+
+        Raises:
+            InputError: all are to be together, but the model reads them with different tokenizers.
+        """
+        languages = [data.code for data in self.train]
+        mixed = self.tuning.batches == "mixed"
+        own = [language for language in dict.fromkeys(languages) if language in model.languages]
+        if mixed and own and len(set(languages)) > 1:
+            raise InputError(
+                f"training on {', '.join(dict.fromkeys(languages))}: {self.encoder.labels['encoder']} reads "
+                f"{', '.join(own)} with a tokenizer of its own, so that no batch can hold several of these languages",
+                "Write `batches: one-language` in the settings of the tuning",
+            )
         parts: dict[str, list[Any]] = {}
-        for data in self.train:
-            parts.setdefault(data.code if self.tuning.batches == "one-language" else "", []).extend(data.read())
-        return list(parts.values())
+        for data, language in zip(self.train, languages, strict=True):
+            parts.setdefault(languages[0] if mixed else language, []).extend(data.read())
+        return parts
 
     def _with_best_weights(self, results: Results, encoder: Encoder | None) -> TaskModel:
         from babelscope.tuning.checkpoint import set_weights

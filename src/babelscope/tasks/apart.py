@@ -17,9 +17,11 @@ from babelscope.tasks.task import InParts, Objective
 
 @dataclass(frozen=True)
 class Apart:
-    """One task made of several, a training language each; the first holds the dev sets of all."""
+    """One task made of several, a training language each. Any of them can hold dev sets."""
 
     parts: Sequence[Objective]
+    only_validated: Sequence[Objective] = ()
+    """Others that hold dev sets alone, of languages that are not trained on and have tokenizers of their own."""
 
     @property
     def measure(self) -> str:
@@ -59,4 +61,5 @@ class Apart:
 
     def evaluate(self, model: Any) -> dict[str, float]:
         """The measure on each dev set."""
-        return self.parts[0].evaluate(model)
+        holders = (*self.parts, *self.only_validated)
+        return {name: value for part in holders for name, value in part.evaluate(model).items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from babelscope.core.declaration import Declaration
@@ -12,7 +13,9 @@ from babelscope.core.tasks import Task
 
 if TYPE_CHECKING:
     from torch import nn
+    from transformers import PreTrainedTokenizerBase
 
+    from babelscope.encoders.load import Encoder
     from babelscope.tasks.task import Objective, Score
 
 TEXT_HEADS = ("first", "pooler", "family")
@@ -62,6 +65,60 @@ class TaskModel(ABC):
             InputError: the model is a BiLSTM, whose weights are no encoder's.
         """
         raise InputError(f"{type(self.module).__name__}: only models of encoders are measured so")
+
+    @property
+    def languages(self) -> Mapping[str, PreTrainedTokenizerBase]:
+        """Tokenizers of languages that have one of their own."""
+        return {}
+
+    def reading(self, language: str) -> TaskModel:
+        """The same model with the language's own tokenizer; the model itself where the language has none.
+
+        Args:
+            language: as data sets have it as their `code`, so that text in other letters is read with the tokenizer
+                of all others.
+        """
+        return self
+
+
+class EncoderModel(TaskModel):
+    """A model of an encoder: it trains the encoder's own weights, and reads a language as the encoder does."""
+
+    def __init__(self, encoder: Encoder, design: Design):
+        super().__init__(design)
+        self.encoder = encoder
+
+    @property
+    def languages(self) -> Mapping[str, PreTrainedTokenizerBase]:
+        return self.encoder.languages
+
+    @property
+    def max_length(self) -> int:
+        """The longest sequence, in pieces with the special ones."""
+        return min(self.encoder.max_length, self.design.max_length or self.encoder.max_length)
+
+    def reading(self, language: str) -> TaskModel:
+        """As of any model. Parameters are the very same; whether the model is in training is that of now."""
+        encoder = self.encoder.reading(language)
+        if encoder is self.encoder:
+            return self
+        other = copy(self)
+        other.encoder = encoder
+        if hasattr(self.module, "tokenizer"):  # a masked language model's has none
+            module: Any = copy(self.module)
+            module.tokenizer, module.max_length = encoder.tokenizer, other.max_length
+            other.module = module
+        return other
+
+    def with_encoder(self, encoder: Encoder) -> EncoderModel:
+        """The same head over another encoder of the same width, such as its own with more embeddings."""
+        other = copy(self)
+        other.encoder = encoder
+        module: Any = copy(self.module)
+        module._modules = self.module._modules | {"backbone": encoder.backbone}  # a copy shares what is in it
+        module.tokenizer, module.max_length = encoder.tokenizer, other.max_length
+        other.module = module
+        return other
 
 
 @runtime_checkable

@@ -1,8 +1,9 @@
 """Trained models as Hugging Face folders, and read back from them.
 
 A folder holds `config.json`, `model.safetensors`, the tokenizer's files, and `babelscope.json`, which says what the
-model was made for. The weights are named as the family's own model names them, so that `transformers.pipeline` loads
-taggers and classifiers. A parser's folder is one of its encoder with a scorer beside it, and a BiLSTM's has neither
+model was made for; as an encoder's folder has them, tokenizers of languages that have one of their own are in
+`languages/`. The weights are named as the family's own model names them, so that `transformers.pipeline` loads taggers
+and classifiers. A parser's folder is one of its encoder with a scorer beside it, and a BiLSTM's has neither
 configuration nor tokenizer: these two are for Babelscope alone.
 """
 
@@ -26,6 +27,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.version import __version__
 from babelscope.encoders.anatomy import anatomy_of, reads_types
 from babelscope.encoders.load import load_encoder, save_encoder
+from babelscope.encoders.places import LANGUAGES
 from babelscope.tasks.bilstm.parse import BiLstmParser
 from babelscope.tasks.bilstm.tag import BiLstmTagger
 from babelscope.tasks.bilstm.words import Vocabulary
@@ -96,7 +98,10 @@ def save_model(model: TaskModel, folder: Path) -> None:
     if isinstance(module, Tagger | Classifier | Parser):
         naming = _naming(model.design, module)
         folder.mkdir(parents=True)
-        _save_settings(module, naming, folder)
+        _save_config(module, naming, folder)
+        _save_tokenizer(module, folder)
+        for language in model.languages:
+            _save_tokenizer(model.reading(language).module, folder / LANGUAGES / language)
     elif isinstance(module, BiLstmTagger | BiLstmParser):
         vocabulary = module.backbone.vocabulary
         folder.mkdir(parents=True)
@@ -164,12 +169,16 @@ def _no_such_head(design: Design, module: Tagger | Classifier | Parser) -> str:
     )
 
 
-def _save_settings(module: Tagger | Classifier | Parser, naming: Naming, folder: Path) -> None:
-    """Configuration and tokenizer, set to what the model reads."""
-    config, tokenizer = module.backbone.config, deepcopy(module.tokenizer)
-    config = deepcopy(config) if isinstance(module, Parser) else labelled_config(config, module.labels, tokenizer)
+def _save_config(module: Tagger | Classifier | Parser, naming: Naming, folder: Path) -> None:
+    given = module.backbone.config
+    config = deepcopy(given) if isinstance(module, Parser) else labelled_config(given, module.labels, module.tokenizer)
     config.architectures = [naming.architecture]
     config.save_pretrained(folder)
+
+
+def _save_tokenizer(module: Any, folder: Path) -> None:
+    """The tokenizer of a tagger, classifier or parser, set to what the model reads."""
+    tokenizer = deepcopy(module.tokenizer)
     inputs = ["input_ids", "attention_mask"]
     if isinstance(module, Classifier) and reads_types(module.backbone.config):
         inputs.append("token_type_ids")

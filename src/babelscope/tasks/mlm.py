@@ -30,19 +30,26 @@ class MaskedBatch(NamedTuple):
     """[hidden pieces]: their positions in the batch, read row by row."""
     answers: Tensor
     """[hidden pieces]: the ids that were there."""
+    foreign: Tensor | None = None
+    """[vocabulary], bool: what no answer can be; None: nothing."""
 
     def to(self, device: torch.device) -> MaskedBatch:
         """The same batch on a device."""
-        return MaskedBatch(self.batch.to(device), self.hidden.to(device), self.answers.to(device))
+        foreign = None if self.foreign is None else self.foreign.to(device)
+        return MaskedBatch(self.batch.to(device), self.hidden.to(device), self.answers.to(device), foreign)
 
 
 class Masking:
-    """Which pieces are hidden from the model: never special ones, and never an unknown piece."""
+    """Which pieces are hidden from the model: never special ones, and never an unknown piece.
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase, rate: float):
+    Where languages have tokenizers of their own, pieces that are `foreign` (see `foreign_pieces`) are no answers: a
+    word and its translation, which is like it, would share one probability else.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, rate: float, foreign: Tensor | None = None):
         if not 0 < rate < 1:
             raise InputError(f"masking rate {rate}: give a share of pieces between 0 and 1, such as 0.15")
-        self.rate, self.mask_id = rate, tokenizer.mask_token_id
+        self.rate, self.mask_id, self.foreign = rate, tokenizer.mask_token_id, foreign
         self.ordinary = torch.ones(len(tokenizer), dtype=torch.bool)
         self.ordinary[tokenizer.all_special_ids] = False
 
@@ -77,7 +84,7 @@ class Masking:
 
     def _hide(self, batch: Batch, hidden: Tensor, answers: Tensor, shown: Tensor) -> MaskedBatch:
         ids = batch.ids.flatten().scatter(0, hidden, shown).view_as(batch.ids)
-        return MaskedBatch(batch._replace(ids=ids), hidden, answers)
+        return MaskedBatch(batch._replace(ids=ids), hidden, answers, self.foreign)
 
 
 def hidden_logits(model: PreTrainedModel, masked: MaskedBatch) -> Tensor:
@@ -88,7 +95,7 @@ def hidden_logits(model: PreTrainedModel, masked: MaskedBatch) -> Tensor:
     states = states.flatten(0, 1).index_select(0, masked.hidden)
     for path in anatomy_of(model.config).head:
         states = model.get_submodule(path)(states)
-    return states
+    return states if masked.foreign is None else states.masked_fill(masked.foreign, -torch.inf)
 
 
 class Validation(Protocol):
@@ -115,6 +122,7 @@ class HeldOut:
         max_length: int,
         rate: float = 0.15,
         seed: int = 0,
+        foreign: Tensor | None = None,
     ) -> HeldOut:
         """Encode sentences and choose which pieces to hide.
 
@@ -122,7 +130,7 @@ class HeldOut:
             InputError: not one piece can be hidden, as all are unknown to the tokenizer.
         """
         pieces, owners = encode_sentences(tokenizer, sentences, max_length)
-        masking = Masking(tokenizer, rate)
+        masking = Masking(tokenizer, rate, foreign)
         places = masking.fix(pieces, seed)
         if not sum(map(len, places)):
             raise InputError(
@@ -169,6 +177,8 @@ class MaskedLanguageModelling:
     """Sentences with translations (Conneau and Lample, 2019); the two are one sequence, joined by the tokenizer."""
     types: bool = False
     """Whether the model numbers the sentences of a pair, 0 and 1."""
+    foreign: Tensor | None = None
+    """As of `Masking`."""
 
     @cached_property
     def encoded(self) -> tuple[Pieces, NDArray[np.int64]]:
@@ -200,7 +210,7 @@ class MaskedLanguageModelling:
     @cached_property
     def masking(self) -> Masking:
         """How training sequences are masked."""
-        return Masking(self.tokenizer, self.rate)
+        return Masking(self.tokenizer, self.rate, self.foreign)
 
     @property
     def lengths(self) -> NDArray[np.int64]:

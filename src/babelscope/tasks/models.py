@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from babelscope.core.tasks import Task
 from babelscope.tasks.baselines import BaselineRule
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from babelscope.tasks.task import Objective, Score
 
 
-BACKBONE = "backbone."
-"""What the names of an encoder's weights begin with in modules of task models."""
-
-
 def task_model(encoder: Encoder, design: Design) -> TaskModel:
     """The model of a task; its head is drawn from torch's global generator. It trains the encoder's own weights.
 
@@ -27,23 +23,6 @@ def task_model(encoder: Encoder, design: Design) -> TaskModel:
     (`steps.Tune.untuned`): after `torch.manual_seed(derive_seed(seed, "head"))` it is the same here.
     """
     return kind_of(design.task).model(encoder, design)
-
-
-def with_encoder(model: TaskModel, encoder: Encoder) -> TaskModel:
-    """A trained model's head over another encoder of the same width, such as its own with more embeddings.
-
-    The new model is in evaluation mode and has the encoder's own weights, and copies of the head's.
-    """
-    import torch
-
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
-        other = task_model(encoder, model.design)
-        head = {name: weight for name, weight in model.module.named_parameters() if not name.startswith(BACKBONE)}
-        for name, weight in other.module.named_parameters():
-            if name in head and head[name].shape == weight.shape:  # a decoder of pieces is the encoder's, and may grow
-                weight.copy_(head[name])
-    other.module.eval()
-    return other
 
 
 def recurrent_model(design: Design, vocabulary: Vocabulary) -> TaskModel:
@@ -74,8 +53,32 @@ def score_baseline(predict: Callable[..., Any], task: Task, test: Sequence[Any])
     return kind.score(task, predict(kind.inputs(gold)), gold)
 
 
-def training_task(model: TaskModel, train: Sequence[Sequence[Any]], dev: Mapping[str, Sequence[Any]]) -> Objective:
-    """Training data by language, whose examples never meet in one batch."""
+class InLanguage(NamedTuple):
+    """Examples in a language."""
+
+    language: str
+    """As data sets have it as their `code`."""
+    examples: Sequence[Any]
+
+
+def training_task(model: TaskModel, train: Sequence[InLanguage], dev: Mapping[str, InLanguage]) -> Objective:
+    """Training data, of which examples of different entries never meet in one batch, and dev sets by name.
+
+    All are read with the tokenizer of their language. Dev sets go with the first training data that are read with
+    the same one.
+    """
     from babelscope.tasks.apart import Apart
 
-    return Apart([model.training(part, {} if k else dev) for k, part in enumerate(train)])
+    held_out: dict[str, dict[str, Sequence[Any]]] = {}
+    for name, (language, examples) in dev.items():
+        held_out.setdefault(_own(language, model), {})[name] = examples
+    parts = [
+        model.reading(language).training(examples, held_out.pop(_own(language, model), {}))
+        for language, examples in train
+    ]
+    return Apart(parts, [model.reading(language).training((), sets) for language, sets in held_out.items()])
+
+
+def _own(language: str, model: TaskModel) -> str:
+    """The language, if it is read with a tokenizer of its own; empty of all others."""
+    return language if language in model.languages else ""

@@ -67,7 +67,9 @@ def with_quirks(objective: Objective, quirks: Collection[str]) -> Objective:
     Other tasks than language modelling are left as they are.
     """
     if isinstance(objective, Apart):
-        return replace(objective, parts=[with_quirks(part, quirks) for part in objective.parts])
+        held = objective.parts, objective.only_validated
+        parts, others = ([with_quirks(part, quirks) for part in objectives] for objectives in held)
+        return replace(objective, parts=parts, only_validated=others)
     if not (quirks and isinstance(objective, MaskedLanguageModelling)):
         return objective
     dev = {

@@ -9,18 +9,19 @@ from torch import nn
 
 from babelscope.core.errors import EncoderError
 from babelscope.encoders.load import Encoder
+from babelscope.encoders.vocabulary import foreign_pieces
 from babelscope.tasks.classify import Classification, Classifier, evaluate_classifier
-from babelscope.tasks.design import Design, Measured, TaskModel
+from babelscope.tasks.design import Design, EncoderModel, Measured
 from babelscope.tasks.measured import measured_language, measured_texts
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling, perplexity_of
 from babelscope.tasks.task import Objective, Score
 
 
-class TextModel(TaskModel):
+class TextModel(EncoderModel):
     """A class, or a number, a text."""
 
     def __init__(self, encoder: Encoder, design: Design):
-        super().__init__(design)
+        super().__init__(encoder, design)
         self.measures = design.task.measures
         self.module: Classifier = Classifier(
             encoder,
@@ -42,20 +43,22 @@ class TextModel(TaskModel):
         return measured_texts(self.module, examples, self.measures)
 
 
-class LanguageModel(TaskModel):
+class LanguageModel(EncoderModel):
     """An encoder with its masked language model head."""
 
     def __init__(self, encoder: Encoder, design: Design):
-        super().__init__(design)
+        super().__init__(encoder, design)
         if not encoder.has_mlm_head:
             raise EncoderError(f"{encoder.name} has no masked language model head, so task mlm cannot use it")
-        self.encoder = encoder
         self.module: nn.Module = encoder.model
-        self.max_length = min(encoder.max_length, design.max_length or encoder.max_length)
+
+    def with_encoder(self, encoder: Encoder) -> LanguageModel:
+        return LanguageModel(encoder, self.design)
 
     def training(self, train: Sequence[str], dev: Mapping[str, Sequence[str]]) -> Objective:
         held_out = {name: self.held_out(part) for name, part in dev.items()}
-        return MaskedLanguageModelling(self.encoder.tokenizer, train, self.max_length, dev=held_out)
+        foreign = foreign_pieces(self.encoder)
+        return MaskedLanguageModelling(self.encoder.tokenizer, train, self.max_length, dev=held_out, foreign=foreign)
 
     def scores(self, examples: Sequence[str]) -> list[Score]:
         """Perplexity on fixed masked tokens, with the losses that it is made of.
@@ -71,4 +74,4 @@ class LanguageModel(TaskModel):
 
     def held_out(self, sentences: Sequence[str]) -> HeldOut:
         """Sentences with fixed masks."""
-        return HeldOut.of(self.encoder.tokenizer, sentences, self.max_length)
+        return HeldOut.of(self.encoder.tokenizer, sentences, self.max_length, foreign=foreign_pieces(self.encoder))

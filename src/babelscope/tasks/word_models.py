@@ -7,7 +7,7 @@ from typing import Any
 
 from babelscope.core.examples import Sentence, Tagged, tagged
 from babelscope.encoders.load import Encoder
-from babelscope.tasks.design import Design, Measured, TaskModel
+from babelscope.tasks.design import Design, EncoderModel, Measured
 from babelscope.tasks.measured import measured_entities, measured_tags, measured_trees
 from babelscope.tasks.ner import EntityTagging, bio_labels, evaluate_ner
 from babelscope.tasks.parse import Parser, Parsing, evaluate_parser
@@ -15,11 +15,11 @@ from babelscope.tasks.tag import Tagger, Tagging, evaluate_tagger
 from babelscope.tasks.task import Objective, Score
 
 
-class TaggingModel(TaskModel):
+class TaggingModel(EncoderModel):
     """A label a word."""
 
     def __init__(self, encoder: Encoder, design: Design):
-        super().__init__(design)
+        super().__init__(encoder, design)
         self.module: Tagger = Tagger(encoder, design.task.labels, design.dropout, design.max_length)
 
     def training(self, train: Sequence[Any], dev: Mapping[str, Sequence[Any]]) -> Objective:
@@ -36,11 +36,11 @@ class TaggingModel(TaskModel):
         return tagged(examples, self.design.task.label)
 
 
-class EntityModel(TaskModel):
+class EntityModel(EncoderModel):
     """A BIO tag a word."""
 
     def __init__(self, encoder: Encoder, design: Design):
-        super().__init__(design)
+        super().__init__(encoder, design)
         self.module: Tagger = Tagger(encoder, bio_labels(design.entity_types), design.dropout, design.max_length)
 
     def training(self, train: Sequence[Tagged], dev: Mapping[str, Sequence[Tagged]]) -> Objective:
@@ -53,11 +53,11 @@ class EntityModel(TaskModel):
         return measured_entities(self.module, examples)
 
 
-class ParsingModel(TaskModel):
+class ParsingModel(EncoderModel):
     """A tree a sentence."""
 
     def __init__(self, encoder: Encoder, design: Design):
-        super().__init__(design)
+        super().__init__(encoder, design)
         self.module: Parser = Parser(encoder, design.head, design.dropout, design.max_length)
 
     def training(self, train: Sequence[Sentence], dev: Mapping[str, Sequence[Sentence]]) -> Objective:
