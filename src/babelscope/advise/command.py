@@ -81,10 +81,12 @@ def look(request: Request, say: Say = lambda text: None, exported: bool = False)
         say(f"reading the text with {name}")
         encoder = load_located(locate(name))
         exportable &= _check_exportable(request, name, encoder, exported)
-        known += facts(lines, encoder, name, letters, others)
+        known += facts(request.code, lines, encoder, name, letters, others)
         if labelled:
             say(f"timing some steps of {name}")
-            costs[name] = encoder_costs(request, name, encoder, lines)  # which changes its weights
+            costs[name] = encoder_costs(
+                request, name, encoder.reading(request.code), lines
+            )  # which changes its weights
     plan = planned(request, known, costs)
     notes = [*code_notes(request.code), *line_notes(request), *match_notes(request, lines)]
     seen = page.seen_section(scripts, known, published(request.code, script), notes)

@@ -68,12 +68,22 @@ def references(language: str) -> dict[str, list[str]]:
 
 
 def facts(
-    lines: Sequence[str], encoder: Encoder, name: str, letters: Sequence[str], others: Mapping[str, list[str]]
+    language: str,
+    lines: Sequence[str],
+    encoder: Encoder,
+    name: str,
+    letters: Sequence[str],
+    others: Mapping[str, list[str]],
 ) -> Iterator[Fact]:
-    """Of one encoder, for the language's own and each of the other letters; compared with texts by language."""
+    """Of one encoder, for the language's own and each of the other letters; compared with texts by language.
+
+    How the text is covered is seen with the language's own tokenizer, if the encoder has one; what it shares with
+    others, with the tokenizer of all.
+    """
     for by in (None, *letters):
         shown = list(map(transliteration(by), lines)) if by else list(lines)
-        covered = coverage(encoder.tokenizer, [line.split() for line in shown])
+        reader = encoder if by else encoder.reading(language)
+        covered = coverage(reader.tokenizer, [line.split() for line in shown])
         near = _nearest(encoder.tokenizer, shown, others) if covered.unknown <= UNREAD else []
         yield Fact(name, by, covered, near, bool(others), not anatomy_of(encoder.model.config).head)
 

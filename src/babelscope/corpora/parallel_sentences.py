@@ -28,6 +28,11 @@ class WorldParallel(Declaration):
     world_version: WorldVersion = VERSION
 
     @property
+    def codes(self) -> tuple[str, ...]:
+        """By which languages' own tokenizers are found."""
+        return self.languages
+
+    @property
     def pairs(self) -> list[tuple[str, str]]:
         """Of every target: its language, and what rows call its sentences beside the source's."""
         source, *targets = self.languages
@@ -59,6 +64,11 @@ class ParallelTreebanks(Declaration):
     def split(self) -> str:
         """Of the treebanks."""
         return self.treebanks[0].split
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """By which languages' own tokenizers are found: with letters, where they are transliterated."""
+        return tuple(treebank.code for treebank in self.treebanks)
 
     @property
     def pairs(self) -> list[tuple[str, str]]:

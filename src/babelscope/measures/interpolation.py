@@ -191,7 +191,7 @@ class Surface(Step):
         left = [point for point in self.points if point not in done]
         model = self.models[0].model(workspace)
         model.module.to(self.models[0].tuning.device)
-        measures = {data: measured(model, data.read()) for data in self.data}
+        measures = {data: measured(model.reading(data.code), data.read()) for data in self.data}
         blend, order = self._blend(model, workspace)
         for count, (point, scores) in enumerate(survey(blend, order, left, measures), len(done) + 1):
             workspace.add_rows(self._rows(point, scores))

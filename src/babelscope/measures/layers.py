@@ -121,7 +121,7 @@ class MeasureLayers(Step):
         rows = []
         for data in self.texts:
             labels = self.labels | data_labels(data)
-            values = self.measure.compute(sentence_states(encoder, data.read()))
+            values = self.measure.compute(sentence_states(encoder.reading(data.code), data.read()))
             for layer, value in enumerate(values):
                 rows.append(Row(self.measure.kind, float(value), self.measure.unit, layer=layer, **labels))
         workspace.write_rows(rows)

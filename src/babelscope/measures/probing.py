@@ -125,6 +125,6 @@ class ScoreReference(Step):
         torch.set_num_threads(1)
         model = task_model(self.encoder.build(workspace), Design(self.task, max_length=self.max_length))
         labels = self.encoder.labels | {"task": self.task.name} | data_labels(self.data)
-        scores = model.scores(self.data.read())
+        scores = model.reading(self.data.code).scores(self.data.read())
         workspace.write_rows(Row(score.measure, score.value, score.unit).labelled(**labels) for score in scores)
         keep_sentences(sums_of(scores), workspace)

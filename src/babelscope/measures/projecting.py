@@ -130,9 +130,11 @@ class Project(Projecting):
         from babelscope.measures.formulas.projection import aligned_words
 
         parallel = World(self.world_seed).parallel([self.source, self.target], self.sentences)
-        first, second = ([sentence.sentences[code].forms for sentence in parallel] for code in self.languages)
         aligned = aligned_words(parallel, self.source, self.target)
-        return Words(word_states(encoder, first), word_states(encoder, second), aligned, [*map(len, first)])
+        sides = [[sentence.sentences[code].forms for sentence in parallel] for code in self.languages]
+        readers = map(encoder.reading, self.languages)
+        first, second = (word_states(reader, side) for reader, side in zip(readers, sides, strict=True))
+        return Words(first, second, aligned, [*map(len, sides[0])])
 
 
 class ProjectWords(Projecting):
@@ -166,10 +168,10 @@ class ProjectWords(Projecting):
         from babelscope.measures.formulas.alignment import flat_links, similarity_links
 
         sentences, links = self._sentences()
-        first, second = _states(encoder, sentences)
+        first, second = _states(encoder, self.languages, sentences)
         if self.aligner:
             same = self.aligner.key == self.encoder.key
-            sides = (first, second) if same else _states(self.aligner.build(workspace), sentences)
+            sides = (first, second) if same else _states(self.aligner.build(workspace), self.languages, sentences)
             links = similarity_links(*sides, self.aligner_layer or 0, sentences)
         aligned = flat_links(links, sentences)
         if len(aligned) < FEWEST_PAIRS:
@@ -200,9 +202,10 @@ class ProjectWords(Projecting):
             yield Row("translation share", share.mean, "share", layer=layer, low=share.low, high=share.high, **labels)
 
 
-def _states(encoder: Encoder, sentences: Sequence[WordPair]) -> tuple[Tensor, Tensor]:
+def _states(encoder: Encoder, languages: tuple[str, str], sentences: Sequence[WordPair]) -> tuple[Tensor, Tensor]:
     """[layers, words, hidden] of each side."""
     from babelscope.encoders.tap import word_states
 
-    first, second = (word_states(encoder, side) for side in zip(*sentences, strict=True))
+    sides = zip(languages, zip(*sentences, strict=True), strict=True)
+    first, second = (word_states(encoder.reading(language), side) for language, side in sides)
     return first, second

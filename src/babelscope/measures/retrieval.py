@@ -82,7 +82,7 @@ class Retrieve(Step):
         encoder = self.encoder.build(workspace)
         parallel = World(self.world_seed).parallel([self.source, self.target], self.sentences)
         source, target = (
-            sentence_states(encoder, [" ".join(sentence.sentences[code].forms) for sentence in parallel])
+            sentence_states(encoder.reading(code), [" ".join(sentence.sentences[code].forms) for sentence in parallel])
             for code in (self.source, self.target)
         )
         pair = f"world:{self.source}-{self.target}"

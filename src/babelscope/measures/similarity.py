@@ -137,14 +137,15 @@ class SentenceSimilarity(Step):
         Module.to(encoder.model, self.device)
         lowest = 1 if self.pooling == "first" else 0
 
-        def states(language: str, sentences: list[str]) -> LanguageStates:
-            return LanguageStates(language, sentence_states(encoder, sentences, pooling=self.pooling)[lowest:])
+        def states(language: str, code: str, sentences: list[str]) -> LanguageStates:
+            reader = encoder.reading(code)
+            return LanguageStates(language, sentence_states(reader, sentences, pooling=self.pooling)[lowest:])
 
-        source, *targets = self.texts.read()
-        of_source, rows = states("the source", source), []
-        for (language, pair), sentences in zip(self.texts.pairs, targets, strict=True):
+        (code, source), *targets = zip(self.texts.codes, self.texts.read(), strict=True)
+        of_source, rows = states("the source", code, source), []
+        for (language, pair), (code, sentences) in zip(self.texts.pairs, targets, strict=True):
             labels = self.labels | {"language": language, "dataset": pair}
-            rows += list(self._compared(of_source, states(language, sentences), lowest, labels))
+            rows += list(self._compared(of_source, states(language, code, sentences), lowest, labels))
         workspace.write_rows(rows)
 
     def _compared(

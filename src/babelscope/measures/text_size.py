@@ -42,12 +42,16 @@ class TextSize(Step):
 
         Those of every sentence are kept, as the ratios that perplexities per character and byte are computed with.
         """
-        tokenizer = self.encoder.build(workspace).tokenizer
-        sentences = [sentence for data in self.text.data for sentence in data.read()]
-        encoded = tokenizer(sentences, add_special_tokens=False, verbose=False)["input_ids"]
+        encoder = self.encoder.build(workspace)
+        sentences, encoded = list[str](), list[list[int]]()
+        for data in self.text.data:
+            tokenizer = encoder.reading(data.code).tokenizer
+            read = list(data.read())
+            sentences += read
+            encoded += tokenizer(read, add_special_tokens=False, verbose=False)["input_ids"]
         sizes = {
             "tokens": [len(ids) for ids in encoded],
-            "unknown tokens": [ids.count(tokenizer.unk_token_id) for ids in encoded],
+            "unknown tokens": [ids.count(encoder.tokenizer.unk_token_id) for ids in encoded],
             "characters": [len(sentence) for sentence in sentences],
             "bytes": [len(sentence.encode()) for sentence in sentences],
         }

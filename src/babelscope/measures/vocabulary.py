@@ -78,24 +78,25 @@ class Vocabulary(Step):
         return f"vocabulary of {self.encoder.labels['encoder']}"
 
     def execute(self, workspace: Workspace) -> None:
-        """Write what the two vocabularies share, and how this one covers each language."""
+        """Write what the two vocabularies share, and how this one, or its own, covers each language."""
         from babelscope.measures.formulas import overlap
 
-        tokenizer, reference = (side.build(workspace).tokenizer for side in (self.encoder, self.reference))
+        encoder = self.encoder.build(workspace)
+        tokenizer, reference = encoder.tokenizer, self.reference.build(workspace).tokenizer
         rows = [
             Row("pieces", len(tokenizer), "pieces"),
             Row("shared pieces", len(overlap.shared_pieces(tokenizer, reference)), "pieces"),
             Row("English-like pieces", len(overlap.english_like_pieces(tokenizer)), "pieces"),
         ]
         for data in self.texts:
-            sentences = [sentence.forms for sentence in data.read()]
+            tokenizer, sentences = encoder.reading(data.code).tokenizer, [sentence.forms for sentence in data.read()]
             covered = overlap.coverage(tokenizer, sentences)
             shares = {"unknown words": covered.unknown, "characters covered": covered.characters}
             rows += [Row(name, share, "share").labelled(**data_labels(data)) for name, share in shares.items()]
             rows.append(Row("fertility", covered.fertility, "pieces a word").labelled(**data_labels(data)))
             rows += _contexts(tokenizer, data, [" ".join(words) for words in sentences])
         for data in self.contexts:
-            rows += _contexts(tokenizer, data, data.read())
+            rows += _contexts(encoder.reading(data.code).tokenizer, data, data.read())
         workspace.write_rows(row.labelled(**self.encoder.labels) for row in rows)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol, cast
 
 import torch
 from torch import Tensor, nn
 
+from babelscope.core.errors import InputError
 from babelscope.core.row import Row
 from babelscope.core.seeds import derive_seed
 from babelscope.core.step import PROBE_SPLIT
@@ -16,6 +17,7 @@ from babelscope.encoders.distance import distances
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.positions import Positions, matched, position_states
 from babelscope.encoders.tap import Reading, word_states
+from babelscope.encoders.vocabulary import foreign_pieces
 from babelscope.tasks.design import TaskModel
 from babelscope.tasks.mlm import HeldOut, Validation
 from babelscope.tasks.quirky import BATCH, QuirkyHeldOut
@@ -38,6 +40,8 @@ class Journal(Protocol):
 class Observer:
     """The watch of a training run. It holds what is measured on, encoded once.
 
+    Text in a language that has a tokenizer of its own in an encoder is read with that.
+
     Args:
         probes: what to measure, and when.
         model: is trained; scored by the probes' `scores`.
@@ -45,6 +49,9 @@ class Observer:
         references: encoders to measure distances to, besides the start, by name.
         journal: gets the rows.
         labels: columns of every row.
+
+    Raises:
+        InputError: the sentences of a corpus are read with different tokenizers.
     """
 
     def __init__(
@@ -61,13 +68,15 @@ class Observer:
         length = min(encoder.max_length, model.design.max_length or encoder.max_length)
         self.held_out: dict[str, Validation] = {}
         for corpus in probes.perplexity:
-            held_out = HeldOut.of(encoder.tokenizer, _sentences(corpus), length)
+            reader = _reader(encoder, corpus)
+            foreign = foreign_pieces(reader)
+            held_out = HeldOut.of(reader.tokenizer, _sentences(corpus), length, foreign=foreign)
             self.held_out[corpus.name] = QuirkyHeldOut(held_out, probes.quirks) if probes.quirks else held_out
         self.sentences = {corpus.name: _sentences(corpus) for corpus in probes.distance}
         encoders = {START: encoder, **references}
         self.references = {
-            (corpus, name): self._states(reference, sentences, dropout=False)
-            for corpus, sentences in self.sentences.items()
+            (corpus.name, name): self._states(reference, corpus, dropout=False)
+            for corpus in probes.distance
             for name, reference in encoders.items()
         }
 
@@ -95,18 +104,19 @@ class Observer:
             for row in self._distances(corpus):
                 yield row.labelled(language=corpus.languages, dataset=corpus.name)
         for data in self.probes.scores:
-            for score in self.model.scores(data.read()):
+            for score in self.model.reading(data.code).scores(data.read()):
                 yield Row(score.measure, score.value, score.unit, language=data.code, dataset=data.name)
 
     def _distances(self, corpus: Corpus) -> Iterator[Row]:
         dropout = "dropout-on" in self.probes.quirks
-        states = self._states(self.encoder, self.sentences[corpus.name], dropout)
+        states = self._states(self.encoder, corpus, dropout)
         for (name, reference), there in self.references.items():
             if name == corpus.name:
                 yield from _compared(*self._paired(states, there), reference)
 
-    def _states(self, encoder: Encoder, sentences: Sequence[str], dropout: bool) -> Tensor | Positions:
+    def _states(self, encoder: Encoder, corpus: Corpus, dropout: bool) -> Tensor | Positions:
         """Rounded, those of references too, so that what did not move is at distance 0."""
+        encoder, sentences = _reader(encoder, corpus), self.sentences[corpus.name]
         unmasked = "no-attention-mask" in self.probes.quirks
         reading = Reading(BATCH if unmasked else None, attends_padding=unmasked, dropout=dropout)
         if "own-tokenizer" in self.probes.quirks:
@@ -140,6 +150,22 @@ _SPOKEN = {
     "relative": "relative distance",
     "aligned": "aligned distance",
 }
+
+
+def _reader(encoder: Encoder, corpus: Corpus) -> Encoder:
+    """The encoder as it reads all of a corpus.
+
+    Raises:
+        InputError: it reads some of the corpus with one tokenizer, and some with another.
+    """
+    codes = [data.code for data in corpus.data]
+    own = [code for code in dict.fromkeys(codes) if code in encoder.languages]
+    if own and len(set(codes)) > 1:
+        raise InputError(
+            f"probes of {corpus.name} ({corpus.languages}): {encoder.name} reads {', '.join(own)} with a tokenizer of "
+            "its own, and tokens of different tokenizers have no mean; give each of these languages a name of its own"
+        )
+    return encoder.reading(codes[0])
 
 
 def _sentences(corpus: Corpus) -> list[str]:
