@@ -13,8 +13,8 @@ from babelscope.core.intervals import Interval
 from babelscope.report.judged import judged
 from babelscope.report.kinds import main_measure
 from babelscope.report.model import Report, scale, title_of
-from babelscope.report.sections.between.lines import Between, Curve, Line, by_curve, shown
-from babelscope.report.sections.between.means import OVER, Values, mean_cells, minus, over_pairs
+from babelscope.report.sections.between.lines import Between, Curve, Line, by_curve, labels_of
+from babelscope.report.sections.between.means import OVER, Values, mean_cells, over_pairs, subtracted
 from babelscope.report.sections.between.variances import variances
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 
@@ -47,7 +47,7 @@ def rise_table(between: Between) -> Table:
 
 def rise(curve: Mapping[float, Values]) -> Effect | None:
     """How much higher the score is at 1 than at 0; None where one of them is not known."""
-    return over_pairs(minus(curve.get(1.0, {}), curve.get(0.0, {})))
+    return over_pairs(subtracted(curve.get(1.0, {}), curve.get(0.0, {})))
 
 
 def _rise(key: tuple[str, str, str], task: str, curve: Mapping[float, Values]) -> list[Cell]:
@@ -101,7 +101,7 @@ def line_table(report: Report, between: Between) -> Table:
     lines = []
     for (encoder, task, origin, end, split), runs in groups.items():
         factor, unit = scale(units.get(task, ""))
-        for where, label in shown(report, (where for run in runs for where in run.scores_on)).items():
+        for where, label in labels_of(report, (where for run in runs for where in run.scores_on)).items():
             curves = [run.scores_on[where] for run in runs if where in run.scores_on]
             curve = _mean(curves)
             labels = [encoder, title_of(task), f"{origin} > {end}", label, split, unit]
