@@ -14,7 +14,7 @@ from babelscope.report.sections.between.findings import between_findings
 from babelscope.report.sections.between.gains import seed_means
 from babelscope.report.sections.between.line_tables import rise_table
 from babelscope.report.sections.between.lines import Between
-from babelscope.report.sections.between.means import Run, minus, over_pairs, table_over_pairs
+from babelscope.report.sections.between.means import Run, over_pairs, subtracted, table_over_pairs
 from between_rows import SEEDS, TARGETS, along, lines, report, row
 from slowly import by_seed_and_language, judged
 
@@ -70,8 +70,8 @@ def test_a_copy_of_the_same_models_changes_nothing(values, column):
 
 @given(values, values)
 def test_differences_are_of_what_both_have(first, second):
-    assert minus(first, second) == {run: first[run] - second[run] for run in first.keys() & second.keys()}
-    assert not any(minus(first, first).values())
+    assert subtracted(first, second) == {run: first[run] - second[run] for run in first.keys() & second.keys()}
+    assert not any(subtracted(first, first).values())
 
 
 def noisy(number: int) -> list[Row]:

@@ -12,7 +12,7 @@ from scipy import stats
 
 from babelscope.core.inference import Effect, benjamini_hochberg, effect, holm
 from babelscope.core.samples import Samples
-from babelscope.report.judged import chance, judged, over_places, said, verdict
+from babelscope.report.judged import Verdict, chance, judged, over_places, said, verdict
 from slowly import judged as slowly_judged
 
 signed = st.lists(st.tuples(st.floats(0, 1), st.sampled_from([1, -1])), min_size=1, max_size=8)
@@ -75,6 +75,14 @@ def test_the_level_is_not_reached_by_what_is_equal_to_it():
     assert (
         said(0.1, 0.05) == "does not show" and said(0.1, 0.0499) == "shows" and said(-0.1, 0.01).startswith("the rev")
     )
+
+
+def test_a_verdict_has_a_sign_where_something_can_be_said():
+    """Which way a difference goes is not read out of the words that a report has for it."""
+    few = effect(np.array([[0.1], [0.2]]))
+    assert [said(0.1, 0.01).sign, said(-0.1, 0.01).sign, said(0.1, 0.5).sign] == [1, -1, 0]
+    assert [each.sign for each in judged([an_effect(0.01), few, None])] == [1, None, None]
+    assert [each for each in Verdict if each.sign is not None] == [Verdict.SHOWS, Verdict.REVERSED, Verdict.UNSEEN]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,8 @@ from babelscope.measures.probing import ScoreReference
 from babelscope.report.model import Contrasted, Report
 from babelscope.report.sections import sections_of
 from babelscope.report.sections.alignment.tables import aligned_tables
+from babelscope.report.sections.between.line_tables import line_table
+from babelscope.report.sections.between.lines import Between
 from babelscope.report.sections.curves import by_title, ends_table
 from babelscope.report.sections.effects import claims, effect_table, effects
 from babelscope.report.sections.freezing.best import best_in_words
@@ -326,6 +328,16 @@ def test_the_x_gap_of_perplexities_is_a_ratio():
     (line,) = gap.lines
     ratios = [8 * 1.01 ** (2 * seed) / (5 * 1.01**seed) for seed in range(3)]
     assert line[4].number == pytest.approx(geometric_mean(ratios)) and line[4].text == "×1.62"
+
+
+def test_scores_of_models_between_models_are_geometric_means():
+    between = {"kind": "interpolation", "path": "qaa > qaa+qab", "split": "dev"}
+    rows = [row.labelled(alpha1=alpha, **between) for alpha in (0.0, 1.0) for row in by_level({"qab": 5.0 + 3 * alpha})]
+    made = Report("t", "q", rows)
+    table = line_table(made, Between.of(made))
+    (line,) = table.lines
+    numbers = {name: line[table.headers.index(name)].number for name in ("α = 0", "α = 1", "Runs")}
+    assert numbers == pytest.approx({"α = 0": 5 * 1.01, "α = 1": 8 * 1.01, "Runs": 3}) and "geometric" in table.note
 
 
 def test_what_no_section_claims_has_geometric_means_too():

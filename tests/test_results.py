@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -47,14 +49,43 @@ def test_writing_it_again_changes_nothing(written: tuple[old_store.Sample, str],
     assert file.read_text(encoding="utf-8") == page
 
 
-def test_a_study_that_the_store_does_not_have_keeps_its_page(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["first-look", "--store", "STORE"], "first-look: nothing is written: .*there is no such store"),
+        (["--store", "STORE"], "there is no such store"),
+        (["first-look", "--store", "DOCS"], "first-look: nothing is written: .*neither empty nor a store"),
+        (["first-look"], "no rows are kept in .*first-look.tar.xz: run the study, and give its store with --store"),
+        (["first-sight"], "no study is named 'first-sight'"),
+        (["nowhere.yaml"], "nowhere.yaml"),
+    ],
+)
+def test_a_study_of_which_nothing_is_known_keeps_its_page(
+    given: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kept = tmp_path / "first-look.md"
+    kept = tmp_path / "docs" / "first-look.md"
+    kept.parent.mkdir()
     kept.write_text("as it is", encoding="utf-8")
-    assert results.write_page("first-look", Store(tmp_path / "store"), tmp_path) is None
+    places = {"STORE": str(tmp_path / "store"), "DOCS": str(kept.parent)}
+    assert results.main([*(places.get(each, each) for each in given), "--docs", str(kept.parent)]) == 1
     assert kept.read_text(encoding="utf-8") == "as it is"
-    assert "no such store" in capsys.readouterr().err
+    assert re.search(said, capsys.readouterr().err)
+
+
+def test_studies_that_are_there_are_written_beside_those_that_are_not(
+    written: tuple[old_store.Sample, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a YAML file the page and the rows have the name that the study gives itself."""
+    sample, page = written
+    moved = Path(shutil.copy(sample.study, tmp_path / "of another name.yaml"))
+    asked = [str(moved), "first-look", "--docs", str(tmp_path / "docs")]
+    assert results.main([*asked, "--store", str(sample.store)]) == 1
+    told = capsys.readouterr()
+    assert told.out.splitlines() == [str(tmp_path / "docs" / "sample.md")] and "first-look" in told.err
+    text = (tmp_path / "docs" / "sample.md").read_text(encoding="utf-8")
+    assert text == page.replace(str(sample.study), shlex.quote(str(moved))) and str(moved) in text
+    assert results.rows_of(str(moved), tmp_path / "docs").name == "sample.tar.xz"
+    assert results.main([str(moved), "--docs", str(tmp_path / "docs")]) == 0
 
 
 def test_the_rows_that_are_kept_give_the_same_page(written: tuple[old_store.Sample, str], tmp_path: Path) -> None:

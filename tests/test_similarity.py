@@ -11,7 +11,6 @@ import torch
 
 from babelscope.core.errors import EncoderError, InputError, StudyError
 from babelscope.core.row import Row
-from babelscope.encoders.cka import linear_cka, rbf_cka
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
 from babelscope.encoders.pieces import encode_sentences
 from babelscope.encoders.tap import sentence_states
@@ -32,24 +31,26 @@ from babelscope.study.declare import Study
 from babelscope.world import World
 from command_line import declaration, transfer
 from families import DECODERS, byte_level_tokenizer, family_model
+from grams import cka_by_grams, gaussian_gram, hsic_by_centring, hsic_by_quadruples, linear_gram
 
 WORLD = {"source": "world:qaa", "targets": ["world:qab", "world:qac"], "sentences": 12}
 
 
 def direct(measure: str, x: torch.Tensor, y: torch.Tensor) -> list[float]:
-    """Layer by layer, by the public measures."""
-    measures = {
-        "linear CKA (biased)": linear_cka, "linear CKA (debiased)": lambda a, b: linear_cka(a, b, debiased=True),
-        "RBF CKA (biased)": rbf_cka, "RBF CKA (debiased)": lambda a, b: rbf_cka(a, b, debiased=True),
-        "retrieval": retrieval_accuracy, "mutual retrieval": mutual_retrieval,
-    }  # fmt: skip
-    return [float(measures[measure](a, b)) for a, b in zip(x, y, strict=True)]
+    """Layer by layer: CKA by full Gram matrices, retrieval as the measure of that name."""
+    layers = list(zip(x, y, strict=True))
+    if "CKA" not in measure:
+        retrieval = retrieval_accuracy if measure == "retrieval" else mutual_retrieval
+        return [float(retrieval(*layer)) for layer in layers]
+    gram = linear_gram if measure.startswith("linear") else gaussian_gram
+    hsic = hsic_by_quadruples if "debiased" in measure else hsic_by_centring
+    return [cka_by_grams(*(gram(side.double().numpy()) for side in layer), hsic) for layer in layers]
 
 
 @pytest.mark.parametrize("measure", USUAL)
 def test_like_layers_are_compared_as_the_measures_do(measure):
     chance = torch.Generator().manual_seed(0)
-    x, y = (torch.randn(3, 15, 6, generator=chance) + 5 for _ in range(2))
+    x, y = (torch.randn(3, 9, 6, generator=chance) + 5 for _ in range(2))
     found = SIMILARITIES[measure](LanguageStates("x", x), LanguageStates("y", x + 0.5 * y))
     assert found.tolist() == pytest.approx(direct(measure, x, x + 0.5 * y), abs=1e-9)
 

@@ -16,10 +16,10 @@ from babelscope.core.training import TrainedOn
 from babelscope.corpora.data_sources import source_of
 from babelscope.measures.comparison import Compare
 from babelscope.report import Report, markdown
+from babelscope.report.judged import Verdict
 from babelscope.report.page import render
 from babelscope.report.sections import sections_of
 from babelscope.report.sections.gains import (
-    UNKNOWN,
     Case,
     Gain,
     gains,
@@ -307,9 +307,9 @@ def test_gains_are_corrected_for_their_number(report):
     (by_claim,) = gains(Report("t", "q", [*rows, gain("few", 0.1, None, None, p=None)])).values()
     rejected = max(k for k, p in enumerate(p_values, 1) if p <= 0.05 * k / 5)
     assert rejected == 3
-    expected = ["shows", "the reverse shows", "shows", "does not show", "does not show", UNKNOWN]
+    expected = ["shows", "the reverse shows", "shows", "does not show", "does not show", Verdict.UNKNOWN]
     assert [one.verdict for one in by_claim.values()] == expected
-    assert [one.sign for one in by_claim.values()] == [1, -1, 1, 0, 0, None]
+    assert [one.verdict.sign for one in by_claim.values()] == [1, -1, 1, 0, 0, None]
 
 
 def test_without_enough_seeds_there_is_no_verdict_but_a_page():

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from babelscope.core.inference import FEW, Table, crossed_variance
+from babelscope.core.inference import Table, crossed_variance, raised
 
 TOGETHER = 50
 """Tables of which the same seeds and sentences are drawn anew: drawing takes longer than computing."""
@@ -61,6 +61,4 @@ def drawn_anew(table: Table, seeds: Numbers, sentences: Numbers) -> tuple[Number
     of_all = (seeds.T * (table**2 @ sentences.T)).sum(axis=0) - rows * columns * means**2
     rest = (of_all - columns * of_seeds - rows * of_sentences) / ((rows - 1) * (columns - 1)) / (rows * columns)
     row, column = of_seeds / (rows - 1) / rows, of_sentences / (columns - 1) / columns
-    total, least = row + column - rest, np.maximum(row, column)
-    below = least if min(rows, columns) < FEW else (np.maximum(0, total) + least) / 2
-    return centre + means, np.where(total < least, below, total)
+    return centre + means, raised(row + column - rest, np.maximum(row, column), min(rows, columns))

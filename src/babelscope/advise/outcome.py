@@ -9,7 +9,7 @@ from typing import NamedTuple
 from babelscope.advise.floor import constant_answer
 from babelscope.advise.race import Race, Runner
 from babelscope.advise.recipes import Recipe
-from babelscope.advise.scores import SIGNS, Behind, behind_first, gain_of, interval_of
+from babelscope.advise.scores import Behind, behind_first, gain_of, interval_of
 from babelscope.core.intervals import Interval
 from babelscope.core.samples import Samples
 from babelscope.report.judged import judged
@@ -123,8 +123,8 @@ def _verdicts(race: Race) -> dict[str, str]:
 
 def _signs(scores: Mapping[Recipe, Samples], recurrent: Samples) -> dict[Recipe, int]:
     """1 where a recipe shows to be above the BiLSTM, -1 where it shows to be below; all of these are one family."""
-    said = judged([gain_of(score, recurrent) for score in scores.values()])
-    return {recipe: SIGNS.get(verdict, 0) for recipe, verdict in zip(scores, said, strict=True)}
+    verdicts = judged([gain_of(score, recurrent) for score in scores.values()])
+    return {recipe: verdict.sign or 0 for recipe, verdict in zip(scores, verdicts, strict=True)}
 
 
 def _best_round(race: Race, runner: Runner) -> Evaluate:

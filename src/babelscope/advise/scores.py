@@ -14,11 +14,8 @@ from babelscope.core.samples import Samples
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
 from babelscope.measures.comparison import counts
-from babelscope.report.judged import LEVEL, REVERSED, SHOWS, p_of, said
+from babelscope.report.judged import LEVEL, p_of, said
 from babelscope.steps import Evaluate
-
-SIGNS = {SHOWS: 1, REVERSED: -1}
-"""Of what is said of a difference; of anything else 0."""
 
 
 class Scores:
@@ -82,7 +79,7 @@ class Behind(NamedTuple):
     @property
     def sign(self) -> int:
         """1 where it shows that the one that was picked is better, -1 where the reverse does, else 0."""
-        return SIGNS.get(said(self.interval.mean, self.p), 0)
+        return said(self.interval.mean, self.p).sign or 0
 
     @property
     def equal(self) -> bool:

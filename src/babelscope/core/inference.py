@@ -85,16 +85,24 @@ def crossed_variance(table: Table) -> Variance:
     single = {axes: part for axes, part in parts.items() if len(axes) == 1}
     # What several axes have in common is in the part of each: counted once too often in their sum.
     total = sum(part if len(axes) % 2 else -part for axes, part in parts.items())
-    least = max(single.values())
     fewest = min(table.shape)
-    if total < least:  # no mean over several axes varies less than over one of them: the truth is in between
-        total = least if fewest < FEW else (max(0.0, total) + least) / 2
+    total = float(raised(total, max(single.values()), fewest))
     if not total:
         return Variance(0.0, 1.0)
     freedom = 1 / sum((part / total) ** 2 / (table.shape[axis] - 1) for (axis, *_), part in single.items())
     if table.ndim > 1 and fewest < FEW:
         freedom = max(fewest - 1.0, freedom * (fewest - 1) / (fewest + 1))
-    return Variance(float(total), float(freedom))
+    return Variance(total, float(freedom))
+
+
+def raised(total: float | Table, least: float | Table, fewest: int) -> NDArray[np.float64]:
+    """Variances of means over several axes; of an estimate below that over one of them alone, more.
+
+    No mean over several axes varies less than over one of them, so that the truth is in between: half of the way up is
+    taken, and all of it where the shortest axis has fewer than `FEW`.
+    """
+    below = least if fewest < FEW else (np.maximum(0.0, total) + least) / 2
+    return np.where(np.less(total, least), below, total)
 
 
 def _parts(table: Table) -> dict[tuple[int, ...], float]:

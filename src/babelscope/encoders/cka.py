@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from babelscope.core.errors import InputError
-from babelscope.encoders.kernels import NOTHING_DEBIASED, ROUNDING, gaussian_kernels, require_none, unit_kernels
+from babelscope.encoders.kernels import NOTHING_DEBIASED, ROUNDING, require_none
 
 States = Tensor | np.ndarray
 
@@ -96,35 +96,6 @@ def linear_cka(x: States, y: States, debiased: bool = False) -> Tensor:
     cka = LinearCKA()
     cka.update(x, y)
     return cka.similarity(debiased)
-
-
-def rbf_cka(x: States, y: States, debiased: bool = False, fraction: float = 1.0) -> Tensor:
-    """CKA with Gaussian kernels, exp(-|a - b|^2 / (2 sigma^2)), in which near samples count and far ones do not.
-
-    sigma^2 is fraction^2 times the median of the squared distances between different samples, for each layer by
-    itself. Memory: 8 layers samples^2 bytes a side.
-
-    Args:
-        x: [*layers_x, samples, width_x].
-        y: [*layers_y, samples, width_y], the same samples in the same order.
-        debiased: take the unbiased estimate of HSIC.
-        fraction: above 0; Kornblith et al. (2019) compare 0.2, 0.4 and 0.8.
-
-    Returns:
-        [*layers_x, *layers_y] in float64.
-
-    Raises:
-        InputError: Fewer than 3 samples (4 where `debiased`), two sides that differ in samples, a state that is not
-            finite, a layer of which at least half of the distances are 0, or a fraction that is not above 0.
-    """
-    if not fraction > 0:
-        raise InputError(f"the bandwidth is {fraction:g} times the median distance; give a fraction above 0")
-    x, y = paired_states(x, y)
-    require_samples(x.shape[-2], debiased)
-    unit_x, unit_y = (
-        unit_kernels(name, gaussian_kernels(name, side, fraction), debiased) for name, side in (("x", x), ("y", y))
-    )
-    return (unit_x @ unit_y.T).reshape(x.shape[:-2] + y.shape[:-2])
 
 
 def paired_states(x: States, y: States, mask: States | None = None) -> tuple[Tensor, Tensor]:

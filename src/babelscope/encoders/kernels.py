@@ -32,13 +32,14 @@ def linear_kernels(name: str, side: Tensor) -> Tensor:
     return states @ states.mT / spread[..., None, None]
 
 
-def gaussian_kernels(name: str, side: Tensor, fraction: float = 1.0) -> Tensor:
-    """[*layers, samples, samples]: exp(-|a - b|^2 / (2 sigma^2)), sigma^2 a multiple of the median squared distance.
+def gaussian_kernels(name: str, side: Tensor) -> Tensor:
+    """[*layers, samples, samples]: exp(-|a - b|^2 / (2 sigma^2)), in which near samples count and far ones do not.
+
+    sigma^2 is the median of the squared distances between different samples, for each layer by itself.
 
     Args:
         name: of the side, for messages.
         side: [*layers, samples, width] in float64.
-        fraction: sigma^2 is its square times the median over pairs of different samples, for each layer by itself.
 
     Raises:
         InputError: A layer of which at least half of the distances are 0.
@@ -49,7 +50,7 @@ def gaussian_kernels(name: str, side: Tensor, fraction: float = 1.0) -> Tensor:
     alike = "at least half of the distances between its samples are 0"
     # Distances come from differences of squared norms: rounding is in proportion to the largest.
     require_none(medians <= ROUNDING * squared.amax(dim=(1, 2)), name, side.shape[:-2], alike)
-    kernels = torch.exp(-squared / (2 * fraction**2 * medians[:, None, None]))
+    kernels = torch.exp(-squared / (2 * medians[:, None, None]))
     return kernels.reshape(*side.shape[:-1], side.shape[-2])
 
 

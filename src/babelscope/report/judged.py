@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
 
 from babelscope.core.inference import FEWEST_LANGUAGES, FEWEST_SEEDS, Effect, Table, effect, equivalence, holm
 from babelscope.core.samples import Samples, joined, mean_of
@@ -10,8 +11,25 @@ from babelscope.study.verdicts import TOO_FEW
 
 LEVEL = 0.05
 """Of a false claim, in a family of claims or of what a table claims."""
-SHOWS, REVERSED, UNSEEN = "shows", "the reverse shows", "does not show"
 Adjust = Callable[[Mapping[str, float]], Mapping[str, float]]
+
+
+class Verdict(StrEnum):
+    """What is said of a difference, as it stands in sentences and tables."""
+
+    SHOWS = "shows"
+    REVERSED = "the reverse shows"
+    UNSEEN = "does not show"
+    TOO_FEW = TOO_FEW
+    TOO_FEW_LANGUAGES = "not enough languages to say"
+    SAME = "cannot be said: nothing varies"
+    UNKNOWN = "cannot be said: fewer than three seeds, or nothing varies"
+    NOT_YET = "cannot be said yet"
+
+    @property
+    def sign(self) -> int | None:
+        """1 where the difference shows, -1 where the reverse does, 0 where neither does; None: it cannot be said."""
+        return {Verdict.SHOWS: 1, Verdict.REVERSED: -1, Verdict.UNSEEN: 0}.get(self)
 
 
 def table_over_places(by_language: Mapping[str, Sequence[Samples]]) -> Table | None:
@@ -35,7 +53,9 @@ def over_places(by_language: Mapping[str, Sequence[Samples]]) -> Effect | None:
     return None if table is None else effect(table)
 
 
-def judged(effects: Sequence[Effect | None], adjust: Adjust = holm, margins: Sequence[float | None] = ()) -> list[str]:
+def judged(
+    effects: Sequence[Effect | None], adjust: Adjust = holm, margins: Sequence[float | None] = ()
+) -> list[Verdict]:
     """What each of several differences says, their p-values adjusted for one another.
 
     Args:
@@ -49,29 +69,29 @@ def judged(effects: Sequence[Effect | None], adjust: Adjust = holm, margins: Seq
     return [verdict(each, adjusted.get(str(k)), wanted[k] is not None) for k, each in enumerate(effects)]
 
 
-def verdict(difference: Effect | None, p: float | None, equal: bool = False) -> str:
+def verdict(difference: Effect | None, p: float | None, equal: bool = False) -> Verdict:
     """Whether a difference shows, by its adjusted p-value, and on which side; or, if `equal`, that it is small."""
     if difference is None:
-        return "cannot be said yet"
+        return Verdict.NOT_YET
     if p is None:
         return why_unknown(difference)
     return said(1.0 if equal else difference.mean, p)
 
 
-def said(difference: float, p: float) -> str:
+def said(difference: float, p: float) -> Verdict:
     """Whether a difference of that adjusted p-value shows, and on which side."""
     if p >= LEVEL:
-        return UNSEEN
-    return SHOWS if difference > 0 else REVERSED
+        return Verdict.UNSEEN
+    return Verdict.SHOWS if difference > 0 else Verdict.REVERSED
 
 
-def why_unknown(difference: Effect) -> str:
+def why_unknown(difference: Effect) -> Verdict:
     """Why a difference has no interval."""
     if difference.seeds < FEWEST_SEEDS:
-        return TOO_FEW
+        return Verdict.TOO_FEW
     if 1 < difference.languages < FEWEST_LANGUAGES:
-        return "not enough languages to say"
-    return "cannot be said: nothing varies"
+        return Verdict.TOO_FEW_LANGUAGES
+    return Verdict.SAME
 
 
 def chance(differences: Sequence[Effect | None]) -> str:

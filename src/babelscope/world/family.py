@@ -84,10 +84,6 @@ class Languages(Mapping[str, Member]):
         self.registered = dict(sorted((self.registered | {member.language.code: member}).items()))
         return member
 
-    def unregister(self, code: str) -> None:
-        """Take a language out again; nothing happens if there is none of that code."""
-        self.registered.pop(code, None)
-
 
 LANGUAGES = Languages()
 register = LANGUAGES.register

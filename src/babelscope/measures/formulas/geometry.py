@@ -8,7 +8,7 @@ which the differences to the other two span a plane; a point of it is origin + a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from itertools import chain
 from typing import NamedTuple
@@ -35,36 +35,15 @@ class Turn(NamedTuple):
     """Between the two differences, in degrees, 0 to 180."""
 
 
-def turn(
-    origin: Mapping[str, Tensor],
-    first: Mapping[str, Tensor],
-    second: Mapping[str, Tensor],
-    names: Iterable[str] | None = None,
-) -> Turn:
-    """Norms of first - origin and second - origin, their ratio and the angle between them (Wu et al. 2022, figure 4).
-
-    Args:
-        origin: weights by name, of any type and device.
-        first: the same names and shapes.
-        second: the same names and shapes.
-        names: of the weights that count, a repeated one once; all three have them, and may differ in others. Without
-            them, all weights count, and all three have the same.
-
-    Raises:
-        InputError: names or shapes differ, a weight is not finite, no weight counts, or a difference is zero.
-    """
-    if names is None:
-        _check_same_names(origin, {"first": first, "second": second})
-    return turns(origin, first, second, {"the weights": list(origin if names is None else names)})["the weights"]
-
-
 def turns(
     origin: Mapping[str, Tensor],
     first: Mapping[str, Tensor],
     second: Mapping[str, Tensor],
     groups: Mapping[str, Sequence[str]],
 ) -> dict[str, Turn]:
-    """`turn` for groups of weights, such as all, each layer and each component, in one pass over the weights.
+    """Norms of first - origin and second - origin, their ratio and the angle between them (Wu et al. 2022, figure 4).
+
+    They are of groups of weights, such as all, each layer and each component, in one pass over the weights.
 
     The angle is atan2 of the second difference's parts across and along the first. The part across is computed from
     its own entries and added up over weights without subtracting squares, so that angles keep their digits where they
@@ -78,7 +57,8 @@ def turns(
         groups: names of weights that all three have, by group; groups may overlap, and a repeated name counts once.
 
     Raises:
-        InputError: As for `turn`; it names the group in which a difference is zero.
+        InputError: names or shapes differ, a weight is not finite, no weight counts, or a difference is zero; says
+            in which group.
     """
     sides = {"origin": origin, "first": first, "second": second}
     names = list(dict.fromkeys(chain.from_iterable(groups.values())))
@@ -142,13 +122,6 @@ def _turn(group: str, moments: Sequence[_Moments]) -> Turn:
             raise InputError(f"{group}: the {side} does not differ from the origin, and zero has no direction")
     first, second, across = (math.sqrt(square) for square in (total.first, total.second, total.across))
     return Turn(first, second, first / second, math.degrees(math.atan2(first * across, total.product)))
-
-
-def _check_same_names(origin: Mapping[str, Tensor], others: Mapping[str, Mapping[str, Tensor]]) -> None:
-    for side, weights in others.items():
-        if unshared := origin.keys() ^ weights.keys():
-            owner = "origin" if (name := min(unshared)) in origin else side
-            raise InputError(f"the origin and the {side} have different weights: {name!r} is only in the {owner}")
 
 
 def _check_names(sides: Mapping[str, Mapping[str, Tensor]], names: Sequence[str]) -> None:

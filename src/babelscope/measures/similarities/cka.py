@@ -37,7 +37,7 @@ def rbf_debiased(source: LanguageStates, target: LanguageStates) -> Tensor:
 
 
 def _aligned(source: LanguageStates, target: LanguageStates, kind: str, debiased: bool) -> Tensor:
-    """[layers]: the dot product of unit kernels, as `linear_cka` and `rbf_cka` compute it.
+    """[layers]: the dot product of unit kernels.
 
     Raises:
         InputError: a layer whose states do not vary, or too few sentences.

@@ -10,7 +10,7 @@ from babelscope.core.inference import Effect, benjamini_hochberg, holm
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples, mean_of
-from babelscope.report.judged import chance, judged, over_places, p_of
+from babelscope.report.judged import Verdict, chance, judged, over_places, p_of
 from babelscope.report.model import Contrasted, Report, Score, title_of
 from babelscope.report.section import Section, section
 from babelscope.report.shown import RATIOS, Shown
@@ -59,7 +59,7 @@ class Line(NamedTuple):
     effect: Effect | None
     is_claim: bool
     """Whether it is a claim of the study; else it is a line of the table alone."""
-    verdict: str = ""
+    verdict: Verdict = Verdict.NOT_YET
 
     @property
     def sides(self) -> tuple[str, str]:
@@ -114,7 +114,7 @@ def _lines(report: Report, contrast: Contrasted) -> list[Line]:
     ]  # fmt: skip
 
 
-def _verdicts(lines: Sequence[Line], claims: bool) -> list[str]:
+def _verdicts(lines: Sequence[Line], claims: bool) -> list[Verdict]:
     own = [line for line in lines if line.is_claim is claims]
     margins = [line.margin for line in own]
     return judged([line.effect for line in own], holm if claims else benjamini_hochberg, margins)

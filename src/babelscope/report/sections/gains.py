@@ -15,7 +15,7 @@ from babelscope.core.row import Row
 from babelscope.corpora.letters import split_name
 from babelscope.corpora.sources import ALL
 from babelscope.report.figures import PALETTE, Chart, Figure
-from babelscope.report.judged import REVERSED, SHOWS, UNSEEN, said
+from babelscope.report.judged import Verdict, said
 from babelscope.report.kinds import AS_USUAL, SCORES, Main, main_measure
 from babelscope.report.model import Report, Score, scale, title_of
 from babelscope.report.section import Section, section
@@ -33,7 +33,6 @@ from babelscope.study.verdicts import (
 )
 
 RECIPES = (AS_IT_IS, ADAPTED, SCRATCH)
-UNKNOWN = "cannot be said: fewer than three seeds, or nothing varies"
 _CHANCE = "On the same sentences; 95% intervals over seeds and sentences, of three seeds or more."
 
 
@@ -55,13 +54,8 @@ class Gain(NamedTuple):
 
     interval: Interval
     """In the unit of the scores."""
-    verdict: str
+    verdict: Verdict
     """Corrected for the number of comparisons (Benjamini and Hochberg 1995)."""
-
-    @property
-    def sign(self) -> int | None:
-        """1 where the gain shows, -1 where the reverse does, 0 where neither does; None: it cannot be said."""
-        return {SHOWS: 1, REVERSED: -1, UNSEEN: 0}.get(self.verdict)
 
 
 Gains = dict[Case, dict[str, Gain]]
@@ -101,13 +95,14 @@ def gains(report: Report) -> Gains:
 
 def _gain(row: Row, p: float | None) -> Gain:
     interval = Interval(row.value, row.low, row.high, None, 1)
-    return Gain(interval, UNKNOWN if p is None else said(row.value, p))
+    return Gain(interval, Verdict.UNKNOWN if p is None else said(row.value, p))
 
 
 def verdicts(compared: Gains) -> dict[Case, str]:
     """Of every case whose gains over the BiLSTM are there."""
     of_cases = {
-        case: verdict_of({claim: gain.sign for claim, gain in by_claim.items()}) for case, by_claim in compared.items()
+        case: verdict_of({claim: gain.verdict.sign for claim, gain in by_claim.items()})
+        for case, by_claim in compared.items()
     }
     return {case: verdict for case, verdict in of_cases.items() if verdict}
 
@@ -151,7 +146,7 @@ def _sentences(shots: int) -> str:
     return "none of its own" if not shots else "all sentences" if shots >= ALL else f"{shots:,} sentences"
 
 
-_GAINS = {SHOWS: "gains", REVERSED: "loses", UNSEEN: "changes nothing that shows:"}
+_GAINS = {Verdict.SHOWS: "gains", Verdict.REVERSED: "loses", Verdict.UNSEEN: "changes nothing that shows:"}
 
 
 def _label(report: Report, case: Case) -> str:
@@ -181,7 +176,7 @@ def _letters_in_words(report: Report, compared: Gains) -> list[str]:
             if claim in _OF_LETTERS:
                 kind = claim.removesuffix(f", {AS_IT_IS}")
                 shown = _GAINS.get(gain.verdict, f"{gain.verdict}:")
-                points = in_points(gain.interval.negative if gain.sign == -1 else gain.interval)
+                points = in_points(gain.interval.negative if gain.verdict.sign == -1 else gain.interval)
                 where = f"{title_of(case.task)}, {_label(report, case)}, {_sentences(case.shots)}"
                 lines.append(f"{where}: {kind} {shown} {points}.")
     return lines

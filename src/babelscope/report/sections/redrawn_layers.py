@@ -15,7 +15,7 @@ from babelscope.core.inference import FEWEST_SEEDS, Effect
 from babelscope.core.intervals import Interval, ratio_interval
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples, mean_of
-from babelscope.report.judged import REVERSED, judged, over_places
+from babelscope.report.judged import Verdict, judged, over_places
 from babelscope.report.kinds import SCORES
 from babelscope.report.model import Report, Score, scale, title_of, within_bounds
 from babelscope.report.paired import BySeed
@@ -211,7 +211,7 @@ def _cell(known: Interval | None, factor: float) -> Cell:
     return Cell("") if known is None else Cell(bounded(known, factor, digits=2), known.mean * factor)
 
 
-def _in_words(redrawn: Reinitialised, costs: Costs, verdicts: Sequence[str]) -> str:
+def _in_words(redrawn: Reinitialised, costs: Costs, verdicts: Sequence[Verdict]) -> str:
     training, measure = redrawn.first.training or "", SCORES[redrawn.first.measure].name
     more, *rest = costs.claims
     size = f" (by {_points(redrawn, more)})" if more and more.known else ""
@@ -240,10 +240,10 @@ def _ratio(redrawn: Reinitialised, foreign: BySeed, source: BySeed) -> str:
     return f"{times}, but the ratio has no bounds: what the training language loses is not told from 0"
 
 
-def _highest(redrawn: Reinitialised, cost: Effect | None, said: str) -> str:
+def _highest(redrawn: Reinitialised, cost: Effect | None, said: Verdict) -> str:
     if cost is None:
         return ""
-    what = "the reverse, a gain, shows" if said == REVERSED else said
+    what = "the reverse, a gain, shows" if said is Verdict.REVERSED else said
     return f" {_named(redrawn.layers[-1]).capitalize()} cost the others {_points(redrawn, cost)}: {what}."
 
 

@@ -13,7 +13,7 @@ from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.report.figures import Chart, Figure
 from babelscope.report.model import Report, title_of
-from babelscope.report.sections.between.lines import Between, Place, Where, name_of, shown
+from babelscope.report.sections.between.lines import Between, Place, Where, labels_of, name_of
 from babelscope.report.sections.between.means import OVER, Run, over_pairs
 from babelscope.report.sections.between.planes import Plane, planes
 from babelscope.report.sections.between.variances import variances
@@ -130,7 +130,7 @@ def _angle_chart(rows: Sequence[Row]) -> Chart:
 
 
 def _plane_chart(report: Report, plane: Plane, heights: Mapping[Where, Mapping[tuple[float, float], float]]) -> Chart:
-    labels = shown(report, heights)
+    labels = labels_of(report, heights)
     records = pd.DataFrame(
         {
             "language": f"scored on {labels[where]}",

@@ -27,13 +27,12 @@ from babelscope.report.sections.between.means import (
     OVER,
     Run,
     Values,
-    minus,
     over_pairs,
     run_of,
+    subtracted,
     table_over_pairs,
 )
-from babelscope.report.words import bounded, chance_of
-from babelscope.report.words import minus as with_minus
+from babelscope.report.words import bounded, chance_of, minus
 
 
 class Claim(NamedTuple):
@@ -95,7 +94,7 @@ def _rises(between: Between) -> Iterator[Finding]:
 
 def _fall(values: Sequence[Values]) -> Finding:
     """The largest from one point to the next, held against having been picked; its interval would not be."""
-    tables = [table for pair in pairwise(values) if (table := table_over_pairs(minus(*pair))) is not None]
+    tables = [table for pair in pairwise(values) if (table := table_over_pairs(subtracted(*pair))) is not None]
     falls = [effect(table) for table in tables]
     largest = max(falls, key=lambda fall: fall.mean)
     if 100 * largest.mean < 0.05:
@@ -178,4 +177,4 @@ def _seeds_in_words(seed_mean: SeedMean) -> Finding:
 
 
 def _signed(gain: float) -> str:
-    return with_minus(f"{100 * gain:+.1f}")
+    return minus(f"{100 * gain:+.1f}")

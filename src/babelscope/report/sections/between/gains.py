@@ -13,7 +13,7 @@ from babelscope.measures.formulas.landscape import barrier
 from babelscope.report.kinds import is_score, main_measure
 from babelscope.report.model import Report
 from babelscope.report.sections.between.lines import Between, Curve, Line, Where, moving, name_of
-from babelscope.report.sections.between.means import Run, minus, over_pairs
+from babelscope.report.sections.between.means import Run, over_pairs, subtracted
 
 
 class FewShot(NamedTuple):
@@ -62,11 +62,11 @@ def few_shots(report: Report, between: Between) -> list[FewShot]:
     tuned = _scores_with_few(report)
     by_case: dict[tuple[str, str, int], dict[Run, Sequence[float]]] = defaultdict(dict)
     for (encoder, task, origin, end, split, seed), line in lines.items():
-        judged = lines.get((encoder, task, origin, end, "test", seed))
+        tested = lines.get((encoder, task, origin, end, "test", seed))
         shots = 2 * (line.shots or 0)
         with_all = tuned.get((encoder, task, str(line.ends._replace(shots=shots)), line.target, seed), {})
-        if split == "dev" and judged and with_all.keys() == _data_sets(judged):
-            losses, scores = (of.get(line.target, {}) for of in (line.losses, judged.scores))
+        if split == "dev" and tested and with_all.keys() == _data_sets(tested):
+            losses, scores = (of.get(line.target, {}) for of in (line.losses, tested.scores))
             places = losses.keys() & scores.keys()
             if 0.0 not in places:  # chosen on the line or not at all, and held against zero-shot
                 continue
@@ -79,7 +79,7 @@ def few_shots(report: Report, between: Between) -> list[FewShot]:
 def _few_shot(key: tuple[str, str, int], runs: Mapping[Run, Sequence[float]]) -> FewShot | None:
     """None without a seed that all pairs have."""
     zero, chosen, tuned, alpha = (dict(zip(runs, column, strict=True)) for column in zip(*runs.values(), strict=True))
-    wanted = (zero, alpha, minus(chosen, zero), minus(tuned, zero), minus(chosen, tuned))
+    wanted = (zero, alpha, subtracted(chosen, zero), subtracted(tuned, zero), subtracted(chosen, tuned))
     known = [mean for values in wanted if (mean := over_pairs(values))]
     if len(known) < len(wanted):
         return None
@@ -91,9 +91,9 @@ def _few_shot_key(line: Line) -> tuple[str, str, str, str, str, int]:
     return (line.encoder, line.task, line.origin, line.end, line.split, line.seed)
 
 
-def _data_sets(judged: Line) -> set[str]:
-    """Those of the target that the line is judged on."""
-    return {where.dataset for where in judged.scores_on if where.language == judged.target}
+def _data_sets(tested: Line) -> set[str]:
+    """Those of the target that the line is scored on."""
+    return {where.dataset for where in tested.scores_on if where.language == tested.target}
 
 
 def _scores_with_few(report: Report) -> dict[tuple[str, str, str, str, int], dict[str, float]]:

@@ -6,15 +6,15 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from statistics import fmean
 
 from babelscope.core.inference import Effect, benjamini_hochberg
 from babelscope.core.intervals import Interval
+from babelscope.core.scores import Measure, measure_of
 from babelscope.report.judged import judged
 from babelscope.report.kinds import main_measure
 from babelscope.report.model import Report, scale, title_of
-from babelscope.report.sections.between.lines import Between, Curve, Line, by_curve, shown
-from babelscope.report.sections.between.means import OVER, Values, mean_cells, minus, over_pairs
+from babelscope.report.sections.between.lines import Between, Curve, Line, by_curve, labels_of
+from babelscope.report.sections.between.means import OVER, Values, mean_cells, over_pairs, subtracted
 from babelscope.report.sections.between.variances import variances
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 
@@ -47,7 +47,7 @@ def rise_table(between: Between) -> Table:
 
 def rise(curve: Mapping[float, Values]) -> Effect | None:
     """How much higher the score is at 1 than at 0; None where one of them is not known."""
-    return over_pairs(minus(curve.get(1.0, {}), curve.get(0.0, {})))
+    return over_pairs(subtracted(curve.get(1.0, {}), curve.get(0.0, {})))
 
 
 def _rise(key: tuple[str, str, str], task: str, curve: Mapping[float, Values]) -> list[Cell]:
@@ -94,31 +94,33 @@ def _spread(spread: Interval | None) -> list[Cell]:
 def line_table(report: Report, between: Between) -> Table:
     """The scores themselves, of every line: means over the seeds that it is there of."""
     between_models = (row for row in report.rows if row.kind == "interpolation")
-    units = {row.task: row.unit for row in between_models if row.measure == main_measure(row, report.main)}
+    scored = {row.task or "": row for row in between_models if row.measure == main_measure(row, report.main)}
     groups: dict[tuple[str, ...], list[Line]] = defaultdict(list)
     for line in between.lines:
         groups[line.encoder, line.task, line.origin, line.end, line.split].append(line)
     lines = []
     for (encoder, task, origin, end, split), runs in groups.items():
-        factor, unit = scale(units.get(task, ""))
-        for where, label in shown(report, (where for run in runs for where in run.scores_on)).items():
+        for where, label in labels_of(report, (where for run in runs for where in run.scores_on)).items():
             curves = [run.scores_on[where] for run in runs if where in run.scores_on]
-            curve = _mean(curves)
+            measure, (factor, unit) = measure_of(scored[task].measure), scale(scored[task].unit)
+            curve = _mean(curves, measure)
             labels = [encoder, title_of(task), f"{origin} > {end}", label, split, unit]
             lines.append([*map(Cell, labels), *_places(curve, factor), number_cell(len(curves), "d")])
     note = (
         "Mean over runs: one a seed, or one a seed and the next. Least and most are over the whole line. For "
         "reference, without intervals: those of the means over pairs are above."
     )
+    if any(measure_of(row.measure).geometric for row in scored.values()):
+        note += " Means of perplexities are geometric."
     headers = ["Encoder", "Task", "Models", "Scored on", "Split", "Unit", "α = 0", "α = 0.5", "α = 1", "Least", "at α",
                "Most", "at α", "Runs"]  # fmt: skip
     return Table("Scores on lines", headers, lines, note)
 
 
-def _mean(curves: Sequence[Curve]) -> Curve:
+def _mean(curves: Sequence[Curve], measure: Measure) -> Curve:
     """Over those that have the place."""
     alphas = sorted({alpha for curve in curves for alpha in curve})
-    return {alpha: fmean(curve[alpha] for curve in curves if alpha in curve) for alpha in alphas}
+    return {alpha: measure.mean(curve[alpha] for curve in curves if alpha in curve) for alpha in alphas}
 
 
 def _places(curve: Curve, factor: float) -> list[Cell]:

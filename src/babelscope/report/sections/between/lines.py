@@ -20,7 +20,7 @@ from babelscope.core.training import TrainedOn
 from babelscope.measures.formulas.landscape import reach
 from babelscope.report.kinds import main_measure, rises
 from babelscope.report.model import Report
-from babelscope.report.sections.between.means import Run, Values, minus, over_pairs
+from babelscope.report.sections.between.means import Run, Values, over_pairs, subtracted
 
 Value = TypeVar("Value")
 Curve = Mapping[float, float]
@@ -256,7 +256,7 @@ def _by_language(curves: Mapping[Where, Curve]) -> Mapping[str, Curve]:
     }
 
 
-def shown(report: Report, places: Iterable[Where]) -> dict[Where, str]:
+def labels_of(report: Report, places: Iterable[Where]) -> dict[Where, str]:
     """Language labels, with the data set where there are several of a language among these."""
     labels = {where: report.labels.get(where.language, where.language) for where in places}
     count = Counter(where.language for where in labels)
@@ -278,7 +278,7 @@ def compare_flatness(measured: Sequence[Flatness], first: str, second: str, lang
         {flatness.run: flatness.width for flatness in measured if (flatness.encoder, flatness.language) == side}
         for side in ((first, language), (second, language))
     )
-    return over_pairs(minus(*widths))
+    return over_pairs(subtracted(*widths))
 
 
 def name_of(row: Row) -> str:

@@ -42,7 +42,7 @@ def run_of(row: Row) -> Run:
     return Run(row.task or "", row.models, row.models[-1] if row.models else "", row.seed)
 
 
-def minus(first: Values, second: Values) -> Values:
+def subtracted(first: Values, second: Values) -> Values:
     """The differences where both are known."""
     return {run: value - second[run] for run, value in first.items() if run in second}
 

@@ -10,7 +10,7 @@ from babelscope.report.model import Report, title_of
 from babelscope.report.published import is_published
 from babelscope.report.sections.between.gains import FewShot, SeedMean, few_shots, seed_means
 from babelscope.report.sections.between.line_tables import chance_table, line_table, rise_table
-from babelscope.report.sections.between.lines import DROP, Between, Flatness, name_of, shown
+from babelscope.report.sections.between.lines import DROP, Between, Flatness, labels_of, name_of
 from babelscope.report.sections.between.means import BY_CHANCE, OVER, Run, Values, mean_cells, over_pairs, run_of
 from babelscope.report.sections.between.planes import planes
 from babelscope.report.tables import Cell, Table, number_cell
@@ -128,7 +128,7 @@ def _area_table(report: Report) -> Table:
     lines = []
     for plane in planes(report):
         heights = plane.heights()
-        labels = shown(report, heights)
+        labels = labels_of(report, heights)
         for where, places in heights.items():
             first, second = (sorted({place[axis] for place in places}) for axis in (0, 1))
             if len(places) < len(first) * len(second) or min(len(first), len(second)) < 2:

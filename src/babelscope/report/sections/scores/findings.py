@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from babelscope.core.inference import Effect, benjamini_hochberg, effect
 from babelscope.core.intervals import Interval
-from babelscope.report.judged import SHOWS, judged
+from babelscope.report.judged import Verdict, judged
 from babelscope.report.kinds import SCORES
 from babelscope.report.model import Score, scale
 from babelscope.report.shown import Shown
@@ -22,7 +22,7 @@ class Difference:
     reference: Score
     effect: Effect | None
     """How much better it is; None: no seed has both."""
-    verdict: str
+    verdict: Verdict
     """Among the differences of all places."""
 
     @property
@@ -42,7 +42,7 @@ class Difference:
     @property
     def shows(self) -> bool:
         """Whether the encoder is better."""
-        return self.verdict == SHOWS
+        return self.verdict.sign == 1
 
 
 def differences(scores: Sequence[Score]) -> list[Difference]:
