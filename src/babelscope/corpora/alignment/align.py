@@ -32,7 +32,8 @@ def soft_links(pairs: Sequence[Pair]) -> SoftLinks:
     """
     if not pairs:
         return SoftLinks.none()
-    layout = lay_out(*(side_of([pair[k] for pair in pairs], which) for k, which in enumerate(("first", "second"))))
+    first, second = zip(*pairs, strict=True)
+    layout = lay_out(side_of(first, "first"), side_of(second, "second"))
     directions = learn(layout)
     return SoftLinks.joined([_links(block, *directions) for block in layout.blocks])
 

@@ -69,6 +69,11 @@ class Layout(NamedTuple):
     counts: tuple[int, int]
     """How many types each side has."""
 
+    @property
+    def turned(self) -> Layout:
+        """The sides change places."""
+        return Layout([block.turned for block in self.blocks], self.types[::-1], self.counts[::-1])
+
 
 def side_of(sentences: Sequence[Sequence[int]], which: str) -> Side:
     """The sentences' words in a row.
@@ -78,7 +83,7 @@ def side_of(sentences: Sequence[Sequence[int]], which: str) -> Side:
     """
     lengths = np.fromiter(map(len, sentences), dtype=np.int64, count=len(sentences))
     if empty := np.flatnonzero(lengths == 0).tolist():
-        raise InputError(f"line {1 + empty[0]}: the {which} sentence is empty; leave out pairs that lack a side")
+        raise InputError(f"pair {1 + empty[0]}: the {which} sentence is empty; leave out pairs that lack a side")
     words = np.array(list(chain.from_iterable(sentences)))
     if words.dtype.kind not in "iu":
         raise InputError(f"the words of the {which} sentences are {words.dtype}; give an integer for each, its type")
@@ -100,8 +105,8 @@ def lay_out(first: Side, second: Side) -> Layout:
 
 
 def _rounded(lengths: Integers) -> Integers:
-    """Lengths from 16 on rounded up, by an eighth at most, so that there are fewer shapes."""
-    steps = 1 << np.maximum(np.log2(lengths).astype(np.int64) - 3, 0)
+    """Lengths from 9 on rounded up, by a quarter at most, so that there are fewer shapes."""
+    steps = 1 << np.maximum(np.log2(lengths).astype(np.int64) - 2, 0)
     rounded: Integers = -(-lengths // steps) * steps
     return rounded
 

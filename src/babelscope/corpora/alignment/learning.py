@@ -42,8 +42,7 @@ class Direction(NamedTuple):
 
 def learn(layout: Layout) -> tuple[Direction, Direction]:
     """The second sides from the first, and the first from the second."""
-    turned = Layout([block.turned for block in layout.blocks], layout.types[::-1], layout.counts[::-1])
-    there, back = (_learn_alone(one) for one in (layout, turned))
+    there, back = _learn_alone(layout), _learn_alone(layout.turned)
     for _ in range(ROUNDS_TOGETHER):
         there, back = _learn_together(layout, there, back)
     return there, back
@@ -97,8 +96,8 @@ def _add_empty(block: Block, links: Floats, empty: Floats) -> None:
 
 def _direction(words: Floats, empty: Floats, jumps: Floats, givens: Integers) -> Direction:
     """From counts; `givens` are the types that the entries are translations of."""
-    one_group = np.zeros(len(empty) - 1, dtype=np.int64)
-    return Direction(*_padded(_expected(words[1:], givens[1:]), _expected(empty[:-1], one_group)), jumps)
+    same_group = np.zeros(len(empty) - 1, dtype=np.int64)
+    return Direction(*_padded(_expected(words[1:], givens[1:]), _expected(empty[:-1], same_group)), jumps)
 
 
 def _padded(words: Floats, empty: Floats) -> tuple[Floats, Floats]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from babelscope.core.errors import InputError
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
@@ -50,8 +52,8 @@ def hard_links(links: SoftLinks, pairs: int) -> list[Links]:
     """For each of the sentence pairs, the links that are the heaviest of both their words; of equal ones the first."""
     kept = _heaviest(links, links.source, links.target) & _heaviest(links, links.target, links.source)
     hard: list[Links] = [[] for _ in range(pairs)]
-    for pair, *link in zip(*(column[kept].tolist() for column in links[:3]), strict=True):
-        hard[pair].append((link[0], link[1]))
+    for pair, source, target in zip(*(column[kept].tolist() for column in links[:3]), strict=True):
+        hard[pair].append((source, target))
     return hard
 
 
@@ -75,13 +77,25 @@ def counts(
             otherwise than they were named to be aligned.
         target_ids: likewise of the second's. Either side has as many types as its highest number says; `resize`
             changes that.
+
+    Raises:
+        InputError: a link is of a word that its sentence has not.
     """
     from scipy.sparse import coo_array
 
-    columns = []
-    for sentences, places in ((target_ids, links.target), (source_ids, links.source)):
-        types = np.fromiter(chain.from_iterable(sentences), dtype=np.int64)
-        lengths = np.fromiter(map(len, sentences), dtype=np.int64, count=len(sentences))
-        columns.append((types[(np.cumsum(lengths) - lengths)[links.pair] + places], 1 + types.max(initial=-1)))
-    (targets, rows), (sources, width) = columns
-    return coo_array((links.weight, (targets, sources)), shape=(rows, width)).tocsr()
+    sources, width = _linked_types(source_ids, links.pair, links.source, "first")
+    targets, height = _linked_types(target_ids, links.pair, links.target, "second")
+    return coo_array((links.weight, (targets, sources)), shape=(height, width)).tocsr()
+
+
+def _linked_types(
+    sentences: Sequence[Sequence[int]], pair: Integers, places: Integers, which: str
+) -> tuple[Integers, int]:
+    """[links]: the types of linked words; and how many types there are."""
+    types = np.fromiter(chain.from_iterable(sentences), dtype=np.int64)
+    lengths = np.fromiter(map(len, sentences), dtype=np.int64, count=len(sentences))
+    if pair.max(initial=-1) >= len(lengths) or np.any(places >= lengths[pair]):
+        raise InputError(
+            f"there are links of words that the {which} sentences lack; give the sentences that were aligned"
+        )
+    return types[(np.cumsum(lengths) - lengths)[pair] + places], 1 + int(types.max(initial=-1))

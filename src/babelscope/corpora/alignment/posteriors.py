@@ -61,43 +61,40 @@ def in_a_chain(
     shares = (1 - EMPTY) / np.cumsum(weights, axis=1)[:, lengths[0] - 1].T  # [pairs, 1 + m]
     by_word = np.ascontiguousarray(emissions.transpose(2, 0, 1))
     by_none = np.ascontiguousarray(EMPTY * empty.T)[:, :, None]
-    states, made = _forward(by_word, by_none, weights, shares)
-    steps = _backward(by_word, by_none, weights, shares, states, made)
-    expected: Floats = np.bincount(lengths_of_jumps.ravel(), (weights * steps).ravel(), len(jumps)).astype(np.float64)
+    left, made = _forward(by_word, by_none, weights, shares)
+    _backward(by_word, by_none, weights, shares, made)
+    steps = weights * (left.reshape(-1, 1 + m).T @ by_word.reshape(-1, m))
+    expected: Floats = np.bincount(lengths_of_jumps.ravel(), steps.ravel(), len(jumps)).astype(np.float64)
     return made.transpose(1, 2, 0), expected
 
 
 def _forward(by_word: Floats, by_none: Floats, weights: Floats, shares: Floats) -> tuple[Floats, Floats]:
-    """The states before each word of the second and after the last; and which maker then makes the word.
+    """The states before each word of the second, times `shares`; and which maker then makes the word.
 
     Each is given all words so far. `by_word` and `by_none` are divided by the probability of the word given those
     before it, so that nothing grows small.
     """
     n, pairs, m = by_word.shape
-    states = np.zeros((n + 1, pairs, 1 + m))
-    states[0, :, 0] = 1
-    made = np.empty_like(by_word)
+    left, made = np.empty((n, pairs, 1 + m)), np.empty_like(by_word)
+    states = np.zeros((pairs, 1 + m))
+    states[:, 0] = 1
     for j in range(n):
-        np.matmul(states[j] * shares, weights, out=made[j])
+        np.multiply(states, shares, out=left[j])
+        np.matmul(left[j], weights, out=made[j])
         made[j] *= by_word[j]
-        np.multiply(states[j], by_none[j], out=states[j + 1])
-        states[j + 1, :, 1:] += made[j]
-        likelihood = states[j + 1].sum(axis=1, keepdims=True)
-        for part in (states[j + 1], made[j], by_word[j], by_none[j]):
+        states *= by_none[j]
+        states[:, 1:] += made[j]
+        likelihood = states.sum(axis=1, keepdims=True)
+        for part in (states, made[j], by_word[j], by_none[j]):
             part /= likelihood
-    return states, made
+    return left, made
 
 
-def _backward(
-    by_word: Floats, by_none: Floats, weights: Floats, shares: Floats, states: Floats, made: Floats
-) -> Floats:
-    """Make `made` posteriors given all words; and how often each step is expected, [1 + m, m], over `weights`."""
+def _backward(by_word: Floats, by_none: Floats, weights: Floats, shares: Floats, made: Floats) -> None:
+    """Make `made` posteriors given all words."""
     ahead = np.ones_like(shares)  # the probability of what follows by state, over that of what follows
-    steps = np.zeros_like(weights)
     for j in reversed(range(len(made))):
         made[j] *= ahead[:, 1:]
-        reached = by_word[j] * ahead[:, 1:]
-        steps += (states[j] * shares).T @ reached
+        by_word[j] *= ahead[:, 1:]
         ahead *= by_none[j]
-        ahead += (reached @ weights.T) * shares
-    return steps
+        ahead += (by_word[j] @ weights.T) * shares
