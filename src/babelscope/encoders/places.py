@@ -24,6 +24,10 @@ NAME_FILE = "babelscope-name"
 """The file in which a folder says what rows call its encoder; none of `FILES`, so that it counts for nothing else."""
 
 
+MODEL_FILE = "babelscope.json"
+"""The file in which the folder of a tuned model says what it was made for."""
+
+
 class Place(NamedTuple):
     """An encoder's display name, the digest of its content (a hub commit), and a folder or hub name."""
 

@@ -49,15 +49,15 @@ def export(store: Store, key: str, folder: Path) -> str:
         InputError: there is no such model, its head is one that transformers does not have, or the folder exists.
     """
     step = _trained_step(store, find_key(store, key))
-    _refuse_existing(folder)
+    refuse_existing(folder)
     if isinstance(step, Learned):
-        with _replacing(folder) as draft:
+        with replacing(folder) as draft:
             shutil.copytree(store.result(step.key) / "encoder", draft)
         return f"encoder: {folder}"
     from babelscope.tasks.export import save_model
 
     model = _load(step, store)
-    with _replacing(folder) as draft:
+    with replacing(folder) as draft:
         save_model(model, draft)
     return f"model: {folder} ({step.title})"
 
@@ -78,13 +78,13 @@ def predict(store: Store, source: str, file: Path, output: Path) -> str:
     Raises:
         InputError: there is no such model, the file is malformed or not of its task, or the output exists.
     """
-    _refuse_existing(output)
-    model = _model(store, source)
+    refuse_existing(output)
+    model = trained_model(store, source)
     task = model.design.task
     kind = kind_of(task)
     document = kind.document(task, file)
     predictions = _predictions(model, document)
-    with _replacing(output) as draft:
+    with replacing(output) as draft:
         document.write(draft, predictions)
     return f"{output}: {len(document.inputs)} predictions of task {task}, in {kind.written(task)}"
 
@@ -97,7 +97,12 @@ def _predictions(model: TaskModel, document: Document) -> list[object]:
     return model.module.predict(document.inputs)
 
 
-def _model(store: Store, source: str) -> TaskModel:
+def trained_model(store: Store, source: str) -> TaskModel:
+    """A model by the folder that `export` wrote, or by a key as `export` takes it, in evaluation mode.
+
+    Raises:
+        InputError: there is no such model, or it is an encoder that is not tuned.
+    """
     if Path(source).is_dir():
         from babelscope.tasks.export import load_model
 
@@ -111,27 +116,27 @@ def _model(store: Store, source: str) -> TaskModel:
     return _load(step, store)
 
 
-def _trained_step(store: Store, key: str) -> Training:
+def _trained_step(store: Store, key: str) -> Training | Evaluate:
     step = recall(store, key)
-    step = step.model if isinstance(step, Evaluate) else step
-    if not isinstance(step, Training):
+    if not isinstance(step, Training | Evaluate):
         raise InputError(
             f"{key}: a result of {type(step).__name__}, which has no model; Pretrain, Adapt, Distil and Tune have"
         )
     return step
 
 
-def _load(step: Tune, store: Store) -> TaskModel:
-    return step.model(FinishedSteps(store))
+def _load(step: Tune | Evaluate, store: Store) -> TaskModel:
+    results = FinishedSteps(store)
+    return step.built(results) if isinstance(step, Evaluate) else step.model(results)
 
 
-def _refuse_existing(path: Path) -> None:
+def refuse_existing(path: Path) -> None:
     if path.exists():
         raise InputError(f"{path}: already there; give a name that does not exist yet")
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path) -> Iterator[Path]:
     """A path beside `path` that takes its place when all went well, file or folder."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from babelscope.core.row import Row
-from babelscope.core.step import Step, Workspace
+from babelscope.core.step import Results, Step, Workspace
 from babelscope.core.tasks import Task
 from babelscope.corpora.datasets import Dataset, data_labels
 from babelscope.steps.bring_in import BringIn
@@ -50,6 +50,11 @@ class Evaluate(Step):
     def title(self) -> str:
         later = f", {self.brought_in.name}" if self.brought_in else ""
         return f"evaluate on {self.data.code}: {self.model.title.removeprefix('tune ')}{later}"
+
+    def built(self, results: Results) -> TaskModel:
+        """The best model of the tuning, with what is brought into it."""
+        model = self.model.model(results)
+        return self.brought_in.into(cast("EncoderModel", model), results) if self.brought_in else model
 
     def execute(self, workspace: Workspace) -> None:
         """Write the scores, and what their ratios are made of."""
@@ -103,9 +108,7 @@ def _latest_model(step: Evaluate, workspace: Workspace) -> TaskModel:
     """The best model of a tuning, with what is brought into it, on its device."""
     made_by = (step.model.key, *([step.brought_in.key] if step.brought_in else []))
     if made_by not in _latest:
-        model = step.model.model(workspace)
-        if step.brought_in:
-            model = step.brought_in.into(cast("EncoderModel", model), workspace)
+        model = step.built(workspace)
         model.module.to(step.model.tuning.device)
         _latest.clear()
         _latest[made_by] = model

@@ -27,7 +27,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.version import __version__
 from babelscope.encoders.anatomy import anatomy_of, reads_types
 from babelscope.encoders.load import load_encoder, save_encoder
-from babelscope.encoders.places import LANGUAGES
+from babelscope.encoders.places import LANGUAGES, MODEL_FILE
 from babelscope.tasks.bilstm.parse import BiLstmParser
 from babelscope.tasks.bilstm.tag import BiLstmTagger
 from babelscope.tasks.bilstm.words import Vocabulary
@@ -39,7 +39,7 @@ from babelscope.tasks.parse import Parser
 from babelscope.tasks.tag import Tagger
 from babelscope.tasks.text_models import LanguageModel
 
-RECORD, WEIGHTS = "babelscope.json", "model.safetensors"
+WEIGHTS = "model.safetensors"
 
 _LINEAR = {"classifier.": "classifier."}
 _SCORE = {"classifier.": "score."}
@@ -110,7 +110,7 @@ def save_model(model: TaskModel, folder: Path) -> None:
     weights = {naming.name(name): weight.detach().cpu().contiguous() for name, weight in module.named_parameters()}
     save_file(weights, folder / WEIGHTS, {"format": "pt"})
     record = Record(babelscope=__version__, design=model.design, vocabulary=vocabulary)
-    (folder / RECORD).write_text(record.model_dump_json(indent=1, exclude_none=True) + "\n", encoding="utf-8")
+    (folder / MODEL_FILE).write_text(record.model_dump_json(indent=1, exclude_none=True) + "\n", encoding="utf-8")
 
 
 def load_model(folder: Path) -> TaskModel:
@@ -190,7 +190,7 @@ def _save_tokenizer(module: Any, folder: Path) -> None:
 
 
 def _read_record(folder: Path) -> Record:
-    path = folder / RECORD
+    path = folder / MODEL_FILE
     try:
         return Record.model_validate_json(path.read_bytes())
     except OSError as error:
@@ -210,5 +210,5 @@ def _set_weights(module: nn.Module, naming: Naming, path: Path) -> None:
     parameters = {naming.name(name): parameter for name, parameter in module.named_parameters()}
     for name in sorted(weights.keys() | parameters.keys()):
         if name not in weights or name not in parameters or weights[name].shape != parameters[name].shape:
-            raise InputError(f"{path}: weight {name} does not fit the model of {RECORD}; export the model again")
+            raise InputError(f"{path}: weight {name} does not fit the model of {MODEL_FILE}; export the model again")
         parameters[name].copy_(weights[name])

@@ -24,7 +24,7 @@ app = typer.Typer(
 app.command("list")(look.list_)
 for command in (
     studies.plan, studies.run, studies.status, studies.rows, studies.report,
-    models.export, models.predict, models.operate, models.transliterate,
+    models.export, models.predict, models.operate, models.bring_in, models.transliterate,
     advice.advise, look.doctor,
 ):  # fmt: skip
     app.command()(command)

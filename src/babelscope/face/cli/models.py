@@ -58,6 +58,36 @@ def operate(
     out.print(write_operated(encoder, op, output, seed), highlight=False)
 
 
+def bring_in(
+    model: Annotated[
+        str, typer.Argument(help="a tuned model: a folder that export wrote, or the key of a result; or an encoder")
+    ],
+    language: Annotated[str, typer.Option(metavar="CODE", help="the language to bring in, such as it")],
+    parallel: Annotated[
+        list[str],
+        typer.Option(
+            metavar="TEXT",
+            help="sentences with their translations: ntrex:it, flores:it, tico:CODE, tatoeba:it; "
+            "FILE.tsv or FILE.tmx; or english.txt,italian.txt; repeatable",
+        ),
+    ],
+    output: OutputFolder,
+    source: Annotated[str, typer.Option(metavar="CODE", help="what the translations are from")] = "en",
+    pairs: Annotated[int | None, typer.Option(min=1, help="read at most so many pairs of sentences")] = None,
+    pieces: Annotated[
+        int | None, typer.Option(min=1, help="learn at most so many subwords  [default: by the amount of text]")
+    ] = None,
+    keep_accents: Annotated[bool, typer.Option(help="whether accents stay that an uncased encoder strips")] = True,
+    store: StoreFolder = DEFAULT_STORE,
+) -> None:
+    """Bring a language into a model by translated sentences, without training, and write it as a Hugging Face folder."""
+    from babelscope.engine.store import Store
+    from babelscope.face.bring_in import Wanted, write_with_language
+
+    wanted = Wanted(language, tuple(parallel), source, pairs, pieces, keep_accents)
+    out.print(write_with_language(model, wanted, output, Store(store)), highlight=False)
+
+
 def transliterate(
     file: Annotated[Path, typer.Argument(help="CoNLL-U (named .conllu or .conllu.gz) or plain text")],
     output: OutputFile,

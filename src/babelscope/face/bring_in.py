@@ -1,0 +1,152 @@
+"""A language brought into an encoder, or into a model that is tuned already, outside of studies."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from babelscope.core.errors import InputError
+from babelscope.core.version import __version__
+from babelscope.corpora.paired import Pair
+from babelscope.corpora.parallel import FilePairs, NamedPairs, find_named_pairs, find_pairs, joined
+from babelscope.encoders.places import MODEL_FILE, Place, locate
+from babelscope.engine.store import Store
+from babelscope.engine.trained import refuse_existing, replacing, trained_model
+
+if TYPE_CHECKING:
+    from babelscope.encoders.load import Encoder
+    from babelscope.tasks.design import EncoderModel
+
+RECORD = "bring-in.json"
+"""What was brought into the model of a folder, and by what text."""
+OWN_FILES = {".tsv": "tsv", ".tmx": "tmx"}
+"""How files of pairs are named, by their ending."""
+SOURCE = "en"
+
+
+class Wanted(NamedTuple):
+    """What is brought in, and how."""
+
+    language: str
+    """Its code."""
+    parallel: tuple[str, ...]
+    """Texts with their translations: names such as `ntrex:it`; files of pairs, FILE.tsv or FILE.tmx; two files of lines
+    joined by a comma, `english.txt,italian.txt`."""
+    source: str = SOURCE
+    """The code of what the translations are from, which the model reads."""
+    pairs: int | None = None
+    """At most; None: all."""
+    pieces: int | None = None
+    """Learned at most; None: by the amount of text."""
+    keep_accents: bool = True
+
+
+def write_with_language(model: str, wanted: Wanted, folder: Path, store: Store) -> str:
+    """Bring a language into an encoder or a tuned model, and write it as a Hugging Face folder.
+
+    A tuned model's folder reads the new language, and what it read before as one of its languages. An encoder's folder
+    reads what it read before, and the new language as one of its languages.
+
+    Args:
+        model: a tuned one, by the folder that export wrote or the key of a result; or an encoder, by its name or folder.
+        wanted: the language and its text.
+        folder: to write; must not exist yet.
+        store: where keys are looked up.
+
+    Returns:
+        One line for the user.
+
+    Raises:
+        InputError: there is no such model or text, or the folder exists.
+    """
+    refuse_existing(folder)
+    texts = [_text(wanted.language, given) for given in wanted.parallel]
+    pairs = joined(texts).pairs[: wanted.pairs]
+    if not pairs:
+        raise InputError("no text to learn from: give --parallel at least once, such as --parallel ntrex:it")
+    place = None if _is_tuned(model) else locate(model)
+    with replacing(folder) as draft:
+        told = (
+            _write_encoder(place, wanted, pairs, draft) if place else _write_model(model, wanted, pairs, draft, store)
+        )
+        (draft / RECORD).write_text(_record(model, wanted, texts, len(pairs)), encoding="utf-8")
+    return f"{folder}: {told}, by {len(pairs):,} pairs of sentences"
+
+
+def with_language(encoder: Encoder, wanted: Wanted, pairs: Sequence[Pair]) -> Encoder:
+    """An encoder with the language, which is read as of then by `reading`."""
+    from babelscope.encoders.aligned_text import align_pieces
+    from babelscope.encoders.bring_in import bring_in, linked_rows, own_pieces
+    from babelscope.encoders.own_vocabulary import own_vocabulary
+
+    source = encoder.reading(wanted.source)
+    lines = [translation for _, translation in pairs]
+    tokenizer = own_vocabulary(source, lines, wanted.pieces, keep_accents=wanted.keep_accents)
+    text = align_pieces(source.tokenizer, tokenizer, pairs)
+    counts = text.counts(source.model.config.vocab_size, len(own_pieces(source, tokenizer)))
+    return bring_in(encoder, wanted.language, tokenizer, linked_rows(source, counts))
+
+
+def _write_encoder(place: Place, wanted: Wanted, pairs: Sequence[Pair], folder: Path) -> str:
+    from babelscope.encoders.load import load_located, save_encoder
+
+    grown = with_language(load_located(place), wanted, pairs)
+    save_encoder(grown, folder)
+    return f"{place.name} reads {', '.join(grown.languages)} too"
+
+
+def _write_model(given: str, wanted: Wanted, pairs: Sequence[Pair], folder: Path, store: Store) -> str:
+    from babelscope.tasks.design import EncoderModel
+    from babelscope.tasks.export import save_model
+
+    model = trained_model(store, given)
+    if not isinstance(model, EncoderModel):
+        raise InputError(
+            f"{given}: a BiLSTM, which has no pieces that others could be aligned with; give a tuned encoder"
+        )
+    grown = model.with_encoder(with_language(model.encoder, wanted, pairs))
+    save_model(_turned(grown, wanted), folder)
+    return f"a model of task {model.design.task} that reads {wanted.language}"
+
+
+def _turned(model: EncoderModel, wanted: Wanted) -> EncoderModel:
+    """The model with the tokenizer of the language as its own, and the one that it had as a language's."""
+    encoder = model.encoder
+    others = {code: each for code, each in encoder.languages.items() if code != wanted.language}
+    languages = {wanted.source: encoder.tokenizer} | others
+    own = encoder.languages[wanted.language]
+    return model.with_encoder(replace(encoder, tokenizer=own, languages=languages))
+
+
+def _is_tuned(model: str) -> bool:
+    """Whether it is a tuned model's folder or a key, and no encoder."""
+    folder = Path(model).expanduser()
+    return (folder / MODEL_FILE).is_file() if folder.is_dir() else bool(re.fullmatch("[0-9a-f]{4,64}", model))
+
+
+def _text(language: str, given: str) -> NamedPairs | FilePairs:
+    if "," in given:
+        first, _, second = given.partition(",")
+        return find_pairs(f"text:{SOURCE}:{first}", f"text:{language}:{second}")
+    path = Path(given)
+    kind = OWN_FILES.get((path.with_suffix("") if path.suffix == ".gz" else path).suffix)
+    return find_named_pairs(f"{kind}:{language}:{given}" if kind and not given.startswith(f"{kind}:") else given)
+
+
+def _record(model: str, wanted: Wanted, texts: Sequence[NamedPairs | FilePairs], pairs: int) -> str:
+    read = [
+        {"text": text.name, "sha256": text.sha256}
+        | ({"licence": text.collection.licence, "attribution": text.collection.attribution} if text.collection else {})
+        if isinstance(text, NamedPairs)
+        else {"text": text.names, "sha256": text.sha256}
+        for text in texts
+    ]
+    record = {
+        "model": model, "language": wanted.language, "source": wanted.source, "pairs": pairs, "parallel": read,
+        "pieces": wanted.pieces, "keep accents": wanted.keep_accents, "babelscope": __version__,
+    }  # fmt: skip
+    return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
