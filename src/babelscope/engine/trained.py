@@ -131,6 +131,7 @@ def _load(step: Tune | Evaluate, store: Store) -> TaskModel:
 
 
 def refuse_existing(path: Path) -> None:
+    """Raise `InputError` if there is something at a path that is to be written."""
     if path.exists():
         raise InputError(f"{path}: already there; give a name that does not exist yet")
 

@@ -52,7 +52,7 @@ def write_with_language(model: str, wanted: Wanted, folder: Path, store: Store) 
     reads what it read before, and the new language as one of its languages.
 
     Args:
-        model: a tuned one, by the folder that export wrote or the key of a result; or an encoder, by its name or folder.
+        model: a tuned one, by an exported folder or the key of a result; or an encoder, by its name or folder.
         wanted: the language and its text.
         folder: to write; must not exist yet.
         store: where keys are looked up.
@@ -109,17 +109,22 @@ def _write_model(given: str, wanted: Wanted, pairs: Sequence[Pair], folder: Path
             f"{given}: a BiLSTM, which has no pieces that others could be aligned with; give a tuned encoder"
         )
     grown = model.with_encoder(with_language(model.encoder, wanted, pairs))
-    save_model(_turned(grown, wanted), folder)
+    save_model(_turned(grown, wanted.language, _read_first(given) or wanted.source), folder)
     return f"a model of task {model.design.task} that reads {wanted.language}"
 
 
-def _turned(model: EncoderModel, wanted: Wanted) -> EncoderModel:
-    """The model with the tokenizer of the language as its own, and the one that it had as a language's."""
+def _turned(model: EncoderModel, language: str, before: str) -> EncoderModel:
+    """The model with the tokenizer of the language as its own, and the one that it had as that of a language before."""
     encoder = model.encoder
-    others = {code: each for code, each in encoder.languages.items() if code != wanted.language}
-    languages = {wanted.source: encoder.tokenizer} | others
-    own = encoder.languages[wanted.language]
+    languages = {before: encoder.tokenizer, **encoder.languages}
+    own = languages.pop(language)
     return model.with_encoder(replace(encoder, tokenizer=own, languages=languages))
+
+
+def _read_first(model: str) -> str | None:
+    """The language that a folder was made to read by an earlier bringing-in."""
+    file = Path(model).expanduser() / RECORD
+    return json.loads(file.read_text(encoding="utf-8"))["language"] if file.is_file() else None
 
 
 def _is_tuned(model: str) -> bool:

@@ -80,7 +80,7 @@ def bring_in(
     keep_accents: Annotated[bool, typer.Option(help="whether accents stay that an uncased encoder strips")] = True,
     store: StoreFolder = DEFAULT_STORE,
 ) -> None:
-    """Bring a language into a model by translated sentences, without training, and write it as a Hugging Face folder."""
+    """Bring a language into a model by translated sentences, without training, and write it as a folder."""
     from babelscope.engine.store import Store
     from babelscope.face.bring_in import Wanted, write_with_language
 

@@ -1,0 +1,122 @@
+"""babelscope bring-in: models that read another language afterwards."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import pipeline
+
+import babelscope
+from babelscope.encoders.load import load_encoder
+from babelscope.engine.store import Store
+from babelscope.engine.trained import FinishedSteps
+from babelscope.tasks.export import load_model
+from babelscope.world import World
+from command_line import babelscope as command
+
+PAIRS = World().parallel_text("qaa", "qab", 80)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory) -> Path:
+    file = tmp_path_factory.mktemp("pairs") / "pairs.tsv"
+    file.write_text("".join(f"{text}\t{translation}\n" for text, translation in PAIRS), encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def tagger(encoder_folder, tmp_path_factory):
+    store = Store(tmp_path_factory.mktemp("store") / "store")
+    tuning = {"learning_rate": 3e-3, "steps": 20, "tokens_per_batch": 256}
+    return babelscope.load(encoder_folder, store=store).tune(
+        "pos", "world:qaa", sizes={"train": 60, "dev": 20}, tuning=tuning
+    )
+
+
+@pytest.fixture(scope="module")
+def brought(tagger, table, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("models") / "qab"
+    answer = command(
+        "bring-in", tagger.key[:20], "--language", "qab", "--source", "qaa", "--parallel", table, "--store",
+        tagger.store.folder, "-o", folder,
+    )  # fmt: skip
+    assert answer.status == 0, answer.errors
+    assert answer.output.splitlines() == [f"{folder}: a model of task pos that reads qab, by 80 pairs of sentences"]
+    return folder
+
+
+def test_the_pipeline_of_the_folder_reads_the_language(brought):
+    model = load_model(brought)
+    sentences = [translation.split() for _, translation in PAIRS[:5]]
+    pieces = {piece for sentence in sentences for piece in model.encoder.tokenizer.tokenize(" ".join(sentence))}
+    own = json.loads((brought / "tokenizer.json").read_text())["model"]["vocab"]
+    first = load_model(brought).encoder.model.config.vocab_size - len(pieces)
+    assert pieces and max(own[piece] for piece in pieces) >= first // 2
+    tag = pipeline("token-classification", str(brought), aggregation_strategy="first")
+    for sentence, labels in zip(sentences, model.module.predict(sentences), strict=True):
+        answers = [answer["entity_group"] for answer in tag(" ".join(sentence))]
+        assert answers == [label for k, label in enumerate(labels) if not k or label != labels[k - 1]]
+
+
+def test_what_it_read_before_it_reads_to_the_last_bit(brought, tagger):
+    sentences = [text.split() for text, _ in PAIRS[:20]]
+    model = load_model(brought)
+    before = tagger.step.model(FinishedSteps(tagger.store))
+    assert list(model.languages) == ["qaa"]
+    assert model.reading("qaa").module.predict(sentences) == before.module.predict(sentences)
+    weights = dict(model.module.named_parameters())
+    for name, weight in before.module.named_parameters():
+        assert torch.equal(weights[name][: len(weight)], weight)
+
+
+def test_the_record_says_what_was_read(brought, table, tagger):
+    record = json.loads((brought / "bring-in.json").read_text())
+    assert record["model"] == tagger.key[:20] and record["language"] == "qab" and record["source"] == "qaa"
+    assert record["pairs"] == 80 and record["parallel"][0]["text"] == f"tsv:qab:{table}"
+    assert len(record["parallel"][0]["sha256"][0]) == 64
+
+
+def test_a_third_language_and_predictions_of_a_file(brought, tmp_path):
+    for name, side in (("source", 0), ("target", 1)):
+        text = "".join(f"{pair[side]}\n" for pair in World().parallel_text("qaa", "qae", 60))
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+    both = f"{tmp_path / 'source.txt'},{tmp_path / 'target.txt'}"
+    folder = tmp_path / "three"
+    answer = command(
+        "bring-in", brought, "--language", "qae", "--source", "qaa", "--parallel", both, "--pairs", 50, "-o", folder
+    )
+    assert answer.status == 0 and "50 pairs" in answer.output
+    assert set(load_model(folder).languages) == {"qaa", "qab"}
+    answer = command("predict", folder, tmp_path / "target.txt", "-o", tmp_path / "tagged.conllu")
+    assert answer.status == 0 and (tmp_path / "tagged.conllu").is_file()
+
+
+def test_an_encoder_goes_on_reading_what_it_read(encoder_folder, table, tmp_path):
+    folder = tmp_path / "encoder"
+    answer = command("bring-in", encoder_folder, "--language", "qab", "--parallel", table, "-o", folder)
+    assert answer.status == 0 and "reads qab too" in answer.output
+    grown, before = load_encoder(folder), load_encoder(encoder_folder)
+    assert list(grown.languages) == ["qab"]
+    assert grown.tokenizer.get_vocab() == before.tokenizer.get_vocab()
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"--parallel": "de"}, "no text in two languages"),
+        ({"--language": "a/b"}, "is no code of a language"),
+        ({"-o": "."}, "already there"),
+        ({"model": "abcd"}, "no results"),
+        ({"model": "no-such-encoder/here/at-all"}, "no such folder"),
+    ],
+)
+def test_users_mistakes(given, problem, encoder_folder, table, tmp_path):
+    options = {"--language": "qab", "--parallel": table, "-o": tmp_path / "new", "--store": tmp_path / "store"}
+    model = given.pop("model", encoder_folder)
+    arguments = [part for option in (options | given).items() for part in option]
+    answer = command("bring-in", model, *arguments)
+    assert answer.status == 2 and problem in answer.errors
+    assert not (tmp_path / "new").exists()
