@@ -119,7 +119,7 @@ def distil(
         raise InputError(f"source_share {source_share}: give a share of the examples from 0 to 1, such as 0.2")
     frame = Frame.of(teacher.tokenizer)  # of every language: own vocabularies keep the special pieces and their ids
     length = min(student.max_length, tuning.max_length or student.max_length)
-    parts = {text.language: _examples(text, frame, length) for text in texts}
+    parts = {text.language: examples_of(text, frame, length) for text in texts}
     examples = [each for part in parts.values() for each in part[: max(0, len(part) - held_out)]]
     dev = {language: part[-held_out:] for language, part in parts.items() if held_out}
     asked = [examples[index] for index in _read(examples, tuning, seed)] + [
@@ -199,8 +199,8 @@ class Distillation:
         return torch.stack([torch.stack([pieces @ weights, sentences.sum()]), torch.stack(counts)])
 
 
-def _examples(text: LinkedText, frame: Frame, longest: int) -> list[Example]:
-    """The pairs that have pieces on either side and are not too long."""
+def examples_of(text: LinkedText, frame: Frame, longest: int) -> list[Example]:
+    """The pairs that have pieces on either side and are not too long, with special pieces linked to their like."""
     starts = np.searchsorted(text.links.pair, np.arange(len(text.sources) + 1))
     before, after = np.arange(len(frame.before)), np.arange(-len(frame.after), 0)
     examples = []
