@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -119,12 +120,10 @@ def distil(
         raise InputError(f"source_share {source_share}: give a share of the examples from 0 to 1, such as 0.2")
     frame = Frame.of(teacher.tokenizer)  # of every language: own vocabularies keep the special pieces and their ids
     length = min(student.max_length, tuning.max_length or student.max_length)
-    parts = {text.language: _examples(text, frame, length) for text in texts}
+    parts = {text.language: examples_of(text, frame, length) for text in texts}
     examples = [each for part in parts.values() for each in part[: max(0, len(part) - held_out)]]
-    dev = {language: part[-held_out:] for language, part in parts.items() if held_out}
-    asked = [examples[index] for index in _read(examples, tuning, seed)] + [
-        each for part in dev.values() for each in part
-    ]
+    dev = {language: part[-held_out:] for language, part in parts.items() if held_out and part}
+    asked = [*(examples[index] for index in _read(examples, tuning, seed)), *chain.from_iterable(dev.values())]
     taught = Teacher(teacher, depths, [each.source for each in asked], tuning.device)
     task = Distillation(examples, taught, source_share, dev)
     history = tune(student.backbone, task, tuning, seed, folder, progress, checkpoint_seconds)
@@ -172,7 +171,7 @@ class Distillation:
 
     def loss(self, model: PreTrainedModel, batch: Lesson) -> Tensor:
         """The squared error of linked pieces, and that of sentences."""
-        model.eval()
+        model.eval()  # no unit is dropped, as the teacher drops none
         errors, weights = self._errors(model, batch)
         return (errors / weights).sum()
 
@@ -182,7 +181,7 @@ class Distillation:
 
     def _held_out_loss(self, model: PreTrainedModel, examples: Sequence[Example]) -> float:
         batches = by_length(_lengths(examples), EVALUATION_TOKENS)
-        lessons = [self.lesson([examples[index] for index in indices]) for indices in batches]
+        lessons = (self.lesson([examples[index] for index in indices]) for indices in batches)
         errors, weights = torch.stack([self._errors(model, lesson).double() for lesson in lessons]).sum(dim=0)
         return float((errors / weights).sum())
 
@@ -192,15 +191,16 @@ class Distillation:
         layers = model(
             input_ids=batch.ids, attention_mask=batch.attention_mask, output_hidden_states=True
         ).hidden_states
-        own = [layers[depth].flatten(0, 1).index_select(0, places) for depth in self.teacher.layers]
-        pieces = (torch.stack(own).float() - states).square().mean(dim=(0, 2))
-        sentences = (mean_states(layers[-1], self.teacher.frame.inside(batch)).float() - means).square().mean(dim=1)
+        own = torch.stack([layers[depth].flatten(0, 1).index_select(0, places) for depth in self.teacher.layers])
+        own_means = mean_states(layers[-1].float(), self.teacher.frame.inside(batch))
+        pieces = (own.float() - states).square().mean(dim=(0, 2)) * weights
+        sentences = (own_means - means).square().mean(dim=1)
         counts = (weights.sum().clamp(min=1e-9), weights.new_tensor(len(sentences)))
-        return torch.stack([torch.stack([pieces @ weights, sentences.sum()]), torch.stack(counts)])
+        return torch.stack([torch.stack([pieces.sum(), sentences.sum()]), torch.stack(counts)])
 
 
-def _examples(text: LinkedText, frame: Frame, longest: int) -> list[Example]:
-    """The pairs that have pieces on either side and are not too long."""
+def examples_of(text: LinkedText, frame: Frame, longest: int) -> list[Example]:
+    """The pairs that have pieces on either side and are not too long, with special pieces linked to their like."""
     starts = np.searchsorted(text.links.pair, np.arange(len(text.sources) + 1))
     before, after = np.arange(len(frame.before)), np.arange(-len(frame.after), 0)
     examples = []

@@ -53,17 +53,18 @@ class Teacher:
         self._pieces = Pieces.of(distinct, encoder.tokenizer.pad_token_id)
         self._groups = self._fitting(by_length(self._pieces.lengths, EVALUATION_TOKENS), memory)
         self._group_of = {int(number): group for group, members in enumerate(self._groups) for number in members}
-        self._kept: dict[int, States] = {}
+        self.kept: dict[int, States] = {}
+        """By the number of the sentence."""
 
     def states(self, sentences: Sequence[Ids]) -> list[States]:
         """Those of some of the sentences, in their order."""
         numbers = [self._numbers[sentence] for sentence in sentences]
-        wanted = [number for number in dict.fromkeys(numbers) if number not in self._kept]
+        wanted = [number for number in dict.fromkeys(numbers) if number not in self.kept]
         for group in dict.fromkeys(self._group_of[number] for number in wanted if number in self._group_of):
-            self._kept |= self._read(self._groups[group])
+            self.kept |= self._read(self._groups[group])
         beyond = [number for number in wanted if number not in self._group_of]
         fresh = self._read(np.asarray(beyond)) if beyond else {}
-        return [fresh[number] if number in fresh else self._kept[number] for number in numbers]
+        return [fresh[number] if number in fresh else self.kept[number] for number in numbers]
 
     def _fitting(self, groups: Sequence[NDArray[np.int64]], memory: int) -> list[NDArray[np.int64]]:
         """As many groups as there is memory for, from the first."""

@@ -1,0 +1,321 @@
+"""Distillation: what a student is taught, what of the teacher is computed and kept, and what stays as it was."""
+
+from __future__ import annotations
+
+import copy
+import random
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from babelscope.core.errors import InputError
+from babelscope.corpora.alignment.align import soft_links
+from babelscope.corpora.alignment.links import SoftLinks
+from babelscope.encoders.bring_in import bring_in, own_pieces, random_rows
+from babelscope.encoders.load import Encoder
+from babelscope.encoders.own_vocabulary import own_vocabulary
+from babelscope.encoders.pieces import EVALUATION_TOKENS, Frame, by_length
+from babelscope.encoders.tap import sentence_states
+from babelscope.encoders.tokenizer import train_wordpiece
+from babelscope.measures.retrieval import retrieval_accuracy
+from babelscope.tuning.batches import Order
+from babelscope.tuning.checkpoint import module_weights
+from babelscope.tuning.distilling import Distillation, LinkedText, distil, examples_of
+from babelscope.tuning.settings import Tuning
+from babelscope.tuning.teacher import Teacher
+from conftest import tagged_sentence
+from families import FAMILIES
+from test_extend import made
+from test_tuning import StoppedError, same_weights, stop_at
+
+QUICK = Tuning(learning_rate=3e-3, epochs=3, tokens_per_batch=128)
+CHANCE = random.Random(5)
+ENGLISH = [" ".join(tagged_sentence(CHANCE)[0]) for _ in range(90)]
+LETTERS = {ord(letter): ord(letter) + 0x1000 for letter in "abcdefghijklmnopqrstuvwxyz"}
+FOREIGN = [" ".join(line.translate(LETTERS).split()[::-1]) for line in ENGLISH]
+"""The same in other letters and the other way round."""
+
+
+@pytest.fixture(scope="module")
+def teacher() -> Encoder:
+    """Its states depend on what is around a word, as those of an encoder that learned something."""
+    return made(train_wordpiece(ENGLISH, 120))
+
+
+def with_language(teacher: Encoder, language: str = "xx") -> tuple[Encoder, LinkedText]:
+    """A student that knows nothing of the language yet, and what it learns from."""
+    own = own_vocabulary(teacher, FOREIGN, 200)
+    student = bring_in(teacher, language, own, random_rows(teacher, len(own_pieces(teacher, own)), 1, language))
+    source, target = (
+        tokenizer(lines, add_special_tokens=False)["input_ids"]
+        for tokenizer, lines in ((teacher.tokenizer, ENGLISH), (own, FOREIGN))
+    )
+    return student, LinkedText(language, source, target, soft_links(list(zip(source, target, strict=True))))
+
+
+def weights_of(encoder: Encoder) -> dict[str, torch.Tensor]:
+    return {name: weight.detach().clone() for name, weight in module_weights(encoder.model).items()}
+
+
+# --- the loss
+
+
+def random_text(seed: int, pairs: int = 5) -> LinkedText:
+    generator = np.random.default_rng(seed)
+    lengths = generator.integers(1, 9, (pairs, 2))
+    sources, targets = ([generator.integers(5, 40, length).tolist() for length in side] for side in lengths.T)
+    links = [
+        (pair, i, j, generator.uniform(0.02, 1))
+        for pair, (m, n) in enumerate(lengths)
+        for i in range(m)
+        for j in range(n)
+        if generator.random() < 0.4
+    ]
+    columns = zip(*links, strict=True) if links else ([], [], [], [])
+    pair, source, target, weight = (np.array(column) for column in columns)
+    places = (column.astype(np.int64) for column in (pair, source, target))
+    return LinkedText("xx", sources, targets, SoftLinks(*places, weight.astype(float)))
+
+
+def by_loops(student: Encoder, teacher: Encoder, text: LinkedText, layers: tuple[int, ...], itself: bool) -> float:
+    """The oracle: a sentence at a time, a link at a time, in double precision."""
+    frame = Frame.of(teacher.tokenizer)
+    before, after = len(frame.before), len(frame.after)
+    errors = weights = sentences = 0.0
+    for number, (source, target) in enumerate(zip(text.sources, text.targets, strict=True)):
+        target = source if itself else target
+        with torch.no_grad():
+            (own, others) = (
+                [
+                    layer[0].double()
+                    for layer in encoder.backbone(
+                        input_ids=torch.tensor([frame.around(ids)]), output_hidden_states=True
+                    ).hidden_states
+                ]
+                for encoder, ids in ((student, target), (teacher, source))
+            )
+        links = [(i, j, w) for k, i, j, w in zip(*text.links, strict=True) if k == number]
+        if itself:
+            links = [(k, k, 1.0) for k in range(len(source))]
+        links = [(before + i, before + j, w) for i, j, w in links]
+        links += [(k, k, 1.0) for k in range(before)]
+        links += [(before + len(source) + k, before + len(target) + k, 1.0) for k in range(after)]
+        for i, j, weight in links:
+            for layer in layers:
+                errors += weight * float(((own[layer][j] - others[layer][i]) ** 2).mean()) / len(layers)
+            weights += weight
+        means = [states[-1][before : before + len(ids)].mean(0) for states, ids in ((own, target), (others, source))]
+        sentences += float(((means[0] - means[1]) ** 2).mean())
+    return errors / weights + sentences / len(text.sources)
+
+
+def task_of(teacher: Encoder, text: LinkedText, layers: tuple[int, ...], share: float = 0.0) -> Distillation:
+    frame = Frame.of(teacher.tokenizer)
+    examples = examples_of(text, frame, 24)
+    return Distillation(examples, Teacher(teacher, layers, [each.source for each in examples], "cpu"), share, {})
+
+
+def loss_of(task: Distillation, student: Encoder) -> torch.Tensor:
+    return task.loss(student.backbone, task.batch(np.arange(len(task.examples)), torch.Generator().manual_seed(0)))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("layers", "itself"), [((1, 2), False), ((0,), False), ((2, 0), True)])
+def test_the_loss_is_a_sum_over_links_and_sentences(family, layers, itself):
+    teacher, student = (made(train_wordpiece(ENGLISH, 120), family) for _ in range(2))
+    with torch.no_grad():
+        for weight in student.model.parameters():
+            weight.add_(0.05 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(1)))
+    text = random_text(seed=7)
+    ours = loss_of(task_of(teacher, text, layers, share=float(itself)), student)
+    assert ours.item() == pytest.approx(by_loops(student, teacher, text, layers, itself), rel=2e-3)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10**6), st.floats(0.1, 0.9), st.floats(0.1, 3))
+def test_links_count_by_their_weights(teacher, seed, share, scale):
+    """A link is as good as two that have its weight together, and no loss depends on the unit of weights."""
+    text = random_text(seed)
+    task = task_of(teacher, text, (1, 2))
+    parts = [
+        each._replace(
+            places=np.concatenate([each.places, each.places], axis=1),
+            weights=np.concatenate([share * each.weights, (1 - share) * each.weights]),
+        )
+        for each in task.examples
+    ]
+    split = replace(task, examples=parts)
+    scaled = replace(task, examples=[each._replace(weights=scale * each.weights) for each in task.examples])
+    student = made(teacher.tokenizer, hidden_act="relu")
+    expected = loss_of(task, student).item()
+    assert expected > 1e-3
+    for other in (split, scaled):
+        assert loss_of(other, student).item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_student_that_is_the_teacher_has_nothing_to_learn(teacher):
+    student = copy.deepcopy(teacher)
+    text = random_text(seed=3)
+    gradients = {}
+    for share in (0.0, 1.0):
+        loss = loss_of(task_of(teacher, text, (1, 2), share), student)
+        student.model.zero_grad()
+        loss.backward()
+        gradients[share] = torch.cat([p.grad.flatten() for p in student.backbone.parameters()]).norm().item()
+    assert loss.item() < 1e-6
+    assert gradients[1.0] < 2e-3 * gradients[0.0]
+
+
+# --- the teacher
+
+
+def passes(encoder: Encoder) -> list[int]:
+    """How many sequences each pass through the encoder has; more are added as they come."""
+    counted: list[int] = []
+    encoder.backbone.register_forward_pre_hook(
+        lambda module, args, kwargs: counted.append(len(kwargs["input_ids"])), with_kwargs=True
+    )
+    return counted
+
+
+def test_a_source_is_read_once_for_all_languages_and_epochs(teacher, tmp_path):
+    teacher = copy.deepcopy(teacher)
+    student, text = with_language(teacher)
+    counted = passes(teacher)
+    distil(student, teacher, [text, text._replace(language="yy")], tmp_path, tuning=QUICK, held_out=5)
+    distinct = {tuple(source) for source in text.sources}
+    assert sum(counted) == len(distinct) < len(text.sources)
+    assert len(counted) == len(by_length(np.array([len(source) + 2 for source in distinct]), EVALUATION_TOKENS))
+
+
+def test_sources_that_a_short_run_does_not_come_to_are_not_read(teacher, tmp_path):
+    teacher = copy.deepcopy(teacher)
+    student, text = with_language(teacher)
+    counted = passes(teacher)
+    tuning = Tuning(steps=3, tokens_per_batch=128)
+    distil(student, teacher, [text], tmp_path, tuning=tuning, seed=2)
+    lengths = np.array([2 + max(map(len, pair)) for pair in zip(text.sources, text.targets, strict=True)])
+    read = {tuple(text.sources[k]) for turn in Order(lengths, tuning, 2).turns() for k in turn.batch}
+    assert sum(counted) == len(read) < len(text.sources) / 2
+
+
+@settings(max_examples=20)
+@given(st.lists(st.lists(st.integers(0, 29), min_size=1, max_size=8), max_size=6), st.integers(0, 300_000))
+def test_states_are_those_of_sentences_read_alone_whatever_memory_there_is(teacher, requests, memory):
+    frame = Frame.of(teacher.tokenizer)
+    sentences = [
+        tuple(frame.around(teacher.tokenizer(line, add_special_tokens=False)["input_ids"])) for line in ENGLISH
+    ]
+    sentences = sorted(set(sentences))[:30] * 2
+    taught = Teacher(teacher, (2, 0), sentences, "cpu", memory)
+    for request in requests:
+        for number, known in zip(request, taught.states([sentences[k] for k in request]), strict=True):
+            with torch.no_grad():
+                ids = torch.tensor([sentences[number]])
+                layers = teacher.backbone(input_ids=ids, output_hidden_states=True).hidden_states
+            expected = torch.stack([layers[2][0], layers[0][0]])
+            torch.testing.assert_close(known.pieces.float(), expected, rtol=1e-3, atol=1e-3)
+            torch.testing.assert_close(known.mean.float(), expected[0, 1:-1].mean(0), rtol=1e-3, atol=1e-3)
+    assert sum(state.nbytes for known in taught.kept.values() for state in known) <= memory
+
+
+# --- training
+
+
+def retrieved(student: Encoder, teacher: Encoder, lines: slice) -> float:
+    """The share of sentences that the student's reading of their translation finds."""
+    source = sentence_states(teacher, ENGLISH[lines])
+    target = sentence_states(student.reading("xx"), FOREIGN[lines])
+    return float(retrieval_accuracy(target[-1], source[-1]))
+
+
+@pytest.mark.parametrize("head", [True, False])
+def test_translations_are_learned_and_all_else_stays(teacher, tmp_path, head):
+    before = weights_of(teacher)
+    student, text = with_language(teacher)
+    if not head:
+        student = replace(student, model=student.backbone)
+    started = weights_of(student)
+    at_first = retrieved(student, teacher, slice(75, 90))
+    tuning = QUICK.model_copy(update={"epochs": 20})
+    history = distil(student, teacher, [text], tmp_path, tuning=tuning, held_out=15, source_share=0.2)
+    losses = [point.value for point in history.points if point.split == "dev xx"]
+    assert losses[-1] < 0.6 * losses[0]
+    assert at_first < 0.3 and retrieved(student, teacher, slice(75, 90)) > at_first + 0.4
+    assert same_weights(weights_of(teacher), before)
+    assert not student.model.training and student.has_mlm_head == head
+    changed = {name for name, weight in weights_of(student).items() if not torch.equal(weight, started[name])}
+    prefix = "bert." if head else ""
+    assert changed == {name for name in started if name.startswith(prefix) and "position_ids" not in name} - {
+        name for name in started if "token_type_ids" in name
+    }
+    if head:
+        assert student.model.get_output_embeddings().weight is student.model.get_input_embeddings().weight
+
+
+def test_the_source_is_kept_by_what_is_read_of_it(teacher, tmp_path):
+    errors = []
+    for share in (0.0, 0.5):
+        student, text = with_language(teacher)
+        distil(student, teacher, [text], tmp_path / str(share), tuning=QUICK, source_share=share)
+        errors.append((sentence_states(student, ENGLISH) - sentence_states(teacher, ENGLISH)).square().mean().item())
+    assert errors[1] < 0.5 * errors[0]
+
+
+def test_a_resumed_run_ends_with_the_bits_of_an_uninterrupted_one(teacher, tmp_path, monkeypatch):
+    less = partial(Teacher, memory=140_000)  # not all states are kept
+    monkeypatch.setattr("babelscope.tuning.distilling.Teacher", less)
+
+    def run(folder, progress):
+        student, text = with_language(teacher)
+        quiet = {"tuning": QUICK, "held_out": 5, "seed": 3, "checkpoint_seconds": 0.0}
+        return weights_of(student), distil(student, teacher, [text], folder, progress=progress, **quiet), student
+
+    with pytest.raises(StoppedError):
+        run(tmp_path / "stopped", stop_at(7))
+    resumed = run(tmp_path / "stopped", lambda done, total, **numbers: None)
+    whole = run(tmp_path / "whole", lambda done, total, **numbers: None)
+    assert resumed[1] == whole[1]
+    assert same_weights(weights_of(resumed[2]), weights_of(whole[2]))
+    assert not same_weights(weights_of(whole[2]), whole[0])
+
+
+# --- what is refused and left out
+
+
+def test_pairs_that_are_empty_or_too_long_are_left_out(teacher):
+    text = LinkedText("xx", [[5] * 22, [5], [], [6, 7]], [[5], [5] * 23, [5], [8]], soft_links([([6, 7], [8])]))
+    text = text._replace(links=text.links._replace(pair=text.links.pair + 3))
+    first, last = examples_of(text, Frame.of(teacher.tokenizer), 24)
+    assert first.places.tolist() == [[0, 23], [0, 2]]
+    assert last.source[1:-1] == (6, 7) and last.target[1:-1] == (8,)
+    assert last.places.tolist() == [[0, 1, 2, 3], [0, 1, 1, 2]] and last.weights[[0, -1]].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"layers": (1, 3)}, "layers 1, 3: give one or more of 0 to 2, where 0 stands for the embeddings"),
+        ({"layers": ()}, "layers none: give one or more"),
+        ({"source_share": 1.5}, "source_share 1.5: give a share"),
+        ({"held_out": 90}, "no training example"),
+    ],
+)
+def test_what_cannot_be_distilled_is_refused(teacher, tmp_path, given, message):
+    student, text = with_language(teacher)
+    with pytest.raises(InputError, match=message):
+        distil(student, teacher, [text], tmp_path, tuning=QUICK, **given)
+
+
+def test_layers_are_by_default_the_middle_and_the_last(teacher, tmp_path):
+    results = []
+    for layers in (None, (1, 2), (2,)):
+        student, text = with_language(teacher)
+        distil(student, teacher, [text], tmp_path / str(layers), tuning=Tuning(steps=2), layers=layers)
+        results.append(weights_of(student))
+    assert same_weights(results[0], results[1]) and not same_weights(results[0], results[2])
