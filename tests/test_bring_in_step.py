@@ -14,8 +14,10 @@ from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
 from babelscope.steps import Align, Distil, Evaluate, Tune
 from babelscope.steps.duration import duration_of
+from babelscope.steps.plan import Plan
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
+from babelscope.tuning.checkpoint import read_weights
 from babelscope.world import World
 from command_line import declaration, transfer
 from test_bring_in import GEORGIAN, cut, states
@@ -101,6 +103,37 @@ def test_distillation_goes_on_from_what_was_brought_in(ran):
         assert text.targets == targets["input_ids"]
     losses = [row.value for row in store.rows(step.key) if row.measure == "loss"]
     assert losses and step.read_texts and duration_of(step).steps == 30
+
+
+def test_a_training_keeps_the_embeddings_that_its_text_has(ran):
+    store, steps = ran
+    results = FinishedSteps(store)
+    for step in (step for step in steps if isinstance(step, Tune) and step.encoder.has_languages):
+        before, after = step.encoder.build(results), step.tuned_encoder(results)
+        start = step.encoder.encoder if isinstance(step.encoder, Distil) else step.encoder
+        first = start.encoder.build(results).model.config.vocab_size
+        saved = read_weights(results.result(step) / "best.safetensors")
+        assert first in {len(weight) for weight in saved.values()}
+        assert list(after.languages) == list(before.languages)
+        old, new = (weights_of(each)[word_embeddings_name(each)] for each in (before, after))
+        assert torch.equal(new[first:], old[first:]) and not torch.equal(new[:first], old[:first])
+        assert {name: len(weight) for name, weight in step.weights(results).items()} == {
+            name: len(weight) for name, weight in step.model(results).module.named_parameters()
+        }
+
+
+def test_embeddings_of_a_language_are_trained_on_its_text(encoder_folder, tmp_path):
+    tasks = {"pos": transfer(baselines=[], train=["world:qab"], evaluate=["world:qab", "world:qae"])}
+    brought = {"name": "before", "languages": TEXTS, "pieces": 100}
+    steps = list(compile_study(declared(encoder_folder, brought, tasks=tasks)).steps.values())
+    store = Store(tmp_path / "store")
+    assert not run_plan(Plan.of(step for step in steps if not isinstance(step, Evaluate)), store, jobs=1).failed
+    step = next(step for step in steps if isinstance(step, Tune) and step.encoder.has_languages)
+    before, after = step.encoder.build(FinishedSteps(store)), step.tuned_encoder(FinishedSteps(store))
+    old, new = (weights_of(each)[word_embeddings_name(each)] for each in (before, after))
+    used = {code: [k for k in each.get_vocab().values() if k >= 400] for code, each in before.languages.items()}
+    assert not torch.equal(new[used["qab"]], old[used["qab"]])
+    assert torch.equal(new[max(used["qab"]) + 1 :], old[max(used["qab"]) + 1 :])
 
 
 def test_a_text_is_aligned_once_for_all_that_is_brought_in_by_it(encoder_folder):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Collection
 
 import torch
 from scipy.sparse import csr_array
@@ -63,6 +64,31 @@ def own_pieces(encoder: Encoder, tokenizer: PreTrainedTokenizerBase) -> list[str
             "own_vocabulary for the encoder that the language is brought into"
         )
     return [own[number] for number in sorted(own)]
+
+
+def reading_only(encoder: Encoder, languages: Collection[str]) -> Encoder:
+    """The encoder without the embeddings that come after those of some languages and of its own tokenizer.
+
+    Ids stay as they are, so the embeddings of languages that were brought in before one that is kept stay, too.
+    """
+    kept = {code: tokenizer for code, tokenizer in encoder.languages.items() if code in languages}
+    numbers = [max(tokenizer.get_vocab().values()) for tokenizer in (encoder.tokenizer, *kept.values())]
+    config = copy.deepcopy(encoder.model.config)
+    weights = weights_of(encoder)
+    config.vocab_size = min(config.vocab_size, 1 + max(numbers))
+    fewer = {name: weights[name][: config.vocab_size] for name in names_per_piece(encoder)}
+    return with_weights(encoder, weights | fewer, config=config, languages=kept)
+
+
+def with_the_rest(encoder: Encoder, whole: Encoder) -> Encoder:
+    """What `reading_only` made of a whole encoder, trained or not, with the embeddings that it left out."""
+    weights = weights_of(encoder)
+    rest = {
+        name: torch.cat([weights[name], table[len(weights[name]) :]])
+        for name, table in weights_of(whole).items()
+        if name in names_per_piece(whole)
+    }
+    return with_weights(encoder, weights | rest, config=whole.model.config, languages=whole.languages)
 
 
 def linked_rows(encoder: Encoder, links: csr_array, shrinkage: float = 1.0) -> Weights:

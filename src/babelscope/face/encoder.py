@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from babelscope.core.errors import InputError
 from babelscope.core.hashing import folder_digest
-from babelscope.encoders.places import FILES, NAME_FILE, SHIPPED, Place, locate
+from babelscope.encoders.places import FILES, NAME_FILE, Place, installed_folder, locate
 from babelscope.engine.store import Store
 from babelscope.face import html
 from babelscope.face.session import open_store
@@ -54,7 +54,7 @@ class Encoder:
     @property
     def source(self) -> str:
         """How a study names it."""
-        return self.name if Path(self.place.path).parent == SHIPPED else self.place.path
+        return self.name if installed_folder(self.name) == Path(self.place.path) else self.place.path
 
     def operate(self, *operations: str | Operation, name: str | None = None) -> Encoder:
         """The encoder after operations on its weights, done in this order, after those that it has already.

@@ -10,9 +10,10 @@ from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt, SerializeAsA
 from babelscope.core.row import Row
 from babelscope.core.step import Results, Step, Workspace
 from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs, joined
+from babelscope.steps.card import CARD, Brought, card
 from babelscope.steps.curves import curve_rows
 from babelscope.steps.encoder import EncoderStep
-from babelscope.steps.pretrain import Learned, keep_encoder
+from babelscope.steps.pretrain import ENCODER_FOLDER, Learned, keep_encoder
 from babelscope.tuning.settings import Tuning
 
 if TYPE_CHECKING:
@@ -161,6 +162,10 @@ class BringIn(EncoderStep):
     def has_mlm_head(self) -> bool | None:
         return self.encoder.has_mlm_head
 
+    @property
+    def has_languages(self) -> bool:
+        return True
+
     def _rows(self, encoder: Encoder, code: str, language: AlignedLanguage) -> Weights:
         from babelscope.encoders.bring_in import linked_rows, own_pieces, random_rows, spelled_rows
 
@@ -194,6 +199,10 @@ class Distil(Learned):
         return self.encoder.has_mlm_head
 
     @property
+    def has_languages(self) -> bool:
+        return True
+
+    @property
     def runs_on(self) -> str:
         return self.tuning.device
 
@@ -207,12 +216,19 @@ class Distil(Learned):
 
         teacher = self.encoder.encoder.build(workspace)
         student = self.encoder.applied(teacher, workspace)
+        texts = list(self.encoder.texts(teacher, workspace))
         history = distil(
-            student, teacher, list(self.encoder.texts(teacher, workspace)), workspace.folder, tuning=self.tuning,
+            student, teacher, texts, workspace.folder, tuning=self.tuning,
             layers=self.compared_layers, source_share=self.source_share, seed=self.seed, progress=workspace.progress,
         )  # fmt: skip
         keep_encoder(student, workspace)
+        (workspace.folder / ENCODER_FOLDER / CARD).write_text(self._card(texts), encoding="utf-8")
         workspace.write_rows(curve_rows(history.points, self.labels | {"task": "distillation", "seed": self.seed}))
+
+    def _card(self, texts: list[LinkedText]) -> str:
+        languages = zip(self.encoder.languages, texts, strict=True)
+        brought = [Brought(aligned.language, aligned.parallel, len(text.sources)) for aligned, text in languages]
+        return card(self.encoder.encoder.labels["encoder"], brought, trained=True)
 
 
 def _sizes(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import NonNegativeInt, SerializeAsAny
 
 from babelscope.core.step import Results, Step
-from babelscope.encoders.places import Place, has_mlm_head, layer_count
+from babelscope.encoders.places import LANGUAGES, Place, has_mlm_head, layer_count
 from babelscope.surgery import AnyOperation, apply, count_layers, donors_of
 
 if TYPE_CHECKING:
@@ -35,6 +36,11 @@ class EncoderStep(Step):
     def has_mlm_head(self) -> bool | None:
         """Whether it can predict masked tokens, where that can be seen before it is built."""
         return True
+
+    @property
+    def has_languages(self) -> bool:
+        """Whether languages were brought into it, with tokenizers of their own."""
+        return False
 
 
 class Load(EncoderStep):
@@ -70,6 +76,10 @@ class Load(EncoderStep):
     @property
     def has_mlm_head(self) -> bool | None:
         return has_mlm_head(self.place)
+
+    @property
+    def has_languages(self) -> bool:
+        return (Path(self.place) / LANGUAGES).is_dir()
 
 
 class Operate(EncoderStep):
@@ -107,6 +117,10 @@ class Operate(EncoderStep):
     @property
     def has_mlm_head(self) -> bool | None:
         return self.encoder.has_mlm_head
+
+    @property
+    def has_languages(self) -> bool:
+        return self.encoder.has_languages
 
     @property
     def seeded(self) -> bool:

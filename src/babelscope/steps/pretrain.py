@@ -109,6 +109,10 @@ class Adapt(Learned):
         return self.encoder.layers
 
     @property
+    def has_languages(self) -> bool:
+        return self.encoder.has_languages
+
+    @property
     def runs_on(self) -> str:
         return self.tuning.device
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from pydantic import NonNegativeInt, SerializeAsAny
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from babelscope.encoders.load import Encoder
-    from babelscope.tasks.design import TaskModel
+    from babelscope.tasks.design import EncoderModel, TaskModel
     from babelscope.tuning.memo import StateMemo
 
 
@@ -89,7 +89,7 @@ class Tune(Step):
         from babelscope.tuning import loop
         from babelscope.tuning.observer import Observer
 
-        encoder = self._encoder(workspace)
+        encoder = self._trained_part(self._encoder(workspace))
         untuned = self.untuned(encoder)
         dev = {data.name: InLanguage(data.code, data.read()) for data in self.dev}
         parts = [InLanguage(language, examples) for language, examples in self._training_parts(untuned).items()]
@@ -126,22 +126,43 @@ class Tune(Step):
 
     def model(self, results: Results) -> TaskModel:
         """The best model, in evaluation mode."""
-        return self._with_best_weights(results, self._encoder(results))
+        from babelscope.encoders.bring_in import with_the_rest
+        from babelscope.tuning.checkpoint import read_weights, set_weights
+
+        encoder = self._encoder(results)
+        trained = self._trained_part(encoder)
+        tuned = self.untuned(trained)
+        set_weights(tuned.module, read_weights(results.result(self) / "best.safetensors"))
+        tuned.module.eval()
+        if encoder is None or trained is None or trained is encoder:
+            return tuned
+        return cast("EncoderModel", tuned).with_encoder(with_the_rest(trained, encoder))
 
     def tuned_encoder(self, results: Results) -> Encoder:
         """The encoder of the best model, in evaluation mode; not for a BiLSTM, which has none."""
-        encoder = self.encoder.build(results)
-        self._with_best_weights(results, encoder)  # a task model has the encoder's own weights, not copies
-        return encoder
+        return cast("EncoderModel", self.model(results)).encoder
 
     def weights(self, results: Results) -> Mapping[str, Tensor]:
         """What the best model is made of, by name."""
-        from babelscope.tuning.checkpoint import read_weights
+        from babelscope.tuning.checkpoint import module_weights, read_weights
 
+        if self.encoder.has_languages:  # not all of them are kept
+            return {name: each.detach() for name, each in module_weights(self.model(results).module).items()}
         return read_weights(results.result(self) / "best.safetensors")
 
     def _encoder(self, results: Results) -> Encoder | None:
         return None if isinstance(self.encoder, Recurrent) else self.encoder.build(results)
+
+    def _trained_part(self, encoder: Encoder | None) -> Encoder | None:
+        """The encoder without embeddings that no text of the training has.
+
+        Nothing could be learned for them, and weight decay would shrink them.
+        """
+        from babelscope.encoders.bring_in import reading_only
+
+        if encoder is None or not self.encoder.has_languages or self.probes:  # probes may read any language
+            return encoder
+        return reading_only(encoder, {data.code for data in (*self.train, *self.dev)})
 
     def _training_parts(self, model: TaskModel) -> dict[str, list[Any]]:
         """The training examples: by language where batches are to be of one language, else all under the first.
@@ -162,15 +183,6 @@ class Tune(Step):
         for data, language in zip(self.train, languages, strict=True):
             parts.setdefault(languages[0] if mixed else language, []).extend(data.read())
         return parts
-
-    def _with_best_weights(self, results: Results, encoder: Encoder | None) -> TaskModel:
-        from babelscope.tuning.checkpoint import set_weights
-
-        weights = self.weights(results)
-        tuned = self.untuned(encoder)
-        set_weights(tuned.module, weights)
-        tuned.module.eval()
-        return tuned
 
 
 @cache
