@@ -17,7 +17,7 @@ from babelscope.steps.duration import duration_of
 from babelscope.steps.plan import Plan
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
-from babelscope.tuning.checkpoint import read_weights
+from babelscope.tuning.checkpoint import module_weights, read_weights
 from babelscope.world import World
 from command_line import declaration, transfer
 from test_bring_in import GEORGIAN, cut, states
@@ -118,7 +118,7 @@ def test_a_training_keeps_the_embeddings_that_its_text_has(ran):
         old, new = (weights_of(each)[word_embeddings_name(each)] for each in (before, after))
         assert torch.equal(new[first:], old[first:]) and not torch.equal(new[:first], old[:first])
         assert {name: len(weight) for name, weight in step.weights(results).items()} == {
-            name: len(weight) for name, weight in step.model(results).module.named_parameters()
+            name: len(weight) for name, weight in module_weights(step.model(results).module).items()
         }
 
 
