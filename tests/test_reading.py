@@ -100,6 +100,20 @@ def test_other_languages_are_read_as_before_to_the_last_bit(task, choices, plain
 
 
 @models
+def test_a_head_can_stand_on_an_encoder_with_more_languages(task, choices, plain, bilingual):
+    before, given = made(plain, task, **choices), made(bilingual, task, **choices)
+    after = before.with_encoder(given.encoder)
+    assert said_of(after, task, "qaa") == said_of(before, task, "qaa")
+    heads = {name: weight for name, weight in before.module.named_parameters() if task != "mlm"}
+    with torch.no_grad():
+        for name, weight in given.module.named_parameters():
+            if name in heads and weight.shape == heads[name].shape:
+                weight.copy_(heads[name])
+    for language in ("qab", "qah"):
+        assert said_of(after.reading(language), task, language) == said_of(given.reading(language), task, language)
+
+
+@models
 def test_weights_are_the_very_same_and_training_one_trains_the_other(task, choices, bilingual):
     model = made(bilingual, task, **choices)
     reading = model.reading("qab")

@@ -84,9 +84,8 @@ def look(request: Request, say: Say = lambda text: None, exported: bool = False)
         known += facts(request.code, lines, encoder, name, letters, others)
         if labelled:
             say(f"timing some steps of {name}")
-            costs[name] = encoder_costs(
-                request, name, encoder.reading(request.code), lines
-            )  # which changes its weights
+            reader = encoder.reading(request.code)
+            costs[name] = encoder_costs(request, name, reader, lines)  # which changes its weights
     plan = planned(request, known, costs)
     notes = [*code_notes(request.code), *line_notes(request), *match_notes(request, lines)]
     seen = page.seen_section(scripts, known, published(request.code, script), notes)

@@ -100,15 +100,7 @@ class EncoderModel(TaskModel):
     def reading(self, language: str) -> TaskModel:
         """As of any model. Parameters are the very same; whether the model is in training is that of now."""
         encoder = self.encoder.reading(language)
-        if encoder is self.encoder:
-            return self
-        other = copy(self)
-        other.encoder = encoder
-        if hasattr(self.module, "tokenizer"):  # a masked language model's has none
-            module: Any = copy(self.module)
-            module.tokenizer, module.max_length = encoder.tokenizer, other.max_length
-            other.module = module
-        return other
+        return self if encoder is self.encoder else self.with_encoder(encoder)
 
     def with_encoder(self, encoder: Encoder) -> EncoderModel:
         """The same head over another encoder of the same width, such as its own with more embeddings."""

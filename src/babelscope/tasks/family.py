@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from typing import cast
 
 from transformers import (
@@ -45,6 +45,15 @@ def family_classifier(encoder: Encoder, labels: Sequence[str], dropout: float) -
         encoder.backbone.pooler = pooler
     setattr(family, family.base_model_prefix, encoder.backbone)
     return family.eval()
+
+
+def over_backbone(family: PreTrainedModel, backbone: PreTrainedModel) -> PreTrainedModel:
+    """The same head over another backbone of its family, which gets the pooler that belongs to the head."""
+    if pooler := getattr(family.base_model, "pooler", None):
+        backbone.pooler = pooler
+    other = copy(family)
+    other._modules = family._modules | {family.base_model_prefix: backbone}  # a copy shares what is in it
+    return other
 
 
 def labelled_config(

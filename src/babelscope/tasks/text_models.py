@@ -12,6 +12,7 @@ from babelscope.encoders.load import Encoder
 from babelscope.encoders.vocabulary import foreign_pieces
 from babelscope.tasks.classify import Classification, Classifier, evaluate_classifier
 from babelscope.tasks.design import Design, EncoderModel, Measured
+from babelscope.tasks.family import over_backbone
 from babelscope.tasks.measured import measured_language, measured_texts
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling, perplexity_of
 from babelscope.tasks.task import Objective, Score
@@ -31,6 +32,12 @@ class TextModel(EncoderModel):
             head=design.head or "first",
             scale=design.task.scale or (0.0, 1.0),
         )
+
+    def with_encoder(self, encoder: Encoder) -> EncoderModel:
+        other = super().with_encoder(encoder)
+        if self.module.family is not None:
+            other.module._modules["family"] = over_backbone(self.module.family, encoder.backbone)
+        return other
 
     def training(self, train: Sequence[Any], dev: Mapping[str, Sequence[Any]]) -> Objective:
         return Classification(self.module, train, dev, self.measures[0])
