@@ -97,8 +97,8 @@ def distil(
 
     The loss is the squared error of the student's states, a mean over dimensions: of linked pieces at `layers`, a mean
     over these and over links by their weights, and of mean-pooled sentences at the last layer; both count alike.
-    Special pieces are linked with each other, since tasks read them. No unit is dropped: the teacher drops none. A batch
-    is of any languages.
+    Special pieces are linked with each other, since tasks read them. No unit is dropped, as the teacher drops none.
+    Batches are of any languages.
 
     Args:
         student: reads the texts' languages. Its word embeddings stay tied to its head where they are.
