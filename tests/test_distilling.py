@@ -160,6 +160,7 @@ def test_links_count_by_their_weights(teacher, seed, share, scale):
 
 def test_a_student_that_is_the_teacher_has_nothing_to_learn(teacher):
     student = copy.deepcopy(teacher)
+    student.model.train()
     text = random_text(seed=3)
     gradients = {}
     for share in (0.0, 1.0):
@@ -268,7 +269,7 @@ def test_the_source_is_kept_by_what_is_read_of_it(teacher, tmp_path):
 
 
 def test_a_resumed_run_ends_with_the_bits_of_an_uninterrupted_one(teacher, tmp_path, monkeypatch):
-    less = partial(Teacher, memory=140_000)  # not all states are kept
+    less = partial(Teacher, memory=125_000)  # not all states are kept
     monkeypatch.setattr("babelscope.tuning.distilling.Teacher", less)
 
     def run(folder, progress):

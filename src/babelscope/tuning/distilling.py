@@ -30,6 +30,7 @@ from babelscope.tuning.settings import Tuning
 from babelscope.tuning.teacher import Ids, Teacher, mean_states
 
 SOURCE_SHARE = 1 / 6
+"""Of the examples: enough to hold the source, and little of the time."""
 
 
 class LinkedText(NamedTuple):
@@ -96,7 +97,8 @@ def distil(
 
     The loss is the squared error of the student's states, a mean over dimensions: of linked pieces at `layers`, a mean
     over these and over links by their weights, and of mean-pooled sentences at the last layer; both count alike.
-    Special pieces are linked with each other, since tasks read them. No unit is dropped: the teacher drops none.
+    Special pieces are linked with each other, since tasks read them. No unit is dropped, as the teacher drops none.
+    Batches are of any languages.
 
     Args:
         student: reads the texts' languages. Its word embeddings stay tied to its head where they are.
@@ -123,7 +125,7 @@ def distil(
     parts = {text.language: examples_of(text, frame, length) for text in texts}
     examples = [each for part in parts.values() for each in part[: max(0, len(part) - held_out)]]
     dev = {language: part[-held_out:] for language, part in parts.items() if held_out and part}
-    asked = [*(examples[index] for index in _read(examples, tuning, seed)), *chain.from_iterable(dev.values())]
+    asked = [*(examples[index] for index in _reached(examples, tuning, seed)), *chain.from_iterable(dev.values())]
     taught = Teacher(teacher, depths, [each.source for each in asked], tuning.device)
     task = Distillation(examples, taught, source_share, dev)
     history = tune(student.backbone, task, tuning, seed, folder, progress, checkpoint_seconds)
@@ -222,7 +224,7 @@ def _lengths(examples: Sequence[Example]) -> NDArray[np.int64]:
     return np.array([max(len(each.source), len(each.target)) for each in examples], dtype=np.int64)
 
 
-def _read(examples: Sequence[Example], tuning: Tuning, seed: int) -> list[int]:
+def _reached(examples: Sequence[Example], tuning: Tuning, seed: int) -> list[int]:
     """Which examples a run comes to, in order."""
     if not examples:
         return []  # refused by the loop
