@@ -6,7 +6,7 @@ STORE ?= babelscope-store
 export TOKENIZERS_PARALLELISM = false
 
 # Tests that compare sums of floating-point numbers, which machines add in different orders.
-FLOATS := $(addprefix tests/test_,$(addsuffix .py,adaptation bilstm bilstm_parse blend cka classify crf distance export \
+FLOATS := $(addprefix tests/test_,$(addsuffix .py,adaptation bilstm bilstm_parse blend checkpoints cka classify crf distance export \
 	geometry measured mlm parse prefix projection similarity tag tuning windows word_states))
 
 .PHONY: demo test test-portable check docs results bench paper-check calibration encoders clean

@@ -21,7 +21,8 @@ from babelscope.tuning import Strategy, schedules
 from babelscope.tuning.loop import tune
 from babelscope.tuning.schedule import Schedule, parse_schedule
 from command_line import SOON, babelscope, declaration, transfer, write_study
-from test_schedule import QUICK, a_tagger, changed, copied, family_encoder
+from taggers import a_tagger, changed, copied, family_encoder
+from test_scheduled_training import QUICK
 
 DOCS = Path(__file__).parent.parent / "docs"
 

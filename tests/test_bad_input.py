@@ -13,7 +13,8 @@ import pytest
 from babelscope.corpora.conllu import read_conllu
 from babelscope.study.declare import load_study
 from command_line import Answer, babelscope, declaration, transfer, write_study
-from test_conllu import EXPECTED, MUTATIONS, SAMPLE, _cut
+from test_damaged_conllu import MUTATIONS, _cut
+from treebank import EXPECTED, SAMPLE
 
 Mutation = Callable[[str, random.Random], str | bytes]
 

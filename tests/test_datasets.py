@@ -12,7 +12,7 @@ from babelscope.corpora.conllu import read_conllu
 from babelscope.corpora.data_sources.divided_treebanks import NAME as DIVIDED
 from babelscope.corpora.sources import treebank_language
 from babelscope.world import World
-from test_conllu import SAMPLE
+from treebank import SAMPLE
 
 
 @pytest.fixture

@@ -30,8 +30,8 @@ from babelscope.tuning.settings import Tuning
 from babelscope.tuning.teacher import Teacher
 from conftest import tagged_sentence
 from families import FAMILIES
+from taggers import StoppedError, same_weights, stop_at
 from test_extend import made
-from test_tuning import StoppedError, same_weights, stop_at
 
 QUICK = Tuning(learning_rate=3e-3, epochs=3, tokens_per_batch=128)
 CHANCE = random.Random(5)

@@ -28,9 +28,9 @@ from babelscope.steps import Evaluate, Tune
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study, dump_study, load_study
 from babelscope.study.old_keys import OLD_KEYS
+from between_study import complete
 from command_line import declaration, transfer
 from test_study import MINIMAL
-from test_surface import complete
 
 # What a stranger writes.
 

@@ -14,7 +14,7 @@ from babelscope.tuning.prefix import Recall, layer_digests, recalling
 from babelscope.tuning.schedule import parse_schedule
 from babelscope.tuning.settings import Tuning
 from families import family_model
-from test_schedule import FAMILIES, LAYERS, Notes, StoppedError, a_tagger, family_encoder, stop_at
+from taggers import FAMILIES, LAYERS, Notes, StoppedError, a_tagger, family_encoder, stop_at
 
 QUICK = Tuning(learning_rate=3e-3, epochs=2, tokens_per_batch=128)
 

@@ -8,16 +8,12 @@ import os
 import random
 import shutil
 import signal
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
-from safetensors.numpy import load_file
 
-from babelscope.core.errors import StudyError
-from babelscope.core.row import Row
 from babelscope.core.step import Step
 from babelscope.core.tasks import TASKS
 from babelscope.core.validation import validate
@@ -27,120 +23,30 @@ from babelscope.engine.events import Failed, Finished
 from babelscope.engine.store import Store
 from babelscope.measures.angle import Angle
 from babelscope.measures.interpolation import Surface
-from babelscope.steps import Evaluate, Tune
-from babelscope.steps.plan import Plan
+from babelscope.steps import Tune
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study, load_study
 from babelscope.tasks.design import Design
 from babelscope.tasks.measured import measured
 from babelscope.tasks.models import task_model
 from babelscope.world.meaning import NAME_CLASS
+from between_study import (
+    ALPHAS,
+    PARTS,
+    TASK_NAMES,
+    TRAINED,
+    Between,
+    angle,
+    complete,
+    declared,
+    interpolation,
+    languages_of,
+    trained,
+)
 from command_line import SOON, babelscope, write_study
 from toy_steps import execute, note
 
-TASK_NAMES = ("pos", "ner", "parsing", "inference", "mlm")
-LANGUAGES = {"a": ["world:qaa"], "b": ["world:qab"], "c": ["world:qaa", "world:qab"]}
-TRAINED = {f"{task} {letter}" for task in TASK_NAMES for letter in "ab"} | {"pos c", "mlm c"}
-ALPHAS = [-0.4, 0, 0.3, 0.7, 1, 1.4]
-"""The same seen from the other end. The outermost two do not add up to 1 in floating point."""
-LINES = {"ab": ("a", "b"), "ba": ("b", "a"), "ac": ("a", "c"), "bc": ("b", "c")}
-PARTS = [(task, part) for task in ("pos", "parsing", "mlm") for part in ("encoder", "head")]
 CELLS = 21 * 21
-
-
-def interpolation(*tasks: str, **changes: Any) -> dict[str, Any]:
-    scored = {"evaluate": ["world:qab"], "split": "test", "sentences": 10}
-    return {"measure": "interpolation", "tasks": list(tasks)} | scored | changes
-
-
-def angle(*tasks: str) -> dict[str, Any]:
-    return {"measure": "angle", "tasks": list(tasks)}
-
-
-def declared(encoder: Path) -> dict[str, Any]:
-    lines = [interpolation(*(f"pos {letter}" for letter in line), alphas=ALPHAS) for line in LINES.values()]
-    planes = [interpolation(*(f"pos {letter}" for letter in plane), alphas=ALPHAS) for plane in ("abc", "bca")]
-    others = [interpolation(f"{task} a", f"{task} b", alphas=[0, 0.3, 1]) for task in TASK_NAMES[1:]]
-    parts = [interpolation(f"{task} a", f"{task} b", part=part, alphas=[0.3, 1]) for task, part in PARTS]
-    whole_plane = {
-        "measure": "interpolation", "tasks": ["pos a", "pos b", "pos c"], "evaluate": ["world:qab"], "sentences": 8,
-    }  # fmt: skip
-    angles = [angle("pos a", "pos b", "pos c"), angle("mlm c", "mlm a", "mlm b")]
-    return {
-        "name": "between",
-        "encoders": [str(encoder)],
-        "tasks": {name: trained(name) for name in sorted(TRAINED)},
-        "measures": [*lines, *planes, *others, *parts, whole_plane, *angles],
-        "seeds": [0],
-    }
-
-
-def trained(name: str) -> dict[str, Any]:
-    task, letter = name.split()
-    return {
-        "task": task,
-        "train": LANGUAGES[letter],
-        "evaluate": ["world:qab"],
-        "sizes": {"train": 24, "dev": 6, "test": 10},
-        "tuning": {"learning_rate": 3e-3, "epochs": 2},
-    }
-
-
-def languages_of(name: str) -> list[str]:
-    """What the model of that name is trained on."""
-    return [place.removeprefix("world:") for place in LANGUAGES[name.split()[1]]]
-
-
-class Between(NamedTuple):
-    """A study that was run, and what is in its store."""
-
-    file: Path
-    plan: Plan
-    store: Store
-    digests: dict[Path, str]
-    """Of the tuned models' files, before anything was measured between them."""
-
-    def tuned(self, name: str) -> Tune:
-        """The model of a task of the study."""
-        task, _ = name.split()
-        languages = languages_of(name)
-        steps = [step for step in self.plan.steps.values() if isinstance(step, Tune) and step.task.name == task]
-        [found] = [step for step in steps if [data.language for data in step.train] == languages]
-        return found
-
-    def surface(self, *names: str, part: str = "all", points: int | None = None) -> Surface:
-        """The step that measures between these models."""
-        models = tuple(self.tuned(name) for name in names)
-        steps = [step for step in self.plan.steps.values() if isinstance(step, Surface)]
-        [found] = [
-            step for step in steps if (step.models, step.part) == (models, part) and points in (None, len(step.points))
-        ]
-        return found
-
-    def scores(self, step: Step) -> dict[tuple[float, ...], dict[str, float]]:
-        """By place, the values by measure."""
-        found: dict[tuple[float, ...], dict[str, float]] = {}
-        for row in self.store.rows(step.key):
-            place = tuple(alpha for alpha in (row.alpha1, row.alpha2) if alpha is not None)
-            found.setdefault(place, {})[row.measure] = row.value
-        return found
-
-    def evaluation(self, name: str) -> list[Row]:
-        """The rows of the model's own scores, without intervals."""
-        model = self.tuned(name)
-        steps = [step for step in self.plan.steps.values() if isinstance(step, Evaluate) and step.model == model]
-        [step] = steps
-        return [row for row in self.store.rows(step.key) if row.measure in model.task.measures]
-
-    def weights(self, name: str) -> dict[str, np.ndarray]:
-        """Of the best model."""
-        return load_file(self.store.result(self.tuned(name).key) / "best.safetensors")
-
-
-def complete(steps: Sequence[Step], store: Store) -> None:
-    store.prepare()
-    for step in steps:
-        assert isinstance(event := execute(step, store), Finished), event
 
 
 @pytest.fixture(scope="module")
@@ -464,66 +370,6 @@ def test_a_plane_that_is_killed_ten_times_ends_as_an_unbroken_one(between, tmp_p
     assert rows == unbroken and rows.startswith(kept)
     answer = babelscope("run", between.file, "--store", store.folder)
     assert answer.output.startswith("between: 0 steps computed") and answer.status == 0
-
-
-# What is wrong
-
-
-def faults(encoder: Path, **changes: Any) -> list[str]:
-    """What a study with these changes is refused for."""
-    with pytest.raises(StudyError) as caught:
-        compile_study(validate(Study, declared(encoder) | {"measures": []} | changes, "test"))
-    return str(caught.value).splitlines()
-
-
-@pytest.mark.parametrize(
-    ("changes", "path", "problem"),
-    [
-        ({"tasks": ["pos a", "ner b"]}, "measures.1", "pos a and ner b are models of different shapes"),
-        ({"tasks": ["inference a", "pooled"]}, "measures.1", "inference a and pooled are models of different"),
-        ({"tasks": ["pos a", "nope"]}, "measures.1", "'nope' is no task of the study; there are "),
-        ({"tasks": ["pos a", "pos b", "pos a"]}, "measures.1", "pos a, pos b, pos a: a model and itself"),
-        ({"tasks": ["pos a"]}, "measures.1.tasks", ""),
-        ({"tasks": ["pos a", "pos b", "pos c", "mlm a"]}, "measures.1.tasks", ""),
-        ({"evaluate": ["world:qab", "world:nope"]}, "measures.1.evaluate.1", "nope"),
-        ({"evaluate": ["glue:rte"]}, "measures.1.evaluate.0", "'glue:rte' is no data of pos"),
-        ({"evaluate": []}, "measures.1.evaluate", ""),
-        ({"part": "tail"}, "measures.1.part", "'tail'"),
-        ({"sentences": 9}, "measures.1.evaluate", "scored on 9 sentences of world:qab and on 10 sentences of"),
-        ({"tasks": ["pos a", "elsewhere"]}, "measures.1", "no encoder is tuned on all of pos a, elsewhere"),
-        ({"alphas": []}, "measures.1", "two places or more"),
-        ({"alphas": [0.5, 0.5]}, "measures.1", "two places or more"),
-    ],
-)
-def test_interpolations_that_cannot_be_are_refused_with_their_path(encoder_folder, changes, path, problem):
-    tasks = declared(encoder_folder)["tasks"]
-    tasks["pos a"]["encoders"], tasks["elsewhere"] = (
-        [str(encoder_folder)],
-        tasks["pos c"] | {"encoders": ["world-natural"]},
-    )
-    tasks["pooled"] = tasks["inference b"] | {"head": "pooler", "train": ["world:qac"]}
-    fine = interpolation("pos a", "pos b")
-    encoders = [str(encoder_folder), "world-natural"]
-    lines = faults(encoder_folder, encoders=encoders, tasks=tasks, measures=[fine, fine | changes])
-    assert any(line.strip(" -").startswith(f"{path}: ") and problem in line for line in lines), lines
-    assert not any(line.strip(" -").startswith("measures.0") for line in lines)
-
-
-def test_all_faults_are_reported_at_once_before_anything_runs(encoder_folder, tmp_path):
-    study = declared(encoder_folder) | {
-        "measures": [
-            interpolation("pos a", "mlm b"),
-            interpolation("pos a", "pos b", evaluate=["world:nope"]),
-            angle("pos a", "pos b", "pos c"),
-            angle("pos a", "pos b", "mlm c"),
-            angle("pos a", "pos a", "pos b"),
-        ],
-    }
-    answer = babelscope("run", write_study(tmp_path / "wrong.yaml", study), "--store", tmp_path / "store")
-    assert answer.status == 2 and not (tmp_path / "store").exists()
-    for path in ("measures.0", "measures.1.evaluate.0", "measures.3", "measures.4"):
-        assert f"{path}: " in answer.errors, answer.errors
-    assert "measures.2" not in answer.errors
 
 
 @pytest.mark.parametrize("kind", [Surface, Angle])

@@ -1,0 +1,218 @@
+"""Reports as files: rows, figures, Markdown and pages, with a section for whatever was measured."""
+
+import dataclasses
+import json
+import re
+
+import pandas as pd
+import pytest
+
+from babelscope.core.errors import InputError
+from babelscope.core.row import COLUMNS, Row
+from babelscope.report import Report, markdown, write_figures, write_report, write_rows
+from babelscope.report.kinds import is_score
+from babelscope.report.page import render
+from babelscope.report.section import REGISTERED
+from babelscope.report.sections import Section, section, sections_of
+from babelscope.report.sections.scores.figures import difference_chart, score_chart
+from babelscope.report.sections.scores.findings import differences
+from babelscope.report.words import in_words
+from synthetic_report import LABELS, synthetic_report
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return synthetic_report()
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
+def test_rows_survive_a_file(report, tmp_path, name):
+    write_rows(report.rows, tmp_path / name)
+    read = pd.read_csv(tmp_path / name) if name.endswith("csv") else pd.read_parquet(tmp_path / name)
+    assert tuple(read.columns) == COLUMNS
+    assert read["value"].tolist() == [row.value for row in report.rows]
+    back = [
+        Row(**{key: value for key, value in record.items() if pd.notna(value)}) for record in read.to_dict("records")
+    ]
+    assert back == list(report.rows)
+
+
+def test_no_rows_make_files_and_a_page_too(tmp_path):
+    write_rows([], tmp_path / "rows.csv")
+    assert (tmp_path / "rows.csv").read_text() == ",".join(COLUMNS) + "\n"
+    write_report(Report("Empty", "", []), tmp_path / "page.html")
+    assert "No results yet" in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize("name", ["rows.xlsx", "rows"])
+def test_another_suffix_is_refused(report, tmp_path, name):
+    with pytest.raises(InputError, match=r"allowed are \.csv and \.parquet"):
+        write_rows(report.rows, tmp_path / name)
+    with pytest.raises(InputError, match=r"allowed are \.svg and \.png"):
+        write_figures(report, tmp_path / name)
+
+
+def test_an_unwritable_place_is_an_input_error(report, tmp_path):
+    for write, name in ((write_report, "page.html"), (write_figures, "figure.svg"), (write_figures, "figure.png")):
+        with pytest.raises(InputError, match="cannot be written"):
+            write(report, tmp_path / "missing" / name)
+    with pytest.raises(InputError, match="cannot be written"):
+        write_rows(report.rows, tmp_path / "missing" / "rows.parquet")
+
+
+def test_figures_are_drawn(report, tmp_path):
+    write_figures(report, tmp_path / "figure.svg")
+    write_figures(report, tmp_path / "figure.png")
+    svg = (tmp_path / "figure.svg").read_text()
+    assert all(label in svg for label in LABELS.values())
+    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(InputError, match="nothing to show yet"):
+        write_figures(Report("Empty", "", []), tmp_path / "figure.svg")
+
+
+def test_markdown_has_a_line_a_language(report):
+    text = markdown(report)
+    assert text.startswith("## Part-of-speech tagging: Accuracy\n\n- On source, the training language: natural 9")
+    lines = text.partition("### At a glance\n")[2].split("\n\n")[1].splitlines()
+    assert lines[0] == "|  | natural | natural, untrained | most-frequent-tag | word-majority |"
+    assert len(lines) == 2 + len(LABELS)
+    near = next(score for score in report.scores if score.place == "near")
+    assert lines[3].startswith(f"| near | {in_words(near.interval, 'share')} |")
+    assert lines[3].endswith("| 25.0% | 60.0% |")
+
+
+def test_markdown_of_many_conditions_has_a_line_each(report):
+    rows = [dataclasses.replace(row, encoder=f"{row.encoder} {k}") for row in report.rows for k in range(10)]
+    text = markdown(dataclasses.replace(report, rows=rows))
+    assert "### At a glance" not in text and "| Language | Condition | Mean (%) | 95% interval |" in text
+    assert "\n| near | natural 7 |" in text
+
+
+@pytest.fixture(scope="module")
+def two_tasks(report) -> Report:
+    parsed = [dataclasses.replace(row, task="parsing", measure="las") for row in report.rows if is_score(row)]
+    return dataclasses.replace(report, rows=[*parsed, *report.rows])
+
+
+def test_every_figure_is_a_file_of_its_own(report, two_tasks, tmp_path):
+    assert write_report(report, tmp_path / "one.svg")[0] == tmp_path / "one.svg"
+    written = write_report(two_tasks, tmp_path / "two.svg")
+    assert [path.name for path in written] == [
+        "two-pos.svg", "two-pos-against-untrained.svg", "two-parsing.svg", "two-parsing-against-untrained.svg",
+        "two-accuracy-on-dev.svg", "two-loss-on-train.svg", "two-retrieval-near.svg",
+    ]  # fmt: skip
+    assert "Accuracy (%)" in written[0].read_text() and "LAS (%)" in written[2].read_text()
+
+
+def test_page_markdown_and_pictures_have_the_same_sections(two_tasks, tmp_path):
+    odd = Row("depth", 3.0, kind="depth of trees", encoder="natural")
+    whole = dataclasses.replace(two_tasks, rows=[*two_tasks.rows, odd])
+    page, text = render(whole), markdown(whole)
+    for part in sections_of(whole):
+        assert f"<h2>{part.title}</h2>" in page and f"## {part.title}\n" in text
+        for table in part.tables:
+            assert f"<h3>{table.title}</h3>" in page and f"### {table.title}\n" in text
+        for figure in part.figures:
+            assert f"<h3>{figure.title}</h3>" in page and figure.title in text
+    figures = sum(len(part.figures) for part in sections_of(whole))
+    assert page.count("<figure>") == figures == len(set(write_figures(whole, tmp_path / "all.svg")))
+    assert "| depth | natural | 3 | 1 |" in text
+    with pytest.raises(InputError, match="nothing to show yet"):
+        write_report(Report("Empty", "", []), tmp_path / "empty.md")
+
+
+def test_figures_of_one_title_are_files_of_their_own(report, monkeypatch, tmp_path):
+    (figure, *_) = (figure for part in sections_of(report) for figure in part.figures)
+    twice = Section("t", (), [dataclasses.replace(figure, title="A, b", name=None)] * 3)
+    monkeypatch.setattr("babelscope.report.files.sections_of", lambda given: [twice])
+    names = [path.name for path in write_figures(report, tmp_path / "x.svg")]
+    assert names == ["x-a-b.svg", "x-a-b-2.svg", "x-a-b-3.svg"]
+
+
+def test_a_measure_that_nobody_knows_has_a_chart_and_a_table():
+    rows = [
+        Row("anisotropy", 0.1 * layer, kind="anisotropy", encoder=encoder, language="qab", seed=seed, layer=layer)
+        for encoder in ("one", "two") for layer in range(3) for seed in (0, 1)
+    ]  # fmt: skip
+    (part,) = sections_of(Report("t", "q", rows, labels={"qab": "near"}))
+    assert part.title == "Layer by layer" and [figure.title for figure in part.figures] == ["Anisotropy, near"]
+    (table,) = part.tables
+    assert list(table.headers) == ["Measure", "Condition", "Language", "0", "1", "2", "Runs"]
+    assert [cell.text for cell in table.lines[0]] == ["anisotropy", "one", "near", "0", "0.1", "0.2", "2"]
+    assert "### By layer" in markdown(Report("t", "q", rows)) and "Anisotropy" in render(Report("t", "q", rows))
+
+
+def test_numbers_that_differ_in_more_than_the_seed_are_not_pooled():
+    shared = {"kind": "odd", "encoder": "e", "language": "qab", "layer": 1}
+    rows = [
+        Row("depth", value, **shared | labels, seed=seed)
+        for value, labels in enumerate([{}, {"part": "head"}, {"task": "pos"}, {"dataset": "a"}, {"dataset": "b"}])
+        for seed in (0, 1)
+    ]
+    for each in (rows, [row.labelled(layer=None) for row in rows]):
+        (part,) = sections_of(Report("t", "q", each))
+        (table,) = part.tables
+        assert len(table.lines) == 5 and {line[-1].text for line in table.lines} == {"2"}
+
+
+def test_a_section_of_ones_own_is_a_function(monkeypatch):
+    monkeypatch.setattr("babelscope.report.section.REGISTERED", dict(REGISTERED))
+
+    @section("depth", order=5)
+    def depths(report, rows):
+        yield Section("Depth", [f"{len(rows)} depths"] if rows else [])
+
+    deep = Row("depth", 1.0, kind="depth")
+    (own,) = sections_of(Report("t", "q", [deep]))
+    assert (own.title, own.findings) == ("Depth", ["1 depths"])
+    assert [part.title for part in sections_of(Report("t", "q", [deep.labelled(kind="width")]))] == ["Further results"]
+
+
+def test_rows_that_their_section_says_nothing_of_are_in_the_last_one():
+    half = Row("accuracy", 0.5, kind="similarity", language="qab", layer=1, surgery="reverse")
+    assert [part.title for part in sections_of(Report("t", "q", [half]))] == ["Layer by layer"]
+
+
+def test_retrieval_alone_makes_a_report(report, tmp_path):
+    rows = [row for row in report.rows if row.kind == "retrieval"]
+    alone = dataclasses.replace(report, rows=rows)
+    assert [part.title for part in sections_of(alone)] == ["Layer by layer"]
+    assert write_report(alone, tmp_path / "r.svg") and "Retrieval, near" in markdown(alone)
+
+
+def test_charts_without_seeds_are_drawn(report, tmp_path):
+    baselines = [row for row in report.rows if row.kind == "score" and row.seed is None]
+    (path,) = write_figures(dataclasses.replace(report, rows=baselines), tmp_path / "base.svg")
+    assert "word-majority" in path.read_text()
+
+
+def test_a_condition_keeps_its_colour_in_all_charts(report):
+    shuffled = dataclasses.replace(report, rows=list(reversed(report.rows)))
+    (scores,) = shuffled.by_task
+    charts = [score_chart(shuffled, scores), difference_chart(shuffled, differences(scores))]
+    rest = (part for part in sections_of(shuffled) if part.side_by_side)
+    charts += [figure.chart for part in rest for figure in part.figures]
+    scales = [json.dumps(chart.to_dict()["layer"]) for chart in charts]
+    found = [re.findall(r'"scale": \{"domain": (\[[^]]*\]), "range": (\[[^]]*\])\}', text) for text in scales]
+    pairs = {pair for chart in found for d, r in chart for pair in zip(json.loads(d), json.loads(r), strict=True)}
+    assert len(found) == 5 and all(found)
+    assert len(pairs) == len({condition for condition, _ in pairs}) == len({colour for _, colour in pairs}) == 4
+
+
+def test_the_same_report_is_the_same_file(report, tmp_path):
+    write_report(report, tmp_path / "one.html")
+    write_report(report, tmp_path / "two.html")
+    assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+
+
+def test_a_chart_of_many_runs_shows_means_alone():
+    rows = [
+        Row("loss", float(step + seed), kind="curve", encoder="e", split="train", key=str(seed), seed=seed, step=step)
+        for seed in range(60)
+        for step in range(100)
+    ]
+    (part,) = sections_of(Report("title", "", rows))
+    chart = part.figures[0].chart
+    assert len(chart.to_dict()["layer"]) == 1
+    (values,) = chart.to_dict()["datasets"].values()
+    assert len(values) == 100 and values[3]["value"] == 3 + sum(range(60)) / 60
