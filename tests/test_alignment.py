@@ -105,7 +105,11 @@ def test_the_same_pairs_have_the_same_links_in_any_process():
 from hashlib import sha256
 from babelscope.corpora.alignment.align import soft_links
 from babelscope.world import World
-pairs = [(list(map(hash, map(len, a.split()))), list(map(len, b.split()))) for a, b in World().parallel_text("qaa", "qae", 40)]
+types = {}
+def numbers(text):
+    return [types.setdefault(word, len(types)) for word in text.split()]
+text = World().parallel_text("qaa", "qae", 40)
+pairs = [(numbers(first), numbers(second)) for first, second in text]
 print(sha256(b"".join(column.tobytes() for column in soft_links(pairs))).hexdigest())
 """
     assert len(outputs_of(program, 2)) == 1
@@ -114,16 +118,20 @@ print(sha256(b"".join(column.tobytes() for column in soft_links(pairs))).hexdige
 # What is known to translate what.
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_a_bijective_lexicon_is_found_whatever_the_order(seed):
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("order", ["same", "mirrored", "two neighbours swapped"])
+def test_a_bijective_lexicon_is_found(order, seed):
     random = np.random.default_rng(seed)
     pairs, gold = [], []
     for _ in range(150):
         first = random.choice(20, size=random.integers(1, 9), replace=False)
-        order = random.permutation(len(first))
-        pairs.append((first.tolist(), (100 - first[order]).tolist()))
-        gold.append([(int(i), j) for j, i in enumerate(order)])
-    assert [sorted(links) for links in align(pairs)] == [sorted(links) for links in gold]
+        places = list(range(len(first)))[:: -1 if order == "mirrored" else 1]
+        if "swapped" in order and len(first) > 1:
+            k = random.integers(1, len(first))
+            places[k - 1], places[k] = places[k], places[k - 1]
+        pairs.append((first.tolist(), (100 - first[places]).tolist()))
+        gold.append(sorted((i, j) for j, i in enumerate(places)))
+    assert align(pairs) == gold
 
 
 def test_known_translations_are_found_and_case_does_not_count():
@@ -145,16 +153,15 @@ def _without_meaning(*sides: tuple[int, ...]) -> list[tuple[int, int]]:
     return list(product(first, second))
 
 
-@pytest.mark.parametrize(("code", "bar"), [("qab", 0.05), ("qae", 0.2), ("qaf", 0.2), ("qai", 0.2)])
+@pytest.mark.parametrize(("code", "bar"), [("qab", 0.02), ("qae", 0.06), ("qaf", 0.03), ("qai", 0.04)])
 def test_what_is_learnt_of_the_world_is_right_and_better_than_by_model_1(code, bar, monkeypatch):
-    words, gold, possible = world(code, 300)
+    words, gold, possible = world(code, 200)
     rate = alignment_quality(align_words(words), gold, possible).error_rate
     monkeypatch.setattr(learning, "ROUNDS_ALONE", 6)
     monkeypatch.setattr(learning, "ROUNDS_TOGETHER", 0)
     monkeypatch.setattr(learning.Direction, "in_chain", lambda self, block: (self.alone(block), 0))
     by_model_1 = alignment_quality(align_words(words), gold, possible).error_rate
-    print(code, rate, by_model_1)
-    assert rate < bar and rate < by_model_1
+    assert rate < bar and rate < 0.95 * by_model_1
 
 
 # Counts and error rates.
@@ -196,7 +203,7 @@ def test_the_error_rate_is_what_och_and_ney_say(sentences):
             right += link in own_sure
             allowed += link in own_sure or link in own_possible
     if not links or not wanted:
-        with pytest.raises(InputError, match="links against .* sure ones; there is nothing to judge"):
+        with pytest.raises(InputError, match="sure ones; there is nothing to judge"):
             alignment_quality(found, sure, possible)
         return
     expected = (allowed / links, right / wanted, 1 - (right + allowed) / (links + wanted))
