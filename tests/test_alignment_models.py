@@ -16,6 +16,7 @@ from babelscope.corpora.alignment.links import hard_links
 TYPES = st.integers(-1, 3)
 SENTENCES = st.lists(TYPES, min_size=1, max_size=4)
 PAIRS = st.lists(st.tuples(SENTENCES, SENTENCES), min_size=1, max_size=4)
+LONG = st.lists(TYPES, min_size=1, max_size=20)
 SHORT = st.lists(TYPES, min_size=1, max_size=3)
 CLOSE = {"rel": 1e-9, "abs": 1e-12}
 
@@ -134,7 +135,7 @@ def test_long_sentences_do_not_grow_small():
 
 
 @settings(max_examples=30)
-@given(PAIRS, st.integers(1, 6), st.integers(1, 12))
+@given(st.lists(st.tuples(LONG, LONG), min_size=1, max_size=5), st.integers(1, 60), st.integers(1, 800))
 def test_a_layout_holds_every_word_and_what_meets(pairs, batch, block):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(layout, "BATCH", batch)
@@ -149,6 +150,7 @@ def test_a_layout_holds_every_word_and_what_meets(pairs, batch, block):
         assert len(each.pairs) == 1 or each.entries.size <= block
         for k, pair in enumerate(each.pairs.tolist()):
             m, n = map(len, pairs[pair])
+            assert each.entries.shape[1] <= 1.25 * m and each.entries.shape[2] <= 1.25 * n
             assert [names[0][given] for given in each.given[k, :m]] == list(pairs[pair][0])
             assert [names[1][made] for made in each.made[k, :n]] == list(pairs[pair][1])
             assert set(each.given[k, m:]) <= {laid.counts[0]} and set(each.made[k, n:]) <= {laid.counts[1]}
