@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from aligner_quality import of_world
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +17,6 @@ from babelscope.corpora.alignment import layout, learning
 from babelscope.corpora.alignment.align import align, align_words, soft_links
 from babelscope.corpora.alignment.error_rate import alignment_quality
 from babelscope.corpora.alignment.links import SoftLinks, counts, hard_links
-from babelscope.world import World
 from processes import outputs_of
 
 SENTENCES = st.lists(st.integers(-2, 6), min_size=1, max_size=12)
@@ -134,28 +134,22 @@ def test_a_bijective_lexicon_is_found(order, seed):
     assert align(pairs) == gold
 
 
-def test_known_translations_are_found_and_case_does_not_count():
-    pairs = [(["the", "house"], ["das", "Haus"]), (["The", "book"], ["Das", "Buch"]), (["a", "book"], ["ein", "Buch"])]
+def test_case_does_not_count():
+    words = of_world("qab", 30).pairs
+    shouted = [([word.upper() for word in first], second) for first, second in words[::2]]
+    mixed = [pair for both in zip(shouted, words[1::2], strict=True) for pair in both]
+    assert align_words(mixed) == align_words(words)
+
+
+def test_known_translations_are_found_and_a_sentence_without_words_has_no_links():
+    pairs = [(["the", "house"], ["das", "Haus"]), (["the", "book"], ["das", "Buch"]), (["a", "book"], ["ein", "Buch"])]
     assert align_words([*3 * pairs, ([], ["Haus"]), (["house"], []), ([], [])]) == [[(0, 0), (1, 1)]] * 9 + [[]] * 3
     assert align_words([]) == align([]) == [] and len(soft_links([]).pair) == 0
 
 
-def world(code: str, count: int) -> tuple[list, list, list]:
-    """Words in two languages; which are known to translate each other, and which without a meaning may."""
-    parallel = World().parallel(["qaa", code], count)
-    words = [(each.sentences["qaa"].forms, each.sentences[code].forms) for each in parallel]
-    gold = [each.alignment("qaa", code) for each in parallel]
-    return words, gold, [_without_meaning(each.concepts["qaa"], each.concepts[code]) for each in parallel]
-
-
-def _without_meaning(*sides: tuple[int, ...]) -> list[tuple[int, int]]:
-    first, second = ([place for place, concept in enumerate(side) if concept < 0] for side in sides)
-    return list(product(first, second))
-
-
 @pytest.mark.parametrize(("code", "bar"), [("qab", 0.02), ("qae", 0.06), ("qaf", 0.03), ("qai", 0.04)])
 def test_what_is_learnt_of_the_world_is_right_and_better_than_by_model_1(code, bar, monkeypatch):
-    words, gold, possible = world(code, 200)
+    _, words, gold, possible = of_world(code, 200)
     rate = alignment_quality(align_words(words), gold, possible).error_rate
     monkeypatch.setattr(learning, "ROUNDS_ALONE", 6)
     monkeypatch.setattr(learning, "ROUNDS_TOGETHER", 0)

@@ -111,6 +111,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--links", nargs="+", type=_other, default=(), help="NAME=FOLDER of another aligner's links")
     parser.add_argument("--write", type=Path, help="only write what is aligned into this folder, for other aligners")
     given = parser.parse_args(arguments)
+    if given.languages and not given.gold:
+        parser.error(f"--languages {' '.join(given.languages)}: give the folder that they are in with --gold")
     test_sets = [of_world(code, count) for code in given.world for count in given.sizes]
     test_sets += [of_people(given.gold, language, given.text) for language in given.languages]
     if given.write:
