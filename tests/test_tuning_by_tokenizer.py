@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -10,12 +12,16 @@ from babelscope.core.errors import StepError
 from babelscope.core.row import Row
 from babelscope.core.step import Step
 from babelscope.corpora.datasets import find
+from babelscope.corpora.parallel import WorldPairs
+from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.load import save_encoder
 from babelscope.encoders.places import locate
+from babelscope.encoders.state import weights_of, word_embeddings_name
+from babelscope.encoders.vocabulary import foreign_pieces
 from babelscope.engine.events import Failed
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
-from babelscope.steps import Evaluate, Load, Tune
+from babelscope.steps import Adapt, Evaluate, Load, Tune
 from babelscope.tasks.measured import measured
 from babelscope.tasks.mlm import MaskedLanguageModelling
 from babelscope.tasks.models import InLanguage, training_task
@@ -127,3 +133,38 @@ def test_batches_of_several_tokenizers_are_refused_before_training(step, store):
         computed(tune(step, ["qaa", "qab"], ["qaa"], mixed), store)
     for train in (["qaa", "qac"], ["qab"], ["qaa", "qah>world"]):
         assert computed(tune(step, train, ["qab"], mixed), store)
+
+
+def adapt(step: Load, *codes: str, **changes: Any) -> Adapt:
+    """Continued pre-training on text of the world in languages, such as `qab` or `qah>world`."""
+    parts = (code.partition(">") for code in codes)
+    texts = tuple(WorldText(language=code, sentences=30, letters=letters or None) for code, _, letters in parts)
+    tuning = Tuning(steps=4, tokens_per_batch=256, learning_rate=1e-2, weight_decay=0)
+    return Adapt(name="adapted", encoder=step, texts=texts, masking=0.3, tuning=tuning, seed=0, **changes)
+
+
+def test_an_adaptation_trains_the_pieces_of_the_language_it_reads(step, store):
+    before = step.read()
+    table, own = weights_of(before)[word_embeddings_name(before)], foreign_pieces(before)
+    read = torch.zeros(len(table), dtype=torch.bool)
+    for ids in before.reading("qab").tokenizer(WorldText(language="qab", sentences=30).read())["input_ids"]:
+        read[ids] = True
+    for codes, changed in ((["qab"], True), (["qaa", "qac"], False), (["qah>world"], False)):
+        adapted = adapt(step, *codes)
+        computed(adapted, store)
+        after = adapted.build(FinishedSteps(store))
+        assert list(after.languages) == ["qab", "qah"]
+        moved = (weights_of(after)[word_embeddings_name(after)] != table).any(dim=1)
+        assert bool(moved[read & own].all()) == changed
+        assert not moved[foreign_pieces(before.reading(codes[0]))].any()
+
+
+def test_an_adaptation_on_text_of_several_tokenizers_is_refused(step, store):
+    pairs = WorldPairs(languages=("qaa", "qac"), sentences=5)
+    for refused, given in (
+        (adapt(step, "qaa", "qab"), "texts in qaa, qab"), (adapt(step, "qaa", parallel=(pairs,)), "pairs of sentences"),
+    ):  # fmt: skip
+        with pytest.raises(StepError, match=rf"adapted: {given}, but .*bilingual reads qab, qah each with a tokenizer"):
+            computed(refused, store)
+    with pytest.raises(StepError, match=r"new_pieces=5: .*vocabularies of their own \(qab, qah\)"):
+        computed(adapt(step, "qab", new_pieces=5), store)

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt
 
 from babelscope.core.declaration import Declaration
+from babelscope.corpora.letters import LETTERS
 from babelscope.corpora.transliteration import transliteration
 from babelscope.world import LANGUAGES, World
 from babelscope.world.world import VERSION
@@ -55,6 +56,11 @@ class WorldText(Declaration):
     """Of the world."""
     world_version: WorldVersion = VERSION
     """This Babelscope makes no other; leave it out."""
+
+    @property
+    def code(self) -> str:
+        """As data sets have it: `qah`, or `qah>world` in other letters."""
+        return f"{self.language}{LETTERS}{self.letters}" if self.letters else self.language
 
     def read(self) -> list[str]:
         """The sentences, then the pairs; words separated by spaces."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import NonNegativeInt, PositiveInt, SerializeAsAny
 
+from babelscope.core.errors import InputError
 from babelscope.core.seeds import derive_seed
 from babelscope.core.step import Results, Workspace
 from babelscope.corpora.datasets import FileData
@@ -90,7 +91,11 @@ class Pretrain(Learned):
 
 
 class Adapt(Learned):
-    """Continued pre-training: masked language modelling on other text; declared as an `Adaptation`."""
+    """Continued pre-training: masked language modelling on other text; declared as an `Adaptation`.
+
+    Text in a language that has a tokenizer of its own in the encoder is read with that, transliterated text with the
+    encoder's.
+    """
 
     encoder: SerializeAsAny[EncoderStep]
     texts: tuple[WorldText | FileData, ...]
@@ -121,15 +126,33 @@ class Adapt(Learned):
         return f"adapt {self.encoder.labels['encoder']}: {self.name}"
 
     def execute(self, workspace: Workspace) -> None:
-        """Write the encoder's folder and the curve of its training loss."""
+        """Write the encoder's folder and the curve of its training loss.
+
+        Raises:
+            InputError: a batch would hold text that is read with different tokenizers.
+        """
         from babelscope.encoders.extend import extend_vocabulary
         from babelscope.encoders.load import with_mlm_head
 
         encoder = self.encoder.build(workspace)
+        self._check_languages(encoder)
         lines, pairs = _lines(self.texts), [pair for text in self.parallel for pair in text.read()]
         if self.new_pieces:
             encoder = extend_vocabulary(encoder, [*lines, *chain.from_iterable(pairs)], self.new_pieces)
-        _learn(self, with_mlm_head(encoder, derive_seed(self.seed, "head")), lines, workspace, pairs)
+        language = self.texts[0].code if self.texts else ""
+        _learn(self, with_mlm_head(encoder, derive_seed(self.seed, "head")), lines, workspace, pairs, language)
+
+    def _check_languages(self, encoder: Encoder) -> None:
+        """Refuse text in several languages one of which has a tokenizer of its own, and any pairs with such ones."""
+        codes = list(dict.fromkeys(text.code for text in self.texts))
+        if not encoder.languages or (not self.parallel and (len(codes) < 2 or not {*codes} & {*encoder.languages})):
+            return
+        given = f"texts in {', '.join(codes)}" if len(codes) > 1 else "pairs of sentences"
+        raise InputError(
+            f"{self.name}: {given}, but {encoder.name} reads {', '.join(encoder.languages)} each with a tokenizer of "
+            "its own, and a batch is read with one",
+            "Give texts in one language and no `parallel`, or adapt the encoder before languages are brought in",
+        )
 
 
 def _lines(texts: Iterable[WorldText | FileData]) -> list[str]:
@@ -142,11 +165,12 @@ def _learn(
     lines: list[str],
     workspace: Workspace,
     pairs: Sequence[tuple[str, str]] = (),
+    language: str = "",
 ) -> None:
     from babelscope.tuning.language import learn_language
 
     history = learn_language(
-        encoder, lines, workspace.folder, tuning=step.tuning, masking=step.masking, seed=step.seed,
+        encoder.reading(language), lines, workspace.folder, tuning=step.tuning, masking=step.masking, seed=step.seed,
         progress=workspace.progress, pairs=pairs,
     )  # fmt: skip
     keep_encoder(encoder, workspace)

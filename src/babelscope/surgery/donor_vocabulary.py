@@ -50,8 +50,15 @@ def with_vocabulary(encoder: Encoder, donor: Encoder, seed: int, rows: str, brid
             brings the donor's embeddings of tokens that both have nearest to the encoder's.
 
     Raises:
-        InputError: `least-squares` finds no token that both have.
+        InputError: `least-squares` finds no token that both have; or one of the two reads languages with tokenizers of
+            their own, whose tokens are rows of the embeddings that are exchanged.
     """
+    for side in (encoder, donor):
+        if side.languages:
+            raise InputError(
+                f"{side.name} reads {', '.join(side.languages)} with tokenizers of their own, whose tokens have no "
+                "counterpart in another vocabulary; exchange the vocabulary first, then bring languages in"
+            )
     config = _configuration(encoder, donor)
     weights, given = weights_of(encoder), _by_kind(donor)
     matches = _matches(encoder.tokenizer, donor.tokenizer)

@@ -42,14 +42,16 @@ class MaskedBatch(NamedTuple):
 class Masking:
     """Which pieces are hidden from the model: never special ones, and never an unknown piece.
 
-    Where languages have tokenizers of their own, pieces that are `foreign` (see `foreign_pieces`) are no answers: a
-    word and its translation, which is like it, would share one probability else.
+    Where languages have tokenizers of their own, pieces that are `foreign` (see `foreign_pieces`) are no answers, since
+    a word and its translation, which is like it, would share one probability; nor do they replace others at random.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, rate: float, foreign: Tensor | None = None):
         if not 0 < rate < 1:
             raise InputError(f"masking rate {rate}: give a share of pieces between 0 and 1, such as 0.15")
         self.rate, self.mask_id, self.foreign = rate, tokenizer.mask_token_id, foreign
+        numbers = torch.arange(len(tokenizer))
+        self.pieces = numbers if foreign is None else numbers[~foreign[: len(numbers)]]
         self.ordinary = torch.ones(len(tokenizer), dtype=torch.bool)
         self.ordinary[tokenizer.all_special_ids] = False
 
@@ -61,7 +63,7 @@ class Masking:
         hidden = (chance <= max(self.rate, float(chance.min()))).flatten().nonzero().squeeze(1)
         answers = batch.ids.flatten()[hidden]
         way = torch.rand(len(hidden), generator=generator)
-        random_ids = torch.randint(len(self.ordinary), (len(hidden),), generator=generator)
+        random_ids = self.pieces[torch.randint(len(self.pieces), (len(hidden),), generator=generator)]
         shown = torch.where(way < 0.8, self.mask_id, torch.where(way < 0.9, random_ids, answers))
         return self._hide(batch, hidden, answers, shown)
 

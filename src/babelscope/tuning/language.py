@@ -7,6 +7,7 @@ from pathlib import Path
 
 from babelscope.encoders.anatomy import reads_types
 from babelscope.encoders.load import Encoder
+from babelscope.encoders.vocabulary import foreign_pieces
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
 from babelscope.tuning.loop import History, Progress, tune
 from babelscope.tuning.settings import Tuning
@@ -25,14 +26,19 @@ def learn_language(
     progress: Progress = lambda done, total, **numbers: None,
     checkpoint_seconds: float = 60.0,
 ) -> History:
-    """Train an encoder on sentences (of any languages, words separated by spaces), resumable from `folder`.
+    """Train an encoder on sentences (words separated by spaces), resumable from `folder`.
+
+    All are read with the encoder's tokenizer; of a language with one of its own, give the encoder `reading` it.
 
     `pairs` are read besides: a sentence and its translation, in one sequence that is masked on both sides.
     `dev` holds sentences by name; their perplexity is measured at each validation and selects the best step. Without
     it the last step is kept.
     """
     length = min(encoder.max_length, tuning.max_length or encoder.max_length)
-    held_out = {part: HeldOut.of(encoder.tokenizer, text, length) for part, text in (dev or {}).items()}
+    tokenizer, foreign = encoder.tokenizer, foreign_pieces(encoder)
+    held_out = {part: HeldOut.of(tokenizer, text, length, foreign=foreign) for part, text in (dev or {}).items()}
     types = reads_types(encoder.model.config)
-    task = MaskedLanguageModelling(encoder.tokenizer, sentences, length, masking, held_out, pairs=pairs, types=types)
+    task = MaskedLanguageModelling(
+        tokenizer, sentences, length, masking, held_out, pairs=pairs, types=types, foreign=foreign
+    )
     return tune(encoder.model, task, tuning, seed, folder, progress, checkpoint_seconds)

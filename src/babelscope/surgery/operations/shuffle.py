@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class Shuffle(Operation):
     """Permute which token has which word embedding; special tokens keep theirs (Zhang, 2021, section 4).
 
-    Tokens that match one of `classes` (the first, as a whole) change places only among themselves; so do the rest. A
-    row of the embeddings that stands for no token stays. A decoder that is tied to the embeddings follows; its bias
-    does not.
+    Tokens that match one of `classes` (the first, as a whole) change places only among themselves; so do the rest, and
+    so do those that a language with a tokenizer of its own has to itself. A row of the embeddings that stands for no
+    token stays. A decoder that is tied to the embeddings follows; its bias does not.
     """
 
     takes_seed: ClassVar[bool] = True
@@ -48,10 +48,20 @@ class Shuffle(Operation):
 
         name, weights = word_embeddings_name(encoder), weights_of(encoder)
         rows = torch.arange(len(weights[name]))
-        for number, ids in enumerate(self._ids(encoder.tokenizer)):
+        for names, ids in self._groups(encoder).items():
             members = torch.tensor(ids, dtype=torch.int64)
-            rows[members] = members[torch.randperm(len(ids), generator=stream(seed, "shuffle", str(number)))]
+            rows[members] = members[torch.randperm(len(ids), generator=stream(seed, "shuffle", *names))]
         return with_weights(encoder, weights | {name: weights[name][rows]})
+
+    def _groups(self, encoder: Encoder) -> dict[tuple[str, ...], list[int]]:
+        """The ids of tokens that change places among themselves, by what their chance is drawn from."""
+        groups: dict[tuple[str, ...], list[int]] = {}
+        groups |= {(str(number),): ids for number, ids in enumerate(self._ids(encoder.tokenizer))}
+        shared = {number for ids in groups.values() for number in ids}
+        for language, tokenizer in encoder.languages.items():
+            own = [[token for token in ids if token not in shared] for ids in self._ids(tokenizer)]
+            groups |= {(language, str(number)): ids for number, ids in enumerate(own)}
+        return groups
 
     def _ids(self, tokenizer: PreTrainedTokenizerBase) -> list[list[int]]:
         """The ids of each class's tokens, and at the end of those that are in none."""
