@@ -22,8 +22,8 @@ from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY
 
 QUESTION = (
-    "A language that an encoder has never seen gets a vocabulary of its own, whose embeddings are means of those of the "
-    "pieces that it is aligned with in translated sentences. How much does a number of these give a model that was "
+    "A language that an encoder has never seen gets a vocabulary of its own, whose embeddings are means of those of "
+    "the pieces that it is aligned with in translated sentences. How much does a number of these give a model that was "
     "tuned on another language? And what matters: their number, how large the vocabulary is, what the embeddings are "
     "made of, whether the encoder is trained on the sentences, how far the language is?"
 )
@@ -54,10 +54,10 @@ class Parameters(DeviceParameters):
     """Elsewhere: what languages are scored on, such as `ga: UD_Irish-IDT`; default: the PUD ones, on paper those of
     unseen-languages."""
     texts: dict[str, tuple[str, ...]] | None = None
-    """Elsewhere: sentences with their translations, such as `ga: [tatoeba:ga]`. What has several of them is also brought
-    in by all. Default: 1,597 lines of NTREX, and all that collections have of nine languages, on paper of four."""
+    """Elsewhere: sentences with their translations, such as `ga: [tatoeba:ga]`. What has several of them is also
+    brought in by all. Default: 1,597 lines of NTREX, and all that collections have of nine languages, on paper of four."""
     pairs: tuple[PositiveInt, ...] | None = None
-    """Numbers of pairs. Default: 200, 600 and 2,000 in the world, 100 and 400 if small; 200, 600 and 1,597 elsewhere."""
+    """Numbers of pairs. Default: 200, 600 and 2,000 in the world, 200, 600 and 1,597 elsewhere; 100 and 400 if small."""
     tasks: tuple[Literal["pos", "parsing"], ...] | None = None
     """Default: pos and parsing in the world and on paper, pos on real text and if small."""
 
@@ -134,7 +134,7 @@ def paper(given: Parameters) -> Study:
         "sizes": Sizes(train=300, dev=50, test=100) if given.small else Sizes(train=10**6, dev=10**6, test=10**6),
         "tuning": given.tuning("cuda", "float32", 5, learning_rate=5e-5, examples_per_batch=32, **TASK_TRAINING),
     }
-    recipes = {
+    recipes: dict[str, dict[str, Any]] = {
         "by spelling": {"rows": "spelling"}, "by chance": {"rows": "chance"},
         "1,000 pieces": {"pieces": 1000}, "4,000 pieces": {"pieces": 4000},
     }  # fmt: skip
