@@ -55,9 +55,10 @@ class Parameters(DeviceParameters):
     unseen-languages."""
     texts: dict[str, tuple[str, ...]] | None = None
     """Elsewhere: sentences with their translations, such as `ga: [tatoeba:ga]`. What has several of them is also
-    brought in by all. Default: 1,597 lines of NTREX, and all that collections have of nine languages, on paper of four."""
+    brought in by all. Default: 1,597 lines of NTREX, and of nine languages, on paper of four, all that collections
+    have."""
     pairs: tuple[PositiveInt, ...] | None = None
-    """Numbers of pairs. Default: 200, 600 and 2,000 in the world, 200, 600 and 1,597 elsewhere; 100 and 400 if small."""
+    """Numbers of pairs. Default: 200, 600 and 2,000 in the world, else 200, 600 and 1,597; 100 and 400 if small."""
     tasks: tuple[Literal["pos", "parsing"], ...] | None = None
     """Default: pos and parsing in the world and on paper, pos on real text and if small."""
 

@@ -77,9 +77,9 @@ def _gain_table(title: str, group: Sequence[Gain]) -> Table:
     headers = ["Language", "Encoder", "Pairs", "As it is", "Brought in", size, "95% interval", "Verdict"]
     note = (
         "Against the encoder as it is, on the same sentences. Intervals over "
-        f"{chance([gain.effect for gain in group])}, of three seeds or more; verdicts at 5%, corrected for the number of "
-        "lines (Benjamini and Hochberg). A language is brought in once, by the first sentences of its text: intervals "
-        "say nothing of other sentences."
+        f"{chance([gain.effect for gain in group])}, of three seeds or more; verdicts at 5%, corrected for the number "
+        "of lines (Benjamini and Hochberg). A language is brought in once, by the first sentences of its text: "
+        "intervals say nothing of other sentences."
     )
     return Table(f"What languages gain: {title}", headers, lines, f"{note} {RATIOS}" if shown.as_ratio else note)
 
@@ -102,8 +102,8 @@ def alignment_table(report: Report, rows: Sequence[Row]) -> Table:
     headers = ["Language", "Brought into", *(header for header, _, _ in COLUMNS.values())]
     note = (
         "Own pieces: those of the language's own vocabulary. Linked: the share of them that translate some piece of "
-        "the encoder. Error rate, precision and recall are between words, against the links that the world knows (Och and "
-        "Ney 2003); of real text none are known."
+        "the encoder. Error rate, precision and recall are between words, against the links that the world knows (Och "
+        "and Ney 2003); of real text none are known."
     )
     return Table("Vocabularies and alignments", *without_empty(headers, lines), note)
 
