@@ -10,8 +10,12 @@ from babelscope.encoders.bring_in import bring_in, own_pieces, random_rows
 from babelscope.encoders.own_vocabulary import own_vocabulary, renumbered
 from babelscope.encoders.state import weights_of, word_embeddings_name
 from babelscope.engine import run_plan
+from babelscope.engine.progress import sentence_outcomes, study_rows
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
+from babelscope.measures.comparison import Compare
+from babelscope.report.declared import report_of
+from babelscope.report.sections import sections_of
 from babelscope.steps import Align, Distil, Evaluate, Tune
 from babelscope.steps.duration import duration_of
 from babelscope.steps.plan import Plan
@@ -28,6 +32,8 @@ TEXTS = {code: [{"languages": ["qaa", code], "sentences": 60}] for code in ("qab
 TRAINED = {"learning_rate": 1e-3, "steps": 30, "tokens_per_batch": 256}
 DISTILLED = {"name": "distilled", "languages": TEXTS, "distil": {"tuning": TRAINED}}
 LATER = {"name": "later", "after_tuning": True, "languages": TEXTS}
+BEFORE = {"name": "before", "languages": TEXTS, "rows": "spelling", "pieces": 100}
+KNOWN = {"name": "known", "languages": TEXTS, "known": True, "after_tuning": True}
 
 
 def declared(folder, *brought_in, **changes) -> Study:
@@ -40,9 +46,7 @@ def declared(folder, *brought_in, **changes) -> Study:
 
 @pytest.fixture(scope="module")
 def ran(encoder_folder, tmp_path_factory):
-    before = {"name": "before", "languages": TEXTS, "rows": "spelling", "pieces": 100}
-    known = {"name": "known", "languages": TEXTS, "known": True, "after_tuning": True}
-    plan = compile_study(declared(encoder_folder, LATER, before, known, DISTILLED))
+    plan = compile_study(declared(encoder_folder, LATER, BEFORE, KNOWN, DISTILLED))
     store = Store(tmp_path_factory.mktemp("store") / "store")
     assert not run_plan(plan, store, jobs=1).failed
     return store, list(plan.steps.values())
@@ -85,6 +89,38 @@ def test_what_is_measured_of_alignments(ran):
         assert 0 < learnt[code]["alignment error rate"] < 0.5
         assert learnt[code]["pairs"] == known[code]["pairs"] <= 60
         assert 0 < learnt[code]["linked pieces"] <= 1 <= learnt[code]["fertility"]
+
+
+def test_alignments_go_by_the_encoders_that_they_make_in_the_rows_of_a_study(ran):
+    store, steps = ran
+    found = [row for row in study_rows("s", Plan.of(steps), store) if row.kind == "alignment"]
+    pairs = {(row.encoder, row.language) for row in found if row.measure == "pairs"}
+    assert pairs == {(name, code) for name in ("later", "before", "known", "distilled") for code in ("qab", "qae")}
+    by_encoder = {name: {row.key for row in found if row.encoder == name} for name, _ in pairs}
+    assert by_encoder["later"] == by_encoder["distilled"] and by_encoder["known"].isdisjoint(by_encoder["later"])
+    (own,) = {row.value for row in found if (row.encoder, row.language, row.measure) == ("before", "qab", "own pieces")}
+    assert own <= 100
+
+
+def test_the_report_of_a_stored_run_says_what_was_brought_in(ran, encoder_folder):
+    store, steps = ran
+    study = declared(encoder_folder, LATER, BEFORE, KNOWN, DISTILLED)
+    told = report_of(study, study_rows("s", Plan.of(steps), store), outcomes=sentence_outcomes(store))
+    (section,) = (each for each in sections_of(told) if each.title == "Languages brought in")
+    lines, alignments = section.tables
+    assert {line[1].text for line in lines.lines} == {"later", "before", "known", "distilled"}
+    assert {line[1].text for line in alignments.lines} == {"later; distilled", "before", "known"}
+    assert section.figures == []
+
+
+def test_a_comparison_is_of_the_model_with_what_is_brought_in(encoder_folder):
+    sides = [{"task": "pos", "encoder": name, "evaluate": "world:qab"} for name in ("later", str(encoder_folder))]
+    compared = {"measure": "comparison", "claim": "it helps", "first": sides[0], "second": sides[1]}
+    plan = compile_study(declared(encoder_folder, LATER, measures=[compared]))
+    (step,) = (step for step in plan.steps.values() if isinstance(step, Compare))
+    assert [each.brought_in.name for each in step.first] == ["later"]
+    assert [each.brought_in for each in step.second] == [None]
+    assert {each.key for each in (*step.first, *step.second)} <= plan.steps.keys()
 
 
 def test_distillation_goes_on_from_what_was_brought_in(ran):

@@ -14,6 +14,7 @@ from babelscope.core.samples import Counts, Outcomes
 from babelscope.corpora.letters import split_name
 from babelscope.engine.store import Store
 from babelscope.steps import SENTENCES
+from babelscope.steps.bring_in import names_by_alignment
 from babelscope.steps.plan import Plan
 from babelscope.world import LANGUAGES
 
@@ -21,12 +22,15 @@ from babelscope.world import LANGUAGES
 def study_rows(study: str, plan: Plan, store: Store) -> list[Row]:
     """All rows of the plan's steps, in the plan's order, with study, key and kind filled in.
 
-    Of an unfinished step they are those that it has written so far.
+    Of an unfinished step they are those that it has written so far. An alignment's rows are there once for each encoder
+    of the study that it brings a language into, under that encoder's name.
     """
+    made = names_by_alignment(plan.steps.values())
     return [
-        row.labelled(study=study, key=key, kind=step.kind_of(row))
+        row.labelled(study=study, key=key, kind=step.kind_of(row), encoder=encoder)
         for key, step in plan.steps.items()
         for row in (store.rows(key) if store.has(key) else store.rows_so_far(key, _kind(step)))
+        for encoder in made.get(key, [row.encoder])
     ]
 
 

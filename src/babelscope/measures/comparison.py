@@ -90,10 +90,9 @@ def _evaluations(scored: Scored, schedule: Schedule | None, compiled: Compiled) 
     task = compiled.tasks[scored.task]
     data = next(data for data in task.test if data.name == scored.evaluate)
     if scored.encoder == BILSTM:
-        models = [task.recurrent(seed) for seed in compiled.seeds]
-    else:
-        models = [task.tuned(compiled.named[scored.encoder], schedule, seed) for seed in compiled.seeds]
-    return tuple(Evaluate(model=model, data=data) for model in models)
+        return tuple(Evaluate(model=task.recurrent(seed), data=data) for seed in compiled.seeds)
+    encoder = compiled.named[scored.encoder]
+    return tuple(task.evaluation(encoder, schedule, seed, data) for seed in compiled.seeds)
 
 
 class Compare(Step):

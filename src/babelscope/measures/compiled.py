@@ -10,7 +10,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.registry import Registered
 from babelscope.core.tasks import Task
 from babelscope.corpora.datasets import Dataset
-from babelscope.steps import EncoderStep, Tune
+from babelscope.steps import EncoderStep, Evaluate, Tune
 from babelscope.tuning.schedule import Schedule
 
 T = TypeVar("T")
@@ -49,6 +49,9 @@ class TrainedTask(Protocol):
 
     def is_for(self, encoder: EncoderStep) -> bool:
         """Whether an encoder, perhaps operated, is tuned on it."""
+
+    def evaluation(self, encoder: EncoderStep, schedule: Schedule | None, seed: int, data: Dataset) -> Evaluate:
+        """The scores of an encoder's tuning, with what is brought into it."""
 
     def tuned(self, encoder: EncoderStep, schedule: Schedule | None, seed: int) -> Tune:
         """The tuning of an encoder."""

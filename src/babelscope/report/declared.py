@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from babelscope.core.errors import InputError
 from babelscope.core.row import Row
 from babelscope.core.samples import Outcomes, nothing_kept
+from babelscope.encoders.places import display_name
 from babelscope.engine.progress import language_labels
 from babelscope.report.model import Contrasted, Report
 from babelscope.studies import published_rows
 from babelscope.study.declare import Contrast, Study, dump_study
-from babelscope.study.encoders import Adaptation
+from babelscope.study.encoders import Adaptation, BringingIn, Pretraining
 from babelscope.study.verdicts import ADAPTED, SCRATCH
 from babelscope.surgery import Operation, parse_operation
 from babelscope.tuning.schedule import parse_schedule
@@ -52,13 +53,23 @@ def report_of(
         recipes={
             encoder.name: ADAPTED if isinstance(encoder, Adaptation) else SCRATCH
             for encoder in study.encoders
-            if not isinstance(encoder, str)
+            if isinstance(encoder, Adaptation | Pretraining)
         },
+        brought_in={encoder.name: encoder for encoder in _brought_in(study)},
         outcomes=outcomes,
         main={task.name: task.measures[0] for task in map(study.task, study.tasks)},
         schedules=_read(parse_schedule, (row.schedule for row in published))
         | {schedule.name: schedule for schedule in study.schedules if schedule},
     )
+
+
+def _brought_in(study: Study) -> Iterator[BringingIn]:
+    """What languages are brought into, with the names that rows have for the encoders that they go into."""
+    made = [encoder.name for encoder in study.encoders if not isinstance(encoder, str)]
+    for encoder in study.encoders:
+        if isinstance(encoder, BringingIn):
+            start = encoder.encoder if encoder.encoder in made else display_name(encoder.encoder)
+            yield encoder.model_copy(update={"encoder": start})
 
 
 def _contrasted(contrast: Contrast) -> Contrasted:

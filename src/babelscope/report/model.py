@@ -15,6 +15,7 @@ from babelscope.core.row import Row
 from babelscope.core.samples import Outcomes, Samples, nothing_kept
 from babelscope.core.tasks import TASKS
 from babelscope.report.kinds import COMPANIONS, SCORES, Main, is_companion, is_score
+from babelscope.study.encoders import BringingIn
 from babelscope.surgery import Operation
 from babelscope.surgery.operations.reinit import Reinit
 from babelscope.tuning.schedule import Schedule
@@ -62,6 +63,8 @@ class Report:
     schedules: Mapping[str, Schedule] = field(default_factory=dict)
     recipes: Mapping[str, str] = field(default_factory=dict)
     """Encoders that the study makes -> from scratch, or adapted from another, in the words of `study.verdicts`."""
+    brought_in: Mapping[str, BringingIn] = field(default_factory=dict)
+    """Encoders that the study brings languages into, as it declares them."""
     outcomes: Outcomes = nothing_kept
     """What the evaluation that wrote a row kept of every sentence, by the row's key."""
     main: Main = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt, SerializeAsAny
@@ -229,6 +229,26 @@ class Distil(Learned):
         languages = zip(self.encoder.languages, texts, strict=True)
         brought = [Brought(aligned.language, aligned.parallel, len(text.sources)) for aligned, text in languages]
         return card(self.encoder.encoder.labels["encoder"], brought, trained=True)
+
+
+def names_by_alignment(steps: Iterable[Step]) -> dict[str, list[str]]:
+    """By the key of every alignment that these steps go by, the names of the encoders that it brings a language into.
+
+    Several may share one: with embeddings by links, by spelling and by chance, say.
+    """
+    names: dict[str, dict[str, None]] = {}
+    for brought_in in (inner for step in steps for inner in _unstored(step) if isinstance(inner, BringIn)):
+        for aligned in brought_in.languages:
+            names.setdefault(aligned.key, {})[brought_in.name] = None
+    return {key: list(named) for key, named in names.items()}
+
+
+def _unstored(step: Step) -> Iterator[Step]:
+    """The steps inside a step that are in no plan, since they are computed anew."""
+    for _, inner in step:
+        if isinstance(inner, Step) and not inner.stored:
+            yield inner
+            yield from _unstored(inner)
 
 
 def _sizes(

@@ -86,11 +86,14 @@ class ResolvedTransfer:
         if not self.is_for(encoder):
             return
         for schedule in self.study.schedules:
-            model = self.tuned(encoder, schedule, seed)
-            later = encoder if isinstance(encoder, BringIn) and encoder.after_tuning else None
-            yield model
-            yield from (Evaluate(model=model, data=data, brought_in=later) for data in self.test)
+            yield self.tuned(encoder, schedule, seed)
+            yield from (self.evaluation(encoder, schedule, seed, data) for data in self.test)
         yield from self._text_sizes(encoder)
+
+    def evaluation(self, encoder: EncoderStep, schedule: Schedule | None, seed: int, data: Dataset) -> Evaluate:
+        """The scores of a tuning on a test set, with the languages that are brought in after it."""
+        later = encoder if isinstance(encoder, BringIn) and encoder.after_tuning else None
+        return Evaluate(model=self.tuned(encoder, schedule, seed), data=data, brought_in=later)
 
     def tuned(self, encoder: EncoderStep, schedule: Schedule | None, seed: int) -> Tune:
         """The tuning of an encoder under a schedule; without the languages that are brought in after it."""

@@ -1,0 +1,77 @@
+"""What an encoder gains by languages that are brought in, each by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from babelscope.core.inference import Effect, benjamini_hochberg, effect
+from babelscope.core.row import Row
+from babelscope.core.samples import Samples
+from babelscope.report.judged import Verdict, judged
+from babelscope.report.model import Report, Score
+from babelscope.report.shown import Shown
+from babelscope.study.encoders import BringingIn
+
+PAIRS = "pairs"
+"""How many an alignment is of."""
+_NO_MATTER = ("name", "encoder", "languages", "pairs", "after_tuning")
+"""What may differ between encoders of one recipe, which differ in the sentences that they are brought in by."""
+
+Place = tuple[str, str]
+"""An encoder that languages are brought into, and one of these."""
+
+
+class Gain(NamedTuple):
+    """A language that was brought in, against the encoder as it is."""
+
+    score: Score
+    reference: Score
+    pairs: int
+    effect: Effect | None
+    """How much better it is; None: no seed has both."""
+    verdict: Verdict = Verdict.NOT_YET
+    """Among those of a task."""
+
+    @property
+    def shown(self) -> Shown:
+        """How differences of its measure are shown."""
+        return Shown.of(self.score)
+
+
+def sizes(rows: Sequence[Row]) -> dict[Place, int]:
+    """How many pairs of sentences each language was brought in by."""
+    return {(row.encoder or "", row.language or ""): int(row.value) for row in rows if row.measure == PAIRS}
+
+
+def gains(report: Report, rows: Sequence[Row]) -> list[Gain]:
+    """By task of every language and encoder, in the order of scores; verdicts are corrected for all of a task's."""
+    pairs = sizes(rows)
+    return [
+        gain._replace(verdict=verdict)
+        for scores in report.by_task
+        if (found := _gains(report, scores, pairs))
+        for gain, verdict in zip(found, judged([gain.effect for gain in found], benjamini_hochberg), strict=True)
+    ]
+
+
+def _gains(report: Report, scores: Sequence[Score], pairs: Mapping[Place, int]) -> list[Gain]:
+    as_it_is = {_setting(score, score.encoder): score for score in scores}
+    found = []
+    for score in scores:
+        made = report.brought_in.get(score.encoder)
+        reference = as_it_is.get(_setting(score, made.encoder)) if made else None
+        if reference and (count := pairs.get((score.encoder, score.language))):
+            difference: Samples | None = score.samples - reference.samples
+            found.append(Gain(score, reference, count, effect(difference.table) if difference else None))
+    return found
+
+
+def _setting(score: Score, encoder: str) -> tuple[str | None, ...]:
+    """What an encoder and its reference have in common."""
+    return encoder, score.surgery, score.schedule, score.training, score.place
+
+
+def recipe(made: BringingIn) -> str:
+    """What is the same of encoders that differ in their sentences alone; empty for the usual one."""
+    return made.model_dump_json(exclude=set(_NO_MATTER), exclude_defaults=True).strip("{}")

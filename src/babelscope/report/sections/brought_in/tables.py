@@ -1,0 +1,116 @@
+"""Tables and sentences of languages that are brought in."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from babelscope.core.row import Row
+from babelscope.report.judged import chance
+from babelscope.report.model import Report, Score, section_title
+from babelscope.report.sections.brought_in.gains import PAIRS, Gain, recipe
+from babelscope.report.shown import RATIOS
+from babelscope.report.tables import Cell, Table, number_cell, without_empty
+from babelscope.report.words import in_words
+
+ERROR_RATE = "alignment error rate"
+COLUMNS = {
+    PAIRS: ("Pairs", 1, ",.0f"),
+    "own pieces": ("Own pieces", 1, ",.0f"),
+    "linked pieces": ("Linked (%)", 100, ".1f"),
+    "fertility": ("Pieces a word", 1, ".2f"),
+    ERROR_RATE: ("Error rate (%)", 100, ".1f"),
+    "alignment precision": ("Precision (%)", 100, ".1f"),
+    "alignment recall": ("Recall (%)", 100, ".1f"),
+}
+"""Measure -> header, factor and format."""
+
+
+def findings(report: Report, judged: Sequence[Gain], rows: Sequence[Row]) -> list[str]:
+    """What the usual recipe gains by every number of sentences, and how good the alignments are."""
+    usual = [gain for gain in judged if not recipe(report.brought_in[gain.score.encoder])]
+    groups: dict[tuple[str, str], list[Gain]] = defaultdict(list)
+    for gain in usual or judged:
+        groups[section_title([gain.score]), gain.score.condition].append(gain)
+    lines = [_gains_in_words(*named, group) for named, group in groups.items()]
+    return [*lines, *_errors_in_words(rows)]
+
+
+def _gains_in_words(title: str, condition: str, group: Sequence[Gain]) -> str:
+    said = "; ".join(f"{gain.score.place} {_size(gain)} ({gain.verdict})" for gain in group)
+    return f"{title}, {condition} against {group[0].reference.condition}: {said}."
+
+
+def _size(gain: Gain) -> str:
+    if gain.effect is None:
+        return "not known yet"
+    return gain.shown.in_words(gain.shown.of_better(gain.effect.interval))
+
+
+def _errors_in_words(rows: Sequence[Row]) -> list[str]:
+    """Of what is learnt: known links have none."""
+    rates = [row.value for row in rows if row.measure == ERROR_RATE and row.value > 0]
+    if not rates:
+        return []
+    return [f"The links that are learnt have alignment error rates from {min(rates):.1%} to {max(rates):.1%}."]
+
+
+def gain_tables(report: Report, judged: Sequence[Gain]) -> list[Table]:
+    """A table a task: a line for every language and encoder."""
+    groups: dict[str, list[Gain]] = defaultdict(list)
+    for gain in judged:
+        groups[section_title([gain.score])].append(gain)
+    return [_gain_table(title, group) for title, group in groups.items()]
+
+
+def _gain_table(title: str, group: Sequence[Gain]) -> Table:
+    shown = group[0].shown
+    lines = [
+        [
+            Cell(gain.score.place), Cell(gain.score.condition), number_cell(gain.pairs, ",d"),
+            *(_score(score) for score in (gain.reference, gain.score)),
+            *shown.cells(shown.of_better(gain.effect.interval) if gain.effect else None), Cell(gain.verdict),
+        ]
+        for gain in group
+    ]  # fmt: skip
+    size = "Ratio" if shown.as_ratio else f"Gain{f' ({shown.unit_in_words})' if shown.unit_in_words else ''}"
+    headers = ["Language", "Encoder", "Pairs", "As it is", "Brought in", size, "95% interval", "Verdict"]
+    note = (
+        "Against the encoder as it is, on the same sentences. Intervals over "
+        f"{chance([gain.effect for gain in group])}, of three seeds or more; verdicts at 5%, corrected for the number "
+        "of lines (Benjamini and Hochberg). A language is brought in once, by the first sentences of its text: "
+        "intervals say nothing of other sentences."
+    )
+    return Table(f"What languages gain: {title}", headers, lines, f"{note} {RATIOS}" if shown.as_ratio else note)
+
+
+def _score(score: Score) -> Cell:
+    return Cell(in_words(score.interval, score.unit), score.interval.mean)
+
+
+def alignment_table(report: Report, rows: Sequence[Row]) -> Table:
+    """A line an alignment, with all encoders that it brings the language into."""
+    alignments: dict[tuple[str, str], dict[str, Mapping[str, float]]] = defaultdict(dict)
+    for row in rows:
+        by_encoder = alignments[row.language or "", row.key or row.encoder or ""]
+        by_encoder[row.encoder or ""] = {**by_encoder.get(row.encoder or "", {}), row.measure: row.value}
+    order = {code: place for place, code in enumerate(report.labels)}
+    lines = [
+        [Cell(report.labels.get(language, language)), Cell("; ".join(by_encoder)), *_numbers(by_encoder)]
+        for (language, _), by_encoder in sorted(alignments.items(), key=lambda item: order.get(item[0][0], len(order)))
+    ]
+    headers = ["Language", "Brought into", *(header for header, _, _ in COLUMNS.values())]
+    note = (
+        "Own pieces: those of the language's own vocabulary. Linked: the share of them that translate some piece of "
+        "the encoder. Error rate, precision and recall are between words, against the links that the world knows (Och "
+        "and Ney 2003); of real text none are known."
+    )
+    return Table("Vocabularies and alignments", *without_empty(headers, lines), note)
+
+
+def _numbers(by_encoder: Mapping[str, Mapping[str, float]]) -> list[Cell]:
+    measured = next(iter(by_encoder.values()))
+    return [
+        number_cell(measured[measure] * factor if measure in measured else None, form)
+        for measure, (_, factor, form) in COLUMNS.items()
+    ]

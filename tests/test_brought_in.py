@@ -1,0 +1,295 @@
+"""The study bring-in, and what the report says of languages that were brought in."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from statistics import fmean
+
+import pytest
+
+from babelscope.core.errors import InputError, StudyError
+from babelscope.core.row import Row
+from babelscope.core.tasks import task_of
+from babelscope.corpora.data_sources import source_of
+from babelscope.report import Report, markdown
+from babelscope.report.declared import report_of
+from babelscope.report.page import render
+from babelscope.report.sections import sections_of
+from babelscope.report.sections.brought_in.figures import LINEAR_BELOW
+from babelscope.report.sections.brought_in.gains import gains, recipe
+from babelscope.steps import Align, Distil, Evaluate, Tune
+from babelscope.steps.bring_in import names_by_alignment
+from babelscope.studies import find_study
+from babelscope.study.compile import compile_study
+from babelscope.study.encoders import BringingIn
+
+# --- the study
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return compile_study(find_study("bring-in", {"scale": "small"}))
+
+
+def test_one_tuning_a_seed_serves_all_that_is_not_distilled(plan):
+    tuned = [step for step in plan.steps.values() if isinstance(step, Tune)]
+    assert sorted(str(step.labels["encoder"]) for step in tuned) == sorted(
+        ["world-natural", "world-natural with 400 pairs, distilled"] * 2
+    )
+    assert len([step for step in plan.steps.values() if isinstance(step, Distil)]) == 1
+
+
+def test_every_recipe_is_scored_in_every_language_with_every_seed(plan):
+    scored = defaultdict(set)
+    for step in plan.steps.values():
+        if isinstance(step, Evaluate):
+            scored[step.labels["encoder"]].add((step.data.code, step.model.seed))
+    recipes = ("", ", by spelling", ", by chance", ", known links", ", 100 pieces", ", 200 pieces", ", distilled")
+    named = {
+        "world-natural",
+        "world-natural with 100 pairs",
+        *(f"world-natural with 400 pairs{how}" for how in recipes),
+    }
+    assert set(scored) == named
+    assert all(places == {(code, seed) for code in ("qag", "qah") for seed in (0, 1)} for places in scored.values())
+
+
+def test_recipes_that_differ_in_embeddings_alone_share_an_alignment(plan):
+    aligned = {step.key: step for step in plan.steps.values() if isinstance(step, Align)}
+    made = names_by_alignment(plan.steps.values())
+    assert made.keys() == aligned.keys()
+    start = "world-natural with 400 pairs"
+    shared = {start, *(f"{start}, {how}" for how in ("by spelling", "by chance", "distilled"))}
+    told = {frozenset(names): [] for names in made.values()}
+    for key, names in made.items():
+        told[frozenset(names)].append(aligned[key])
+    alone = {f"{start}, {how}" for how in ("known links", "100 pieces", "200 pieces")} | {
+        "world-natural with 100 pairs"
+    }
+    assert set(told) == {frozenset(shared), *(frozenset({name}) for name in alone)}
+    assert all([step.language for step in steps] == ["qag", "qah"] for steps in told.values())
+    assert {step.pairs for step in told[frozenset(shared)]} == {400}
+
+
+def test_claims_are_of_encoders_that_are_scored_and_of_each_language(plan):
+    study = find_study("bring-in", {})
+    claims = [contrast.claim for contrast in study.contrasts]
+    assert claims[:3] == [
+        f"translated sentences help: {role}"
+        for role in ("unseen, near (qag)", "unseen, near, other script (qah)", "unseen, isolate (qai)")
+    ]
+    assert [contrast.languages for contrast in study.contrasts[:3]] == [("qag",), ("qah",), ("qai",)]
+    assert claims[6:] == [
+        "more sentences help more", "links that are learnt are better than known ones",
+        "a larger vocabulary is better than a smaller one", "distillation helps",
+    ]  # fmt: skip
+    one = find_study("bring-in", {"pairs": [300]})
+    assert not [contrast.claim for contrast in one.contrasts if "more" in contrast.claim]
+
+
+def test_real_languages_are_brought_in_by_news_and_by_all_there_is():
+    study = find_study("bring-in@real", {"encoder": "world-natural"})
+    *counted, whole = (encoder for encoder in study.encoders if isinstance(encoder, BringingIn))
+    news = {code: (f"ntrex:{code}:lines-1-1597",) for code in ("it", "pt", "sv")}
+    assert [(made.pairs, made.after_tuning) for made in counted] == [(200, True), (600, True), (1597, True)]
+    assert {**counted[0].languages, "de": news["it"]} == {**news, "de": news["it"]}
+    assert counted[0].languages["de"] == whole.languages["de"]
+    assert whole.languages["de"] == ("ntrex:de:lines-1-1597", "flores:de", "tatoeba:de")
+    assert whole.languages["zh"] == (
+        "ntrex:zho-CN:lines-1-1597", "flores:cmn_Hans", "flores:cmn_Hant", "tatoeba:zh", "tico:zh",
+    )  # fmt: skip
+    assert list(whole.languages) == ["de", "fr", "es", "ru", "cs", "tr", "hi", "ar", "zh"] and whole.pairs is None
+    assert study.tasks["pos"].evaluate == tuple(
+        f"UD_{name}-PUD" for name in ("Italian", "Portuguese", "Swedish", "German")
+    )
+    assert study.tasks["pos by all pairs"].encoders == ("world-natural", whole.name)
+    for transfer, codes in zip(study.tasks.values(), (counted[0].languages, whole.languages), strict=True):
+        names = transfer.evaluate
+        assert [source_of(task_of("pos"), name).language(name) for name in names] == list(codes)
+
+
+def test_languages_of_ones_own():
+    own = {"encoder": "world-natural", "languages": ["ga"], "treebanks": {"ga": "UD_Irish-IDT"}}
+    study = find_study("bring-in@real", own | {"texts": {"ga": ["tatoeba:ga", "tsv:ga:own.tsv"]}, "pairs": [50]})
+    counted, whole = study.encoders[1:]
+    assert counted.languages == whole.languages == {"ga": ("tatoeba:ga", "tsv:ga:own.tsv")}
+    assert {transfer.evaluate for transfer in study.tasks.values()} == {("UD_Irish-IDT",)}
+    (alone,) = find_study("bring-in@real", own | {"texts": {"ga": ["tatoeba:ga"]}, "pairs": [50]}).encoders[1:]
+    assert alone.name == "world-natural with 50 pairs"
+    with pytest.raises(InputError, match=r"ga: no treebank of it .* 'treebanks=\{ga: treebank:ga:FILE\}'"):
+        find_study("bring-in@real", {"encoder": "world-natural", "languages": ["ga"]})
+    with pytest.raises(StudyError, match="texts: bring-in@world has no use for it here"):
+        find_study("bring-in", {"texts": {"qag": ["tsv:qag:own.tsv"]}})
+
+
+def test_paper_has_two_encoders_on_languages_that_they_have_not_seen():
+    study = find_study("bring-in@paper", {})
+    assert study.encoders[:2] == ("bert-base-multilingual-cased", "xlm-roberta-base")
+    made = study.encoders[2:]
+    assert {encoder.encoder for encoder in made} == {"bert-base-multilingual-cased", "xlm-roberta-base"}
+    assert {tuple(encoder.languages) for encoder in made} == {("fo", "mt", "ug", "wo")}
+    assert made[-1].languages["wo"] == ("ntrex:wo:lines-1-1597", "flores:wo")
+    assert study.tasks["parsing"].evaluate == (
+        "UD_Faroese-OFT", "UD_Maltese-MUDT", "UD_Uyghur-UDT", "UD_Wolof-WTB",
+    )  # fmt: skip
+    scored = {name for transfer in study.tasks.values() for name in transfer.encoders}
+    assert scored == {"bert-base-multilingual-cased", "xlm-roberta-base", *(encoder.name for encoder in made)}
+
+
+# --- the report
+
+TEXT = {"qag": [{"languages": ["qaa", "qag"], "sentences": 9}], "qai": [{"languages": ["qaa", "qai"], "sentences": 9}]}
+SCORES = {
+    "e": {"qag": 0.5, "qai": 0.2},
+    "e with 200": {"qag": 0.6, "qai": 0.2},
+    "e with 600": {"qag": 0.9, "qai": 0.3},
+    "e by spelling": {"qag": 0.4, "qai": 0.2},
+}
+PAIRS = {"e with 200": 200, "e with 600": 600, "e by spelling": 600}
+LINES = range(20)
+
+
+def made(name, **how):
+    return BringingIn.model_validate({"name": name, "encoder": "e", "languages": TEXT, "after_tuning": True} | how)
+
+
+MADE = {
+    "e with 200": made("e with 200", pairs=200),
+    "e with 600": made("e with 600", pairs=600),
+    "e by spelling": made("e by spelling", pairs=600, rows="spelling"),
+}
+
+
+def right(encoder, language, seed, sentence):
+    """A sentence of ten words."""
+    return round(10 * SCORES[encoder][language]) + (sentence + seed) % 2 - (sentence % 2) * (encoder != "e")
+
+
+def outcomes(key):
+    kind, *told = key.split("|")
+    if kind != "score":
+        return {}
+    encoder, language, seed = told
+    return {"accuracy": [[right(encoder, language, int(seed), k) for k in LINES], [10] * len(LINES)]}
+
+
+def rows():
+    shared = {"kind": "score", "task": "pos", "train_languages": "qaa", "split": "test"}
+    for encoder, by_language in SCORES.items():
+        for language in by_language:
+            for seed in range(3):
+                value = fmean(right(encoder, language, seed, k) / 10 for k in LINES)
+                labels = {"encoder": encoder, "language": language, "dataset": f"world:{language}", "seed": seed}
+                yield Row("accuracy", value, "share", key=f"score|{encoder}|{language}|{seed}", **shared, **labels)
+    for encoder, count in PAIRS.items():
+        for language in TEXT:
+            labels = {"kind": "alignment", "encoder": encoder, "language": language, "key": f"{language} {count}"}
+            error = 0.05 if language == "qag" else 0.0625
+            for measure, value in (("pairs", count), ("own pieces", 1234), ("linked pieces", 0.5), ("fertility", 1.25)):
+                yield Row(measure, value, **labels)
+            yield Row("alignment error rate", error, "share", **labels)
+
+
+@pytest.fixture
+def report():
+    labels = {"qag": "qag near (Latn)", "qai": "qai isolate (Latn)"}
+    return Report("t", "?", list(rows()), labels=labels, brought_in=MADE, outcomes=outcomes)
+
+
+def alignments(report):
+    return [row for row in report.rows if row.kind == "alignment"]
+
+
+def test_gains_are_against_the_encoder_as_it_is_on_the_same_sentences(report):
+    found = gains(report, alignments(report))
+    assert {(gain.score.encoder, gain.score.language, gain.pairs) for gain in found} == {
+        (encoder, language, count) for encoder, count in PAIRS.items() for language in TEXT
+    }
+    for gain in found:
+        encoder, language = gain.score.encoder, gain.score.language
+        assert gain.reference.encoder == "e" and gain.reference.language == language
+        differences = [
+            (right(encoder, language, seed, k) - right("e", language, seed, k)) / 10 for seed in range(3) for k in LINES
+        ]
+        assert gain.effect.mean == pytest.approx(fmean(differences))
+    said = {(gain.score.encoder, gain.score.language): gain.verdict for gain in found}
+    assert said["e with 600", "qag"] == "shows" and said["e by spelling", "qag"] == "the reverse shows"
+
+
+def test_an_encoder_gains_nothing_in_a_language_that_was_not_brought_into_it(report):
+    fewer = [row for row in alignments(report) if row.language != "qai"]
+    assert {gain.score.language for gain in gains(report, fewer)} == {"qag"}
+    unknown = replace(report, brought_in={})
+    assert gains(unknown, alignments(unknown)) == []
+
+
+def test_a_recipe_is_what_is_the_same_by_other_sentences():
+    assert recipe(MADE["e with 200"]) == recipe(MADE["e with 600"]) == ""
+    others = [
+        made("x", **how) for how in ({"rows": "spelling"}, {"pieces": 5}, {"shrinkage": 2}, {"keep_accents": False})
+    ]
+    assert len({recipe(each) for each in [MADE["e with 200"], *others]}) == 5
+
+
+def test_findings_figures_and_tables(report):
+    (section,) = (each for each in sections_of(report) if each.title == "Languages brought in")
+    first, second, errors = section.findings
+    assert first.startswith("Part-of-speech tagging: Accuracy, e with 200 against e: qag near (Latn) 5.0 points [")
+    assert "e by spelling" not in first + second and second.count("points") == 2
+    assert errors == "The links that are learnt have alignment error rates from 5.0% to 6.2%."
+    lines, alignment = section.tables
+    assert len(lines.lines) == 6 and [cell.text for cell in lines.lines[0]][:3] == [
+        "qag near (Latn)",
+        "e with 200",
+        "200",
+    ]
+    assert [[cell.text for cell in line] for line in alignment.lines][:2] == [
+        ["qag near (Latn)", "e with 200", "200", "1,234", "50.0", "1.25", "5.0"],
+        ["qag near (Latn)", "e with 600; e by spelling", "600", "1,234", "50.0", "1.25", "5.0"],
+    ]
+    assert "Recall (%)" not in alignment.headers
+    (figure,) = section.figures
+    assert figure.title == "By number of sentences: Part-of-speech tagging: Accuracy, e"
+
+
+def test_curves_begin_at_the_encoder_as_it_is(report):
+    (section,) = (each for each in sections_of(report) if each.title == "Languages brought in")
+    chart = section.figures[0].chart.to_dict()
+    points = {
+        (point["language"], point["pairs"]): point["score"] for data in chart["datasets"].values() for point in data
+    }
+    assert {pairs for _, pairs in points} == {0, 200, 600}
+    scores = {(score.encoder, score.place): 100 * score.interval.mean for score in report.scores}
+    for (place, pairs), value in points.items():
+        assert value == scores[f"e with {pairs}" if pairs else "e", place]
+    assert chart["layer"][0]["encoding"]["x"]["axis"]["values"] == [0, LINEAR_BELOW, 200, 500]
+
+
+def test_known_links_have_no_error_and_few_seeds_no_verdict(report):
+    known = [replace(row, value=0.0) if "error" in row.measure else row for row in report.rows if row.seed in (None, 0)]
+    few = replace(report, rows=known)
+    (section,) = (each for each in sections_of(few) if each.title == "Languages brought in")
+    assert len(section.findings) == 2 and all("(not enough seeds to say)" in line for line in section.findings)
+    assert "[" not in section.findings[0]
+
+
+def test_alignments_alone_have_their_table(report):
+    early = replace(report, rows=alignments(report))
+    (section,) = sections_of(early)
+    assert [table.title for table in section.tables] == ["Vocabularies and alignments"] and not section.figures
+
+
+def test_it_stands_on_the_page_and_in_markdown(report):
+    assert "Languages brought in" in markdown(report) and "By number of sentences" in render(report)
+
+
+def test_a_report_knows_what_languages_are_brought_into(tmp_path, monkeypatch):
+    study = find_study("bring-in", {"scale": "small"})
+    declared = report_of(study, [])
+    assert declared.recipes == {} and list(declared.brought_in) == [made.name for made in study.encoders[1:]]
+    folder = tmp_path / "models" / "own"
+    folder.mkdir(parents=True)
+    spelled = [encoder.model_copy(update={"encoder": str(folder)}) for encoder in study.encoders[1:2]]
+    (known,) = report_of(study.model_copy(update={"encoders": (str(folder), *spelled)}), []).brought_in.values()
+    assert known.encoder == "models/own"
