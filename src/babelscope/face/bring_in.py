@@ -65,10 +65,8 @@ def write_with_language(model: str, wanted: Wanted, folder: Path, store: Store) 
         InputError: there is no such model or text, or the folder exists.
     """
     refuse_existing(folder)
-    texts = [_text(wanted.language, given) for given in wanted.parallel]
-    pairs = joined(texts).pairs[: wanted.pairs]
-    if not pairs:
-        raise InputError("no text to learn from: give --parallel at least once, such as --parallel ntrex:it")
+    texts = _texts(wanted)
+    pairs = read_pairs(wanted)
     place = None if _is_tuned(model) else locate(model)
     with replacing(folder) as draft:
         told = (
@@ -79,6 +77,17 @@ def write_with_language(model: str, wanted: Wanted, folder: Path, store: Store) 
         card_of_it = card(made_of, [Brought(wanted.language, texts, len(pairs))], trained=False)
         (draft / CARD).write_text(card_of_it, encoding="utf-8")
     return f"{folder}: {told}, by {len(pairs):,} pairs of sentences"
+
+
+def read_pairs(wanted: Wanted) -> list[Pair]:
+    """The sentences and their translations.
+
+    Raises:
+        InputError: no text is given, or there is no such text.
+    """
+    if not wanted.parallel:
+        raise InputError("no text to learn from; give one at least, such as ntrex:it or pairs.tsv")
+    return joined(_texts(wanted)).pairs[: wanted.pairs]
 
 
 def with_language(encoder: Encoder, wanted: Wanted, pairs: Sequence[Pair]) -> Encoder:
@@ -135,6 +144,10 @@ def _is_tuned(model: str) -> bool:
     """Whether it is a tuned model's folder or a key, and no encoder."""
     folder = Path(model).expanduser()
     return (folder / MODEL_FILE).is_file() if folder.is_dir() else bool(re.fullmatch("[0-9a-f]{4,64}", model))
+
+
+def _texts(wanted: Wanted) -> list[NamedPairs | FilePairs]:
+    return [_text(wanted.language, given) for given in wanted.parallel]
 
 
 def _text(language: str, given: str) -> NamedPairs | FilePairs:

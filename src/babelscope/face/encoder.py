@@ -73,6 +73,24 @@ class Encoder:
         written = operations[0] if len(done) == 1 and isinstance(operations[0], str) else describe(done)
         return replace(self, surgery=Surgery(name=name or written, operations=done))
 
+    def bring_in(self, language: str, *parallel: str, name: str | None = None, **options: Any) -> Encoder:
+        """The encoder with a language brought in by translated sentences, without training; kept in the store's folder.
+
+        Args:
+            language: its code, as data sets have it, such as `it`.
+            parallel: sentences with their translations, such as `ntrex:it`, or a file of pairs, `pairs.tsv`.
+            name: what rows call it; default: this name, + and the code.
+            options: `source` (the code of what the translations are from), `pairs`, `pieces` and `keep_accents`.
+
+        Raises:
+            InputError: there is no such text, or the language cannot be brought in.
+        """
+        from babelscope.face.bring_in import Wanted, read_pairs, with_language
+
+        wanted = Wanted(language, parallel, **options)
+        grown = with_language(self.build(), wanted, read_pairs(wanted))
+        return load(grown, name=name or f"{self.title}+{language}", store=self.store)
+
     def tune(
         self,
         task: str,
