@@ -141,8 +141,8 @@ def _load(step: Tune | Evaluate, store: Store) -> TaskModel:
 def _brought_in(step: Tune | Evaluate, store: Store) -> BroughtIn | None:
     """What was brought into a model in the language that it was evaluated or trained in; None if that was not."""
     tuned, later = (step.model, step.brought_in) if isinstance(step, Evaluate) else (step, None)
-    encoder = later or tuned.encoder
-    encoder = encoder.encoder if isinstance(encoder, Distil) else encoder
+    made = later or tuned.encoder
+    encoder = made.encoder if isinstance(made, Distil) else made
     for aligned in encoder.languages if isinstance(encoder, BringIn) else ():
         if aligned.language == _language(step):
             (pairs,) = (row.value for row in store.rows(aligned.key) if row.measure == "pairs")
