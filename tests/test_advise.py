@@ -173,13 +173,13 @@ def test_a_race_gives_up_what_is_clearly_behind(request_, store, monkeypatch):
 def test_a_recipe_that_fails_is_given_up_and_the_others_go_on(request_, store, monkeypatch):
     tried = [Recipe(request_.encoders[0], AS_IT_IS), Recipe(request_.encoders[0], ADAPTED), Recipe(BILSTM, AS_IT_IS)]
     race = Race(request_.model_copy(update={"seeds": 1}), tried, store, quiet)
-    compute = race._compute
+    compute = race.compute
 
     def failing(evaluations):
         lost = {one.key: "adapt: no luck" for one in evaluations if "adapted" in one.title}
         return compute([one for one in evaluations if one.key not in lost]) | lost
 
-    monkeypatch.setattr(race, "_compute", failing)
+    monkeypatch.setattr(race, "compute", failing)
     race.run()
     kept, lost, recurrent = race.runners
     assert lost.lost == "since it failed (adapt: no luck)"

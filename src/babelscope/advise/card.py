@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from babelscope.advise.outcome import Outcome
+from babelscope.advise.recipes import BRINGING, ZERO_SHOT, Recipe
 from babelscope.advise.request import Request, read_split
 from babelscope.advise.sentences import better_one, scored_in_words, use_of_better, useless
+from babelscope.advise.translated import texts_in_words, translated
 from babelscope.core.tasks import TASKS
 from babelscope.engine import trained
+from babelscope.engine.brought_in import RECORD
 from babelscope.engine.store import Store
 from babelscope.report.words import in_words
 
@@ -52,7 +55,8 @@ def card(outcome: Outcome, request: Request) -> str:
         "---",
         f"# {task.title} for `{request.language}`",
         "",
-        f"{chosen.recipe.name}, tuned on the training sentences of `{request.treebank}`.",
+        f"{chosen.recipe.name}, tuned on the training sentences of `{_tuned_on(chosen.recipe, request)}`.",
+        *_read(chosen.recipe, request),
         f"{task.measures[0]} on its test sentences: {scored_in_words(chosen)}, the mean over {chosen.rounds} "
         f"run{'s' if chosen.rounds > 1 else ''}; {outcome.floor.name}: {in_words(outcome.floor.test, 'share')}.",
         "",
@@ -64,6 +68,19 @@ def card(outcome: Outcome, request: Request) -> str:
         "Chosen by Babelscope, which compared: " + "; ".join(placed.recipe.name for placed in outcome.placed) + ".",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _tuned_on(recipe: Recipe, request: Request) -> str | None:
+    return request.source_treebank if recipe.kind == ZERO_SHOT else request.treebank
+
+
+def _read(recipe: Recipe, request: Request) -> list[str]:
+    """The texts that the language was brought in by, with attribution and licence."""
+    if recipe.kind not in BRINGING:
+        return []
+    pairs = f"{len(translated(request).pairs):,} pairs of sentences"
+    texts = [f"- {text}" for text in texts_in_words(request)]
+    return [f"The language was brought in by {pairs}, which `{RECORD}` names too:", "", *texts, ""]
 
 
 def _warnings(outcome: Outcome) -> list[str]:

@@ -10,7 +10,9 @@ import torch
 from babelscope.advise import page
 from babelscope.advise.card import export
 from babelscope.advise.costs import Costs, encoder_costs, recurrent_costs
+from babelscope.advise.curves import curves_of
 from babelscope.advise.facts import Fact, facts, published, references, script_of_text, text_of
+from babelscope.advise.more import more_section
 from babelscope.advise.outcome import outcome_of
 from babelscope.advise.outputs import Outputs, check_outputs
 from babelscope.advise.plan import planned
@@ -18,6 +20,7 @@ from babelscope.advise.race import Race, Watching
 from babelscope.advise.raw import check_text, code_notes, line_notes, match_notes
 from babelscope.advise.recipes import Recipe, letters_for
 from babelscope.advise.request import Request, check_apart, check_names, read_split
+from babelscope.advise.translated import check_translated
 from babelscope.core.errors import InputError
 from babelscope.corpora.sources import SPLITS
 from babelscope.encoders.load import Encoder, load_located
@@ -45,14 +48,16 @@ def check(request: Request, run: bool, outputs: Outputs) -> None:
     """Refuse what cannot be done, before anything is computed.
 
     Raises:
-        InputError: there is no such text, treebank, encoder or device, no labelled sentences to decide by, test
-            sentences that are trained on, two encoders of one name, or a place that cannot be written to.
+        InputError: there is no such text, treebank, encoder or device, no translations in the language, no labelled
+            sentences to decide by, test sentences that are trained on, two encoders of one name, or a place that
+            cannot be written to.
     """
     if run and request.treebank_name is None:
         raise InputError("nothing to decide by: give labelled sentences with --treebank, a file of CoNLL-U")
     check_outputs(outputs, run)
     check_text(request)
     check_names(request)
+    check_translated(request)
     if request.treebank_name:
         for split in SPLITS:
             read_split(request, split)
@@ -107,6 +112,11 @@ def advise(request: Request, outputs: Outputs, run: bool, say: Say, show: Show, 
         race = Race(request, tried, Store(outputs.store), watching)
         race.run()
         last = _verdict(race, outputs, [*sections, made])
+        if request.parallel:
+            show(last)
+            say("scoring with fewer and fewer sentences")
+            last, verdict = more_section(curves_of(race), request.task), last
+            page.write_page(request, [verdict, last, *sections, made], outputs.page)
     else:
         last = page.next_section(request, outputs, exportable)
         page.write_page(request, [*sections, last, made], outputs.page)

@@ -14,13 +14,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from torch import nn
 
-from babelscope.advise.recipes import Recipe
-from babelscope.advise.request import Request, read_split
+from babelscope.advise.recipes import BRINGING, ZERO_SHOT, Recipe
+from babelscope.advise.request import Request, read_source, read_split
 from babelscope.advise.steps import adaptation_tuning, tuning_of
+from babelscope.advise.translated import translated
+from babelscope.core.errors import InputError
 from babelscope.core.examples import Sentence
 from babelscope.corpora.sources import SPLITS
+from babelscope.encoders.aligned_text import align_pieces
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder, with_mlm_head
+from babelscope.encoders.own_vocabulary import own_vocabulary
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS
 from babelscope.tasks.design import Design, TaskModel
 from babelscope.tasks.mlm import MaskedLanguageModelling
@@ -32,6 +36,8 @@ from babelscope.tuning.settings import RECURRENT, Tuning
 
 SAMPLE = 300
 """Sentences that steps are timed on."""
+PAIRS = 1000
+"""Pairs of sentences that an alignment is timed on."""
 STEPS, PATIENCE = 7, 8.0
 """So many steps are timed after one that warms up; or fewer, if they take so many seconds."""
 READING = 1 / 3
@@ -45,6 +51,8 @@ class Costs(NamedTuple):
     """Of training on a word of the labelled sentences, as the language is written."""
     step: float = 0.0
     """Of language modelling."""
+    pair: float = 0.0
+    """Of aligning a pair of sentences."""
 
 
 class Words(NamedTuple):
@@ -59,23 +67,28 @@ class _EnoughError(Exception):
     """The steps that were to be timed are done."""
 
 
-def words_of(request: Request) -> Words:
-    """How much there is to train and to score on."""
-    return Words(*(sum(len(sentence.words) for sentence in read_split(request, split)) for split in SPLITS))
+def words_of(request: Request, kind: str = AS_IT_IS) -> Words:
+    """How much there is to train and to score on, for a kind of recipe."""
+    own = Words(*(_count(read_split(request, split)) for split in SPLITS))
+    if kind != ZERO_SHOT:
+        return own
+    train, dev = (_count(read_source(request, split)) for split in SPLITS[:2])
+    return Words(train, dev, own.dev + own.test)
 
 
 def encoder_costs(request: Request, name: str, encoder: Encoder, text: Sequence[str]) -> Costs:
     """Of an encoder; its weights change."""
+    pair = _pair(request, encoder)
     recipe = Recipe(name, ADAPTED)
     tuning, sample = tuning_of(request, recipe), read_split(request, "train")[:SAMPLE]
     design = Design(request.task, dropout=tuning.dropout, max_length=tuning.max_length)
     word = _word(task_model(encoder, design), tuning, sample)
     if not anatomy_of(encoder.model.config).head:
-        return Costs(word)  # it reads from left to right, and cannot be adapted so
+        return Costs(word, pair=pair)  # it reads from left to right, and cannot be adapted so
     tuning, learner = adaptation_tuning(request, recipe), with_mlm_head(encoder, 0)
     length = min(encoder.max_length, tuning.max_length or encoder.max_length)
     task = MaskedLanguageModelling(learner.tokenizer, text, length)
-    return Costs(word, median(seconds for seconds, _ in _timed(learner.model, task, tuning)))
+    return Costs(word, median(seconds for seconds, _ in _timed(learner.model, task, tuning)), pair)
 
 
 def recurrent_costs(request: Request) -> Costs:
@@ -92,8 +105,22 @@ def expected_seconds(request: Request, recipe: Recipe, costs: Costs, words: Word
     """
     epochs = tuning_of(request, recipe).epochs or 1
     read = READING * ((epochs + 1) * words.dev + words.test)
-    adapting = request.adaptation_steps * costs.step if recipe.kind != AS_IT_IS else 0.0
+    before = {AS_IT_IS: 0.0} | dict.fromkeys(BRINGING, len(translated(request).pairs) * costs.pair)
+    adapting = before.get(recipe.kind, request.adaptation_steps * costs.step)
     return request.seeds * costs.word * longer * (epochs * words.train + read) + adapting
+
+
+def _count(sentences: Sequence[Sentence]) -> int:
+    return sum(len(sentence.words) for sentence in sentences)
+
+
+def _pair(request: Request, encoder: Encoder) -> float:
+    """Seconds a pair, from a vocabulary and an alignment of the first ones; what is wrong with them, the race says."""
+    pairs, start = translated(request).pairs[:PAIRS], time.process_time()
+    with suppress(InputError):
+        vocabulary = own_vocabulary(encoder, [translation for _, translation in pairs])
+        align_pieces(encoder.tokenizer, vocabulary, pairs)
+    return (time.process_time() - start) / max(1, len(pairs))
 
 
 def _word(model: TaskModel, tuning: Tuning, sample: Sequence[Sentence]) -> float:

@@ -53,7 +53,7 @@ class Outcome(NamedTuple):
     """The best of those whose models transformers loads and that read the language as it is written."""
     floor: Floor
     key: str
-    """Of the best round's model of it."""
+    """Of the dev score of the best round of it, which names its model."""
     best_key: str
     """Of the best recipe of all."""
     store: Path
@@ -76,7 +76,7 @@ def outcome_of(race: Race) -> Outcome:
     placed = _placed(race, order)
     return Outcome(
         placed, _verdicts(race), placed[order.index(direct)], _floor(race, best, direct),
-        _best_round(race, direct).model.key, _best_round(race, best).model.key, race.store.folder, race.request.margin,
+        _best_round(race, direct).key, _best_round(race, best).key, race.store.folder, race.request.margin,
     )  # fmt: skip
 
 

@@ -12,8 +12,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from babelscope.advise.facts import UNREAD, Fact
 from babelscope.advise.outcome import Outcome
 from babelscope.advise.outputs import VERDICT, Outputs
-from babelscope.advise.plan import Planned
-from babelscope.advise.recipes import EXTENDED
+from babelscope.advise.plan import Planned, most_for_curves
+from babelscope.advise.recipes import BROUGHT_IN, EXTENDED, ZERO_SHOT
 from babelscope.advise.request import Request, command_line, read_split, text_size
 from babelscope.advise.sentences import (
     NO_ENCODER,
@@ -29,6 +29,7 @@ from babelscope.advise.sentences import (
     use_of_better,
     useless,
 )
+from babelscope.advise.translated import texts_in_words, translated
 from babelscope.core.intervals import Interval
 from babelscope.core.languages import language_name
 from babelscope.core.tasks import TASKS
@@ -37,6 +38,7 @@ from babelscope.encoders.places import display_name, locate
 from babelscope.engine.local import usable_cores
 from babelscope.engine.progress import language_labels
 from babelscope.engine.store import versions
+from babelscope.report.figures import svg
 from babelscope.report.kinds import SCORES
 from babelscope.report.output import unwritable
 from babelscope.report.section import Section
@@ -44,6 +46,10 @@ from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.world import LANGUAGES
 
+CURVES = (
+    "After the race, what more sentences would bring: the best recipe of each kind with half of the translated "
+    "sentences, a quarter and so on, and with as much less of the labelled ones."
+)
 NEAREST = 3
 """Languages that are named."""
 
@@ -71,10 +77,14 @@ def plan_section(planned: Sequence[Planned], request: Request) -> Section:
     ]
     kinds = {step.recipe.encoder if step.recipe.encoder == BILSTM else step.recipe.kind for step in planned}
     sentences = [meaning for kind, meaning in _kinds(request).items() if kind in kinds]
+    if request.parallel:
+        sentences.append(CURVES)
     note = "By promise: fewer unknown words first, then fewer subwords a word. A recipe that falls behind is given up."
     timed = all(step.seconds is not None for step in planned)
     if timed:
         sentences.append(_altogether(sum(step.seconds or 0 for step in planned) / 60, request))
+        if request.parallel:
+            sentences.append(f"The curves take at most about {most_for_curves(request, planned) / 60:,.1f} more.")
         note += (
             " Minutes are of computing, for all rounds, from a few steps that were timed; others beside add to them."
         )
@@ -124,6 +134,8 @@ def made_section(request: Request, outputs: Outputs, run: bool) -> Section:
         "Language": language_labels([request.language])[request.language],
         "Text": f"{request.text}: {text_size(request):,} sentences to learn language from",
         "Labelled sentences": _treebank(request),
+        **({"Translated sentences": "; ".join(texts_in_words(request))} if request.parallel else {}),
+        **({"Labelled sentences of the source": request.source_treebank} if request.source_treebank else {}),
         "Encoders": ", ".join(f"{place.name} ({place.content[:12]})" for place in map(locate, request.encoders)),
         "Task": TASKS[request.task].title,
         "Rounds": f"{request.seeds}; seeds {', '.join(map(str, range(request.seeds)))}",
@@ -140,6 +152,7 @@ def made_section(request: Request, outputs: Outputs, run: bool) -> Section:
 def write_page(request: Request, sections: Sequence[Section], path: Path) -> None:
     """One self-contained HTML file; `InputError` where it cannot be written."""
     environment = Environment(loader=PackageLoader("babelscope", "report"), autoescape=True, undefined=StrictUndefined)
+    environment.filters["svg"] = svg
     language = language_labels([request.language])[request.language]
     text = environment.get_template("advice.html.j2").render(
         title=f"Which encoder for {language}?",
@@ -243,11 +256,16 @@ def _numbers(score: Interval | None, form: str) -> list[Cell]:
 def _kinds(request: Request) -> dict[str, str]:
     """What each kind of recipe is."""
     steps = f"{request.adaptation_steps:,} steps of continued pre-training (masked language modelling) on the text"
+    pairs = f"{len(translated(request).pairs):,} translated sentences"
     return {
         AS_IT_IS: "As it is: the encoder is tuned on the labelled sentences.",
         ADAPTED: f"Adapted: after {steps}.",
         EXTENDED: f"Adapted with new subwords: the same after up to {request.new_pieces:,} subwords of the text were "
         "added, since the vocabulary covers it badly.",
+        BROUGHT_IN: f"With the language brought in: read with a vocabulary of the language's own, which {pairs} align "
+        "with the encoder's, and tuned on the labelled sentences.",
+        ZERO_SHOT: f"Zero-shot: tuned on {request.source_treebank} alone; then the language is brought in, without "
+        "training.",
         BILSTM: "BiLSTM: trained on the labelled sentences alone, without an encoder; the others are compared with it.",
     }
 

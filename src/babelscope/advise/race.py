@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
+from babelscope.advise.amounts import EVERYTHING, Amounts
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Request
 from babelscope.advise.scores import Scores, behind_first
@@ -67,8 +68,8 @@ class Race:
             for runner in self.alive:
                 scored = self.evaluation(runner.recipe, number)
                 runner.test.append(scored)
-                runner.dev.append(on_dev(scored))
-            self._drop_failed(self._compute([runner.dev[-1] for runner in self.alive]))
+                runner.dev.append(on_dev(self.request, runner.recipe, scored))
+            self._drop_failed(self.compute([runner.dev[-1] for runner in self.alive]))
             self._give_up(number + 1)
         direct = self.best_direct()
         self._test([runner for runner in self.runners if runner is direct or not runner.lost])
@@ -93,17 +94,17 @@ class Race:
             raise InputError("no recipe in the language's own letters could be run", GO_ON)
         return max(direct, key=lambda runner: (not runner.lost, self.scores.mean(runner.dev)))
 
-    def evaluation(self, recipe: Recipe, seed: int) -> Evaluate:
+    def evaluation(self, recipe: Recipe, seed: int, amounts: Amounts = EVERYTHING) -> Evaluate:
         """The score of a recipe on the test sentences, tuned with a seed."""
-        return evaluation(self.request, recipe, self._encoders.get(recipe.encoder), seed)
+        return evaluation(self.request, recipe, self._encoders.get(recipe.encoder), seed, amounts)
 
     def _test(self, finalists: Sequence[Runner]) -> None:
-        if failed := self._compute([test for runner in finalists for test in runner.test]):
+        if failed := self.compute([test for runner in finalists for test in runner.test]):
             raise InputError(next(iter(failed.values())), GO_ON)
         for runner in finalists:
             runner.tested = True
 
-    def _compute(self, evaluations: Sequence[Evaluate]) -> dict[str, str]:
+    def compute(self, evaluations: Sequence[Evaluate]) -> dict[str, str]:
         """Compute what is missing; of the evaluations without a result, by their keys, why there is none."""
         plan = Plan.of(evaluations)
         with self._watching(plan) as observe:

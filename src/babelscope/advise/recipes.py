@@ -18,6 +18,11 @@ BY_LANGUAGE = {"ug": ("uyghur",), "ckb": ("sorani",)}
 
 EXTENDED = "adapted with new subwords"
 """Adapted after its vocabulary was extended by subwords of the text."""
+BROUGHT_IN = "with the language brought in"
+"""Read with a vocabulary of the language's own, made from translated sentences, and tuned on labelled ones."""
+ZERO_SHOT = "zero-shot, the language brought in"
+"""Tuned on labelled sentences of what the translations are from alone; the language is brought in afterwards."""
+BRINGING = (BROUGHT_IN, ZERO_SHOT)
 UNKNOWN, FERTILITY = 0.01, 2.0
 """A vocabulary covers a text badly above this share of words with something unknown, or so many subwords a word."""
 
@@ -66,16 +71,23 @@ def letters_for(language: str, script: str | None) -> tuple[str, ...]:
     return own or BY_SCRIPT.get(script or "", ())
 
 
-def recipes(covered: Mapping[tuple[str, str | None], Coverage], decoders: Collection[str] = ()) -> list[Recipe]:
-    """All that are tried: every encoder as it is and adapted, in all letters; and the BiLSTM.
+def recipes(
+    covered: Mapping[tuple[str, str | None], Coverage],
+    decoders: Collection[str] = (),
+    bringing: Collection[str] = (),
+) -> list[Recipe]:
+    """All that are tried: every encoder as it is and adapted, in all letters; with the language; and the BiLSTM.
 
     Args:
         covered: by encoder and letters, how its subwords cover the text; where they do badly, new ones are tried too.
         decoders: those that read from left to right, which masked language modelling cannot adapt.
+        bringing: of `BROUGHT_IN` and `ZERO_SHOT` those that there is data for. They are tried in the language's own
+            letters, with every encoder.
     """
     tried = []
     for (encoder, letters), coverage in covered.items():
         badly = coverage.unknown > UNKNOWN or coverage.fertility > FERTILITY
         adapted = () if encoder in decoders else (ADAPTED, EXTENDED) if badly else (ADAPTED,)
         tried += [Recipe(encoder, kind, letters) for kind in (AS_IT_IS, *adapted)]
+        tried += [Recipe(encoder, kind) for kind in bringing if letters is None]
     return [*tried, Recipe(BILSTM, AS_IT_IS)]

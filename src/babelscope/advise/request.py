@@ -18,14 +18,15 @@ from babelscope.core.validation import validate
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.letters import LETTERS
 from babelscope.corpora.own_treebanks import PREFIX
+from babelscope.corpora.parallel import SOURCE
 from babelscope.corpora.plain import NTREX, OWN, text_language
 from babelscope.corpora.sources import SPLITS, Split
 from babelscope.encoders.places import locate
 
 OPTIONS = {
     "language": "--language", "text": "--text", "treebank": "--treebank", "encoders": "--encoder", "task": "--task",
-    "seeds": "--seeds", "adaptation_steps": "--steps", "margin": "--margin",
-    "device": "--device", "precision": "--precision",
+    "parallel": "--parallel", "source_treebank": "--source-treebank", "seeds": "--seeds",
+    "adaptation_steps": "--steps", "margin": "--margin", "device": "--device", "precision": "--precision",
 }  # fmt: skip
 """What the command line calls the fields of a request."""
 
@@ -42,6 +43,10 @@ class Request(Declaration):
     encoders: tuple[str, ...] = Field(min_length=1)
     """Shipped names, folders or hub names."""
     task: Literal["pos", "parsing"] = "pos"
+    parallel: tuple[str, ...] = ()
+    """Sentences with their translations in the language: names such as `ntrex:mt`, or files as `given_pairs` takes."""
+    source_treebank: str | None = None
+    """Labelled sentences in what the translations are from, named or given as `treebank`; a file's code is `en`."""
     seeds: PositiveInt = 3
     """Rounds: every recipe that is still in the race is tuned once a round."""
     adaptation_steps: PositiveInt = 300
@@ -79,6 +84,13 @@ class Request(Declaration):
             return None
         return _named(self.treebank, f"{PREFIX}{self.language}:", ("UD_", PREFIX), "UD_Maltese-MUDT")
 
+    @property
+    def source_treebank_name(self) -> str | None:
+        """As data sets are named; `InputError` if there is no such file."""
+        if self.source_treebank is None:
+            return None
+        return _named(self.source_treebank, f"{PREFIX}{SOURCE}:", ("UD_", PREFIX), "UD_English-EWT")
+
 
 def asked(given: Mapping[str, object]) -> Request:
     """The request that the command line's values make.
@@ -110,6 +122,11 @@ def command_line(request: Request, outputs: Outputs, run: bool) -> str:
 def read_split(request: Request, split: Split) -> Sequence[Sentence]:
     """Labelled sentences."""
     return find_file(request.task, request.treebank_name or "", split).read()
+
+
+def read_source(request: Request, split: Split) -> Sequence[Sentence]:
+    """Those in what the translations are from."""
+    return find_file(request.task, request.source_treebank_name or "", split).read()
 
 
 def text_size(request: Request) -> int:

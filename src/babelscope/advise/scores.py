@@ -42,9 +42,14 @@ class Scores:
         raise StoreError(f"result {evaluation.key[:12]} has no {self._measure}; remove it from the store and run again")
 
 
+def effect_of(score: Samples) -> Effect:
+    """The mean over rounds, with its interval over sentences and, of three or more, rounds; fewer are these alone."""
+    return _effect(score.table)
+
+
 def interval_of(score: Samples) -> Interval:
-    """The mean over rounds, with its interval over sentences and, of three or more, rounds."""
-    return _effect(score.table).interval
+    """That interval."""
+    return effect_of(score).interval
 
 
 def gain_of(first: Samples, second: Samples) -> Effect:

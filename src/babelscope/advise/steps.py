@@ -6,13 +6,15 @@ import math
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from babelscope.advise.recipes import EXTENDED, Recipe
+from babelscope.advise.amounts import EVERYTHING, Amounts
+from babelscope.advise.recipes import BROUGHT_IN, EXTENDED, ZERO_SHOT, Recipe
 from babelscope.advise.request import Request
+from babelscope.advise.translated import translated
 from babelscope.corpora.datasets import FileData, find_file
 from babelscope.corpora.letters import LETTERS
 from babelscope.corpora.sources import ALL, SPLITS, Split
 from babelscope.encoders.places import hidden_width, locate
-from babelscope.steps import Adapt, EncoderStep, Evaluate, Load, Recurrent, Tune
+from babelscope.steps import Adapt, Align, BringIn, EncoderStep, Evaluate, Load, Recurrent, Tune
 from babelscope.study.verdicts import AS_IT_IS, BILSTM
 from babelscope.tuning.settings import RECURRENT, Tuning
 
@@ -26,30 +28,52 @@ def load_step(encoder: str) -> Load:
     return Load(name=place.name, content=place.content, place=place.path)
 
 
-def evaluation(request: Request, recipe: Recipe, encoder: Load | None, seed: int) -> Evaluate:
-    """The score of a recipe on the test sentences, tuned with a seed; `encoder` is None for the BiLSTM."""
+def evaluation(
+    request: Request, recipe: Recipe, encoder: Load | None, seed: int, amounts: Amounts = EVERYTHING
+) -> Evaluate:
+    """The score of a recipe on the test sentences, tuned with a seed; `encoder` is None for the BiLSTM.
+
+    With fewer labelled sentences it reads each more often, so that it is trained as long.
+    """
     train, dev, test = (_labelled(request, recipe, split) for split in SPLITS)
-    model = Tune(
-        encoder=_prepared(request, recipe, encoder) if encoder else Recurrent(), task=request.task, train=(train,),
-        dev=(dev,), tuning=tuning_of(request, recipe), seed=seed,
-    )  # fmt: skip
-    return Evaluate(model=model, data=test)
+    tuning, later = tuning_of(request, recipe), None
+    prepared = _prepared(request, recipe, encoder, amounts.pairs) if encoder else Recurrent()
+    if recipe.kind == ZERO_SHOT and encoder:
+        train, dev = (find_file(request.task, request.source_treebank_name or "", split, ALL) for split in SPLITS[:2])
+        later = _brought_in(request, recipe, encoder, amounts.pairs)
+    elif amounts.labelled:
+        epochs = tuning.epochs and tuning.epochs * len(train.read()) // amounts.labelled
+        tuning = tuning.model_copy(update={"epochs": epochs})
+        train = train.model_copy(update={"examples": amounts.labelled})
+    model = Tune(encoder=prepared, task=request.task, train=(train,), dev=(dev,), tuning=tuning, seed=seed)
+    return Evaluate(model=model, data=test, brought_in=later)
 
 
-def on_dev(scored: Evaluate) -> Evaluate:
+def on_dev(request: Request, recipe: Recipe, scored: Evaluate) -> Evaluate:
     """The score of the same model on the dev sentences."""
-    return Evaluate(model=scored.model, data=scored.model.dev[0])
+    return Evaluate(model=scored.model, data=_labelled(request, recipe, "dev"), brought_in=scored.brought_in)
 
 
-def _prepared(request: Request, recipe: Recipe, encoder: Load) -> EncoderStep:
-    """The encoder that a recipe tunes: as it is, or adapted to the text."""
-    if recipe.kind == AS_IT_IS:
+def _prepared(request: Request, recipe: Recipe, encoder: Load, pairs: int | None) -> EncoderStep:
+    """The encoder that a recipe tunes: as it is, with the language brought in, or adapted to the text."""
+    if recipe.kind in (AS_IT_IS, ZERO_SHOT):
         return encoder
+    if recipe.kind == BROUGHT_IN:
+        return _brought_in(request, recipe, encoder, pairs)
     text = find_file("mlm", _lettered(request.text_name, recipe), "train")
     return Adapt(
         name=recipe.row_name, encoder=encoder, texts=(text,), masking=MASKING, seed=0,
         new_pieces=request.new_pieces if recipe.kind == EXTENDED else None, tuning=adaptation_tuning(request, recipe),
     )  # fmt: skip
+
+
+def _brought_in(request: Request, recipe: Recipe, encoder: Load, pairs: int | None) -> BringIn:
+    aligned = Align(
+        encoder=encoder, language=_labelled(request, recipe, "test").code, parallel=translated(request).texts,
+        pairs=pairs,
+    )  # fmt: skip
+    name = f"{recipe.row_name}, {pairs} pairs" if pairs else recipe.row_name
+    return BringIn(name=name, encoder=encoder, languages=(aligned,), after_tuning=recipe.kind == ZERO_SHOT)
 
 
 def _labelled(request: Request, recipe: Recipe, split: Split) -> FileData:

@@ -23,6 +23,9 @@ from babelscope.world.world import VERSION
 OWN = ("tsv", "tmx")
 NAMES = (*(f"{prefix}:CODE" for prefix in COLLECTIONS), *(f"{prefix}:CODE:FILE" for prefix in OWN))
 """How pairs in one language are named; `:lines-A-B` may follow."""
+OWN_FILES = {".tsv": "tsv", ".tmx": "tmx"}
+"""How files of pairs are named, by their ending."""
+SOURCE = "en"
 _PART = re.compile(r"(?P<text>.+?)(:lines-(?P<first>\d+)-(?P<last>\d+))?")
 _CHANGED = "the file has changed since the study was planned; run the study again"
 
@@ -155,6 +158,25 @@ def find_named_pairs(name: str, sentences: int | None = None) -> NamedPairs:
     if not Kept.of(_part(name, files)).pairs:
         raise InputError(f"{name} has no pair with text on both sides")
     return NamedPairs(name=name, sentences=sentences, sha256=tuple(map(content_digest, files)))
+
+
+def given_pairs(given: str, language: str) -> NamedPairs | FilePairs:
+    """The text with its translations that a person has given for a language.
+
+    Args:
+        given: a name such as `ntrex:it`; a file of pairs, FILE.tsv or FILE.tmx; or two files of lines joined by a
+            comma, `english.txt,italian.txt`.
+        language: the code of the translations in files.
+
+    Raises:
+        InputError: as of `find_named_pairs` and `find_pairs`.
+    """
+    if "," in given:
+        first, _, second = given.partition(",")
+        return find_pairs(f"{plain.OWN}{SOURCE}:{first}", f"{plain.OWN}{language}:{second}")
+    path = Path(given)
+    kind = OWN_FILES.get((path.with_suffix("") if path.suffix == ".gz" else path).suffix)
+    return find_named_pairs(f"{kind}:{language}:{given}" if kind and not given.startswith(f"{kind}:") else given)
 
 
 def _prefix(name: str) -> str:

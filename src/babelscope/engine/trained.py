@@ -8,18 +8,20 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from babelscope.core.errors import InputError
+from babelscope.corpora.parallel import SOURCE
+from babelscope.engine.brought_in import BroughtIn, turned
 from babelscope.engine.recall import find_key, recall
 from babelscope.engine.store import Store
-from babelscope.steps import Evaluate, Learned, Training, Tune
+from babelscope.steps import BringIn, Distil, Evaluate, Learned, Training, Tune
 from babelscope.tasks.kinds import kind_of
 
 if TYPE_CHECKING:
     from babelscope.core.step import Step
     from babelscope.corpora.unlabelled import Document
-    from babelscope.tasks.design import TaskModel
+    from babelscope.tasks.design import EncoderModel, TaskModel
 
 
 class FinishedSteps:
@@ -35,6 +37,8 @@ class FinishedSteps:
 
 def export(store: Store, key: str, folder: Path) -> str:
     """Write the model of a result as a Hugging Face folder.
+
+    A model that was trained, or else evaluated, in a language that was brought into it reads that one.
 
     Args:
         store: that has it.
@@ -56,9 +60,13 @@ def export(store: Store, key: str, folder: Path) -> str:
         return f"encoder: {folder}"
     from babelscope.tasks.export import save_model
 
-    model = _load(step, store)
+    model, brought = _load(step, store), _brought_in(step, store)
+    if brought:
+        model = turned(cast("EncoderModel", model), brought.language, _read_before(step))
     with replacing(folder) as draft:
         save_model(model, draft)
+        if brought:
+            brought.write(draft)
     return f"model: {folder} ({step.title})"
 
 
@@ -128,6 +136,33 @@ def _trained_step(store: Store, key: str) -> Training | Evaluate:
 def _load(step: Tune | Evaluate, store: Store) -> TaskModel:
     results = FinishedSteps(store)
     return step.built(results) if isinstance(step, Evaluate) else step.model(results)
+
+
+def _brought_in(step: Tune | Evaluate, store: Store) -> BroughtIn | None:
+    """What was brought into a model in the language that it was evaluated or trained in; None if that was not."""
+    tuned, later = (step.model, step.brought_in) if isinstance(step, Evaluate) else (step, None)
+    made = later or tuned.encoder
+    encoder = made.encoder if isinstance(made, Distil) else made
+    if not isinstance(encoder, BringIn):
+        return None
+    for aligned in encoder.languages:
+        if aligned.language == _language(step):
+            (pairs,) = (row.value for row in store.rows(aligned.key) if row.measure == "pairs")
+            into, source = encoder.encoder.labels["encoder"], _read_before(step) or SOURCE
+            return BroughtIn(
+                into, aligned.language, source, aligned.parallel, int(pairs), aligned.pieces, aligned.keep_accents
+            )
+    return None
+
+
+def _language(step: Tune | Evaluate) -> str:
+    return step.data.code if isinstance(step, Evaluate) else step.train[0].code
+
+
+def _read_before(step: Tune | Evaluate) -> str | None:
+    """The language that a model was trained in, if it was evaluated in another."""
+    trained = (step.model if isinstance(step, Evaluate) else step).train[0].code
+    return None if trained == _language(step) else trained
 
 
 def refuse_existing(path: Path) -> None:

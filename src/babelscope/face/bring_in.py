@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from babelscope.core.errors import InputError
-from babelscope.core.version import __version__
 from babelscope.corpora.paired import Pair
-from babelscope.corpora.parallel import FilePairs, NamedPairs, find_named_pairs, find_pairs, joined
+from babelscope.corpora.parallel import SOURCE, given_pairs, joined
 from babelscope.encoders.places import MODEL_FILE, Place, locate
+from babelscope.engine.brought_in import BroughtIn, language_of, turned
 from babelscope.engine.store import Store
 from babelscope.engine.trained import refuse_existing, replacing, trained_model
-from babelscope.steps.card import CARD, Brought, card
 
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
-    from babelscope.tasks.design import EncoderModel
-
-RECORD = "bring-in.json"
-"""What was brought into the model of a folder, and by what text."""
-OWN_FILES = {".tsv": "tsv", ".tmx": "tmx"}
-"""How files of pairs are named, by their ending."""
-SOURCE = "en"
 
 
 class Wanted(NamedTuple):
@@ -65,17 +55,17 @@ def write_with_language(model: str, wanted: Wanted, folder: Path, store: Store) 
         InputError: there is no such model or text, or the folder exists.
     """
     refuse_existing(folder)
-    texts = _texts(wanted)
+    texts = [given_pairs(given, wanted.language) for given in wanted.parallel]
     pairs = read_pairs(wanted)
     place = None if _is_tuned(model) else locate(model)
     with replacing(folder) as draft:
         told = (
             _write_encoder(place, wanted, pairs, draft) if place else _write_model(model, wanted, pairs, draft, store)
         )
-        (draft / RECORD).write_text(_record(model, wanted, texts, len(pairs)), encoding="utf-8")
-        made_of = place.name if place else model
-        card_of_it = card(made_of, [Brought(wanted.language, texts, len(pairs))], trained=False)
-        (draft / CARD).write_text(card_of_it, encoding="utf-8")
+        brought = BroughtIn(
+            model, wanted.language, wanted.source, texts, len(pairs), wanted.pieces, wanted.keep_accents
+        )
+        brought.write(draft)
     return f"{folder}: {told}, by {len(pairs):,} pairs of sentences"
 
 
@@ -87,7 +77,7 @@ def read_pairs(wanted: Wanted) -> list[Pair]:
     """
     if not wanted.parallel:
         raise InputError("no text to learn from; give one at least, such as ntrex:it or pairs.tsv")
-    return joined(_texts(wanted)).pairs[: wanted.pairs]
+    return joined([given_pairs(given, wanted.language) for given in wanted.parallel]).pairs[: wanted.pairs]
 
 
 def with_language(encoder: Encoder, wanted: Wanted, pairs: Sequence[Pair]) -> Encoder:
@@ -122,49 +112,11 @@ def _write_model(given: str, wanted: Wanted, pairs: Sequence[Pair], folder: Path
             f"{given}: a BiLSTM, which has no pieces that others could be aligned with; give a tuned encoder"
         )
     grown = model.with_encoder(with_language(model.encoder, wanted, pairs))
-    save_model(_turned(grown, wanted.language, _read_first(given) or wanted.source), folder)
+    save_model(turned(grown, wanted.language, language_of(Path(given)) or wanted.source), folder)
     return f"a model of task {model.design.task} that reads {wanted.language}"
-
-
-def _turned(model: EncoderModel, language: str, before: str) -> EncoderModel:
-    """The model with the tokenizer of the language as its own, and the one that it had as that of a language before."""
-    encoder = model.encoder
-    languages = {before: encoder.tokenizer, **encoder.languages}
-    own = languages.pop(language)
-    return model.with_encoder(replace(encoder, tokenizer=own, languages=languages))
-
-
-def _read_first(model: str) -> str | None:
-    """The language that a folder was made to read by an earlier bringing-in."""
-    file = Path(model).expanduser() / RECORD
-    return json.loads(file.read_text(encoding="utf-8"))["language"] if file.is_file() else None
 
 
 def _is_tuned(model: str) -> bool:
     """Whether it is a tuned model's folder or a key, and no encoder."""
     folder = Path(model).expanduser()
     return (folder / MODEL_FILE).is_file() if folder.is_dir() else bool(re.fullmatch("[0-9a-f]{4,64}", model))
-
-
-def _texts(wanted: Wanted) -> list[NamedPairs | FilePairs]:
-    return [_text(wanted.language, given) for given in wanted.parallel]
-
-
-def _text(language: str, given: str) -> NamedPairs | FilePairs:
-    if "," in given:
-        first, _, second = given.partition(",")
-        return find_pairs(f"text:{SOURCE}:{first}", f"text:{language}:{second}")
-    path = Path(given)
-    kind = OWN_FILES.get((path.with_suffix("") if path.suffix == ".gz" else path).suffix)
-    return find_named_pairs(f"{kind}:{language}:{given}" if kind and not given.startswith(f"{kind}:") else given)
-
-
-def _record(model: str, wanted: Wanted, texts: Sequence[NamedPairs | FilePairs], pairs: int) -> str:
-    read = [
-        {"text": text.name if isinstance(text, NamedPairs) else text.names, "sha256": text.sha256} for text in texts
-    ]
-    record = {
-        "model": model, "language": wanted.language, "source": wanted.source, "pairs": pairs, "parallel": read,
-        "pieces": wanted.pieces, "keep accents": wanted.keep_accents, "babelscope": __version__,
-    }  # fmt: skip
-    return json.dumps(record, indent=1, ensure_ascii=False) + "\n"

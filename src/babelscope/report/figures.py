@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from io import StringIO
 from typing import Any, Literal
 
 import altair as alt
@@ -50,6 +51,16 @@ class Figure:
     chart: Chart
     name: str | None = None
     """What follows the report's name in the name of its file; None: the title."""
+
+
+def svg(figure: Figure, *, width: int = 520) -> str:
+    """The chart as SVG for a page without scripts, in the page's own colour of text."""
+    fits = getattr(figure.chart, "width", None) == "container"
+    chart = figure.chart.properties(width=width) if fits else figure.chart.copy()
+    chart.config = CONFIG
+    drawn = StringIO()
+    chart.save(drawn, format="svg")
+    return drawn.getvalue()
 
 
 def line_chart(report: Report, rows: Sequence[Row], along: Literal["step", "layer"]) -> Chart:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from babelscope.face.cli.options import DEFAULT_STORE, StoreFolder, err, out
+from babelscope.face.cli.options import DEFAULT_STORE, PARALLEL, StoreFolder, err, out
 
 
 def advise(
@@ -15,6 +15,11 @@ def advise(
     text: Annotated[str, typer.Option(help="raw text in UTF-8, a sentence a line: a file, or such as ntrex:mt")],
     encoder: Annotated[list[str], typer.Option(help="a shipped encoder, a folder or a hub name; repeatable")],
     treebank: Annotated[str | None, typer.Option(help="CoNLL-U: a file, a folder, or such as UD_Maltese-MUDT")] = None,
+    parallel: Annotated[list[str] | None, PARALLEL] = None,
+    source_treebank: Annotated[
+        str | None,
+        typer.Option(help="with --parallel: labelled sentences in what is translated, such as UD_English-EWT"),
+    ] = None,
     task: Annotated[str, typer.Option(help="pos or parsing")] = "pos",
     run: Annotated[bool, typer.Option("--run", help="run the plan; interrupted, the same command goes on")] = False,
     export: Annotated[
@@ -36,7 +41,8 @@ def advise(
     from babelscope.face.display import RunDisplay, show_section
 
     given = {
-        "language": language, "text": text, "treebank": treebank, "encoders": encoder, "task": task, "seeds": seeds,
+        "language": language, "text": text, "treebank": treebank, "encoders": encoder, "task": task,
+        "parallel": parallel or (), "source_treebank": source_treebank, "seeds": seeds,
         "adaptation_steps": steps, "margin": margin, "device": device, "precision": precision,
     }  # fmt: skip
     request, kept = asked(given), Store(store)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from babelscope.face.cli.options import DEFAULT_STORE, OutputFile, StoreFolder, out
+from babelscope.face.cli.options import DEFAULT_STORE, PARALLEL, OutputFile, StoreFolder, out
 
 OutputFolder = Annotated[Path, typer.Option("-o", "--output", help="the folder to write")]
 
@@ -63,14 +63,7 @@ def bring_in(
         str, typer.Argument(help="a tuned model: a folder that export wrote, or the key of a result; or an encoder")
     ],
     language: Annotated[str, typer.Option(metavar="CODE", help="the language to bring in, such as it")],
-    parallel: Annotated[
-        list[str],
-        typer.Option(
-            metavar="TEXT",
-            help="sentences with their translations: ntrex:it, flores:it, tico:CODE, tatoeba:it; "
-            "FILE.tsv or FILE.tmx; or english.txt,italian.txt; repeatable",
-        ),
-    ],
+    parallel: Annotated[list[str], PARALLEL],
     output: OutputFolder,
     source: Annotated[str, typer.Option(metavar="CODE", help="what the translations are from")] = "en",
     pairs: Annotated[int | None, typer.Option(min=1, help="read at most so many pairs of sentences")] = None,

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from babelscope.face.session import DEFAULT_STORE, STORE_VARIABLE
 
-__all__ = ["DEFAULT_STORE", "OutputFile", "StoreFolder", "StudyName", "With", "err", "out"]
+__all__ = ["DEFAULT_STORE", "PARALLEL", "OutputFile", "StoreFolder", "StudyName", "With", "err", "out"]
 
 out, err = Console(soft_wrap=True, emoji=False), Console(stderr=True, soft_wrap=True, emoji=False)
 
@@ -28,4 +28,9 @@ With = Annotated[
         help="a built-in study's parameter (seeds=5) or a YAML study's key (tasks.pos.sizes.train=99); repeatable",
     ),
 ]
+PARALLEL = typer.Option(
+    metavar="TEXT",
+    help="sentences with their translations: ntrex:it, flores:it, tico:CODE, tatoeba:it; FILE.tsv or FILE.tmx; or "
+    "english.txt,italian.txt; repeatable",
+)
 OutputFile = Annotated[Path, typer.Option("-o", "--output", help="the file to write")]

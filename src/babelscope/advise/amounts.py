@@ -1,0 +1,53 @@
+"""How much of the data recipes read: all of it, or fewer and fewer sentences for the points of a curve."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from babelscope.advise.recipes import BRINGING, ZERO_SHOT, Recipe
+from babelscope.advise.request import Request, read_split
+from babelscope.advise.translated import translated
+
+TRANSLATED, LABELLED = "translated sentences", "labelled sentences"
+"""What there can be more of."""
+FEWEST = {TRANSLATED: 200, LABELLED: 25}
+"""Sentences that a recipe is tried with; fewer only if there are no more."""
+POINTS = 4
+"""Of a curve at most: all sentences, half of them, and so on."""
+LEAST_POINTS = 3
+"""That anything is said by: of two, nothing tells whether gains go on."""
+
+
+class Amounts(NamedTuple):
+    """How much of the data a recipe reads; None: all."""
+
+    pairs: int | None = None
+    """Of translated sentences."""
+    labelled: int | None = None
+    """Labelled sentences of the language, to train on."""
+
+
+EVERYTHING = Amounts()
+
+
+def learns_from(over: str, recipe: Recipe) -> bool:
+    """Whether a recipe learns from translated sentences, or from labelled ones of the language."""
+    return recipe.kind in BRINGING if over == TRANSLATED else recipe.kind != ZERO_SHOT
+
+
+def total(over: str, request: Request) -> int:
+    """How many sentences there are to learn from."""
+    return len(translated(request).pairs if over == TRANSLATED else read_split(request, "train"))
+
+
+def numbers(over: str, there: int) -> list[int]:
+    """How many sentences the points of a curve are of, the fewest first and all that there are last."""
+    halved = (there >> times for times in range(POINTS))
+    return [number for number in halved if number == there or number >= FEWEST[over]][::-1]
+
+
+def amounts(over: str, number: int, there: int) -> Amounts:
+    """So many sentences of one kind, and all of the other."""
+    if number == there:
+        return EVERYTHING
+    return Amounts(pairs=number) if over == TRANSLATED else Amounts(labelled=number)

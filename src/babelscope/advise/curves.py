@@ -1,0 +1,95 @@
+"""Scores over the number of sentences that recipes learn from, and what more of them would bring."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from babelscope.advise.amounts import FEWEST, LEAST_POINTS, amounts, learns_from, numbers, total
+from babelscope.advise.race import Race, Runner
+from babelscope.advise.recipes import Recipe
+from babelscope.advise.scores import effect_of
+from babelscope.core.inference import Effect
+from babelscope.core.samples import Samples
+from babelscope.report.judged import LEVEL, p_of
+from babelscope.steps import Evaluate
+
+
+class Curve(NamedTuple):
+    """The test scores of a recipe that learns from fewer and fewer sentences of one kind."""
+
+    over: str
+    """Which kind: `TRANSLATED` or `LABELLED`."""
+    recipe: Recipe
+    numbers: list[int]
+    """Of sentences, the fewest first."""
+    scores: list[Samples]
+    """In the same order, in the same rounds."""
+
+    @property
+    def doubling(self) -> Effect | None:
+        """What twice as many sentences bring; None with too few points to say.
+
+        It is the slope of the straight line over the logarithm of their number (least squares); where a bend of that
+        line shows, the slope of its last piece.
+        """
+        if len(self.numbers) < LEAST_POINTS:
+            return None
+        logarithms = np.log2(self.numbers)
+        bend = p_of(effect_of(_combined(self.scores, leading(logarithms, 2))))
+        last = 2 if bend is not None and bend < LEVEL else len(self.numbers)
+        return effect_of(_combined(self.scores[-last:], leading(logarithms[-last:], 1)))
+
+
+def curves_of(race: Race) -> list[Curve]:
+    """Of a race that was run: over translated sentences, and over labelled ones.
+
+    Each is of the recipe that is the best on the dev set of those that learn from such sentences, in the rounds that
+    it has run. A point that cannot be computed is left out.
+    """
+    wanted = {over: (best, _evaluations(race, over, best)) for over in FEWEST if (best := _best(race, over))}
+    failed = race.compute([each for _, points in wanted.values() for point in points.values() for each in point])
+    curves = []
+    for over, (best, points) in wanted.items():
+        scored = {
+            number: race.scores.of(point)
+            for number, point in points.items()
+            if not any(each.key in failed for each in point)
+        }
+        curves.append(Curve(over, best.recipe, list(scored), list(scored.values())))
+    return curves
+
+
+def leading(places: NDArray[np.float64], degree: int) -> NDArray[np.float64]:
+    """[places]: what the values at places count in the first coefficient of the polynomial that fits them best."""
+    weights: NDArray[np.float64] = np.linalg.pinv(np.vander(places, degree + 1))[0]
+    return weights
+
+
+def as_many(gain: float, doubling: float, there: int) -> int:
+    """How many more sentences bring a gain, by what twice as many as there are bring."""
+    return round(there * (2 ** (gain / doubling) - 1))
+
+
+def _best(race: Race, over: str) -> Runner | None:
+    learning = [runner for runner in race.runners if runner.dev and learns_from(over, runner.recipe)]
+    return max(learning, key=lambda runner: (not runner.lost, race.scores.mean(runner.dev)), default=None)
+
+
+def _evaluations(race: Race, over: str, runner: Runner) -> dict[int, list[Evaluate]]:
+    """Number of sentences -> the test scores of the rounds."""
+    there = total(over, race.request)
+    return {
+        number: [
+            race.evaluation(runner.recipe, each.model.seed, amounts(over, number, there)) for each in runner.dev
+        ]
+        for number in numbers(over, there)
+    }  # fmt: skip
+
+
+def _combined(scores: Sequence[Samples], weights: NDArray[np.float64]) -> Samples:
+    tables = [score.table * weight for score, weight in zip(scores, weights, strict=True)]
+    return Samples(scores[0].seeds, np.sum(tables, axis=0))

@@ -1,0 +1,78 @@
+"""Translated sentences, by which the language is brought into the encoders."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from babelscope.advise.request import Request, read_source
+from babelscope.core.errors import InputError
+from babelscope.corpora.codes import same_language
+from babelscope.corpora.datasets import find_file
+from babelscope.corpora.paired import Pair
+from babelscope.corpora.parallel import FilePairs, NamedPairs, given_pairs, joined
+from babelscope.corpora.sources import SPLITS
+
+
+class Translated(NamedTuple):
+    """The texts of a request, and their pairs of sentences, each once."""
+
+    texts: tuple[NamedPairs | FilePairs, ...]
+    pairs: list[Pair]
+
+
+@lru_cache(maxsize=4)
+def translated(request: Request) -> Translated:
+    """What `--parallel` names.
+
+    Raises:
+        InputError: there is no such text, or it is malformed.
+    """
+    texts = tuple(given_pairs(given, request.language) for given in request.parallel)
+    return Translated(texts, joined(texts).pairs)
+
+
+def check_translated(request: Request) -> None:
+    """Refuse translated sentences that cannot be used, and labelled ones of their source.
+
+    Raises:
+        InputError: there is no such text or treebank, the text is in another language than the request, or the
+            treebank in the same; or there are sentences of the source but no translations.
+    """
+    for given, text in zip(request.parallel, translated(request).texts, strict=True):
+        if isinstance(text, NamedPairs) and not _alike(text.language, request.code):
+            raise InputError(f"--parallel {given}: in {text.language}, and --language is {request.language}")
+    if request.source_treebank_name is None:
+        return
+    if not request.parallel:
+        raise InputError("--source-treebank is for a model that a language is brought into; give --parallel too")
+    code = source_code(request)
+    if _alike(code, request.code):
+        raise InputError(
+            f"--source-treebank {request.source_treebank}: in {code}, the language itself; give one in what the "
+            "translations are from"
+        )
+    for split in SPLITS[:2]:
+        read_source(request, split)
+
+
+def texts_in_words(request: Request) -> list[str]:
+    """Each text, whose it is and under which licence, as far as that is known."""
+    return [_in_words(text) for text in translated(request).texts]
+
+
+def _in_words(text: NamedPairs | FilePairs) -> str:
+    name = text.name if isinstance(text, NamedPairs) else " and ".join(text.names)
+    collection = text.collection if isinstance(text, NamedPairs) else None
+    if collection is None:
+        return name
+    return f"{name}: {collection.title}, {collection.attribution}, {collection.licence}, {collection.home}"
+
+
+def source_code(request: Request) -> str:
+    """Of the language that the source treebank is in."""
+    return find_file(request.task, request.source_treebank_name or "", "train").code
+
+
+def _alike(first: str, second: str) -> bool:
+    return first == second or same_language(first, second)

@@ -1,0 +1,76 @@
+"""Folders of models that a language was brought into: which tokenizer is the model's own, and what was read for it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from babelscope.core.version import __version__
+from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs
+from babelscope.steps.card import CARD, Brought, card
+
+if TYPE_CHECKING:
+    from babelscope.tasks.design import EncoderModel
+
+RECORD = "bring-in.json"
+"""What was brought into the model of a folder, and by what text."""
+
+
+class BroughtIn(NamedTuple):
+    """A language, and what a model learned to read it from."""
+
+    model: str
+    """What it was brought into, as it was given."""
+    language: str
+    source: str
+    """The code of what the translations are from."""
+    texts: Sequence[NamedPairs | FilePairs | WorldPairs]
+    pairs: int
+    pieces: int | None = None
+    """Learned at most; None: by the amount of text."""
+    keep_accents: bool = True
+
+    def write(self, folder: Path) -> None:
+        """Put it beside the model, with licence and attribution of the texts; a card says it to people."""
+        record = {
+            "model": self.model, "language": self.language, "source": self.source, "pairs": self.pairs,
+            "parallel": [_named(text) for text in self.texts], "pieces": self.pieces,
+            "keep accents": self.keep_accents, "babelscope": __version__,
+        }  # fmt: skip
+        (folder / RECORD).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        told = card(self.model, [Brought(self.language, self.texts, self.pairs)], trained=False)
+        (folder / CARD).write_text(told, encoding="utf-8")
+
+
+def language_of(folder: Path) -> str | None:
+    """The language that a folder's model was made to read; None where none was brought in."""
+    file = folder.expanduser() / RECORD
+    return json.loads(file.read_text(encoding="utf-8"))["language"] if file.is_file() else None
+
+
+def turned(model: EncoderModel, language: str, before: str | None) -> EncoderModel:
+    """The model with the tokenizer of a language as its own, which `transformers` reads all text with.
+
+    Args:
+        model: reads the language with a tokenizer of the language's own.
+        language: its code.
+        before: the language that the model's own tokenizer was for, which is one of its languages then; None: it
+            is left out.
+    """
+    encoder = model.encoder
+    languages = ({before: encoder.tokenizer} if before else {}) | dict(encoder.languages)
+    own = languages.pop(language)
+    return model.with_encoder(replace(encoder, tokenizer=own, languages=languages))
+
+
+def _named(text: NamedPairs | FilePairs | WorldPairs) -> dict[str, object]:
+    if isinstance(text, WorldPairs):
+        return {"text": text.model_dump(mode="json")}
+    if isinstance(text, FilePairs):
+        return {"text": text.names, "sha256": text.sha256}
+    collection = text.collection
+    owned = {"licence": collection.licence, "attribution": collection.attribution} if collection else {}
+    return {"text": text.name, "sha256": text.sha256, **owned}
