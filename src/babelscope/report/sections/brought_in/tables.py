@@ -88,23 +88,29 @@ def _mean(score: Score) -> Cell:
 
 
 def alignment_table(report: Report, rows: Sequence[Row]) -> Table:
-    """A line an alignment, with all encoders that it brings the language into."""
+    """A line an alignment, by the encoders that it brings the language into."""
     alignments: dict[tuple[str, str], dict[str, Mapping[str, float]]] = defaultdict(dict)
     for row in rows:
         by_encoder = alignments[row.language or "", row.key or row.encoder or ""]
         by_encoder[row.encoder or ""] = {**by_encoder.get(row.encoder or "", {}), row.measure: row.value}
     order = {code: place for place, code in enumerate(report.labels)}
     lines = [
-        [Cell(report.labels.get(language, language)), *_numbers(by_encoder), Cell("; ".join(by_encoder))]
+        [Cell(report.labels.get(language, language)), Cell(_named(list(by_encoder))), *_numbers(by_encoder)]
         for (language, _), by_encoder in sorted(alignments.items(), key=lambda item: order.get(item[0][0], len(order)))
     ]
-    headers = ["Language", *(header for header, _, _ in COLUMNS.values()), "Brought into"]
+    headers = ["Language", "Encoder", *(header for header, _, _ in COLUMNS.values())]
     note = (
-        "Own pieces: those of the language’s own vocabulary. Linked: the share of them that translate some piece of "
-        "the encoder. Error rate, precision and recall are between words, against the links that the world knows (Och "
-        "and Ney 2003); of real text none are known."
+        "Encoders that differ in what embeddings are made of, or are trained further, share an alignment. Own pieces: "
+        "those of the language’s own vocabulary. Linked: the share of them that translate some piece of the encoder. "
+        "Error rate, precision and recall are between words, against the links that the world knows (Och and Ney "
+        "2003); of real text none are known."
     )
     return Table("Vocabularies and alignments", *without_empty(headers, lines), note)
+
+
+def _named(encoders: Sequence[str]) -> str:
+    """The first, and how many share its alignment."""
+    return encoders[0] if len(encoders) == 1 else f"{encoders[0]} and {len(encoders) - 1} more"
 
 
 def _numbers(by_encoder: Mapping[str, Mapping[str, float]]) -> list[Cell]:
