@@ -109,7 +109,7 @@ def test_the_report_of_a_stored_run_says_what_was_brought_in(ran, encoder_folder
     (section,) = (each for each in sections_of(told) if each.title == "Languages brought in")
     lines, alignments = section.tables
     assert {line[1].text for line in lines.lines} == {"later", "before", "known", "distilled"}
-    assert {line[1].text for line in alignments.lines} == {"later; distilled", "before", "known"}
+    assert {line[1].text for line in alignments.lines} == {"later and 1 more", "before", "known"}
     assert section.figures == []
 
 

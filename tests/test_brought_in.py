@@ -16,7 +16,7 @@ from babelscope.report import Report, markdown
 from babelscope.report.declared import report_of
 from babelscope.report.page import render
 from babelscope.report.sections import sections_of
-from babelscope.report.sections.brought_in.figures import LINEAR_BELOW
+from babelscope.report.sections.brought_in.figures import _ticks
 from babelscope.report.sections.brought_in.gains import gains, recipe
 from babelscope.steps import Align, Distil, Evaluate, Tune
 from babelscope.steps.bring_in import names_by_alignment
@@ -235,7 +235,9 @@ def test_a_recipe_is_what_is_the_same_by_other_sentences():
 def test_findings_figures_and_tables(report):
     (section,) = (each for each in sections_of(report) if each.title == "Languages brought in")
     first, second, errors = section.findings
-    assert first.startswith("Part-of-speech tagging: Accuracy, e with 200 against e: qag near (Latn) 5.0 points [")
+    assert first.startswith(
+        "Part-of-speech tagging: Accuracy, what e with 200 gains over e: qag near (Latn): 5.0 points ["
+    )
     assert "e by spelling" not in first + second and second.count("points") == 2
     assert errors == "The links that are learnt have alignment error rates from 5.0% to 6.2%."
     lines, alignment = section.tables
@@ -246,7 +248,7 @@ def test_findings_figures_and_tables(report):
     ]
     assert [[cell.text for cell in line] for line in alignment.lines][:2] == [
         ["qag near (Latn)", "e with 200", "200", "1,234", "50.0", "1.25", "5.0"],
-        ["qag near (Latn)", "e with 600; e by spelling", "600", "1,234", "50.0", "1.25", "5.0"],
+        ["qag near (Latn)", "e with 600 and 1 more", "600", "1,234", "50.0", "1.25", "5.0"],
     ]
     assert "Recall (%)" not in alignment.headers
     (figure,) = section.figures
@@ -263,14 +265,14 @@ def test_curves_begin_at_the_encoder_as_it_is(report):
     scores = {(score.encoder, score.place): 100 * score.interval.mean for score in report.scores}
     for (place, pairs), value in points.items():
         assert value == scores[f"e with {pairs}" if pairs else "e", place]
-    assert chart["layer"][0]["encoding"]["x"]["axis"]["values"] == [0, LINEAR_BELOW, 200, 500]
+    assert chart["layer"][0]["encoding"]["x"]["axis"]["values"] == [0, 200, 600]
 
 
 def test_known_links_have_no_error_and_few_seeds_no_verdict(report):
     known = [replace(row, value=0.0) if "error" in row.measure else row for row in report.rows if row.seed in (None, 0)]
     few = replace(report, rows=known)
     (section,) = (each for each in sections_of(few) if each.title == "Languages brought in")
-    assert len(section.findings) == 2 and all("(not enough seeds to say)" in line for line in section.findings)
+    assert len(section.findings) == 2 and all(", not enough seeds to say" in line for line in section.findings)
     assert "[" not in section.findings[0]
 
 
@@ -293,3 +295,8 @@ def test_a_report_knows_what_languages_are_brought_into(tmp_path, monkeypatch):
     spelled = [encoder.model_copy(update={"encoder": str(folder)}) for encoder in study.encoders[1:2]]
     (known,) = report_of(study.model_copy(update={"encoders": (str(folder), *spelled)}), []).brought_in.values()
     assert known.encoder == "models/own"
+
+
+def test_many_numbers_of_sentences_have_round_ticks():
+    assert _ticks({0, 200, 600}) == [0, 200, 600]
+    assert _ticks({0, *range(1000, 1009)}) == [0, 100, 200, 500, 1000]

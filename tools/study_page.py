@@ -22,7 +22,7 @@ from babelscope.core.declaration import Declaration
 from babelscope.core.registry import Registered
 from babelscope.measures import Measure
 from babelscope.study.declare import Study
-from babelscope.study.encoders import Adaptation, Pretraining
+from babelscope.study.encoders import Adaptation, BringingIn, Pretraining
 
 EXAMPLE = Path(__file__).parent.parent / "docs" / "study.yaml"
 INTRODUCTION = """\
@@ -43,7 +43,7 @@ all that does not go together. What is linked is a mapping with keys of its own;
 choose. Data sets are listed in [data.md](data.md); [surgery.md](surgery.md) says what operations promise, and
 [tasks.md](tasks.md) how tasks are scored.
 """
-LAST = (Pretraining, Adaptation)
+LAST = (Pretraining, Adaptation, BringingIn)
 """What few studies spell out comes at the end of the page."""
 APART = (Measure,)
 """Families whose kinds have a section each; the others have one for all."""

@@ -58,7 +58,7 @@ class Parameters(DeviceParameters):
     brought in by all. Default: 1,597 lines of NTREX, and of nine languages, on paper of four, all that collections
     have."""
     pairs: tuple[PositiveInt, ...] | None = None
-    """Numbers of pairs. Default: 200, 600 and 2,000 in the world, else 200, 600 and 1,597; 100 and 400 if small."""
+    """Numbers of pairs. Default: 50, 200, 600 and 2,000 in the world, else 200, 600 and 1,597; 100 and 400 if small."""
     tasks: tuple[Literal["pos", "parsing"], ...] | None = None
     """Default: pos and parsing in the world and on paper, pos on real text and if small."""
 
@@ -89,7 +89,7 @@ class Setting(NamedTuple):
 def world(given: Parameters) -> Study:
     """A relative in the same script, the same one in another, and, unless small, an isolate; no text is downloaded."""
     unseen = [code for code, member in FAMILY.items() if not member.seen][: 2 if given.small else None]
-    codes, pairs = given.languages or unseen, given.numbers(200, 600, 2000)
+    codes, pairs = given.languages or unseen, given.numbers(50, 200, 600, 2000)
     learning = Tuning(learning_rate=5e-4, epochs=1 if given.small else 5, tokens_per_batch=1024)
     recipes: dict[str, dict[str, Any]] = {
         "by spelling": {"rows": "spelling"},

@@ -16,6 +16,7 @@ from babelscope.report.shown import Shown
 
 LINEAR_BELOW = 100
 """Pairs of sentences; from there on the axis is logarithmic."""
+MOST_TICKS = 6
 CAPTION = (
     "Mean over seeds with its 95% interval, where that is known; at 0 the encoder as it is. The axis is logarithmic "
     f"from {LINEAR_BELOW} pairs on."
@@ -46,7 +47,7 @@ def _chart(report: Report, group: Sequence[Gain]) -> Chart:
     base = alt.Chart(table).encode(
         x=alt.X(
             "pairs:Q", title="Pairs of sentences", scale=alt.Scale(type="symlog", constant=LINEAR_BELOW),
-            axis=alt.Axis(values=_ticks(max(table["pairs"])), format=",d", grid=False),
+            axis=alt.Axis(values=_ticks(set(table["pairs"])), format=",d", grid=False),
         ),
         color=look["color"], tooltip=["language", alt.Tooltip("pairs:Q", format=",d"), *numbers],
     )  # fmt: skip
@@ -72,7 +73,9 @@ def _record(score: Score, pairs: int) -> dict[str, Any]:
     return {"language": score.place, "pairs": pairs, **points}
 
 
-def _ticks(most: int) -> list[int]:
-    """0, and 1, 2 and 5 times every power of ten between the linear part and the largest number."""
+def _ticks(numbers: set[int]) -> list[int]:
+    """The numbers there are; if they are too many, 0, and 1, 2 and 5 times the powers of ten up to the largest."""
+    if len(numbers) <= MOST_TICKS:
+        return sorted(numbers)
     steps = [step * 10**power for power in range(2, 9) for step in (1, 2, 5)]
-    return [0, *(step for step in steps if LINEAR_BELOW <= step <= most)]
+    return [0, *(step for step in steps if step <= max(numbers))]

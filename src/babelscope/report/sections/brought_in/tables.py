@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from babelscope.core.row import Row
 from babelscope.report.judged import chance
-from babelscope.report.model import Report, Score, section_title
+from babelscope.report.model import Report, Score, scale, section_title
 from babelscope.report.sections.brought_in.gains import PAIRS, Gain, recipe
 from babelscope.report.shown import RATIOS
 from babelscope.report.tables import Cell, Table, number_cell, without_empty
-from babelscope.report.words import in_words
 
 ERROR_RATE = "alignment error rate"
 COLUMNS = {
@@ -37,8 +36,8 @@ def findings(report: Report, judged: Sequence[Gain], rows: Sequence[Row]) -> lis
 
 
 def _gains_in_words(title: str, condition: str, group: Sequence[Gain]) -> str:
-    said = "; ".join(f"{gain.score.place} {_size(gain)} ({gain.verdict})" for gain in group)
-    return f"{title}, {condition} against {group[0].reference.condition}: {said}."
+    said = "; ".join(f"{gain.score.place}: {_size(gain)}, {gain.verdict}" for gain in group)
+    return f"{title}, what {condition} gains over {group[0].reference.condition}: {said}."
 
 
 def _size(gain: Gain) -> str:
@@ -68,7 +67,7 @@ def _gain_table(title: str, group: Sequence[Gain]) -> Table:
     lines = [
         [
             Cell(gain.score.place), Cell(gain.score.condition), number_cell(gain.pairs, ",d"),
-            *(_score(score) for score in (gain.reference, gain.score)),
+            *map(_mean, (gain.reference, gain.score)),
             *shown.cells(shown.of_better(gain.effect.interval) if gain.effect else None), Cell(gain.verdict),
         ]
         for gain in group
@@ -84,28 +83,34 @@ def _gain_table(title: str, group: Sequence[Gain]) -> Table:
     return Table(f"What languages gain: {title}", headers, lines, f"{note} {RATIOS}" if shown.as_ratio else note)
 
 
-def _score(score: Score) -> Cell:
-    return Cell(in_words(score.interval, score.unit), score.interval.mean)
+def _mean(score: Score) -> Cell:
+    return number_cell(score.interval.mean * scale(score.unit)[0], ".1f")
 
 
 def alignment_table(report: Report, rows: Sequence[Row]) -> Table:
-    """A line an alignment, with all encoders that it brings the language into."""
+    """A line an alignment, by the encoders that it brings the language into."""
     alignments: dict[tuple[str, str], dict[str, Mapping[str, float]]] = defaultdict(dict)
     for row in rows:
         by_encoder = alignments[row.language or "", row.key or row.encoder or ""]
         by_encoder[row.encoder or ""] = {**by_encoder.get(row.encoder or "", {}), row.measure: row.value}
     order = {code: place for place, code in enumerate(report.labels)}
     lines = [
-        [Cell(report.labels.get(language, language)), Cell("; ".join(by_encoder)), *_numbers(by_encoder)]
+        [Cell(report.labels.get(language, language)), Cell(_named(list(by_encoder))), *_numbers(by_encoder)]
         for (language, _), by_encoder in sorted(alignments.items(), key=lambda item: order.get(item[0][0], len(order)))
     ]
-    headers = ["Language", "Brought into", *(header for header, _, _ in COLUMNS.values())]
+    headers = ["Language", "Encoder", *(header for header, _, _ in COLUMNS.values())]
     note = (
-        "Own pieces: those of the language's own vocabulary. Linked: the share of them that translate some piece of "
-        "the encoder. Error rate, precision and recall are between words, against the links that the world knows (Och "
-        "and Ney 2003); of real text none are known."
+        "Encoders that differ in what embeddings are made of, or are trained further, share an alignment. Own pieces: "
+        "those of the language’s own vocabulary. Linked: the share of them that translate some piece of the encoder. "
+        "Error rate, precision and recall are between words, against the links that the world knows (Och and Ney "
+        "2003); of real text none are known."
     )
     return Table("Vocabularies and alignments", *without_empty(headers, lines), note)
+
+
+def _named(encoders: Sequence[str]) -> str:
+    """The first, and how many share its alignment."""
+    return encoders[0] if len(encoders) == 1 else f"{encoders[0]} and {len(encoders) - 1} more"
 
 
 def _numbers(by_encoder: Mapping[str, Mapping[str, float]]) -> list[Cell]:
