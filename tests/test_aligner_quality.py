@@ -20,7 +20,7 @@ def test_links_of_people_and_of_another_aligner_are_judged(tmp_path, monkeypatch
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "nl.align").write_text("0-0 1-1\n\n1-1 0-1\n", encoding="utf-8")
 
-    words = of_people(tmp_path / "gold", "nl", "ntrex")
+    words = of_people(tmp_path / "gold", "nl", ["ntrex"])
     assert words.pairs[-1] == (["A", "book", "."], ["Een", "boek", "."]) and words.sure[1] == []
     given = ["--world", "--gold", str(tmp_path / "gold"), "--languages", "nl", "--text", "ntrex"]
     main([*given, "--links", f"other={tmp_path / 'other'}"])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from itertools import pairwise, product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -156,6 +158,16 @@ def test_what_is_learnt_of_the_world_is_right_and_better_than_by_model_1(code, b
     monkeypatch.setattr(learning.Direction, "in_chain", lambda self, block: (self.alone(block), 0))
     by_model_1 = alignment_quality(align_words(words), gold, possible).error_rate
     assert rate < bar and rate < 0.95 * by_model_1
+
+
+def test_the_example_on_the_page_gives_what_stands_below_it():
+    page = (Path(__file__).parent.parent / "docs" / "alignment.md").read_text(encoding="utf-8")
+    example = page.partition("```python\n")[2].partition("```")[0]
+    called, _, said = example.partition("\nalign_words(")[2].partition("\n# ")
+    names: dict[str, Any] = {}
+    exec(example, names)  # noqa: S102
+    assert eval(f"align_words({called}", names) == literal_eval(said.partition("\n")[0])  # noqa: S307
+    assert names["counts"](names["links"], names["source"], names["target"]).shape == (4, 4)
 
 
 # Counts and error rates.

@@ -5,7 +5,7 @@
 
 Test sets are languages of the artificial world, where it is known what translates what, and those of a folder of gold
 alignments: in `LANGUAGE/dev.tsv` and `test.tsv` a line is an English sentence, its translation, words separated by
-spaces, and links such as `0-0 1-2`, separated by tabs. What is aligned together with them is a text as studies name it.
+spaces, and links such as `0-0 1-2`, separated by tabs. They are aligned together with texts, by names as in studies.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ def of_world(code: str, count: int) -> TestSet:
     return TestSet(f"world-{code}-{count}", pairs, sure, [_without_meaning(each, code) for each in parallel])
 
 
-def of_people(folder: Path, language: str, text: str | None) -> TestSet:
-    """The dev and test sentences of a language, and those of a text behind them, which are not judged."""
+def of_people(folder: Path, language: str, texts: Sequence[str] = ()) -> TestSet:
+    """The dev and test sentences of a language, and those of texts behind them, which are not judged."""
     lines = [line for part in PARTS for line in (folder / language / f"{part}.tsv").read_text("utf-8").splitlines()]
     cells = [(*line.split("\t"), "")[:3] for line in lines]
     sure = [pharaoh(links) for _, _, links in cells]
     pairs: list[WordPair] = [(first.split(), second.split()) for first, second, _ in cells]
-    if text:
+    for text in texts:
         others = find_named_pairs(f"{text}:{language}").read()
         pairs += [(_WORDS.findall(first), _WORDS.findall(second)) for first, second in others]
     return TestSet(language, pairs, sure, sure)
@@ -107,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES, help="sentences of these")
     parser.add_argument("--gold", type=Path, help="the folder of gold alignments")
     parser.add_argument("--languages", nargs="+", default=(), help="languages in it")
-    parser.add_argument("--text", help="aligned with them, such as ntrex")
+    parser.add_argument("--text", nargs="+", default=(), help="aligned with them, such as ntrex")
     parser.add_argument("--links", nargs="+", type=_other, default=(), help="NAME=FOLDER of another aligner's links")
     parser.add_argument("--write", type=Path, help="only write what is aligned into this folder, for other aligners")
     given = parser.parse_args(arguments)
