@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from tokenizers import normalizers
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
@@ -56,6 +56,19 @@ def own_vocabulary(
     fallback = {piece for piece in old.ids if len(piece.removeprefix(old.prefix)) == 1}
     kept = shared | (fallback - {piece.spelling for piece in learned})
     return old.only(kept, first).extended(learned).put_into(blank)
+
+
+def check_own(language: str | None, languages: Collection[str]) -> None:
+    """Refuse a language that somebody has named and that has no tokenizer of its own, where others have one.
+
+    Raises:
+        InputError: names those that have.
+    """
+    if language and languages and language not in languages:
+        raise InputError(
+            f"{language} has no tokenizer of its own in this model; {', '.join(languages)} have. Leave the language "
+            "out for text in any other"
+        )
 
 
 def renumbered(tokenizer: PreTrainedTokenizerBase, first: int, now: int) -> PreTrainedTokenizerBase:

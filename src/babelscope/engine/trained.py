@@ -70,7 +70,7 @@ def export(store: Store, key: str, folder: Path) -> str:
     return f"model: {folder} ({step.title})"
 
 
-def predict(store: Store, source: str, file: Path, output: Path) -> str:
+def predict(store: Store, source: str, file: Path, output: Path, language: str | None = None) -> str:
     """Write a file again with the predictions of a model.
 
     Args:
@@ -79,15 +79,21 @@ def predict(store: Store, source: str, file: Path, output: Path) -> str:
         file: CoNLL-U for tagging and parsing, BIO for named entities, TSV for sentence tasks; or plain text, one
             sentence a line. Labels of words go to the column of CoNLL-U that the model was trained on.
         output: to write, in the same format; plain text becomes one of these. Must not exist yet.
+        language: that of the file, by its code, where the model has a tokenizer of its own for it.
 
     Returns:
         One line for the user, which says where the predictions stand.
 
     Raises:
-        InputError: there is no such model, the file is malformed or not of its task, or the output exists.
+        InputError: there is no such model, the file is malformed or not of its task, the output exists, or the model
+            has tokenizers of their own for other languages alone.
     """
+    from babelscope.encoders.own_vocabulary import check_own
+
     refuse_existing(output)
     model = trained_model(store, source)
+    check_own(language, model.languages)
+    model = model.reading(language) if language else model
     task = model.design.task
     kind = kind_of(task)
     document = kind.document(task, file)

@@ -144,16 +144,20 @@ class Encoder:
             seed=seed if any(operation.seeded for operation in operations) else 0,
         )  # fmt: skip
 
-    def build(self, seed: int = 0) -> LoadedEncoder:
+    def build(self, seed: int = 0, language: str | None = None) -> LoadedEncoder:
         """Its model and tokenizer in memory (`.model`, `.tokenizer`), in evaluation mode, a fresh one at each call.
+
+        Args:
+            seed: of operations that draw at random.
+            language: one that has a tokenizer of its own, which is the encoder's then.
 
         Raises:
             EncoderError: its files cannot be used, or have changed since it was loaded.
-            InputError: an operation does not suit it.
+            InputError: an operation does not suit it, or other languages alone have tokenizers of their own.
         """
         from babelscope.engine.trained import FinishedSteps
 
-        return replace(self.step(seed).build(FinishedSteps(self.store)), name=self.name)
+        return replace(reading(self.step(seed).build(FinishedSteps(self.store)), language), name=self.name)
 
     @cached_property
     def anatomy(self) -> dict[str, str | int]:
@@ -179,6 +183,18 @@ class Encoder:
     def _repr_html_(self) -> str:
         lines = [(key, f"{value:,}" if isinstance(value, int) else value) for key, value in self.anatomy.items()]
         return html.table((), lines, caption=self.title)
+
+
+def reading(encoder: LoadedEncoder, language: str | None) -> LoadedEncoder:
+    """The encoder with the tokenizer of a language's own; None: as it is.
+
+    Raises:
+        InputError: other languages alone have one.
+    """
+    from babelscope.encoders.own_vocabulary import check_own
+
+    check_own(language, encoder.languages)
+    return encoder.reading(language) if language else encoder
 
 
 @overload

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from babelscope.core.errors import InputError
 from babelscope.core.examples import Pooling
+from babelscope.face.encoder import reading
 from babelscope.measures.similarities import SIMILARITIES, check_similarity
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def similarity(
     sentences_b: Sequence[str],
     measure: str = "linear CKA (debiased)",
     pooling: Pooling = "mean",
+    languages: tuple[str | None, str | None] = (None, None),
 ) -> NDArray[np.float64]:
     """How similar an encoder makes parallel sentences of two languages, layer by layer.
 
@@ -35,13 +37,15 @@ def similarity(
             translation (`retrieval`); `babelscope list measures` names all.
         pooling: what stands for a sentence: the mean of its tokens' states, or as `mean-with-special`, `weighted` or
             `first` have it.
+        languages: the codes of the two, where they have tokenizers of their own, which are used then; None of others.
 
     Returns:
         [layers + 1], first the embeddings, then each layer; without the embeddings where the first token stands for a
         sentence, since it is the same in all.
 
     Raises:
-        InputError: there is no such measure, the sentences are not as many, or too few.
+        InputError: there is no such measure, the sentences are not as many, or too few; or a language is named without
+            a tokenizer of its own, and others have one.
     """
     import torch
 
@@ -60,8 +64,11 @@ def similarity(
     torch.set_num_threads(1)  # as a study's step does: another number changes the last digits
     try:
         first, second = (
-            LanguageStates(name, sentence_states(loaded, list(sentences), pooling=pooling)[lowest:])
-            for name, sentences in (("the first language", sentences_a), ("the second language", sentences_b))
+            LanguageStates(name, sentence_states(reading(loaded, code), list(sentences), pooling=pooling)[lowest:])
+            for name, code, sentences in (
+                ("the first language", languages[0], sentences_a),
+                ("the second language", languages[1], sentences_b),
+            )
         )
         return function(first, second).double().cpu().numpy()
     finally:

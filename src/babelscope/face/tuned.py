@@ -15,6 +15,7 @@ from babelscope.engine.progress import study_rows
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps, export
 from babelscope.face import html
+from babelscope.face.encoder import reading
 from babelscope.face.result import Rows
 from babelscope.face.session import complete
 from babelscope.measures.between import check_alike
@@ -69,10 +70,13 @@ class Tuned:
         """Its learning curves, and what probes measured while it was trained."""
         return _computed([self.step], self.store)
 
-    def build(self) -> LoadedEncoder:
-        """Its encoder's model and tokenizer in memory, without the task's head, in evaluation mode."""
+    def build(self, language: str | None = None) -> LoadedEncoder:
+        """Its encoder's model and tokenizer in memory, without the task's head, in evaluation mode.
+
+        With a `language`, that one's own tokenizer; `InputError` if it has none and others have.
+        """
         complete([self.step], self.store)
-        return self.step.tuned_encoder(FinishedSteps(self.store))
+        return reading(self.step.tuned_encoder(FinishedSteps(self.store)), language)
 
     def export(self, folder: str | Path) -> Path:
         """Write the model as a Hugging Face folder, which must not exist yet; gives the folder.

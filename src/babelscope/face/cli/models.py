@@ -34,13 +34,17 @@ def predict(
         ),
     ],
     output: OutputFile,
+    language: Annotated[
+        str | None,
+        typer.Option(metavar="CODE", help="of the file, if the model has a tokenizer of its own for its language"),
+    ] = None,
     store: StoreFolder = DEFAULT_STORE,
 ) -> None:
     """Write a file again with a trained model's labels in it."""
     from babelscope.engine import trained
     from babelscope.engine.store import Store
 
-    out.print(trained.predict(Store(store), model, file, output), highlight=False)
+    out.print(trained.predict(Store(store), model, file, output, language), highlight=False)
 
 
 def operate(
