@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import AutoConfig, PreTrainedModel, PreTrainedTokenizerFast
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+from transformers import AutoConfig, GemmaTokenizer, PreTrainedModel, PreTrainedTokenizerFast
 
 from babelscope.encoders.anatomy import ANATOMY
 from babelscope.encoders.load import untrained_model
@@ -61,3 +62,34 @@ def byte_level_tokenizer(sentences: Iterable[str], vocabulary: int) -> PreTraine
         ),
     )
     return PreTrainedTokenizerFast(tokenizer_object=pipeline, eos_token=end, pad_token=end)
+
+
+SPECIAL = ("<pad>", "<eos>", "<bos>", "<unk>", "<mask>")
+
+
+def gemma_tokenizer(sentences: Iterable[str], vocabulary: int) -> GemmaTokenizer:
+    """A tokenizer as Gemma 2 and mmBERT have: pairs of characters, bytes for what is none, special pieces around."""
+    return GemmaTokenizer(**_byte_fallback(sentences, vocabulary), add_bos_token=True, add_eos_token=True)
+
+
+def llama_tokenizer(sentences: Iterable[str], vocabulary: int) -> PreTrainedTokenizerFast:
+    """A tokenizer as Llama 2 has: the same kind of pieces, and a space before a text; nothing splits words."""
+    model = models.BPE(**_byte_fallback(sentences, vocabulary), unk_token="<unk>", fuse_unk=True, byte_fallback=True)  # noqa: S106
+    pipeline = Tokenizer(model)
+    pipeline.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    parts = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    pipeline.decoder = decoders.Sequence(parts)
+    names = ("pad_token", "eos_token", "bos_token", "unk_token")
+    return PreTrainedTokenizerFast(tokenizer_object=pipeline, **dict(zip(names, SPECIAL, strict=False)))
+
+
+def _byte_fallback(sentences: Iterable[str], vocabulary: int) -> dict[str, object]:
+    """Pieces and merges of words that begin with `▁`, with a piece for each byte."""
+    pipeline = Tokenizer(models.BPE())
+    pipeline.pre_tokenizer = pre_tokenizers.Metaspace()
+    first = [*SPECIAL, *(f"<0x{byte:02X}>" for byte in range(256))]
+    pipeline.train_from_iterator(
+        sentences, trainers.BpeTrainer(vocab_size=vocabulary, special_tokens=first, show_progress=False)
+    )
+    model = json.loads(pipeline.to_str())["model"]
+    return {"vocab": model["vocab"], "merges": [tuple(pair) for pair in model["merges"]]}

@@ -13,6 +13,7 @@ from collections.abc import Collection
 
 import torch
 from scipy.sparse import csr_array
+from tokenizers.normalizers import BertNormalizer
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
@@ -130,7 +131,7 @@ def spelled_rows(encoder: Encoder, tokenizer: PreTrainedTokenizerBase) -> Weight
     segmenter = Segmenter.of(encoder.tokenizer)
     normalizer = encoder.tokenizer.backend_tokenizer.normalizer
     pieces = own_pieces(encoder, tokenizer)
-    if normalizer:
+    if isinstance(normalizer, BertNormalizer):  # which alone may be another one in the language's own tokenizer
         pieces = [normalizer.normalize_str(piece).replace(" ", "") for piece in pieces]
     sources = [[number for number in numbers if number != segmenter.unknown] for numbers in segmenter.segment(pieces)]
     ordinary = _ordinary(encoder)

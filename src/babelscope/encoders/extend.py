@@ -17,21 +17,24 @@ from babelscope.core.errors import InputError
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.segmenter import NewPiece, Segmenter
 from babelscope.encoders.state import Weights, names_per_piece, weights_of, with_weights
+from babelscope.encoders.vocabulary import MARK, marks_words
 
 OFTEN = 2
 """How often something must occur to become a piece."""
 _FIRST_SYMBOL = 0x10000
 """The code point that stands for piece 0; those from here on are neither surrogates nor spaces."""
+_MARKED = re.compile(f"{MARK}+(?={MARK})|{MARK}?[^{MARK}]+|{MARK}")
+"""A word with the mark before it, or marks that there is no word after."""
 
 
 def extend_vocabulary(encoder: Encoder, lines: Iterable[str], count: int) -> Encoder:
     """The encoder with at most `count` more pieces, learned from lines of text; fewer where these have no more.
 
-    Characters that the vocabulary lacks come first, the most frequent ones before others. Then byte-pair encoding
-    (Sennrich et al., 2016) goes on from the old segmentation: the pair of neighbouring pieces that occurs most often
-    in the words of the lines becomes one, again and again, so that each new piece saves the text as many pieces as
-    one can. Those that the new tokenizer makes no use of in these lines, since longer ones came after them, are left
-    out for others (in BPE they stay, since longer ones are made of them).
+    Characters that the vocabulary lacks, so that they are unknown or cut into bytes, come first, the most frequent
+    ones before others. Then byte-pair encoding (Sennrich et al., 2016) goes on from the old segmentation: the pair of
+    neighbouring pieces that occurs most often in the words of the lines becomes one, again and again, so that each new
+    piece saves the text as many pieces as one can. Those that the new tokenizer makes no use of in these lines, since
+    longer ones came after them, are left out for others (in BPE they stay, since longer ones are made of them).
 
     The word embedding of a new piece, its row of the decoder and the decoder's bias are the means of those of the old
     pieces that it was segmented into; of what was unknown altogether, the means over all pieces but special ones. Old
@@ -46,7 +49,7 @@ def extend_vocabulary(encoder: Encoder, lines: Iterable[str], count: int) -> Enc
             f"new_pieces={count}: {encoder.name} has languages with vocabularies of their own "
             f"({', '.join(encoder.languages)}), whose ids come after its last one; add pieces before you bring them in"
         )
-    words = words_of(encoder.tokenizer, lines)
+    words = words_of(encoder.tokenizer.backend_tokenizer, lines)
     old = Segmenter.of(encoder.tokenizer)
     pieces = new_pieces(old, words, count)
     if not pieces:
@@ -58,12 +61,19 @@ def extend_vocabulary(encoder: Encoder, lines: Iterable[str], count: int) -> Enc
     return _with_rows(encoder, tokenizer, old, pieces)
 
 
-def words_of(tokenizer: PreTrainedTokenizerBase, lines: Iterable[str]) -> Counter[str]:
-    """How often each word is there, normalised and split as the tokenizer does it, without special pieces."""
-    added = sorted((token.content for token in tokenizer.added_tokens_decoder.values()), key=len, reverse=True)
+def words_of(pipeline: Tokenizer, lines: Iterable[str]) -> Counter[str]:
+    """How often each word is there, normalised and split as a tokenizer does it, without its added pieces.
+
+    Where a tokenizer marks words but does not split at the marks, this does: no piece that is learned goes on from one
+    word to the next.
+    """
+    added = sorted((token.content for token in pipeline.get_added_tokens_decoder().values()), key=len, reverse=True)
     special = re.compile("|".join(map(re.escape, added)) or r"\Z")
     parts = (part for line in lines for part in special.split(line))
-    return Counter(word for part in parts for word in _split(tokenizer.backend_tokenizer, part))
+    words = (word for part in parts for word in _split(pipeline, part))
+    if marks_words(pipeline):
+        words = (word for marked in words for word in _MARKED.findall(marked))
+    return Counter(words)
 
 
 def _split(pipeline: Tokenizer, text: str) -> list[str]:
@@ -83,11 +93,11 @@ def new_pieces(old: Segmenter, words: Counter[str], count: int) -> list[NewPiece
 
 
 def _unknown_characters(old: Segmenter, words: Counter[str]) -> list[NewPiece]:
-    """The characters that words are unknown for, alone and as continuations, in the order of how often they are so."""
+    """The characters that words are unknown for, or in bytes, alone and as continuations, the most frequent first."""
     counts: Counter[str] = Counter()
     forms: Counter[str] = Counter()
     for word, ids in zip(words, old.segment(list(words)), strict=True):
-        for place, character in enumerate(word) if old.unknown in ids else ():
+        for place, character in enumerate(word) if not old.lacking.isdisjoint(ids) else ():
             counts[character] += words[word]
             forms[old.prefix * (place > 0) + character] += words[word]
             forms.update({form: 0 for form in (character, old.prefix + character) if len(word) > 1})
@@ -119,11 +129,11 @@ def _merges(old: Segmenter, words: Counter[str]) -> list[NewPiece]:
 
 
 def _as_symbols(old: Segmenter, words: Counter[str]) -> Counter[str]:
-    """Words with a character for each piece; those with something unknown are left out."""
+    """Words with a character for each piece; those with something unknown, or in bytes, are left out."""
     return Counter({
         "".join(chr(_FIRST_SYMBOL + number) for number in ids): words[word]
         for word, ids in zip(words, old.segment(list(words)), strict=True)
-        if old.unknown not in ids
+        if old.lacking.isdisjoint(ids)
     })  # fmt: skip
 
 
@@ -150,7 +160,7 @@ def _with_rows(
     """The encoder with a tokenizer that has new pieces, and an entry for each in all weights that have one a piece."""
     ids = tokenizer.get_vocab()
     numbers = [ids[piece.spelling] for piece in pieces]
-    sources = [[old.ids[part] for part in piece.parts if part in old.ids] for piece in pieces]
+    sources = [old.before(piece) for piece in pieces]
     ordinary = sorted(set(old.ids.values()) - set(tokenizer.all_special_ids))
     config = copy.deepcopy(encoder.model.config)
     config.vocab_size = max(config.vocab_size, max(numbers) + 1)

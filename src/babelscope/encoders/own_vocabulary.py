@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Collection, Iterable
 
-from tokenizers import normalizers
+from tokenizers import Tokenizer, normalizers
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from babelscope.core.errors import InputError
@@ -26,10 +26,11 @@ def own_vocabulary(
     """A tokenizer of the encoder's kind whose pieces are learned from lines of text, the same in every process.
 
     Text is normalised, split and framed by special pieces as the encoder's tokenizer does it. What there is no letter
-    in (digits, punctuation, single bytes) and what is special is cut as ever and keeps its ids. All else is learned,
-    as `extend_vocabulary` learns it, and has ids after the encoder's last embedding, even what the encoder spells
-    alike: `die` of German is not `die` of English. Characters that the lines hardly have are those of the encoder,
-    where it knows them. Other languages that were brought in change ids, but not how text is cut.
+    in (digits, punctuation, single bytes, those that characters without a piece fall back to) and what is special is
+    cut as ever and keeps its ids. All else is learned, as `extend_vocabulary` learns it, and has ids after the
+    encoder's last embedding, even what the encoder spells alike: `die` of German is not `die` of English. Characters
+    that the lines hardly have are those of the encoder, where it knows them. Other languages that were brought in
+    change ids, but not how text is cut.
 
     Args:
         encoder: has the tokenizer that the new one is like, and the embeddings that the new ids come after.
@@ -40,8 +41,8 @@ def own_vocabulary(
     Raises:
         InputError: no piece can be added to a tokenizer of this kind, or the lines give none.
     """
-    blank = _blank(encoder.tokenizer, keep_accents)
-    words = words_of(blank, lines)
+    pipeline = _pipeline(encoder.tokenizer, keep_accents)
+    words = words_of(pipeline, lines)
     if size is None:
         size = min(max(words.total() // WORDS_A_PIECE, FEWEST), MOST)
     old = Segmenter.of(encoder.tokenizer)
@@ -55,7 +56,8 @@ def own_vocabulary(
         )
     fallback = {piece for piece in old.ids if len(piece.removeprefix(old.prefix)) == 1}
     kept = shared | (fallback - {piece.spelling for piece in learned})
-    return old.only(kept, first).extended(learned).put_into(blank)
+    pipeline.model = old.only(kept, first).extended(learned).model
+    return _read_from(pipeline, encoder.tokenizer)
 
 
 def check_own(language: str | None, languages: Collection[str]) -> None:
@@ -72,34 +74,40 @@ def check_own(language: str | None, languages: Collection[str]) -> None:
 
 
 def renumbered(tokenizer: PreTrainedTokenizerBase, first: int, now: int) -> PreTrainedTokenizerBase:
-    """A copy of an own vocabulary whose own ids begin at `now`, since other languages were brought in before it.
+    """An own vocabulary whose own ids begin at `now`, since other languages were brought in before it.
 
     Args:
         tokenizer: as from `own_vocabulary`.
         first: where its own ids begin: how many embeddings the encoder had that it was made for.
         now: how many the encoder has that it is for; no fewer.
     """
-    return Segmenter.of(tokenizer).moved(first, now - first).put_into(tokenizer)
+    return Segmenter.of(tokenizer).moved(first, now - first).put_into(tokenizer) if now > first else tokenizer
 
 
 def _shared(tokenizer: PreTrainedTokenizerBase, old: Segmenter) -> set[str]:
-    """The pieces of a tokenizer that every language has. Pieces are made of single bytes, so these are among them."""
+    """The pieces of a tokenizer that every language has; where all are made of single bytes, these are among them."""
     special = {token.content for token in tokenizer.added_tokens_decoder.values()} | set(tokenizer.all_special_tokens)
-    single = {piece for piece in old.ids if len(piece) == 1} if old.needs_pairs else set()
+    made_of_bytes = old.needs_pairs and not old.byte_pieces
+    single = {piece for piece in old.ids if len(piece) == 1} if made_of_bytes else set()
     return without_letters(tokenizer) | special | single
 
 
-def _blank(tokenizer: PreTrainedTokenizerBase, keep_accents: bool) -> PreTrainedTokenizerBase:
-    """A copy of a tokenizer that is read from its tokenizer.json alone, whatever class it was of."""
+def _pipeline(tokenizer: PreTrainedTokenizerBase, keep_accents: bool) -> Tokenizer:
+    """A copy of what tokenizer.json describes, which cuts and pads nothing to a length."""
     pipeline = copy.deepcopy(tokenizer.backend_tokenizer)
     pipeline.no_truncation()
     pipeline.no_padding()
     if keep_accents and isinstance(pipeline.normalizer, normalizers.BertNormalizer):
         pipeline.normalizer.strip_accents = False
+    return pipeline
+
+
+def _read_from(pipeline: Tokenizer, like: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
+    """A tokenizer that is read from its tokenizer.json alone, whatever class the one is of that it is like."""
     return PreTrainedTokenizerFast(
         tokenizer_object=pipeline,
-        model_max_length=tokenizer.model_max_length,
-        padding_side=tokenizer.padding_side,
-        model_input_names=tokenizer.model_input_names,
-        **tokenizer.special_tokens_map,
+        model_max_length=like.model_max_length,
+        padding_side=like.padding_side,
+        model_input_names=like.model_input_names,
+        **like.special_tokens_map,
     )

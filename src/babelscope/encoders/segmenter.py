@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, models
 from transformers import PreTrainedTokenizerBase
 
 from babelscope.core.errors import InputError
 
-Model = dict[str, Any]
-"""As tokenizer.json describes it: type, vocabulary, and what else belongs to the type."""
-_AROUND = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "truncation", "padding")
+Pair = tuple[str, str]
+KINDS = ("WordPiece", "BPE", "Unigram")
+"""The types of models that pieces can be added to. The last two may fall back to bytes."""
+
+
+BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
+"""How vocabularies spell the pieces that stand for a byte each."""
 
 
 class NewPiece(NamedTuple):
@@ -26,7 +30,7 @@ class NewPiece(NamedTuple):
     """As the vocabulary spells pieces: `##ing` in WordPiece."""
     parts: tuple[str, ...]
     """What it was before: old pieces, and characters that were none; such a character is its own part."""
-    pair: tuple[str, str] | None = None
+    pair: Pair | None = None
     """The two pieces that it was merged from; None of a character."""
 
 
@@ -34,10 +38,18 @@ class NewPiece(NamedTuple):
 class Segmenter:
     """What cuts words, normalised and split as the tokenizer does it, into pieces."""
 
-    pipeline: dict[str, Any]
-    """The tokenizer as tokenizer.json describes it, without anything around its model."""
+    options: dict[str, Any]
+    """The model as tokenizer.json describes it, without its pieces."""
+    ids: dict[str, int]
+    """The pieces with their ids."""
+    size: int
+    """How many ids there are. Those of no piece stand for what no text has."""
     unknown: int | None
     """The id of what stands for text that there are no pieces for."""
+    merges: list[Pair] = field(default_factory=list)
+    """Of BPE: which pieces are put together, in this order."""
+    scores: dict[str, float] = field(default_factory=dict)
+    """Of Unigram: the logarithm of how likely each piece is."""
 
     @classmethod
     def of(cls, tokenizer: PreTrainedTokenizerBase) -> Segmenter:
@@ -46,59 +58,112 @@ class Segmenter:
         Raises:
             InputError: no piece can be added to models of its kind.
         """
-        pipeline = json.loads(tokenizer.backend_tokenizer.to_str())
-        bare = pipeline | {"added_tokens": []} | dict.fromkeys(_AROUND)
-        _check_kind(bare["model"])
-        segmenter = cls(bare, tokenizer.unk_token_id)
-        added = {number: token.content for number, token in sorted(tokenizer.added_tokens_decoder.items())}
-        beside = {content: number for number, content in added.items() if content not in segmenter.ids}
-        return segmenter._with(_KINDS[bare["model"]["type"]].place(bare["model"], beside))
-
-    @property
-    def model(self) -> Model:
-        """What the pieces are, and how words are cut into them."""
-        return self.pipeline["model"]
-
-    @cached_property
-    def ids(self) -> dict[str, int]:
-        """The pieces with their ids."""
-        return _KINDS[self.model["type"]].ids(self.model)
+        options = json.loads(tokenizer.backend_tokenizer.model.__getstate__())
+        _check_kind(options["type"])
+        vocabulary, merges = options.pop("vocab"), options.pop("merges", ())
+        unknown = options.pop("unk_id", tokenizer.unk_token_id)
+        scores = dict(vocabulary) if options["type"] == "Unigram" else {}
+        ids = {piece: number for number, (piece, _) in enumerate(vocabulary)} if scores else vocabulary
+        added = {token.content: number for number, token in sorted(tokenizer.added_tokens_decoder.items())}
+        ids = added | ids
+        return cls(options, ids, max(ids.values()) + 1, unknown, [(first, second) for first, second in merges], scores)
 
     @property
     def prefix(self) -> str:
         """What a piece begins with that goes on with a word, such as `##`."""
-        return self.model.get("continuing_subword_prefix") or ""
+        return self.options.get("continuing_subword_prefix") or ""
 
     @property
     def needs_pairs(self) -> bool:
         """Whether a merged piece is found only where the two that it was merged from are pieces."""
-        return self.model["type"] == "BPE"
+        return self.options["type"] == "BPE"
+
+    @property
+    def byte_pieces(self) -> list[str]:
+        """What a character without a piece becomes, byte by byte; nothing where such a character is unknown."""
+        return BYTES if self.options.get("byte_fallback") else []
+
+    @cached_property
+    def lacking(self) -> frozenset[int | None]:
+        """The ids of what stands for text that there are no pieces for: of the unknown piece, and of bytes."""
+        return frozenset({self.unknown, *map(self.ids.get, self.byte_pieces)})
+
+    def before(self, piece: NewPiece) -> list[int]:
+        """The ids of the pieces that a new piece was before, its bytes among them; none of what was unknown."""
+        parts = [own for part in piece.parts for own in ([part] if part in self.ids else self._in_bytes(part))]
+        return [self.ids[part] for part in parts if part in self.ids]
+
+    def _in_bytes(self, character: str) -> list[str]:
+        return [self.byte_pieces[byte] for byte in character.encode()] if self.byte_pieces else []
 
     def segment(self, words: Sequence[str]) -> list[list[int]]:
         """The ids of each word's pieces."""
-        cut = Tokenizer.from_str(json.dumps(self.pipeline))
-        return [encoded.ids for encoded in cut.encode_batch_fast(list(words), add_special_tokens=False)]
+        numbers = sorted(self.ids.values())
+        encoded = self._without_gaps.encode_batch_fast(list(words), add_special_tokens=False)
+        return [[numbers[k] for k in word.ids] for word in encoded]
 
     def extended(self, pieces: Sequence[NewPiece]) -> Segmenter:
-        """The same with more pieces; their ids follow the last one, in their order."""
-        return self._with(_KINDS[self.model["type"]].extend(self.model, pieces))
+        """The same with more pieces; their ids follow the last one, in their order.
+
+        Byte pairs are merged in the order of the list, so all old pieces are put together before the new ones. In a
+        Unigram model a piece is as likely as the least likely of its parts, more it cannot be: so it wins over these
+        together.
+        """
+        ids = {piece.spelling: number for number, piece in enumerate(pieces, start=self.size)}
+        lowest = min(self.scores.values(), default=0.0)
+        scores = {piece.spelling: min(self.scores.get(part, lowest) for part in piece.parts) for piece in pieces}
+        return replace(
+            self,
+            ids=self.ids | ids,
+            size=self.size + len(pieces),
+            merges=self.merges + [piece.pair for piece in pieces if piece.pair],
+            scores=self.scores | scores,
+        )
 
     def only(self, pieces: Collection[str], size: int) -> Segmenter:
-        """The same with no other pieces, and `size` ids: those of no piece stand for what no text has."""
-        return self._with(_KINDS[self.model["type"]].only(self.model, pieces, size))
+        """The same with no other pieces but what is unknown, and `size` ids."""
+        ids = {piece: number for piece, number in self.ids.items() if piece in pieces or number == self.unknown}
+        merges = [
+            (first, second)
+            for first, second in self.merges
+            if first in ids and second in ids and first + second.removeprefix(self.prefix) in ids
+        ]
+        scores = {piece: score for piece, score in self.scores.items() if piece in ids}
+        return replace(self, ids=ids, size=size, merges=merges, scores=scores)
 
     def moved(self, first: int, by: int) -> Segmenter:
-        """The same where the ids from `first` on are higher by `by`; those between stand for what no text has."""
-        return self._with(_KINDS[self.model["type"]].move(self.model, first, by))
+        """The same where the ids from `first` on are higher by `by`."""
+        ids = {piece: number + by * (number >= first) for piece, number in self.ids.items()}
+        return replace(self, ids=ids, size=self.size + by)
 
     def put_into(self, tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
         """A copy of a tokenizer that cuts words as this does."""
         other = copy.deepcopy(tokenizer)
-        other.backend_tokenizer.model = Tokenizer.from_str(json.dumps(self.pipeline)).model
+        other.backend_tokenizer.model = self.model
         return other
 
-    def _with(self, model: Model) -> Segmenter:
-        return replace(self, pipeline=self.pipeline | {"model": model})
+    @property
+    def model(self) -> models.Model:
+        """With something at every id, since files of models with gaps are read otherwise than written."""
+        pieces = [filler(number) for number in range(self.size)]
+        for piece, number in self.ids.items():
+            pieces[number] = piece
+        return self._built(pieces)
+
+    @cached_property
+    def _without_gaps(self) -> Tokenizer:
+        """What cuts words, with its pieces numbered from 0 in the order of their ids."""
+        return Tokenizer(self._built(sorted(self.ids, key=self.ids.__getitem__)))
+
+    def _built(self, pieces: list[str]) -> models.Model:
+        """The model with these pieces, numbered from 0."""
+        kind = self.options["type"]
+        options = {name: value for name, value in self.options.items() if name != "type" and value is not None}
+        ids = {piece: number for number, piece in enumerate(pieces)}
+        if kind == "Unigram":
+            unknown = [ids[piece] for piece, number in self.ids.items() if number == self.unknown]
+            return models.Unigram([(piece, self.scores.get(piece, 0.0)) for piece in pieces], *unknown, **options)
+        return models.BPE(ids, self.merges, **options) if kind == "BPE" else models.WordPiece(ids, **options)
 
 
 def filler(number: int) -> str:
@@ -106,90 +171,9 @@ def filler(number: int) -> str:
     return f" {number}"
 
 
-class _Kind(NamedTuple):
-    """How one type of model keeps its pieces."""
-
-    ids: Callable[[Model], dict[str, int]]
-    place: Callable[[Model, dict[str, int]], Model]
-    """The model with pieces that have their ids already."""
-    extend: Callable[[Model, Sequence[NewPiece]], Model]
-    only: Callable[[Model, Collection[str], int], Model]
-    """The model with these pieces alone and a number of ids."""
-    move: Callable[[Model, int, int], Model]
-
-
-def _mapped(model: Model, ids: dict[str, int]) -> Model:
-    return model | {"vocab": model["vocab"] | ids}
-
-
-def _numbered(model: Model, pieces: Sequence[NewPiece]) -> Model:
-    first = max(model["vocab"].values()) + 1
-    return _mapped(model, {piece.spelling: number for number, piece in enumerate(pieces, start=first)})
-
-
-def _merged(model: Model, pieces: Sequence[NewPiece]) -> Model:
-    """Byte pairs are merged in the order of the list, so all old pieces are put together before the new ones."""
-    pairs = [list(piece.pair) for piece in pieces if piece.pair]
-    return _numbered(model, pieces) | {"merges": [*model["merges"], *pairs]}
-
-
-def _listed(model: Model, ids: dict[str, int]) -> Model:
-    if sorted(ids.values()) != list(range(len(model["vocab"]), len(model["vocab"]) + len(ids))):
-        raise InputError("new_pieces: the tokenizer's ids have gaps, so that its model cannot hold all of its pieces")
-    return model | {"vocab": [*model["vocab"], *([piece, 0.0] for piece in ids)]}
-
-
-def _scored(model: Model, pieces: Sequence[NewPiece]) -> Model:
-    """A piece is as likely as the least likely of its parts, more it cannot be: so it wins over these together."""
-    scores = dict(model["vocab"])
-    lowest = min(scores.values())
-    new = [[piece.spelling, min(scores.get(part, lowest) for part in piece.parts)] for piece in pieces]
-    return model | {"vocab": [*model["vocab"], *new]}
-
-
-def _mapped_only(model: Model, pieces: Collection[str], size: int) -> Model:
-    kept = {number: piece for piece, number in model["vocab"].items() if piece in pieces}
-    return model | {"vocab": {kept.get(number, filler(number)): number for number in range(size)}}
-
-
-def _merged_only(model: Model, pieces: Collection[str], size: int) -> Model:
-    prefix = model.get("continuing_subword_prefix") or ""
-    merges = [[first, second] for first, second in model["merges"] if first + second.removeprefix(prefix) in pieces]
-    return _mapped_only(model, pieces, size) | {"merges": merges}
-
-
-def _listed_only(model: Model, pieces: Collection[str], size: int) -> Model:
-    kept = [[piece, score] if piece in pieces else [filler(k), 0.0] for k, (piece, score) in enumerate(model["vocab"])]
-    return model | {"vocab": kept + [[filler(number), 0.0] for number in range(len(kept), size)]}
-
-
-def _mapped_moved(model: Model, first: int, by: int) -> Model:
-    moved = {piece: number + by * (number >= first) for piece, number in model["vocab"].items()}
-    return model | {"vocab": moved | {filler(number): number for number in range(first, first + by)}}
-
-
-def _listed_moved(model: Model, first: int, by: int) -> Model:
-    fillers = [[filler(number), 0.0] for number in range(first, first + by)]
-    return model | {"vocab": [*model["vocab"][:first], *fillers, *model["vocab"][first:]]}
-
-
-_KINDS = {
-    "WordPiece": _Kind(lambda model: model["vocab"], _mapped, _numbered, _mapped_only, _mapped_moved),
-    "BPE": _Kind(lambda model: model["vocab"], _mapped, _merged, _merged_only, _mapped_moved),
-    "Unigram": _Kind(
-        lambda model: {piece: k for k, (piece, _) in enumerate(model["vocab"])},
-        _listed,
-        _scored,
-        _listed_only,
-        _listed_moved,
-    ),
-}
-
-
-def _check_kind(model: Model) -> None:
-    kind = model["type"] + (" with byte_fallback" if model.get("byte_fallback") else "")
-    if kind not in _KINDS:
+def _check_kind(kind: str) -> None:
+    if kind not in KINDS:
         raise InputError(
-            f"new_pieces: the tokenizer is of type {kind}; pieces can be added to {', '.join(_KINDS)}. Leave "
+            f"new_pieces: the tokenizer is of type {kind}; pieces can be added to {', '.join(KINDS)}. Leave "
             "new_pieces out, or take another encoder"
         )

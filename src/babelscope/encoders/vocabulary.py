@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from typing import Any
 from unicodedata import category
 
 import torch
-from tokenizers import decoders
+from tokenizers import Tokenizer, decoders
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
 from babelscope.encoders.load import Encoder
-from babelscope.encoders.segmenter import filler
+from babelscope.encoders.segmenter import BYTES, filler
+
+MARK = "▁"
+"""What SentencePiece has in place of a space; it belongs to the word after it."""
 
 
 def spelled_pieces(tokenizer: PreTrainedTokenizerBase) -> list[str]:
@@ -29,18 +30,24 @@ def spelled_pieces(tokenizer: PreTrainedTokenizerBase) -> list[str]:
     for piece, number in vocabulary.items():
         pieces[number] = "" if piece == filler(number) else piece
     special = set(tokenizer.all_special_ids)
-    spell = _speller(json.loads(tokenizer.backend_tokenizer.to_str()))
+    spell = _speller(tokenizer.backend_tokenizer)
     return [piece if number in special or not piece else spell(piece) for number, piece in enumerate(pieces)]
 
 
 def without_letters(tokenizer: PreTrainedTokenizerBase) -> set[str]:
     """The pieces that no letter is in, nor a mark of one, as the vocabulary has them: digits, punctuation, bytes."""
-    if _is_byte_level(json.loads(tokenizer.backend_tokenizer.to_str())):
+    vocabulary = tokenizer.get_vocab()
+    texts = {piece: piece for piece in vocabulary if piece not in BYTES}
+    if _is_byte_level(tokenizer.backend_tokenizer):
         decoder = decoders.ByteLevel()
-        texts = {piece: decoder.decode([piece]) for piece in tokenizer.get_vocab()}
-    else:
-        texts = {piece: piece for piece in tokenizer.get_vocab()}
-    return {piece for piece, text in texts.items() if not any(category(character)[0] in "LM" for character in text)}
+        texts = {piece: decoder.decode([piece]) for piece in vocabulary}
+    letters = {character for character in set().union(*texts.values()) if category(character)[0] in "LM"}
+    return {piece for piece in vocabulary if letters.isdisjoint(texts.get(piece, ""))}
+
+
+def marks_words(pipeline: Tokenizer) -> bool:
+    """Whether words begin with a `▁` in place of a space, as SentencePiece has it."""
+    return MARK in _around(pipeline)
 
 
 def foreign_pieces(encoder: Encoder) -> Tensor | None:
@@ -62,22 +69,23 @@ def _ids(tokenizer: PreTrainedTokenizerBase) -> set[int]:
     return {number for piece, number in tokenizer.get_vocab().items() if piece != filler(number)}
 
 
-def _is_byte_level(pipeline: dict[str, Any]) -> bool:
+def _is_byte_level(pipeline: Tokenizer) -> bool:
     return '"ByteLevel"' in _around(pipeline)
 
 
-def _around(pipeline: dict[str, Any]) -> str:
-    """What a pipeline says of what is around its model."""
-    return json.dumps([pipeline[key] for key in ("normalizer", "pre_tokenizer", "decoder")], ensure_ascii=False)
+def _around(pipeline: Tokenizer) -> str:
+    """What is around a pipeline's model, as tokenizer.json describes it."""
+    parts = (pipeline.normalizer, pipeline.pre_tokenizer, pipeline.decoder)
+    return "".join(part.__getstate__().decode() for part in parts if part)
 
 
-def _speller(pipeline: dict[str, Any]) -> Callable[[str], str]:
+def _speller(pipeline: Tokenizer) -> Callable[[str], str]:
     """How a pipeline's pieces are to be spelled: found in what it says of itself."""
     if _is_byte_level(pipeline):
         return _spell_bytes
-    if "▁" in _around(pipeline):
-        return lambda piece: _unmarked(piece, "▁")
-    prefix = pipeline["model"].get("continuing_subword_prefix") or "##"
+    if marks_words(pipeline):
+        return lambda piece: _unmarked(piece, MARK)
+    prefix = getattr(pipeline.model, "continuing_subword_prefix", None) or "##"
     return lambda piece: f"##{piece.removeprefix(prefix)}" if piece.startswith(prefix) else piece
 
 
