@@ -161,8 +161,8 @@ class Segmenter:
         options = {name: value for name, value in self.options.items() if name != "type" and value is not None}
         ids = {piece: number for number, piece in enumerate(pieces)}
         if kind == "Unigram":
-            unknown = {"unk_id": ids[piece] for piece, number in self.ids.items() if number == self.unknown}
-            return models.Unigram([(piece, self.scores.get(piece, 0.0)) for piece in pieces], **unknown, **options)
+            options |= {"unk_id": ids[piece] for piece, number in self.ids.items() if number == self.unknown}
+            return models.Unigram([(piece, self.scores.get(piece, 0.0)) for piece in pieces], **options)
         return models.BPE(ids, self.merges, **options) if kind == "BPE" else models.WordPiece(ids, **options)
 
 
