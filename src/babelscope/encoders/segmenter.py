@@ -161,7 +161,8 @@ class Segmenter:
         options = {name: value for name, value in self.options.items() if name != "type" and value is not None}
         ids = {piece: number for number, piece in enumerate(pieces)}
         if kind == "Unigram":
-            options |= {"unk_id": ids[piece] for piece, number in self.ids.items() if number == self.unknown}
+            if unknown := [piece for piece, number in self.ids.items() if number == self.unknown]:
+                options["unk_id"] = ids[unknown[0]]
             return models.Unigram([(piece, self.scores.get(piece, 0.0)) for piece in pieces], **options)
         return models.BPE(ids, self.merges, **options) if kind == "BPE" else models.WordPiece(ids, **options)
 
