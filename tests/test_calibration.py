@@ -48,9 +48,13 @@ def test_of_what_a_table_says_to_show_few_lines_are_false():
 
 def test_a_recipe_that_was_picked_needs_more_than_the_differences_to_it():
     races = list(raced(5, 0.0, 300))
-    shares = [np.mean([any(each[way]) for each in races]) for way in (1, 2, 3)]
+    shares = [np.mean([any(each.said[way]) for each in races]) for way in range(3)]
     assert shares[0] > 0.15 and shares[0] > shares[1] > shares[2] and shares[2] <= 0.08
+    assert all(len(each.given_up) + 1 + len(each.said[-1]) == 6 for each in races)
     assert np.mean([each.unlike_equal for each in raced(5, 0.02, 100)]) <= 0.1
+    ahead = list(raced(5, 0.05, 50))
+    assert np.mean([len(each.given_up) for each in ahead if each.first]) >= 2  # of five, which need no more tuning
+    assert np.mean([0 in each.given_up for each in ahead]) <= 0.05
 
 
 def test_simulated_seeds_agree_as_often_as_asked():

@@ -120,14 +120,17 @@ def _p_values(effects: Iterable[Effect]) -> dict[str, float]:
 
 def race(replicates: int) -> Iterator[str]:
     """Six recipes, one picked on dev sentences and held against the others on the test set (`simulated_race.py`)."""
-    ways = ("uncorrected", "corrected for five differences", "corrected for all pairs")
-    yield from _header("seeds", *ways, "5 points show", "called as good, 2 points apart")
+    ways = ("uncorrected", "corrected for differences to the best", "corrected for all pairs")
+    lost = ("alike and given up", *(f"best given up, {_points(gain)} ahead" for gain in GAINS[2:]))
+    yield from _header("seeds", *ways, "5 points show", "called as good, 2 points apart", *lost)
     for seeds in SEEDS:
-        alike = list(raced(seeds, 0.0, replicates))
-        false = [sum(any(each[way]) for each in alike) for way in (1, 2, 3)]
-        power = [np.mean(each.of_pairs) for each in raced(seeds, 0.05, replicates) if each.first]
-        unlike = sum(each.unlike_equal for each in raced(seeds, 0.02, replicates))
-        yield _line(seeds, *(share(count, replicates) for count in false), mean_share(power), share(unlike, replicates))
+        alike, two, five = (list(raced(seeds, gain, replicates)) for gain in (0.0, *GAINS[2:]))
+        false = [sum(any(each.said[way]) for each in alike) for way in range(len(ways))]
+        power = [(len(each.given_up) + sum(each.said[-1])) / 5 for each in five if each.first]
+        gone = [sum(bool(each.given_up) for each in alike)]
+        gone += [sum(0 in each.given_up for each in races) for races in (two, five)]
+        cells = [share(count, replicates) for count in (*false, sum(each.unlike_equal for each in two), *gone)]
+        yield _line(seeds, *cells[:3], mean_share(power), *cells[3:])
 
 
 LANGUAGE_SD = 0.02

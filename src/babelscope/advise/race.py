@@ -21,7 +21,8 @@ from babelscope.steps.plan import Plan
 from babelscope.study.verdicts import BILSTM
 
 GIVEN_UP = 0.01
-"""Of giving up, in a round, any recipe that is as good as the leader."""
+"""Of giving up, in a round, any model that is as good as the leader's. Recipes are given up more often: one round, or
+two, say nothing of chance in tuning."""
 GO_ON = "What is done is kept; the same command goes on from it"
 Watching = Callable[[Plan], AbstractContextManager[Callable[[Event], None]]]
 """Told of the plan of each round; what it gives is told of the events."""
