@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from babelscope.advise import amounts, plan
+from babelscope.advise import amounts, command, plan, steps
 from babelscope.advise.amounts import FEWEST, LABELLED, TRANSLATED, numbers
 from babelscope.advise.curves import Curve, as_many, leading
 from babelscope.advise.more import findings
+from babelscope.advise.outputs import Outputs
 from babelscope.advise.race import Race
 from babelscope.advise.recipes import BROUGHT_IN, ZERO_SHOT, Recipe
 from babelscope.advise.request import Request
@@ -67,11 +68,11 @@ def test_a_language_is_brought_in_as_a_study_would(request_, store):
             task="pos", train=(data,), evaluate=(own,), tuning=Tuning(learning_rate=1e-3, epochs=6),
             sizes=Sizes(train=10**6, dev=10**6, test=10**6), baselines=(), encoders=tuple(names),
         )  # fmt: skip
-    steps = compile_study(Study(name="s", encoders=(encoder, *declared), tasks=tasks, seeds=(7,))).steps
+    planned = compile_study(Study(name="s", encoders=(encoder, *declared), tasks=tasks, seeds=(7,))).steps
     race = Race(request_, tried, store, lambda plan: nullcontext())
     for recipe in tried:
-        assert race.evaluation(recipe, 7).key in steps
-        assert race.evaluation(recipe, 7, amounts.Amounts(pairs=40)).key in steps
+        assert race.evaluation(recipe, 7).key in planned
+        assert race.evaluation(recipe, 7, amounts.Amounts(pairs=40)).key in planned
 
 
 def test_fewer_labelled_sentences_are_read_more_often(request_, store):
@@ -146,15 +147,14 @@ def test_a_race_with_translated_sentences(request_, files, tmp_path, monkeypatch
     monkeypatch.setattr(
         Race, "best_direct", lambda race: next(runner for runner in race.runners if runner.recipe == zero_shot)
     )
-    folder, page = tmp_path / "model", tmp_path / "advice.html"
-    answer = babelscope(
-        "advise", "--run", "--language", "qag", "--text", request_.text, "--treebank", request_.treebank,
-        "--encoder", request_.encoders[0], "--parallel", request_.parallel[0], "--source-treebank",
-        request_.source_treebank, "--seeds", 1, "--steps", 2, "--store", tmp_path / "store", "-o", page,
-        "--export", folder,
+    monkeypatch.setattr(steps, "RECURRENT", steps.RECURRENT.model_copy(update={"epochs": 1}))
+    folder, page, shown = tmp_path / "model", tmp_path / "advice.html", []
+    command.advise(
+        request_, Outputs(page, tmp_path / "store", folder), True, lambda text: None, shown.append,
+        lambda plan: nullcontext(lambda event: None),
     )  # fmt: skip
-    assert answer.status == 0, answer.errors
-    assert "more translated sentences" in answer.output and "more labelled sentences" in answer.output
+    assert [section.title for section in shown][2:] == ["The verdict", "What more sentences would bring"]
+    assert [curve.title for curve in shown[-1].figures] == [f"Over {TRANSLATED}", f"Over {LABELLED}"]
     written = page.read_text()
     assert written.count("<svg") == 2 and "The curves take at most about" in written
     assert re.findall(r">Translated sentences</th>|>Translated sentences</td>", written)
@@ -164,11 +164,10 @@ def test_a_race_with_translated_sentences(request_, files, tmp_path, monkeypatch
     assert record["pairs"] == len(translated(request_).pairs)
     model = load_model(folder)
     assert list(model.languages) == ["qaa"]
-    words = "".join(other for _, other in translated(request_).pairs[:9]).split()
-    assert model.encoder.tokenizer.tokenize(" ".join(words)) != model.reading("qaa").encoder.tokenizer.tokenize(
-        " ".join(words)
-    )
-    assert "babelscope bring-in" not in card and display_name(request_.encoders[0]) in card
+    text = " ".join(other for _, other in translated(request_).pairs[:9])
+    before = model.reading("qaa").encoder.tokenizer
+    assert model.encoder.tokenizer.tokenize(text) != before.tokenize(text)
+    assert before.get_vocab() == load_encoder(request_.encoders[0]).tokenizer.get_vocab()
 
 
 def test_after_few_rounds_it_is_said_of_whom_it_is():
