@@ -12,17 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from babelscope.advise import amounts
+from babelscope.advise import amounts, command, plan, steps
 from babelscope.advise.amounts import FEWEST, LABELLED, TRANSLATED, numbers
 from babelscope.advise.curves import Curve, as_many, leading
 from babelscope.advise.more import findings
+from babelscope.advise.outputs import Outputs
 from babelscope.advise.race import Race
 from babelscope.advise.recipes import BROUGHT_IN, ZERO_SHOT, Recipe
 from babelscope.advise.request import Request
 from babelscope.advise.translated import texts_in_words, translated
 from babelscope.core.samples import Samples
 from babelscope.corpora.conllu import write_conllu
-from babelscope.encoders.places import display_name
+from babelscope.encoders.load import load_encoder
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.study.encoders import BringingIn
@@ -67,11 +68,11 @@ def test_a_language_is_brought_in_as_a_study_would(request_, store):
             task="pos", train=(data,), evaluate=(own,), tuning=Tuning(learning_rate=1e-3, epochs=6),
             sizes=Sizes(train=10**6, dev=10**6, test=10**6), baselines=(), encoders=tuple(names),
         )  # fmt: skip
-    steps = compile_study(Study(name="s", encoders=(encoder, *declared), tasks=tasks, seeds=(7,))).steps
+    planned = compile_study(Study(name="s", encoders=(encoder, *declared), tasks=tasks, seeds=(7,))).steps
     race = Race(request_, tried, store, lambda plan: nullcontext())
     for recipe in tried:
-        assert race.evaluation(recipe, 7).key in steps
-        assert race.evaluation(recipe, 7, amounts.Amounts(pairs=40)).key in steps
+        assert race.evaluation(recipe, 7).key in planned
+        assert race.evaluation(recipe, 7, amounts.Amounts(pairs=40)).key in planned
 
 
 def test_fewer_labelled_sentences_are_read_more_often(request_, store):
@@ -131,8 +132,9 @@ def test_as_many_are_where_the_curve_has_risen_so_far(gain, times, there):
 
 def test_a_curve_that_bends_goes_on_as_at_its_end():
     flat = curve([0.3, 0.5, 0.6, 0.61], spread=0.001)
-    assert flat.doubling.mean == pytest.approx(0.01)
-    assert curve([0.3, 0.4, 0.5, 0.6], spread=0.001).doubling.mean == pytest.approx(0.1)
+    assert flat.doubling.mean == pytest.approx(0.01) and "as from 1,000 to 2,000" in findings([flat])[0]
+    straight = curve([0.3, 0.4, 0.5, 0.6], spread=0.001)
+    assert straight.doubling.mean == pytest.approx(0.1) and "as from 250 to 2,000" in findings([straight])[0]
 
 
 def test_a_race_with_translated_sentences(request_, files, tmp_path, monkeypatch):
@@ -140,40 +142,47 @@ def test_a_race_with_translated_sentences(request_, files, tmp_path, monkeypatch
     monkeypatch.setitem(FEWEST, TRANSLATED, 20)
     monkeypatch.setitem(FEWEST, LABELLED, 20)
     zero_shot = Recipe(request_.encoders[0], ZERO_SHOT)
+    bringing = [Recipe(request_.encoders[0], BROUGHT_IN), zero_shot, Recipe(BILSTM, AS_IT_IS)]
+    monkeypatch.setattr(plan, "recipes", lambda *given: bringing)
     monkeypatch.setattr(
         Race, "best_direct", lambda race: next(runner for runner in race.runners if runner.recipe == zero_shot)
     )
-    folder, page = tmp_path / "model", tmp_path / "advice.html"
-    answer = babelscope(
-        "advise", "--run", "--language", "qag", "--text", request_.text, "--treebank", request_.treebank,
-        "--encoder", request_.encoders[0], "--parallel", request_.parallel[0], "--source-treebank",
-        request_.source_treebank, "--seeds", 1, "--steps", 2, "--store", tmp_path / "store", "-o", page,
-        "--export", folder,
+    monkeypatch.setattr(steps, "RECURRENT", steps.RECURRENT.model_copy(update={"epochs": 1}))
+    folder, page, shown = tmp_path / "model", tmp_path / "advice.html", []
+    command.advise(
+        request_, Outputs(page, tmp_path / "store", folder), True, lambda text: None, shown.append,
+        lambda plan: nullcontext(lambda event: None),
     )  # fmt: skip
-    assert answer.status == 0, answer.errors
-    assert "more translated sentences" in answer.output and "more labelled sentences" in answer.output
+    assert [section.title for section in shown][2:] == ["The verdict", "What more sentences would bring"]
+    assert [curve.title for curve in shown[-1].figures] == [f"Over {TRANSLATED}", f"Over {LABELLED}"]
     written = page.read_text()
     assert written.count("<svg") == 2 and "The curves take at most about" in written
     assert re.findall(r">Translated sentences</th>|>Translated sentences</td>", written)
     card, record = (folder / "README.md").read_text(), json.loads((folder / "bring-in.json").read_text())
-    assert f"- tsv:qag:{files / 'pairs.tsv'}" in card and "80 pairs of sentences" in card
-    assert (record["language"], record["source"], record["pairs"]) == ("qag", "qaa", 80)
+    assert f"- {files / 'pairs.tsv'}" in card and f"{record['pairs']} pairs of sentences" in card
+    assert (record["language"], record["source"]) == ("qag", "qaa")
+    assert record["pairs"] == len(translated(request_).pairs)
     model = load_model(folder)
     assert list(model.languages) == ["qaa"]
-    words = "".join(other for _, other in translated(request_).pairs[:9]).split()
-    assert model.encoder.tokenizer.tokenize(" ".join(words)) != model.reading("qaa").encoder.tokenizer.tokenize(
-        " ".join(words)
-    )
-    assert "babelscope bring-in" not in card and display_name(request_.encoders[0]) in card
+    text = " ".join(other for _, other in translated(request_).pairs[:9])
+    before = model.reading("qaa").encoder.tokenizer
+    assert model.encoder.tokenizer.tokenize(text) != before.tokenize(text)
+    assert before.get_vocab() == load_encoder(request_.encoders[0]).tokenizer.get_vocab()
 
 
-def test_whose_sentences_they_are_is_said(request_, monkeypatch, tmp_path):
+def test_after_few_rounds_it_is_said_of_whom_it_is():
+    one = curve([0.5, 0.52, 0.54, 0.56])
+    alone = one._replace(scores=[score.at((0,)) for score in one.scores])
+    assert findings([alone])[-1] == "With fewer than 3 rounds all of this is about these models alone."
+    assert len(findings([one])) == 1
+
+
+def test_whose_sentences_they_are_is_said(request_, tmp_path, monkeypatch):
     (tmp_path / "ntrex").mkdir()
-    for name in ("src.eng", "ref.mlt"):
-        (tmp_path / "ntrex" / f"newstest2019-{name}.txt").write_text("a line\n", encoding="utf-8")
+    for name, line in (("src.eng", "a cat"), ("ref.mlt", "qattus")):
+        (tmp_path / "ntrex" / f"newstest2019-{name}.txt").write_text(f"{line}\n", encoding="utf-8")
     monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
-    given_ = request_.model_copy(update={"language": "mt", "parallel": ("ntrex:mt",)})
-    (said,) = texts_in_words(given_)
+    (said,) = texts_in_words(request_.model_copy(update={"language": "mt", "parallel": ("ntrex:mt",)}))
     assert said.startswith("ntrex:mt: NTREX-128, Federmann, Kocmi and Xin (2022), Microsoft, CC BY-SA 4.0, https://")
 
 

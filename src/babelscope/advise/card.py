@@ -56,10 +56,10 @@ def card(outcome: Outcome, request: Request) -> str:
         f"# {task.title} for `{request.language}`",
         "",
         f"{chosen.recipe.name}, tuned on the training sentences of `{_tuned_on(chosen.recipe, request)}`.",
-        *_read(chosen.recipe, request),
         f"{task.measures[0]} on its test sentences: {scored_in_words(chosen)}, the mean over {chosen.rounds} "
         f"run{'s' if chosen.rounds > 1 else ''}; {outcome.floor.name}: {in_words(outcome.floor.test, 'share')}.",
         "",
+        *_read(chosen.recipe, request),
         *_warnings(outcome),
         "## Use",
         "",

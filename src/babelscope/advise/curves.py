@@ -30,25 +30,29 @@ class Curve(NamedTuple):
     """In the same order, in the same rounds."""
 
     @property
-    def doubling(self) -> Effect | None:
-        """What twice as many sentences bring; None with too few points to say.
+    def straight(self) -> int:
+        """How many points, the last ones, are taken for a straight line over the logarithm of the number.
 
-        It is the slope of the straight line over the logarithm of their number (least squares); where a bend of that
-        line shows, the slope of its last piece.
+        All of them, or where a bend shows two. 0: there are too few to say.
         """
         if len(self.numbers) < LEAST_POINTS:
+            return 0
+        bend = p_of(effect_of(_combined(self.scores, leading(np.log2(self.numbers), 2))))
+        return 2 if bend is not None and bend < LEVEL else len(self.numbers)
+
+    @property
+    def doubling(self) -> Effect | None:
+        """What twice as many sentences bring: the slope of that line (least squares); None with too few points."""
+        if not (last := self.straight):
             return None
-        logarithms = np.log2(self.numbers)
-        bend = p_of(effect_of(_combined(self.scores, leading(logarithms, 2))))
-        last = 2 if bend is not None and bend < LEVEL else len(self.numbers)
-        return effect_of(_combined(self.scores[-last:], leading(logarithms[-last:], 1)))
+        return effect_of(_combined(self.scores[-last:], leading(np.log2(self.numbers[-last:]), 1)))
 
 
 def curves_of(race: Race) -> list[Curve]:
     """Of a race that was run: over translated sentences, and over labelled ones.
 
-    Each is of the recipe that is the best on the dev set of those that learn from such sentences, in the rounds that
-    it has run. A point that cannot be computed is left out.
+    Each is of the recipe that is the best on the dev set of those that learn from such sentences, in all rounds, also
+    where it was given up. A point that cannot be computed is left out.
     """
     wanted = {over: (best, _evaluations(race, over, best)) for over in FEWEST if (best := _best(race, over))}
     failed = race.compute([each for _, points in wanted.values() for point in points.values() for each in point])
@@ -84,7 +88,7 @@ def _evaluations(race: Race, over: str, runner: Runner) -> dict[int, list[Evalua
     there = total(over, race.request)
     return {
         number: [
-            race.evaluation(runner.recipe, each.model.seed, amounts(over, number, there)) for each in runner.dev
+            race.evaluation(runner.recipe, seed, amounts(over, number, there)) for seed in range(race.request.seeds)
         ]
         for number in numbers(over, there)
     }  # fmt: skip

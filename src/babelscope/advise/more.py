@@ -10,6 +10,7 @@ import pandas as pd
 from babelscope.advise.amounts import FEWEST, LEAST_POINTS
 from babelscope.advise.curves import Curve, as_many
 from babelscope.advise.scores import interval_of
+from babelscope.core.inference import FEWEST_SEEDS
 from babelscope.core.intervals import Interval
 from babelscope.core.tasks import TASKS
 from babelscope.report.figures import PALETTE, Figure
@@ -44,22 +45,23 @@ def findings(curves: Sequence[Curve]) -> list[str]:
     sentences = [_finding(curve, sign) for curve, sign in zip(curves, signs, strict=True)]
     if len(curves) > 1 and set(signs) == {1}:
         sentences.append(_beside(curves))
+    if any(doubling.seeds < FEWEST_SEEDS for curve in curves if (doubling := curve.doubling)):
+        sentences.append(f"With fewer than {FEWEST_SEEDS} rounds all of this is about these models alone.")
     return sentences
 
 
 def _finding(curve: Curve, sign: int | None) -> str:
-    there = curve.numbers[-1] if curve.numbers else 0
-    doubling = curve.doubling
+    there, doubling = max(curve.numbers, default=0), curve.doubling
     if doubling is None:
         needed = FEWEST[curve.over] * 2 ** (LEAST_POINTS - 1)
         return f"What more {curve.over} would bring cannot be told from {there:,}; it takes {needed:,} or so."
-    told = in_points(doubling.interval)
+    told, tried = in_points(doubling.interval), f"from {curve.numbers[-curve.straight]:,} to {there:,}"
     if sign != 1:
-        tried = f"from {curve.numbers[0]:,} to {there:,}, twice as many brought {told} ({curve.recipe.name})"
-        return f"What more {curve.over} would bring cannot be told: {tried}."
+        brought = f"{tried}, twice as many brought {told} ({curve.recipe.name})"
+        return f"What more {curve.over} would bring cannot be told: {brought}."
     return (
-        f"{there:,} more {curve.over}, twice as many as there are, would bring about {told}, if it goes on as from "
-        f"{curve.numbers[0]:,} to {there:,} ({curve.recipe.name})."
+        f"{there:,} more {curve.over}, twice as many as there are, would bring about {told}, if it goes on as {tried} "
+        f"({curve.recipe.name})."
     )
 
 
@@ -85,7 +87,7 @@ def _table(curves: Sequence[Curve], measure: str) -> Table:
         for curve in curves
         for (number, score), samples in zip(_points(curve), curve.scores, strict=True)
     ]  # fmt: skip
-    headers = ["Recipe", "Fewer", "Sentences", "Test", "95%", "Rounds"]
+    headers = ["Recipe", "Learned from", "Number", "Test", "95%", "Rounds"]
     return Table("Scores with fewer sentences", headers, lines, f"{measure} in percent. {NOTE}")
 
 

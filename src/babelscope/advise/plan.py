@@ -55,12 +55,15 @@ def bringing(request: Request) -> tuple[str, ...]:
 
 
 def most_for_curves(request: Request, plan: Sequence[Planned]) -> float:
-    """Seconds of computing that the curves over amounts of data take at most, if the dearest recipes are the best."""
+    """Seconds of computing that the curves over amounts of data take at most, if the dearest recipes are the best.
+
+    All points count, since a recipe that was given up has not run all rounds.
+    """
     dearest = {
         over: max((step.seconds or 0.0 for step in plan if learns_from(over, step.recipe)), default=0.0)
         for over in FEWEST
     }
-    return sum(seconds * (len(numbers(over, total(over, request))) - 1) for over, seconds in dearest.items())
+    return sum(seconds * len(numbers(over, total(over, request))) for over, seconds in dearest.items())
 
 
 def _seconds(request: Request, recipe: Recipe, covered: Covered, costs: Mapping[str, Costs]) -> float | None:

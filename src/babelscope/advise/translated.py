@@ -58,15 +58,14 @@ def check_translated(request: Request) -> None:
 
 def texts_in_words(request: Request) -> list[str]:
     """Each text, whose it is and under which licence, as far as that is known."""
-    return [_in_words(text) for text in translated(request).texts]
+    return [_in_words(given, text) for given, text in zip(request.parallel, translated(request).texts, strict=True)]
 
 
-def _in_words(text: NamedPairs | FilePairs) -> str:
-    name = text.name if isinstance(text, NamedPairs) else " and ".join(text.names)
+def _in_words(given: str, text: NamedPairs | FilePairs) -> str:
     collection = text.collection if isinstance(text, NamedPairs) else None
     if collection is None:
-        return name
-    return f"{name}: {collection.title}, {collection.attribution}, {collection.licence}, {collection.home}"
+        return given
+    return f"{given}: {collection.title}, {collection.attribution}, {collection.licence}, {collection.home}"
 
 
 def source_code(request: Request) -> str:

@@ -173,10 +173,16 @@ def given_pairs(given: str, language: str) -> NamedPairs | FilePairs:
     """
     if "," in given:
         first, _, second = given.partition(",")
-        return find_pairs(f"{plain.OWN}{SOURCE}:{first}", f"{plain.OWN}{language}:{second}")
+        return find_pairs(f"{plain.OWN}{SOURCE}:{_whole(first)}", f"{plain.OWN}{language}:{_whole(second)}")
     path = Path(given)
     kind = OWN_FILES.get((path.with_suffix("") if path.suffix == ".gz" else path).suffix)
-    return find_named_pairs(f"{kind}:{language}:{given}" if kind and not given.startswith(f"{kind}:") else given)
+    is_file = kind and not given.startswith(f"{kind}:")
+    return find_named_pairs(f"{kind}:{language}:{_whole(given)}" if is_file else given)
+
+
+def _whole(path: str) -> Path:
+    """So that it is the same text when it is read again from another folder."""
+    return Path(path).expanduser().resolve()
 
 
 def _prefix(name: str) -> str:
