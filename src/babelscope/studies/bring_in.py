@@ -14,6 +14,7 @@ from babelscope.core.errors import InputError
 from babelscope.corpora.parallel import WorldPairs
 from babelscope.encoders.places import display_name
 from babelscope.studies.align_then_predict import PUD, TASK_TRAINING
+from babelscope.studies.multilingual import ENGLISH
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.studies.unseen_data import RESOURCES
 from babelscope.study.declare import Condition, Contrast, Sizes, Study, Transfer
@@ -124,7 +125,7 @@ def real(given: Parameters) -> Study:
     }
     scored = _treebanks(given, pud, *texts, *whole)
     setting = Setting(TRAIN, scored, texts, given.numbers(200, 600, HELD_OUT_AFTER), {}, whole, shared)
-    return _study("real", given, (given.encoder or "sentence-transformers/all-MiniLM-L6-v2",), setting, "pos")
+    return _study("real", given, (given.encoder or ENGLISH,), setting, "pos")
 
 
 def paper(given: Parameters) -> Study:
