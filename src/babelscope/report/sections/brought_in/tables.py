@@ -66,14 +66,13 @@ def _gain_table(title: str, group: Sequence[Gain]) -> Table:
     shown = group[0].shown
     lines = [
         [
-            Cell(gain.score.place), Cell(gain.score.condition), number_cell(gain.pairs, ",d"),
-            *map(_mean, (gain.reference, gain.score)),
-            *shown.cells(shown.of_better(gain.effect.interval) if gain.effect else None), Cell(gain.verdict),
+            Cell(gain.score.place), Cell(gain.score.condition), *map(_mean, (gain.reference, gain.score)),
+            shown.cell(shown.of_better(gain.effect.interval) if gain.effect else None, "+.1f"), Cell(gain.verdict),
         ]
         for gain in group
     ]  # fmt: skip
     size = "Ratio" if shown.as_ratio else f"Gain{f' ({shown.unit_in_words})' if shown.unit_in_words else ''}"
-    headers = ["Language", "Encoder", "Pairs", "As it is", "Brought in", size, "95% interval", "Verdict"]
+    headers = ["Language", "Encoder", "As it is", "Brought in", size, "Verdict"]
     note = (
         "Against the encoder as it is, on the same sentences. Intervals over "
         f"{chance([gain.effect for gain in group])}, of three seeds or more; verdicts at 5%, corrected for the number "
