@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 from babelscope.core.faults import Faults
 from babelscope.encoders.places import word_width
-from babelscope.steps import Adapt, EncoderStep, Load, Operate, Pretrain
+from babelscope.steps import Adapt, BringIn, Distil, EncoderStep, Load, Operate, Pretrain
 from babelscope.study.compile.encoders import ResolvedEncoders
 from babelscope.study.declare import Study
 from babelscope.surgery import check_operations, donors_of
 
 
 def check_surgeries(study: Study, encoders: ResolvedEncoders, operated: Iterable[EncoderStep], faults: Faults) -> None:
-    """Note layers that encoders do not have, and donors' embeddings of another width without a bridge."""
+    """Note layers that encoders do not have, donors' embeddings of another width, and languages that come too late."""
     paths = {surgery.name: f"surgeries.{k}" for k, surgery in enumerate(study.surgeries) if surgery}
     for step in operated:
         if isinstance(step, Operate):
@@ -22,6 +22,9 @@ def check_surgeries(study: Study, encoders: ResolvedEncoders, operated: Iterable
                 paths[step.surgery], check_operations, step.encoder.labels["encoder"], step.operations,
                 step.encoder.layers, _word_width(step.encoder), donors,
             )  # fmt: skip
+            if isinstance(step.encoder, BringIn) and step.encoder.after_tuning:
+                problem = f"languages are brought into {step.encoder.name} after tuning, so nothing is operated on"
+                faults.add(paths[step.surgery], f"{problem}; name other `encoders` for it, or leave after_tuning out")
 
 
 def _word_width(encoder: EncoderStep | None) -> int | None:
@@ -30,6 +33,6 @@ def _word_width(encoder: EncoderStep | None) -> int | None:
             return word_width(place)
         case Pretrain(shape=shape):
             return shape.hidden
-        case Adapt(encoder=adapted):
-            return _word_width(adapted)
+        case Adapt(encoder=inner) | BringIn(encoder=inner) | Distil(encoder=inner):
+            return _word_width(inner)
     return None
