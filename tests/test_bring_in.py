@@ -14,17 +14,20 @@ from scipy.sparse import csr_array
 import babelscope
 from babelscope.core.errors import EncoderError, InputError
 from babelscope.core.hashing import folder_digest
+from babelscope.encoders.aligned_text import align_pieces
 from babelscope.encoders.bring_in import bring_in, linked_rows, own_pieces, random_rows, spelled_rows
 from babelscope.encoders.extend import extend_vocabulary
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
 from babelscope.encoders.own_vocabulary import own_vocabulary
+from babelscope.encoders.pieces import Frame, encode_sentences
 from babelscope.encoders.places import FILES, locate
 from babelscope.encoders.state import names_per_piece, weights_of, with_weights, word_embeddings_name
 from babelscope.encoders.tokenizer import train_wordpiece
 from babelscope.encoders.vocabulary import spelled_pieces
+from babelscope.encoders.windows import pieces_of_words
 from families import DECODERS, FAMILIES
 from test_extend import GEORGIAN as ONCE
-from test_extend import KINDS, LATIN, kinds, made
+from test_extend import KINDS, LATIN, WITH_BYTES, kinds, made
 from test_own_vocabulary import GERMAN, PUNCTUATION, kind_with_marks
 
 GEORGIAN = ONCE * 2
@@ -104,6 +107,30 @@ def test_what_was_there_stays_to_the_last_bit(family):
         assert torch.equal(states(after, line), states(before, line))
         assert torch.equal(states(after.reading("en"), line), states(before, line))
         assert not torch.equal(states(after.reading("ka"), GEORGIAN[0]), states(before, GEORGIAN[0])[:, :1])
+
+
+@pytest.mark.parametrize("family", DECODERS)
+def test_a_decoder_reads_a_language_by_its_links(family):
+    """Nothing is around its texts, and it may have more rows than pieces."""
+    tokenizer = KINDS["BPE of Llama" if family == "llama" else "BPE"]()
+    before = made(tokenizer, family, vocabulary=len(tokenizer) + 5, max_position_embeddings=90)
+    own = own_vocabulary(before, GERMAN, 60)
+    first, count = before.model.config.vocab_size, len(own_pieces(before, own))
+    pairs = list(zip(LATIN * 2, GERMAN, strict=True))
+    links = align_pieces(tokenizer, own, pairs).counts(first, count)
+    assert links.sum() > 10
+    after = bring_in(before, "de", own, linked_rows(before, links))
+    assert own.pad_token_id == tokenizer.pad_token_id and len(Frame.of(own)) == len(Frame.of(tokenizer)) == 0
+    reader = after.reading("de")
+    lines = [GERMAN[0], "ein vogel"]
+    pieces, _ = encode_sentences(own, lines, reader.max_length)
+    batch = pieces.batch(np.arange(2))
+    assert batch.ids.max() >= first
+    with torch.no_grad():
+        padded = reader.backbone(input_ids=batch.ids, attention_mask=batch.attention_mask).last_hidden_state
+    for line, row, real in zip(lines, padded, batch.real, strict=True):
+        torch.testing.assert_close(row[real], states(reader, line)[0])
+    assert pieces_of_words(own, [GERMAN[0].split()])[0][0] == own("die", add_special_tokens=False)["input_ids"]
 
 
 def test_a_tokenizer_of_a_language_counts_as_content(tmp_path, encoder):
@@ -217,6 +244,17 @@ def test_spelled_rows_are_means_of_what_the_encoder_makes_of_the_spelling():
         }
         for piece, row in expected.items():
             torch.testing.assert_close(rows[name][pieces.index(piece)], row)
+
+
+@pytest.mark.parametrize("kind", ["Unigram", *WITH_BYTES])
+def test_what_is_spelled_begins_a_word_only_where_the_piece_does(kind):
+    encoder = made(KINDS[kind]())
+    tokenizer = own_vocabulary(encoder, ["a the a the the"], 30)
+    table, pieces = weights_of(encoder)[word_embeddings_name(encoder)], own_pieces(encoder, tokenizer)
+    rows = spelled_rows(encoder, tokenizer)[word_embeddings_name(encoder)]
+    for piece, spelled in (("▁the", encoder.tokenizer.tokenize("a the")[1:]), ("e", ["e"])):
+        expected = table[encoder.tokenizer.convert_tokens_to_ids(spelled)].mean(0)
+        torch.testing.assert_close(rows[pieces.index(piece)], expected)
 
 
 def test_what_is_spelled_is_first_normalised():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
@@ -168,7 +169,7 @@ WORDS = st.lists(st.text("abcжქ", min_size=1, max_size=6), min_size=1, max_si
 
 @settings(max_examples=25)
 @given(WORDS, st.integers(1, 12))
-@pytest.mark.parametrize("kind", ["lower-case WordPiece", "Unigram"])
+@pytest.mark.parametrize("kind", ["lower-case WordPiece", "Unigram", "Unigram with bytes"])
 def test_every_new_piece_is_used_and_every_frequent_character_known(kind, words, count):
     tokenizer, lines = KINDS[kind](), [" ".join(words)] * 2
     old = Segmenter.of(tokenizer)
@@ -179,7 +180,57 @@ def test_every_new_piece_is_used_and_every_frequent_character_known(kind, words,
     used = pieces_of(after, lines)
     assert all(used[after.get_vocab()[piece.spelling]] for piece in pieces if piece.pair)
     if len(pieces) < count:
-        assert after.unk_token_id not in used
+        assert old.lacking.isdisjoint(used)
+
+
+@settings(max_examples=25)
+@given(WORDS, st.integers(1, 12))
+@kinds
+def test_pieces_that_no_word_has_in_it_make_no_difference(kind, words, count):
+    """The oracle: the tokenizer with all of its pieces."""
+    tokenizer = KINDS[kind]()
+    whole = Segmenter.of(tokenizer)
+    counted = words_of(tokenizer.backend_tokenizer, [*LATIN, " ".join(words)] * 2)
+    old = whole.extended(new_pieces(whole, counted, count))
+    less = old.within(counted)
+    assert less.segment(list(counted)) == old.segment(list(counted))
+    assert less.ids.items() <= old.ids.items() and less.within(["the"]).ids.keys() < less.ids.keys()
+
+
+with_bytes = pytest.mark.parametrize("kind", WITH_BYTES)
+
+
+@settings(max_examples=25)
+@given(WORDS, st.integers(1, 12))
+@with_bytes
+def test_pieces_are_of_one_word_and_of_no_bytes(kind, words, count):
+    tokenizer, lines = KINDS[kind](), [" ".join(words), "  ".join(["", *words])]
+    counted = words_of(tokenizer.backend_tokenizer, lines)
+    old = Segmenter.of(tokenizer)
+    pieces = new_pieces(old, counted, count)
+    assert not any("▁" in piece.spelling[1:] or ">" in piece.spelling for piece in pieces)
+    if len(pieces) < count:
+        after = old.extended(pieces).put_into(tokenizer)
+        assert old.lacking.isdisjoint(pieces_of(after, lines))
+        assert [after.decode(after(line)["input_ids"], skip_special_tokens=True).split() for line in lines] == [
+            words
+        ] * 2
+        by_word = [number for word in counted for number in old.extended(pieces).segment([word])[0] * counted[word]]
+        assert Counter(by_word) == pieces_of(after, lines), "words are cut alike in sentences, which nothing splits"
+
+
+@with_bytes
+def test_what_was_cut_into_bytes_is_the_mean_of_their_rows(kind):
+    before = encoder_of(kind)
+    after = extend_vocabulary(before, [*LATIN, *GEORGIAN * 2], 45)
+    assert Segmenter.of(before.tokenizer).lacking.isdisjoint(pieces_of(after.tokenizer, GEORGIAN))
+    added = {piece: number for piece, number in added_pieces(before, after).items() if not re.search("[a-z]", piece)}
+    assert len(added) >= 20 and BYTES[0] not in added
+    for piece, number in added.items():
+        spelled = [BYTES[byte] for character in piece.removeprefix("▁") for byte in character.encode()]
+        ids = before.tokenizer.convert_tokens_to_ids([*"▁" * piece.startswith("▁"), *spelled])
+        for name in names_per_piece(before):
+            torch.testing.assert_close(weights_of(after)[name][number], weights_of(before)[name][ids].mean(0))
 
 
 def test_marks_of_the_text_are_no_words():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from transformers import BertTokenizer
 
 from babelscope.encoders.bring_in import own_pieces
@@ -11,7 +12,7 @@ from babelscope.encoders.own_vocabulary import own_vocabulary
 from babelscope.encoders.state import weights_of, word_embeddings_name
 from babelscope.encoders.vocabulary import without_letters
 from processes import outputs_of
-from test_extend import FAMILY_OF, KINDS, kinds, made
+from test_extend import FAMILY_OF, KINDS, WITH_BYTES, kinds, made
 
 GERMAN = ["die alte katze sieht einen kleinen vogel", "ein vogel mag die alte katze", "der baum , 42 the vogel ."] * 2
 PUNCTUATION = ["a bird , a bird , 42 42 ( the tree ) !"] * 3
@@ -58,6 +59,18 @@ def test_letters_that_the_text_lacks_are_the_encoders():
     assert tokenizer("x xa")["input_ids"][1] == encoder.tokenizer.convert_tokens_to_ids("x")
     assert tokenizer.convert_tokens_to_ids("a") != encoder.tokenizer.convert_tokens_to_ids("a")
     assert tokenizer.unk_token_id not in tokenizer("x xa კატა")["input_ids"]
+
+
+@pytest.mark.parametrize("kind", WITH_BYTES)
+def test_bytes_are_of_every_language(kind):
+    encoder = kind_with_marks(kind)
+    tokenizer = own_vocabulary(encoder, ["კატა კატა ხე ხე"], 40)
+    first = encoder.model.config.vocab_size
+    rare, learned = (tokenizer(text, add_special_tokens=False)["input_ids"] for text in ("კжხ", "კატა ხე"))
+    assert [number for number in rare if number < first][-2:] == encoder.tokenizer("ж", add_special_tokens=False)[
+        "input_ids"
+    ][-2:]
+    assert tokenizer.decode(rare) == "კжხ" and min(learned) >= first
 
 
 def test_accents_stay_unless_they_are_not_wanted():

@@ -86,6 +86,7 @@ def _split(pipeline: Tokenizer, text: str) -> list[str]:
 
 def new_pieces(old: Segmenter, words: Counter[str], count: int) -> list[NewPiece]:
     """At most `count` pieces learned from words, as `extend_vocabulary` says it."""
+    old = old.within(words)
     characters = _unknown_characters(old, words)[:count]
     spelled = old.extended(characters)
     merged = _merges(spelled, words)
@@ -100,7 +101,8 @@ def _unknown_characters(old: Segmenter, words: Counter[str]) -> list[NewPiece]:
         for place, character in enumerate(word) if not old.lacking.isdisjoint(ids) else ():
             counts[character] += words[word]
             forms[old.prefix * (place > 0) + character] += words[word]
-            forms.update({form: 0 for form in (character, old.prefix + character) if len(word) > 1})
+            for form in (character, old.prefix + character) if len(word) > 1 else ():
+                forms[form] += 0
     lacking = (form for form in forms if form not in old.ids and counts[form[-1]] >= OFTEN)
     return [NewPiece(form, (form,)) for form in sorted(lacking, key=lambda form: (-forms[form], form))]
 

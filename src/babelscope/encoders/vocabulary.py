@@ -37,12 +37,12 @@ def spelled_pieces(tokenizer: PreTrainedTokenizerBase) -> list[str]:
 def without_letters(tokenizer: PreTrainedTokenizerBase) -> set[str]:
     """The pieces that no letter is in, nor a mark of one, as the vocabulary has them: digits, punctuation, bytes."""
     vocabulary = tokenizer.get_vocab()
-    texts = {piece: piece for piece in vocabulary if piece not in BYTES}
+    texts = dict(zip(vocabulary, vocabulary, strict=True)) | dict.fromkeys(BYTES, "")
     if _is_byte_level(tokenizer.backend_tokenizer):
         decoder = decoders.ByteLevel()
         texts = {piece: decoder.decode([piece]) for piece in vocabulary}
     letters = {character for character in set().union(*texts.values()) if category(character)[0] in "LM"}
-    return {piece for piece in vocabulary if letters.isdisjoint(texts.get(piece, ""))}
+    return {piece for piece in vocabulary if letters.isdisjoint(texts[piece])}
 
 
 def marks_words(pipeline: Tokenizer) -> bool:
