@@ -9,10 +9,12 @@ from babelscope.encoders.bring_in import own_pieces
 from babelscope.encoders.extend import extend_vocabulary
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.own_vocabulary import own_vocabulary
+from babelscope.encoders.segmenter import Segmenter
 from babelscope.encoders.state import weights_of, word_embeddings_name
 from babelscope.encoders.vocabulary import without_letters
+from families import gemma_tokenizer
 from processes import outputs_of
-from test_extend import FAMILY_OF, KINDS, WITH_BYTES, kinds, made
+from test_extend import FAMILY_OF, KINDS, LATIN, WITH_BYTES, kinds, made
 
 GERMAN = ["die alte katze sieht einen kleinen vogel", "ein vogel mag die alte katze", "der baum , 42 the vogel ."] * 2
 PUNCTUATION = ["a bird , a bird , 42 42 ( the tree ) !"] * 3
@@ -71,6 +73,15 @@ def test_bytes_are_of_every_language(kind):
         "input_ids"
     ][-2:]
     assert tokenizer.decode(rare) == "კжხ" and min(learned) >= first
+
+
+def test_an_added_piece_that_pairs_of_letters_make_stays():
+    tokenizer = gemma_tokenizer(LATIN * 3, 320)
+    whole = next(a + b for a, b in Segmenter.of(tokenizer).merges if len(a + b) > 2 and (a + b).isalpha())
+    tokenizer.add_tokens([whole])
+    own = own_vocabulary(made(tokenizer), GERMAN, 60)
+    assert own.convert_tokens_to_ids(whole) == tokenizer.convert_tokens_to_ids(whole)
+    assert own.tokenize(f"die {whole}")[-1] == whole
 
 
 def test_accents_stay_unless_they_are_not_wanted():

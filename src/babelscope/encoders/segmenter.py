@@ -141,8 +141,8 @@ class Segmenter:
             for start in range(len(word))
             for end in range(start + 1, min(start + longest, len(word)) + 1)
         )
-        marks = {"", self.prefix}
-        inside = {piece for part in parts for mark in marks if (piece := mark + part) in self.ids}
+        marks = {("", ""), (self.prefix, ""), ("", self.options.get("end_of_word_suffix") or "")}
+        inside = {piece for part in parts for before, after in marks if (piece := before + part + after) in self.ids}
         least_likely = min(self.scores, key=self.scores.__getitem__, default="")
         return self.only({*inside, *self.byte_pieces, least_likely}, self.size)
 
@@ -178,7 +178,7 @@ class Segmenter:
 
 
 def filler(number: int) -> str:
-    """What stands at an id of no piece. Pre-tokenizers leave no space in a word, so no word is cut into it."""
+    """What stands at an id of no piece. No space is left in a word, so no word is cut into it."""
     return f" {number}"
 
 
