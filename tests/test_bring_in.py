@@ -77,6 +77,7 @@ def test_it_is_saved_and_loaded_again(kind, tmp_path):
     encoder = with_language(with_language(kind_with_marks(kind), "de", GERMAN), "zh-CN", GEORGIAN)
     encoder.reading("de").tokenizer(["a", "die katze"], truncation=True, max_length=5, padding=True)
     save_encoder(encoder, tmp_path / "both")
+    assert "\n" not in (tmp_path / "both" / "languages" / "de" / "tokenizer.json").read_text(encoding="utf-8")
     again = load_encoder(tmp_path / "both")
     assert again.languages["de"].backend_tokenizer.truncation is None
     assert list(again.languages) == ["de", "zh-CN"]
