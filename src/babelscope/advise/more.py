@@ -55,13 +55,14 @@ def _finding(curve: Curve, sign: int | None) -> str:
     if doubling is None:
         needed = FEWEST[curve.over] * 2 ** (LEAST_POINTS - 1)
         return f"What more {curve.over} would bring cannot be told from {there:,}; it takes {needed:,} or so."
+    recipe = f"{curve.recipe.name}, {100 * curve.scores[-1].mean:.1f}% now"
     told, tried = in_points(doubling.interval), f"from {curve.numbers[-curve.straight]:,} to {there:,}"
     if sign != 1:
-        brought = f"{tried}, twice as many brought {told} ({curve.recipe.name})"
+        brought = f"{tried}, twice as many brought {told} ({recipe})"
         return f"What more {curve.over} would bring cannot be told: {brought}."
     return (
         f"{there:,} more {curve.over}, twice as many as there are, would bring about {told}, if it goes on as {tried} "
-        f"({curve.recipe.name})."
+        f"({recipe})."
     )
 
 
