@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -90,13 +91,33 @@ def test_a_third_language_and_predictions_of_a_file(brought, tmp_path):
     )
     assert answer.status == 0 and "50 pairs" in answer.output
     assert set(load_model(folder).languages) == {"qaa", "qab"}
-    answer = command("predict", folder, tmp_path / "target.txt", "-o", tmp_path / "tagged.conllu")
-    assert answer.status == 0 and (tmp_path / "tagged.conllu").is_file()
+    for language in ([], ["--language", "qae"]):
+        (tmp_path / "tagged.conllu").unlink(missing_ok=True)
+        answer = command("predict", folder, tmp_path / "target.txt", "-o", tmp_path / "tagged.conllu", *language)
+        assert answer.status == 0 and (tmp_path / "tagged.conllu").is_file()
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "problem"),
+    [
+        ("qae", "en", r"--source en: .* reads qaa, qab; give one of these"),
+        ("qab", "qaa", r"--language qab: .* reads it already"),
+        ("qaa", "qaa", "are both qaa"),
+    ],
+)
+def test_languages_that_do_not_go_together(language, source, problem, brought, table, tmp_path):
+    answer = command(
+        "bring-in", brought, "--language", language, "--source", source, "--parallel", table, "-o", tmp_path / "new"
+    )
+    assert answer.status == 2 and re.search(problem, " ".join(answer.errors.split()))
+    assert not (tmp_path / "new").exists()
 
 
 def test_an_encoder_goes_on_reading_what_it_read(encoder_folder, table, tmp_path):
     folder = tmp_path / "encoder"
-    answer = command("bring-in", encoder_folder, "--language", "qab", "--parallel", table, "-o", folder)
+    answer = command(
+        "bring-in", encoder_folder, "--language", "qab", "--source", "qaa", "--parallel", table, "-o", folder
+    )
     assert answer.status == 0 and "reads qab too" in answer.output
     grown, before = load_encoder(folder), load_encoder(encoder_folder)
     assert list(grown.languages) == ["qab"]

@@ -186,6 +186,9 @@ def test_faults_of_a_declaration(encoder_folder, tmp_path):
         declared(encoder_folder, LATER | {"known": True, "languages": own})
     with pytest.raises(ValueError, match="cannot come after_tuning"):
         declared(encoder_folder, LATER | {"distil": {"tuning": TRAINED}})
+    turned = {"qab": [{"languages": ["qab", "qaa"], "sentences": 60}]}
+    with pytest.raises(StudyError, match=r"encoders.1.languages.qab.0: the translations are in qaa"):
+        compile_study(declared(encoder_folder, LATER | {"languages": turned}))
     with pytest.raises(StudyError, match=r"surgeries.1: languages are brought into later after tuning"):
         compile_study(declared(encoder_folder, LATER, surgeries=[None, "reverse"]))
     with pytest.raises(StudyError, match=r"encoders.1.languages.de.0.*no text in two languages"):

@@ -45,10 +45,22 @@ class BroughtIn(NamedTuple):
         (folder / CARD).write_text(told, encoding="utf-8")
 
 
-def language_of(folder: Path) -> str | None:
-    """The language that a folder's model was made to read; None where none was brought in."""
+class ReadIn(NamedTuple):
+    """What a folder's record says of its languages."""
+
+    language: str
+    """That was brought in; a tuned model's folder reads it first."""
+    source: str
+    """That it was aligned with; an encoder's folder reads it first."""
+
+
+def languages_of(folder: Path) -> ReadIn | None:
+    """What a folder that bring-in made, or an export of what was brought in, reads; None of any other folder."""
     file = folder.expanduser() / RECORD
-    return json.loads(file.read_text(encoding="utf-8"))["language"] if file.is_file() else None
+    if not file.is_file():
+        return None
+    record = json.loads(file.read_text(encoding="utf-8"))
+    return ReadIn(record["language"], record["source"])
 
 
 def turned(model: EncoderModel, language: str, before: str | None) -> EncoderModel:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from babelscope.core.errors import InputError
 from babelscope.corpora.parallel import SOURCE
-from babelscope.engine.brought_in import BroughtIn, turned
+from babelscope.engine.brought_in import BroughtIn, languages_of, turned
 from babelscope.engine.recall import find_key, recall
 from babelscope.engine.store import Store
 from babelscope.steps import BringIn, Distil, Evaluate, Learned, Training, Tune
@@ -92,7 +92,9 @@ def predict(store: Store, source: str, file: Path, output: Path, language: str |
 
     refuse_existing(output)
     model = trained_model(store, source)
-    check_own(language, model.languages)
+    made_for = languages_of(Path(source))
+    if not made_for or made_for.language != language:
+        check_own(language, model.languages)
     model = model.reading(language) if language else model
     task = model.design.task
     kind = kind_of(task)

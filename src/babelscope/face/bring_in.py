@@ -11,7 +11,7 @@ from babelscope.core.errors import InputError
 from babelscope.corpora.paired import Pair
 from babelscope.corpora.parallel import SOURCE, given_pairs, joined
 from babelscope.encoders.places import MODEL_FILE, Place, locate
-from babelscope.engine.brought_in import BroughtIn, language_of, turned
+from babelscope.engine.brought_in import BroughtIn, languages_of, turned
 from babelscope.engine.store import Store
 from babelscope.engine.trained import refuse_existing, replacing, trained_model
 
@@ -97,7 +97,9 @@ def with_language(encoder: Encoder, wanted: Wanted, pairs: Sequence[Pair]) -> En
 def _write_encoder(place: Place, wanted: Wanted, pairs: Sequence[Pair], folder: Path) -> str:
     from babelscope.encoders.load import load_located, save_encoder
 
-    grown = with_language(load_located(place), wanted, pairs)
+    encoder = load_located(place)
+    _check_languages(place.path, encoder, wanted)
+    grown = with_language(encoder, wanted, pairs)
     save_encoder(grown, folder)
     return f"{place.name} reads {', '.join(grown.languages)} too"
 
@@ -111,9 +113,23 @@ def _write_model(given: str, wanted: Wanted, pairs: Sequence[Pair], folder: Path
         raise InputError(
             f"{given}: a BiLSTM, which has no pieces that others could be aligned with; give a tuned encoder"
         )
+    _check_languages(given, model.encoder, wanted)
     grown = model.with_encoder(with_language(model.encoder, wanted, pairs))
-    save_model(turned(grown, wanted.language, language_of(Path(given)) or wanted.source), folder)
+    read_first = languages_of(Path(given))
+    save_model(turned(grown, wanted.language, read_first.language if read_first else wanted.source), folder)
     return f"a model of task {model.design.task} that reads {wanted.language}"
+
+
+def _check_languages(given: str, encoder: Encoder, wanted: Wanted) -> None:
+    """Refuse a source that is not read, and a language that is, as far as the folder says what it reads."""
+    if wanted.language == wanted.source:
+        raise InputError(f"--language and --source are both {wanted.source}; give the language of the translations")
+    if recorded := languages_of(Path(given)):
+        read = sorted({*encoder.languages, *recorded})
+        if wanted.language in read:
+            raise InputError(f"--language {wanted.language}: {given} reads it already; bring it into what came before")
+        if wanted.source not in read:
+            raise InputError(f"--source {wanted.source}: {given} reads {', '.join(read)}; give one of these")
 
 
 def _is_tuned(model: str) -> bool:

@@ -35,7 +35,7 @@ def card(made_of: str, languages: Iterable[Brought], trained: bool) -> str:
     return "\n".join([
         f"# {made_of}, and {len(brought)} language{'s' * (len(brought) > 1)} brought in", "",
         f"Made with Babelscope {__version__} from {made_of}: the languages below were brought in by translated "
-        f"sentences, each with a vocabulary of its own (`languages/CODE`), {after}.", "",
+        f"sentences, each with a vocabulary of its own, {after}.", "",
         "| language | code | pairs of sentences |", "| --- | --- | --- |",
         *(f"| {language_name(each.language)} | {each.language} | {each.pairs:,} |" for each in brought), "",
         "## Whose sentences", "",

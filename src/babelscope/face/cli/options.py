@@ -30,7 +30,6 @@ With = Annotated[
 ]
 PARALLEL = typer.Option(
     metavar="TEXT",
-    help="sentences with their translations: ntrex:it, flores:it, tico:CODE, tatoeba:it; FILE.tsv or FILE.tmx; or "
-    "english.txt,italian.txt; repeatable",
+    help="sentences and translations: ntrex:it, FILE.tsv, FILE.tmx, or two files en.txt,it.txt; repeatable",
 )
 OutputFile = Annotated[Path, typer.Option("-o", "--output", help="the file to write")]

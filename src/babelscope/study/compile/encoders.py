@@ -106,6 +106,11 @@ class ResolvedEncoders:
             language: tuple(self._pair(f"{path}.languages.{language}.{k}", pair, None) for k, pair in enumerate(pairs))
             for language, pairs in given.languages.items()
         }
+        for language, pairs in texts.items():
+            for k, pair in enumerate(pairs):
+                if isinstance(pair, WorldPairs) and pair.languages[1] != language:
+                    problem = f"the translations are in {pair.languages[1]}; give languages: [..., {language}]"
+                    self.faults.add(f"{path}.languages.{language}.{k}", problem)
         if made_of is None or any(None in pairs for pairs in texts.values()):
             return None
         read = {name: getattr(given, name) for name in ("pairs", "pieces", "keep_accents", "known")}
