@@ -16,7 +16,7 @@ demo: $(READY)  ## the study first-look on the artificial world, and its report
 	$(BIN)/babelscope run first-look --store $(STORE)
 	$(BIN)/babelscope report first-look --store $(STORE) -o first-look.html
 
-real: $(READY) $(ENGLISH)  ## a multilingual encoder from an English one, and first-look on real languages (an hour)
+real: $(READY) $(ENGLISH)  ## a multilingual encoder from an English one, and first-look on real languages
 	$(BIN)/babelscope run first-look@real --store $(STORE)
 	$(BIN)/babelscope report first-look@real --store $(STORE) -o first-look-real.html
 

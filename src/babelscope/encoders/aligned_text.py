@@ -83,7 +83,7 @@ def with_links(
 ) -> AlignedText:
     """The same where it is known which words translate each other: a word's pieces share its links.
 
-    Each piece of a linked word is linked with every piece of the other, with a weight of 1 in all.
+    Each piece of a linked word is linked with every piece of the other; the links of a target's piece weigh 1 together.
 
     Args:
         source: the tokenizer of the first sentences.

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from babelscope.core.version import __version__
 from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs
-from babelscope.steps.card import CARD, Brought, card
+from babelscope.steps.card import CARD, Brought, card, described
 
 if TYPE_CHECKING:
     from babelscope.tasks.design import EncoderModel
@@ -32,17 +32,19 @@ class BroughtIn(NamedTuple):
     pieces: int | None = None
     """Learned at most; None: by the amount of text."""
     keep_accents: bool = True
+    earlier: Sequence[Mapping[str, Any]] = ()
+    """The records of what was brought into the model before."""
 
     def write(self, folder: Path) -> None:
         """Put it beside the model, with licence and attribution of the texts; a card says it to people."""
         record = {
             "model": self.model, "language": self.language, "source": self.source, "pairs": self.pairs,
-            "parallel": [_named(text) for text in self.texts], "pieces": self.pieces,
-            "keep accents": self.keep_accents, "babelscope": __version__,
+            "parallel": [described(text) for text in self.texts], "pieces": self.pieces,
+            "keep accents": self.keep_accents, "babelscope": __version__, "earlier": list(self.earlier),
         }  # fmt: skip
         (folder / RECORD).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        told = card(self.model, [Brought(self.language, self.texts, self.pairs)], trained=False)
-        (folder / CARD).write_text(told, encoding="utf-8")
+        brought = [Brought(each["language"], each["parallel"], each["pairs"]) for each in (*self.earlier, record)]
+        (folder / CARD).write_text(card(self.model, brought, trained=False), encoding="utf-8")
 
 
 class ReadIn(NamedTuple):
@@ -54,13 +56,19 @@ class ReadIn(NamedTuple):
     """That it was aligned with; an encoder's folder reads it first."""
 
 
-def languages_of(folder: Path) -> ReadIn | None:
-    """What a folder that bring-in made, or an export of what was brought in, reads; None of any other folder."""
+def records_of(folder: Path) -> list[dict[str, Any]]:
+    """What was brought into a folder's model, the last at the end."""
     file = folder.expanduser() / RECORD
     if not file.is_file():
-        return None
+        return []
     record = json.loads(file.read_text(encoding="utf-8"))
-    return ReadIn(record["language"], record["source"])
+    return [*record.pop("earlier", []), record]
+
+
+def languages_of(folder: Path) -> ReadIn | None:
+    """What a folder that bring-in made, or an export of what was brought in, reads; None of any other folder."""
+    records = records_of(folder)
+    return ReadIn(records[-1]["language"], records[-1]["source"]) if records else None
 
 
 def turned(model: EncoderModel, language: str, before: str | None) -> EncoderModel:
@@ -76,13 +84,3 @@ def turned(model: EncoderModel, language: str, before: str | None) -> EncoderMod
     languages = ({before: encoder.tokenizer} if before else {}) | dict(encoder.languages)
     own = languages.pop(language)
     return model.with_encoder(replace(encoder, tokenizer=own, languages=languages))
-
-
-def _named(text: NamedPairs | FilePairs | WorldPairs) -> dict[str, object]:
-    if isinstance(text, WorldPairs):
-        return {"text": text.model_dump(mode="json")}
-    if isinstance(text, FilePairs):
-        return {"text": text.names, "sha256": text.sha256}
-    collection = text.collection
-    owned = {"licence": collection.licence, "attribution": collection.attribution} if collection else {}
-    return {"text": text.name, "sha256": text.sha256, **owned}

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from babelscope.core.errors import InputError
 from babelscope.corpora.paired import Pair
-from babelscope.corpora.parallel import SOURCE, given_pairs, joined
+from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, given_pairs, joined
 from babelscope.encoders.places import MODEL_FILE, Place, locate
-from babelscope.engine.brought_in import BroughtIn, languages_of, turned
+from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned
 from babelscope.engine.store import Store
 from babelscope.engine.trained import refuse_existing, replacing, trained_model
 
@@ -55,29 +55,30 @@ def write_with_language(model: str, wanted: Wanted, folder: Path, store: Store) 
         InputError: there is no such model or text, or the folder exists.
     """
     refuse_existing(folder)
-    texts = [given_pairs(given, wanted.language) for given in wanted.parallel]
-    pairs = read_pairs(wanted)
+    texts = find_texts(wanted)
+    pairs = joined(texts).pairs[: wanted.pairs]
     place = None if _is_tuned(model) else locate(model)
     with replacing(folder) as draft:
         told = (
             _write_encoder(place, wanted, pairs, draft) if place else _write_model(model, wanted, pairs, draft, store)
         )
         brought = BroughtIn(
-            model, wanted.language, wanted.source, texts, len(pairs), wanted.pieces, wanted.keep_accents
-        )
+            model, wanted.language, wanted.source, texts, len(pairs), wanted.pieces, wanted.keep_accents,
+            records_of(Path(place.path if place else model)),
+        )  # fmt: skip
         brought.write(draft)
     return f"{folder}: {told}, by {len(pairs):,} pairs of sentences"
 
 
-def read_pairs(wanted: Wanted) -> list[Pair]:
-    """The sentences and their translations.
+def find_texts(wanted: Wanted) -> list[NamedPairs | FilePairs]:
+    """The texts that are named.
 
     Raises:
         InputError: no text is given, or there is no such text.
     """
     if not wanted.parallel:
         raise InputError("no text to learn from; give one at least, such as ntrex:it or pairs.tsv")
-    return joined([given_pairs(given, wanted.language) for given in wanted.parallel]).pairs[: wanted.pairs]
+    return [given_pairs(given, wanted.language) for given in wanted.parallel]
 
 
 def with_language(encoder: Encoder, wanted: Wanted, pairs: Sequence[Pair]) -> Encoder:

@@ -85,10 +85,11 @@ class Encoder:
         Raises:
             InputError: there is no such text, or the language cannot be brought in.
         """
-        from babelscope.face.bring_in import Wanted, read_pairs, with_language
+        from babelscope.corpora.parallel import joined
+        from babelscope.face.bring_in import Wanted, find_texts, with_language
 
         wanted = Wanted(language, parallel, **options)
-        grown = with_language(self.build(), wanted, read_pairs(wanted))
+        grown = with_language(self.build(), wanted, joined(find_texts(wanted)).pairs[: wanted.pairs])
         return load(grown, name=name or f"{self.title}+{language}", store=self.store)
 
     def tune(

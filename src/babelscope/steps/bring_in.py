@@ -10,7 +10,7 @@ from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt, SerializeAsA
 from babelscope.core.row import Row
 from babelscope.core.step import Results, Step, Workspace
 from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs, joined
-from babelscope.steps.card import CARD, Brought, card
+from babelscope.steps.card import CARD, Brought, card, described
 from babelscope.steps.curves import curve_rows
 from babelscope.steps.encoder import EncoderStep
 from babelscope.steps.pretrain import ENCODER_FOLDER, Learned, keep_encoder
@@ -103,13 +103,30 @@ class Align(Step):
         return [links[pair] for pair in pairs]
 
 
-class BringIn(EncoderStep):
+class WithLanguages(EncoderStep):
+    """What encoders have in common that languages were brought into, trained afterwards or not."""
+
+    encoder: SerializeAsAny[EncoderStep]
+
+    @property
+    def layers(self) -> int | None:
+        return self.encoder.layers
+
+    @property
+    def has_mlm_head(self) -> bool | None:
+        return self.encoder.has_mlm_head
+
+    @property
+    def has_languages(self) -> bool:
+        return True
+
+
+class BringIn(WithLanguages):
     """An encoder with languages that are read by vocabularies of their own, whose embeddings no step has trained."""
 
     stored: ClassVar[bool] = False
 
     name: str
-    encoder: SerializeAsAny[EncoderStep]
     languages: tuple[Align, ...]
     rows: RowsBy = "links"
     shrinkage: NonNegativeFloat = 1.0
@@ -154,18 +171,6 @@ class BringIn(EncoderStep):
     def labels(self) -> dict[str, Any]:
         return {"encoder": self.name}
 
-    @property
-    def layers(self) -> int | None:
-        return self.encoder.layers
-
-    @property
-    def has_mlm_head(self) -> bool | None:
-        return self.encoder.has_mlm_head
-
-    @property
-    def has_languages(self) -> bool:
-        return True
-
     def _rows(self, encoder: Encoder, code: str, language: AlignedLanguage) -> Weights:
         from babelscope.encoders.bring_in import linked_rows, own_pieces, random_rows, spelled_rows
 
@@ -177,7 +182,7 @@ class BringIn(EncoderStep):
         return linked_rows(encoder, language.text.counts(encoder.model.config.vocab_size, pieces), self.shrinkage)
 
 
-class Distil(Learned):
+class Distil(WithLanguages, Learned):
     """Train an encoder with languages brought in to read translations as it read their sources before."""
 
     encoder: BringIn
@@ -189,18 +194,6 @@ class Distil(Learned):
     @property
     def read_texts(self) -> tuple[Any, ...]:
         return tuple(text for aligned in self.encoder.languages for text in aligned.parallel)
-
-    @property
-    def layers(self) -> int | None:
-        return self.encoder.layers
-
-    @property
-    def has_mlm_head(self) -> bool | None:
-        return self.encoder.has_mlm_head
-
-    @property
-    def has_languages(self) -> bool:
-        return True
 
     @property
     def runs_on(self) -> str:
@@ -227,7 +220,10 @@ class Distil(Learned):
 
     def _card(self, texts: list[LinkedText]) -> str:
         languages = zip(self.encoder.languages, texts, strict=True)
-        brought = [Brought(aligned.language, aligned.parallel, len(text.sources)) for aligned, text in languages]
+        brought = [
+            Brought(aligned.language, [described(each) for each in aligned.parallel], len(text.sources))
+            for aligned, text in languages
+        ]
         return card(self.encoder.encoder.labels["encoder"], brought, trained=True)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from babelscope.core.languages import language_name
 from babelscope.core.version import __version__
@@ -17,7 +17,8 @@ class Brought(NamedTuple):
     """A language, and the text that it was brought in by."""
 
     language: str
-    texts: Sequence[WorldPairs | FilePairs | NamedPairs]
+    texts: Sequence[Mapping[str, Any]]
+    """As `described` says them."""
     pairs: int
     """That were read."""
 
@@ -44,16 +45,19 @@ def card(made_of: str, languages: Iterable[Brought], trained: bool) -> str:
     ])  # fmt: skip
 
 
-def _line(text: WorldPairs | FilePairs | NamedPairs) -> str:
-    match text:
-        case NamedPairs(name=name, sha256=sha256, collection=collection):
-            cells = (
-                (name, collection.licence, f"{collection.attribution}; {collection.home}")
-                if collection
-                else (name, "", "")
-            )
-        case FilePairs(names=names, sha256=sha256):
-            cells = (", ".join(names), "", "")
-        case WorldPairs(languages=languages):
-            cells, sha256 = (f"{' and '.join(languages)} of the artificial world", "made by Babelscope", ""), ()
-    return f"| {' | '.join(cells)} | {' '.join(f'`{digest}`' for digest in sha256)} |"
+def described(text: WorldPairs | FilePairs | NamedPairs) -> dict[str, Any]:
+    """A text with the digests of its files, and whose it is as far as that is known."""
+    if isinstance(text, WorldPairs):
+        return {"text": f"{' and '.join(text.languages)} of the artificial world", "sha256": []}
+    if isinstance(text, FilePairs):
+        return {"text": ", ".join(text.names), "sha256": list(text.sha256)}
+    collection = text.collection
+    whose = ("licence", "attribution", "home")
+    owned = {name: getattr(collection, name) for name in whose} if collection else {}
+    return {"text": text.name, "sha256": list(text.sha256), **owned}
+
+
+def _line(text: Mapping[str, Any]) -> str:
+    by = "; ".join(text[name] for name in ("attribution", "home") if name in text)
+    digests = " ".join(f"`{digest}`" for digest in text["sha256"])
+    return f"| {text['text']} | {text.get('licence', '')} | {by} | {digests} |"
