@@ -304,3 +304,36 @@ def test_other_content_of_a_parallel_treebank_has_another_key(encoder_folder, pu
     file.write_text(file.read_text().replace("fr\t", "FR\t"))
     (after,) = compared(real(encoder_folder, "UD_French-PUD"))
     assert before.key != after.key
+
+
+@pytest.fixture
+def translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """English lines with translations; a French line is empty, and one English line comes twice."""
+    folder = tmp_path / "data" / "ntrex"
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path / "data"))
+    lines = {
+        "src.eng": ["One.", "Two.", "Three.", "Two.", "Five."],
+        "ref.deu": ["Eins.", "Zwei.", "Drei.", "Zwo.", "Fünf."],
+        "ref.fra": ["Un.", "Deux.", "", "Deux !", "Cinq."],
+    }
+    for name, text in lines.items():
+        (folder / f"newstest2019-{name}.txt").write_text("\n".join(text) + "\n", encoding="utf-8")
+    return folder
+
+
+def test_translations_are_compared_where_all_languages_have_them(encoder_folder, translated):
+    (step,) = compared(real(encoder_folder, "ntrex:de", "ntrex:fr", source="ntrex:en"))
+    assert step.texts.codes == ("en", "de", "fr")
+    assert step.texts.pairs == [("de", "ntrex:de"), ("fr", "ntrex:fr")]
+    assert step.texts.read() == [["One.", "Two.", "Five."], ["Eins.", "Zwei.", "Fünf."], ["Un.", "Deux.", "Cinq."]]
+    (part,) = compared(real(encoder_folder, "ntrex:de:lines-2-5", source="ntrex:en", sentences=4))
+    assert part.texts.read()[0] == ["Two.", "Three.", "Five."]
+
+
+def test_translations_are_of_the_collection_of_their_source(encoder_folder, translated):
+    with pytest.raises(StudyError, match="ntrex:de: it is no translation of flores:en; name targets flores:CODE"):
+        real(encoder_folder, "ntrex:de", source="flores:en")
+    apart = real(encoder_folder, "ntrex:de:lines-3-4", "ntrex:fr:lines-5-5", source="ntrex:en")
+    with pytest.raises(StudyError, match="no sentence is in all of ntrex:de:lines-3-4, ntrex:fr:lines-5-5"):
+        check_data(apart.steps.values())

@@ -12,6 +12,8 @@ from babelscope.core.errors import InputError
 from babelscope.core.examples import Sentence
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import WORLD_PREFIX, FileData
+from babelscope.corpora.parallel import SOURCE, NamedPairs, find_named_pairs
+from babelscope.corpora.translations import COLLECTIONS
 from babelscope.corpora.world_text import WorldLanguage, WorldVersion
 from babelscope.world import World
 from babelscope.world.world import VERSION
@@ -61,11 +63,6 @@ class ParallelTreebanks(Declaration):
         return self.treebanks[0].name
 
     @property
-    def split(self) -> str:
-        """Of the treebanks."""
-        return self.treebanks[0].split
-
-    @property
     def codes(self) -> tuple[str, ...]:
         """By which languages' own tokenizers are found: with letters, where they are transliterated."""
         return tuple(treebank.code for treebank in self.treebanks)
@@ -94,15 +91,51 @@ class ParallelTreebanks(Declaration):
         return [by_id[sentence_id].written for sentence_id in wanted]
 
 
-Parallel = Annotated[WorldParallel | ParallelTreebanks, Field(discriminator="kind")]
+class ParallelTranslations(Declaration):
+    """Sentences of a collection in English, and their translations: those that all of several languages have."""
+
+    kind: Literal["translations"] = "translations"
+    texts: tuple[NamedPairs, ...]
+    """The targets; English is the source of each."""
+    sentences: PositiveInt
+    """At most."""
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """By which languages' own tokenizers are found."""
+        return (SOURCE, *(text.language for text in self.texts))
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Of every target: its language, and what rows call its sentences beside the source's."""
+        return [(text.language, text.name) for text in self.texts]
+
+    def read(self) -> list[list[str]]:
+        """By language, in the order of `codes`: the sentences.
+
+        A sentence that is translated twice has its first translation.
+
+        Raises:
+            DataError: a file has changed since it was found.
+            InputError: no sentence is translated in all texts.
+        """
+        translations = [dict(reversed(text.read())) for text in self.texts]
+        _, *others = translations
+        common = [english for english, _ in self.texts[0].read() if all(english in text for text in others)]
+        wanted = list(dict.fromkeys(common))[: self.sentences]
+        if not wanted:
+            raise InputError(f"no sentence is in all of {', '.join(text.name for text in self.texts)}")
+        return [wanted, *([text[english] for english in wanted] for text in translations)]
 
 
-def find_parallel(
-    source: str, targets: Sequence[str], sentences: int, world_seed: int = 0
-) -> WorldParallel | ParallelTreebanks:
-    """Parallel sentences by the names of their data: all `world:CODE`, or all treebanks, whose test splits are taken.
+Parallel = Annotated[WorldParallel | ParallelTreebanks | ParallelTranslations, Field(discriminator="kind")]
 
-    Whether treebanks are parallel is seen when they are read.
+
+def find_parallel(source: str, targets: Sequence[str], sentences: int, world_seed: int = 0) -> Parallel:
+    """Parallel sentences by the names of their data.
+
+    All are `world:CODE`; or treebanks, whose test splits are taken; or `ntrex:en` (or of another collection) and its
+    translations, such as `ntrex:de:lines-1598-1997`. Whether treebanks are parallel is seen when they are read.
 
     Raises:
         InputError: there is no such data, some is of the world and some is not, or one is named twice.
@@ -110,6 +143,8 @@ def find_parallel(
     names = (source, *targets)
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InputError(f"{twice} is given twice; a language is compared with others")
+    if source in ENGLISH:
+        return _translations(source, targets, sentences)
     in_world = [name.startswith(WORLD_PREFIX) for name in names]
     if not any(in_world):
         files = tuple(datasets.find_file("pos", name, "test") for name in names)
@@ -121,3 +156,14 @@ def find_parallel(
     for code in codes:
         datasets.check_world_language(code)
     return WorldParallel(languages=codes, sentences=sentences, seed=world_seed)
+
+
+ENGLISH = tuple(f"{collection}:{SOURCE}" for collection in COLLECTIONS)
+"""How collections name the source of their translations."""
+
+
+def _translations(source: str, targets: Sequence[str], sentences: int) -> ParallelTranslations:
+    collection = source.removesuffix(SOURCE)
+    if other := next((name for name in targets if not name.startswith(collection)), None):
+        raise InputError(f"{other}: it is no translation of {source}; name targets {collection}CODE")
+    return ParallelTranslations(texts=tuple(map(find_named_pairs, targets)), sentences=sentences)

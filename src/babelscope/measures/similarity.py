@@ -11,7 +11,8 @@ from babelscope.core.examples import Pooling
 from babelscope.core.faults import Faults
 from babelscope.core.row import Row
 from babelscope.core.step import Step, Workspace
-from babelscope.corpora.parallel_sentences import Parallel, WorldParallel, find_parallel
+from babelscope.corpora.letters import split_name
+from babelscope.corpora.parallel_sentences import Parallel, find_parallel
 from babelscope.measures.compiled import Compiled
 from babelscope.measures.measure import Measure
 from babelscope.measures.similarities import SIMILARITIES, check_similarity
@@ -38,9 +39,11 @@ class Similarity(Measure):
 
     measure: Literal["similarity"] = "similarity"
     source: str
-    """Its sentences: `world:CODE`, or a treebank that has parallel ones, such as `UD_English-PUD`."""
+    """Its sentences: `world:CODE`; a treebank that has parallel ones, such as `UD_English-PUD`; or the English of a
+    collection of translations, such as `ntrex:en`."""
     targets: tuple[str, ...] = Field(min_length=1)
-    """Those of other languages, named likewise. Treebanks are aligned by `sent_id`; their test splits are read."""
+    """Those of other languages, named likewise, such as `ntrex:de:lines-1598-1997`. Treebanks are aligned by `sent_id`;
+    their test splits are read. Of translations, the sentences that all targets have."""
     sentences: Annotated[int, Field(ge=4)] = 300
     """Of each language, at most; as many as there are where a treebank has fewer."""
     pooling: Pooling = "mean"
@@ -86,7 +89,7 @@ class Similarity(Measure):
 
 
 def _source_language(texts: Parallel) -> str:
-    return texts.languages[0] if isinstance(texts, WorldParallel) else texts.treebanks[0].language
+    return split_name(texts.codes[0])[0]
 
 
 class SentenceSimilarity(Step):

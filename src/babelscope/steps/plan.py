@@ -9,7 +9,7 @@ from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError, StudyError
 from babelscope.core.step import Step
 from babelscope.corpora.datasets import FileData
-from babelscope.corpora.parallel_sentences import ParallelTreebanks
+from babelscope.corpora.parallel_sentences import ParallelTranslations, ParallelTreebanks
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Plan:
 def check_data(steps: Iterable[Step]) -> None:
     """Read every file of data that the steps read, so that a malformed one is refused before anything is computed.
 
-    Treebanks that are to be parallel are aligned, too.
+    Treebanks and translations that are to be parallel are aligned, too.
 
     Raises:
         StudyError: the files at fault, each with its first fault's line.
@@ -50,7 +50,8 @@ def check_data(steps: Iterable[Step]) -> None:
             else:
                 data.read()
         except InputError as error:
-            faults.setdefault(str(error), f"{data.name}, {data.split}: {error}")
+            where = f"{data.name}, {data.split}: " if isinstance(data, FileData) else ""
+            faults.setdefault(str(error), f"{where}{error}")
     if faults:
         raise StudyError("malformed data", list(faults.values()))
 
@@ -68,7 +69,7 @@ def check_device(steps: Iterable[Step]) -> None:
             raise InputError("tuning.device is cuda, but torch sees no CUDA device here: declare device: cpu")
 
 
-def _files(value: object) -> Iterator[FileData | ParallelTreebanks]:
+def _files(value: object) -> Iterator[FileData | ParallelTreebanks | ParallelTranslations]:
     """The data in files that a step reads itself, wherever in its fields they are declared."""
     if isinstance(value, FileData):
         yield value
@@ -79,5 +80,5 @@ def _files(value: object) -> Iterator[FileData | ParallelTreebanks]:
         for part in dict(value).values():
             if not isinstance(part, Step):
                 yield from _files(part)
-        if isinstance(value, ParallelTreebanks):
+        if isinstance(value, ParallelTreebanks | ParallelTranslations):
             yield value
