@@ -88,12 +88,14 @@ def _check_schedules(study: Study, encoders: Iterable[EncoderStep], faults: Faul
 
 def _check_heads(encoders: ResolvedEncoders, transfers: Mapping[str, ResolvedTransfer], faults: Faults) -> None:
     """Whether encoders that are to predict hidden pieces can, and probes compare layers with as many others."""
-    if any(transfer.predicts_pieces for transfer in transfers.values()):
-        perplexities = any(transfer.probes and transfer.probes.perplexity for transfer in transfers.values())
+    predicting = [transfer for transfer in transfers.values() if transfer.predicts_pieces]
+    if predicting:
+        perplexities = any(transfer.probes and transfer.probes.perplexity for transfer in predicting)
         measured = encoders.references if perplexities else []
         for key, steps in (("encoders", encoders.declared), ("references", measured)):
             for k, encoder in enumerate(steps):
-                if encoder and encoder.has_mlm_head is False:
+                tuned = key == "references" or any(transfer.is_for(encoder) for transfer in predicting if encoder)
+                if encoder and encoder.has_mlm_head is False and tuned:
                     faults.add(f"{key}.{k}", f"{encoder.labels['encoder']} {_HEADLESS}")
     if any(transfer.probes and transfer.probes.distance for transfer in transfers.values()):
         for encoder, (k, reference) in product(encoders.found, enumerate(encoders.references)):
