@@ -94,7 +94,7 @@ def split_files(folder: Path, name: str, splits: tuple[str, ...], text: str) -> 
         (folder / name.format(split)).write_text(text.replace("{}", split), encoding="utf-8")
 
 
-@pytest.mark.parametrize(("profile", "tasks"), [("real", 2 * 2), ("paper", 3 * 3)])
+@pytest.mark.parametrize(("profile", "tasks"), [("real", 2), ("paper", 3 * 3)])
 @pytest.mark.parametrize("scale", ["full", "small"])
 def test_real_data_are_planned(stand_ins, encoder_folder, profile, tasks, scale):
     given = {"encoder": str(encoder_folder), "layers": 2, "scale": scale}
@@ -102,7 +102,7 @@ def test_real_data_are_planned(stand_ins, encoder_folder, profile, tasks, scale)
     steps = compile_study(study).steps.values()
     assert sum(isinstance(step, Tune) for step in steps) == tasks * 2 * len(study.seeds)
     (english, *_) = study.measures
-    assert english.source == "UD_English-PUD" and len(english.targets) == (12 if profile == "real" else 18)
+    assert english.source == "UD_English-PUD" and len(english.targets) == (9 if profile == "real" else 18)
     heads = {name: one.head for name, one in study.tasks.items() if one.task == "parsing"}
     assert set(heads.values()) == ({"align-then-predict"} if profile == "paper" else {None})
 
@@ -378,3 +378,10 @@ def test_two_texts_that_share_a_target_and_a_training_stay_apart():
     apart = alignments(declared([*first, *second]))
     assert [each.source for each in apart] == ["qaa+qab (text:qab)", "qaa+qab (world:qaa-qab)"]
     assert [each.of("qab", 1) for each in apart] == [0.45, 0.9]
+
+
+def test_real_languages_are_brought_in_with_distillation_and_without():
+    distilled, undistilled = find_study("align-then-predict@real", {}).encoders
+    assert distilled.distil and not undistilled.distil and distilled.languages == undistilled.languages
+    (small,) = find_study("align-then-predict@real", {"scale": "small"}).encoders
+    assert small.distil is None and small.languages["de"] == ("ntrex:deu:lines-1-1597",)

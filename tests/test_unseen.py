@@ -14,7 +14,8 @@ from babelscope.core.row import Row
 from babelscope.core.tasks import task_of
 from babelscope.core.training import TrainedOn
 from babelscope.corpora.data_sources import source_of
-from babelscope.measures.comparison import Compare
+from babelscope.measures.comparison import Compare, Comparison
+from babelscope.measures.similarity import Similarity
 from babelscope.report import Report, markdown
 from babelscope.report.judged import Verdict
 from babelscope.report.page import render
@@ -32,6 +33,7 @@ from babelscope.report.sections.gains import (
 from babelscope.steps import Adapt, Pretrain, Recurrent, Tune
 from babelscope.studies import find_study, published_rows
 from babelscope.study.compile import compile_study
+from babelscope.study.encoders import BringingIn
 from babelscope.study.verdicts import (
     ADAPTED,
     AS_IT_IS,
@@ -41,6 +43,7 @@ from babelscope.study.verdicts import (
     INTERMEDIATE,
     above,
     against_chance,
+    brought_in_by,
     by_letters,
     verdict,
     verdict_of,
@@ -122,7 +125,8 @@ def test_comparisons_are_of_the_same_sentences_and_seeds(plan):
 
 
 def test_real_text_is_of_ntrex_or_of_the_treebank():
-    given = {"encoder": "world-natural", "tasks": ["pos", "ner"], "languages": ["wo", "mt", "ug", "pcm", "gsw"]}
+    codes = ["wo", "mt", "ug", "pcm", "gsw"]
+    given = {"encoder": "world-natural", "tasks": ["pos", "ner"], "languages": codes, "pairs": []}
     study = find_study("unseen-languages@real", given)
     assert "UD_Uyghur-UDT>uyghur+permute:1" in study.tasks["pos with 0"].evaluate
     assert study.tasks["ner with 0"].evaluate == ("masakhaner2:wol", "masakhaner2:pcm")
@@ -130,6 +134,24 @@ def test_real_text_is_of_ntrex_or_of_the_treebank():
     ntrex = {f"ntrex:{name}" for name in ("wo", "mt", "gsw", "ug", "ug>uyghur", "ug>uyghur+permute:1")}
     assert texts == ntrex | {"UD_Naija-NSC"}
     assert "pos with 100 in wo" in study.tasks and "pos with 100 in gsw" not in study.tasks
+
+
+def test_languages_with_translations_are_brought_in_by_numbers_of_them():
+    study = find_study("unseen-languages@real", {"encoder": "world-natural", "languages": ["ug"], "pairs": [600, 200]})
+    brought_in = {encoder.name: encoder for encoder in study.encoders if isinstance(encoder, BringingIn)}
+    plugged_in = [f"{brought_in_by(pairs)} ug" for pairs in (200, 600)]
+    assert list(brought_in) == [*plugged_in, f"{plugged_in[1]}, then tuned"]
+    assert [(each.pairs, each.after_tuning) for each in brought_in.values()] == [(200, True), (600, True), (600, False)]
+    assert {each.languages["ug"] for each in brought_in.values()} == {("ntrex:ug:lines-1-1597",)}
+    assert study.tasks["pos with 0 in ug"].encoders == ("adapted ug", "from scratch ug", *plugged_in)
+    assert study.tasks["pos with 100 in ug"].encoders[-1] == f"{plugged_in[1]}, then tuned"
+    assert not any("pairs" in name for name in study.tasks["pos with 0 in ug>uyghur"].encoders)
+    claims = [measure.claim for measure in study.measures if isinstance(measure, Comparison)]
+    for claim in (above(brought_in_by(200), AS_IT_IS), above(brought_in_by(600), ADAPTED)):
+        assert claim in claims
+    assert above(brought_in_by(600), BILSTM) in claims and above(brought_in_by(200), BILSTM) not in claims
+    (retrieval,) = [measure for measure in study.measures if isinstance(measure, Similarity)]
+    assert retrieval.targets == ("ntrex:ug:lines-1598-1997",)
 
 
 @pytest.fixture(scope="module")
@@ -254,7 +276,7 @@ def test_the_world_has_entities_too():
 
 
 def test_text_of_ones_own():
-    given = {"encoder": "world-natural", "languages": ["mt"], "texts": {"mt": "text:mt:wiki.txt"}}
+    given = {"encoder": "world-natural", "languages": ["mt"], "texts": {"mt": "text:mt:wiki.txt"}, "pairs": []}
     (adapted, scratch) = find_study("unseen-languages@real", given).encoders[1:]
     assert adapted.texts == scratch.texts == ("text:mt:wiki.txt",)
 

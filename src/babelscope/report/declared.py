@@ -14,7 +14,7 @@ from babelscope.report.model import Contrasted, Report
 from babelscope.studies import published_rows
 from babelscope.study.declare import Contrast, Study, dump_study
 from babelscope.study.encoders import Adaptation, BringingIn, Pretraining
-from babelscope.study.verdicts import ADAPTED, SCRATCH
+from babelscope.study.verdicts import ADAPTED, SCRATCH, brought_in_by
 from babelscope.surgery import Operation, parse_operation
 from babelscope.tuning.schedule import parse_schedule
 
@@ -50,17 +50,24 @@ def report_of(
         contrasts=[_contrasted(contrast) for contrast in study.contrasts],
         surgeries=_operations(published) | {surgery.name: surgery.operations for surgery in study.surgeries if surgery},
         left_out=study.left_out,
-        recipes={
-            encoder.name: ADAPTED if isinstance(encoder, Adaptation) else SCRATCH
-            for encoder in study.encoders
-            if isinstance(encoder, Adaptation | Pretraining)
-        },
+        recipes=_recipes(study),
         brought_in={encoder.name: encoder for encoder in _brought_in(study)},
         outcomes=outcomes,
         main={task.name: task.measures[0] for task in map(study.task, study.tasks)},
         schedules=_read(parse_schedule, (row.schedule for row in published))
         | {schedule.name: schedule for schedule in study.schedules if schedule},
     )
+
+
+def _recipes(study: Study) -> dict[str, str]:
+    """By name, how an encoder that the study makes serves a language that another encoder has never seen."""
+    recipes = {}
+    for encoder in study.encoders:
+        if isinstance(encoder, Adaptation | Pretraining):
+            recipes[encoder.name] = ADAPTED if isinstance(encoder, Adaptation) else SCRATCH
+        elif isinstance(encoder, BringingIn) and encoder.pairs:
+            recipes[encoder.name] = brought_in_by(encoder.pairs)
+    return recipes
 
 
 def _brought_in(study: Study) -> Iterator[BringingIn]:

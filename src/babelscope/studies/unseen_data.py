@@ -17,6 +17,8 @@ from babelscope.world import World
 
 CONTROL = f"{PERMUTE}1"
 """After a transliteration: its letters exchanged at random."""
+READ = "lines-1-1597"
+"""Of NTREX, where it brings languages in; the others are held out."""
 MASAKHANER, WIKIANN = "masakhaner2:", "wikiann:"
 
 
@@ -32,6 +34,8 @@ class Language(NamedTuple):
     """How many labelled sentences there are to train on, where they are few; 0: none."""
     sentences: int | None = None
     """Of the text, at most."""
+    parallel: str | None = None
+    """English sentences with their translations, which can bring it into an encoder."""
 
     def trains(self, task: TaskName, shots: int) -> bool:
         """Whether so many labelled sentences can be trained on: as many as there are always can, if there are any."""
@@ -58,6 +62,11 @@ class Cell(NamedTuple):
     def recipes(self) -> tuple[str, ...]:
         """What is done to the encoder before it is tuned."""
         return (AS_IT_IS,) if self.language.text is None else (AS_IT_IS, ADAPTED, SCRATCH)
+
+    @property
+    def parallel(self) -> str | None:
+        """Translated sentences in these letters."""
+        return None if self.letters else self.language.parallel
 
     def recipe(self, encoder: str, recipe: str) -> str:
         """What rows call the encoder of a recipe."""
@@ -142,7 +151,9 @@ def real_language(code: str, text: str | None) -> Language:
     if not (known.treebank or entities):
         raise InputError(f"{code}: no treebank and no entities of it are known here; it is in @paper")
     labelled: dict[TaskName, int] = {"pos": 0, "parsing": 0} if known.tenths else {}
-    return Language(code, _data(known.treebank, entities), text or own, _letters(known.letters), labelled)
+    parallel = f"ntrex:{known.ntrex}:{READ}" if known.ntrex else None
+    data = _data(known.treebank, entities)
+    return Language(code, data, text or own, _letters(known.letters), labelled, parallel=parallel)
 
 
 def published_language(code: str, text: str | None) -> Language:

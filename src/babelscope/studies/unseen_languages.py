@@ -5,24 +5,16 @@ Muller, Anastasopoulos, Sagot and Seddah, When Being Unseen from mBERT is just t
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from itertools import product
-from typing import Any, NamedTuple
-
 from pydantic import Field, PositiveInt
 
 from babelscope.core.errors import InputError
 from babelscope.core.tasks import TaskName
 from babelscope.corpora.sources import ALL
-from babelscope.corpora.transliteration import PERMUTE
-from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.shape import Shape
-from babelscope.measures.comparison import Comparison, Scored
 from babelscope.studies.align_then_predict import TASK_TRAINING
+from babelscope.studies.multilingual import held_out, multilingual
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.studies.unseen_data import (
-    CONTROL,
     SOURCES,
     TASKS,
     Cell,
@@ -32,13 +24,11 @@ from babelscope.studies.unseen_data import (
     published_codes,
     published_language,
     real_language,
-    source_of,
 )
-from babelscope.study.declare import Sizes, Study, Transfer
-from babelscope.study.encoders import Adaptation, DeclaredText, Pretraining
-from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM, SCRATCH, above, against_chance, by_letters
+from babelscope.studies.unseen_recipes import Setting, comparisons_of, encoders_of, tasks_of
+from babelscope.study.declare import Sizes, Study
 from babelscope.tuning.settings import RECURRENT, Tuning
-from babelscope.world import FAMILY, LANGUAGES
+from babelscope.world import FAMILY
 
 QUESTION = (
     "A language that an encoder has never seen: does the encoder as it is beat a BiLSTM that starts from nothing (the "
@@ -51,7 +41,8 @@ class Parameters(DeviceParameters):
     """What `--with` can change."""
 
     encoder: str | None = None
-    """Default: world-natural in the world, all-MiniLM-L6-v2 on real text, and mBERT on paper."""
+    """Default: world-natural in the world, a small English one with 26 other languages brought in on real text, and
+    mBERT on paper."""
     languages: tuple[str, ...] | None = None
     """Codes of unseen languages. Default: the world's three, two if small; Wolof, Maltese and Uyghur; on paper the
     published ones as far as there is text to read, and three that the encoder has seen, as controls of transliteration
@@ -63,27 +54,19 @@ class Parameters(DeviceParameters):
     NTREX, and where it lacks the language, the treebank's training text."""
     shots: tuple[PositiveInt, ...] | None = None
     """Labelled sentences of the language; besides none, which is tuning on the source. Default: 100 and 1,000, on paper
-    all that there are too; 100 alone if small."""
+    all that there are too; 100 alone on real text, and if small."""
+    pairs: tuple[PositiveInt, ...] | None = None
+    """On real text: by how many translated sentences of NTREX languages are brought in. Default: 200, 600 and 1,597;
+    200 if small."""
 
-    @property
-    def labelled(self) -> tuple[int, ...]:
+    def labelled(self, *default: int) -> tuple[int, ...]:
         """How many labelled sentences, besides none."""
-        return self.shots if self.shots is not None else (100,) if self.small else (100, 1000)
+        return self.shots if self.shots is not None else (100,) if self.small else default
 
-
-class Setting(NamedTuple):
-    """What differs between profiles."""
-
-    encoder: str
-    sources: dict[TaskName, str]
-    sizes: Sizes
-    tunings: dict[int, Tuning]
-    """By labelled sentences of the language; 0: on the source."""
-    pretraining: dict[str, Any]
-    """Of the encoder from scratch: shape, tuning, vocabulary."""
-    adaptation: dict[str, Any]
-    bilstm: Mapping[int, Tuning] = defaultdict(lambda: RECURRENT)
-    """Likewise, of the BiLSTM beside it."""
+    def numbers(self, *default: int) -> tuple[int, ...]:
+        """Of translated sentences, in rising order."""
+        given = default[:1] if self.small else default
+        return tuple(sorted(set(given if self.pairs is None else self.pairs)))
 
 
 def world(given: Parameters) -> Study:
@@ -96,7 +79,7 @@ def world(given: Parameters) -> Study:
         given.encoder or "world-natural",
         dict.fromkeys(_tasks_of(given, languages, "pos", "parsing"), "world:qaa"),
         Sizes(train=500, dev=100, test=100) if given.small else Sizes(train=1000, dev=200, test=400),
-        _by_shots(given, tuning, few=10 if given.small else 25, many=3),
+        _by_shots(given.labelled(100, 1000), tuning, few=10 if given.small else 25, many=3),
         {"tuning": learning.model_copy(update={"learning_rate": 2e-3})},
         {"tuning": learning, "masking": 0.3},
     )
@@ -104,23 +87,29 @@ def world(given: Parameters) -> Study:
 
 
 def real(given: Parameters) -> Study:
-    """An English encoder on languages of Africa, Malta and Xinjiang; text of NTREX."""
+    """An encoder that other languages were brought into, on languages of Africa, Malta and Xinjiang; text of NTREX."""
     languages = [real_language(code, given.texts.get(code)) for code in given.languages or ("wo", "mt", "ug")]
     tuning = given.tuning("cpu", "float32", 2, learning_rate=3e-4, tokens_per_batch=1024)
-    learning = tuning.model_copy(update={"epochs": None, "steps": 10 if given.small else 200})
+    learning = tuning.model_copy(update={"epochs": None, "steps": 10 if given.small else 150})
     shape = Shape(hidden=384, layers=6, heads=12, feed_forward=1536, positions=128, dropout=0.1)
+    encoder = given.encoder or multilingual(small=given.small)
     setting = Setting(
-        given.encoder or "sentence-transformers/all-MiniLM-L6-v2",
+        encoder if isinstance(encoder, str) else encoder.name,
         _sources(given, languages, "pos"),
-        Sizes(train=300, dev=50, test=100) if given.small else Sizes(train=1000, dev=200, test=300),
-        _by_shots(given, tuning, few=1 if given.small else 12, many=1 if given.small else 12),
+        Sizes(train=300, dev=50, test=100) if given.small else Sizes(train=600, dev=200, test=300),
+        _by_shots(given.labelled(100), tuning, few=1 if given.small else 12, many=1 if given.small else 12),
         {
             "tuning": learning.model_copy(update={"learning_rate": 5e-4}), "shape": shape, "vocabulary_size": 8000,
             "masking": 0.15,
         },
-        {"tuning": learning.model_copy(update={"learning_rate": 3e-4})},
+        {"tuning": learning},
+        pairs=given.numbers(200, 600, 1597),
     )  # fmt: skip
-    return _study("unseen-languages@real", given, languages, setting)
+    study = _study("unseen-languages@real", given, languages, setting)
+    translated = [language.code for language in languages if language.parallel]
+    retrieval = (held_out(*translated, sentences=100 if given.small else 400),) if translated else ()
+    update = {"encoders": (encoder, *study.encoders[1:]), "measures": (*study.measures, *retrieval)}
+    return study.model_copy(update=update)
 
 
 def paper(given: Parameters) -> Study:
@@ -135,7 +124,8 @@ def paper(given: Parameters) -> Study:
         "cuda", "float32", 20, learning_rate=5e-5, examples_per_batch=8, warmup=0.0, weight_decay=0.0
     )
     shape = Shape(hidden=768, layers=12, heads=12, feed_forward=3072, positions=512, dropout=0.1)
-    by_shots = _by_shots(given, tuning, few=1 if given.small else 50, many=1 if given.small else 20)
+    labelled = given.labelled(100, 1000)
+    by_shots = _by_shots(labelled, tuning, few=1 if given.small else 50, many=1 if given.small else 20)
     # All labelled sentences are learned from for as many epochs as 1,000 of them.
     whole = {} if given.small or given.shots is not None else {ALL: tuning.model_copy(update={"epochs": 20})}
     setting = Setting(
@@ -157,9 +147,9 @@ def _bilstm(encoder: Tuning) -> Tuning:
     return RECURRENT.model_copy(update=alike | {"epochs": max(encoder.epochs or 0, RECURRENT.epochs or 0)})
 
 
-def _by_shots(given: Parameters, tuning: Tuning, few: int, many: int) -> dict[int, Tuning]:
+def _by_shots(labelled: tuple[int, ...], tuning: Tuning, few: int, many: int) -> dict[int, Tuning]:
     """Passes over up to 200 sentences of the language, and over more of them: as many as are learned in."""
-    epochs = {shots: few if shots <= 200 else many for shots in given.labelled}
+    epochs = {shots: few if shots <= 200 else many for shots in labelled}
     return {0: tuning} | {shots: tuning.model_copy(update={"epochs": count}) for shots, count in epochs.items()}
 
 
@@ -179,116 +169,15 @@ def _tasks_of(given: Parameters, languages: list[Language], *default: TaskName) 
 
 def _study(name: str, given: Parameters, languages: list[Language], setting: Setting) -> Study:
     cells = [Cell(language, letters) for language in languages for letters in (None, *language.letters)]
-    made = (encoder for cell in cells for encoder in _encoders(cell, setting))
+    made = (encoder for cell in cells for encoder in encoders_of(cell, setting))
     return Study(
         name=name,
         question=QUESTION,
         encoders=(setting.encoder, *made),
-        tasks=dict(_tasks(cells, setting)),
-        measures=tuple(_comparisons(cells, setting)),
+        tasks=dict(tasks_of(cells, setting)),
+        measures=tuple(comparisons_of(cells, setting)),
         seeds=given.seeds_to_run,
     )
-
-
-def _encoders(cell: Cell, setting: Setting) -> Iterator[Adaptation | Pretraining]:
-    """One that goes on from the encoder, and one from nothing, on the same text."""
-    if cell.language.text is None:
-        return
-    read = {"texts": (_text(cell, cell.language.text),), "sentences": cell.language.sentences}
-    yield Adaptation(name=cell.recipe(setting.encoder, ADAPTED), encoder=setting.encoder, **read, **setting.adaptation)
-    yield Pretraining(name=cell.recipe(setting.encoder, SCRATCH), **read, **setting.pretraining)
-
-
-def _text(cell: Cell, text: str) -> DeclaredText:
-    if cell.language.code in LANGUAGES:
-        return WorldText(language=cell.language.code, sentences=10_000, letters=cell.letters)
-    return cell.lettered(text)
-
-
-def _tasks(cells: list[Cell], setting: Setting) -> Iterator[tuple[str, Transfer]]:
-    for task in setting.sources:
-        tested = [cell for cell in cells if task in cell.language.data]
-        for source in dict.fromkeys(source_of(task, cell.language, setting.sources[task]) for cell in tested):
-            there = [cell for cell in tested if source_of(task, cell.language, setting.sources[task]) == source]
-            zero = Transfer(
-                task=task, train=(source,), evaluate=tuple(_data(cell, task) for cell in there), sizes=setting.sizes,
-                tuning=setting.tunings[0], encoders=(setting.encoder,), baselines=("bilstm",),
-                recurrent=setting.bilstm[0],
-            )  # fmt: skip
-            yield _zero(task, there[0], setting), zero
-            for cell in there:
-                yield from _tasks_of_a_cell(task, cell, zero, setting)
-
-
-def _tasks_of_a_cell(task: TaskName, cell: Cell, zero: Transfer, setting: Setting) -> Iterator[tuple[str, Transfer]]:
-    """Its own encoders without its labelled sentences, and all encoders with some of them."""
-    made = tuple(cell.recipe(setting.encoder, recipe) for recipe in cell.recipes if recipe != AS_IT_IS)
-    own = {"evaluate": (_data(cell, task),), "encoders": made, "baselines": ()}
-    if made:
-        yield _named(task, 0, cell), zero.model_copy(update=own)
-    for shots, tuning in setting.tunings.items():
-        if cell.language.trains(task, shots):
-            yield _named(task, shots, cell), Transfer(
-                task=task, train=own["evaluate"], shots=shots, evaluate=own["evaluate"], sizes=setting.sizes,
-                tuning=tuning, encoders=(setting.encoder, *made), baselines=("bilstm",),
-                recurrent=setting.bilstm[shots],
-            )  # fmt: skip
-
-
-def _comparisons(cells: list[Cell], setting: Setting) -> Iterator[Comparison]:
-    for task, (shots, cell) in product(setting.sources, product(setting.tunings, cells)):
-        if task not in cell.language.data or (shots and not cell.language.trains(task, shots)):
-            continue
-        scored = {recipe: _scored(task, shots, cell, setting, recipe) for recipe in cell.recipes}
-        if ADAPTED in scored:
-            yield Comparison(claim=above(ADAPTED, AS_IT_IS), first=scored[ADAPTED], second=scored[AS_IT_IS])
-        if shots:
-            recurrent = scored[AS_IT_IS].model_copy(update={"encoder": "bilstm"})
-            for recipe, first in scored.items():
-                yield Comparison(claim=above(recipe, BILSTM), first=first, second=recurrent)
-        if cell.letters:
-            yield from _comparisons_of_letters(task, shots, cell, cell.letters, cells, setting)
-
-
-def _comparisons_of_letters(
-    task: TaskName, shots: int, cell: Cell, letters: str, cells: list[Cell], setting: Setting
-) -> Iterator[Comparison]:
-    """With the language's own letters, and with those that are exchanged at random."""
-    own, control = Cell(cell.language, None), _control(cell)
-    for recipe in cell.recipes[:2]:
-        first = _scored(task, shots, cell, setting, recipe)
-        second = _scored(task, shots, own, setting, recipe)
-        yield Comparison(claim=by_letters(recipe, PERMUTE in letters), first=first, second=second)
-        if control in cells:
-            second = _scored(task, shots, control, setting, recipe)
-            yield Comparison(claim=against_chance(recipe), first=first, second=second)
-
-
-def _control(cell: Cell) -> Cell:
-    """The same transliteration, its letters exchanged at random."""
-    return Cell(cell.language, f"{cell.letters}{CONTROL}")
-
-
-def _scored(task: TaskName, shots: int, cell: Cell, setting: Setting, recipe: str) -> Scored:
-    of_its_own = shots or recipe != AS_IT_IS
-    return Scored(
-        task=_named(task, shots, cell) if of_its_own else _zero(task, cell, setting),
-        encoder=cell.recipe(setting.encoder, recipe), evaluate=_data(cell, task),
-    )  # fmt: skip
-
-
-def _named(task: TaskName, shots: int, cell: Cell | None = None) -> str:
-    return " ".join(filter(None, [task, f"with {shots}", cell and f"in {cell.name}"]))
-
-
-def _zero(task: TaskName, cell: Cell, setting: Setting) -> str:
-    """The tuning on the source alone; where a language has another source than is usual, it is named."""
-    source = source_of(task, cell.language, setting.sources[task])
-    return _named(task, 0) if source == setting.sources[task] else f"{_named(task, 0)} from {source}"
-
-
-def _data(cell: Cell, task: TaskName) -> str:
-    return cell.lettered(cell.language.data[task])
 
 
 PROFILES = {"world": world, "real": real, "paper": paper}

@@ -16,6 +16,11 @@ EASY, INTERMEDIATE, HARD = "Easy", "Intermediate", "Hard"
 TOO_FEW = "not enough seeds to say"
 
 
+def brought_in_by(pairs: int) -> str:
+    """The recipe that brings a language into the encoder by so many translated sentences."""
+    return f"brought in by {pairs:,} pairs"
+
+
 def above(first: str, second: str) -> str:
     """The claim that one recipe is better than another."""
     return f"{first} above {second}"

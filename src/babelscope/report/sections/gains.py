@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import altair as alt
@@ -32,7 +32,8 @@ from babelscope.study.verdicts import (
     verdict_of,
 )
 
-RECIPES = (AS_IT_IS, ADAPTED, SCRATCH)
+PUBLISHED = (AS_IT_IS, ADAPTED, SCRATCH)
+"""Recipes of Muller et al. (2021)."""
 _CHANCE = "On the same sentences; 95% intervals over seeds and sentences, of three seeds or more."
 
 
@@ -61,6 +62,17 @@ class Gain(NamedTuple):
 Gains = dict[Case, dict[str, Gain]]
 """By claim; where several models have a claim of one wording, or one has it on several data sets, these are part of it.
 """
+
+
+def _recipes(report: Report) -> list[str]:
+    """The published ones, and those besides by which the study serves a language."""
+    return list(dict.fromkeys([*PUBLISHED, *report.recipes.values()]))
+
+
+def _against_bilstm(report: Report, by_claims: Iterable[Mapping[str, Gain]]) -> list[str]:
+    """The recipes that are compared with the BiLSTM."""
+    claims = {claim for by_claim in by_claims for claim in by_claim}
+    return [recipe for recipe in _recipes(report) if recipe in PUBLISHED or above(recipe, BILSTM) in claims]
 
 
 def is_gain(row: Row, main: Main = AS_USUAL) -> bool:
@@ -184,18 +196,18 @@ def _letters_in_words(report: Report, compared: Gains) -> list[str]:
 
 def _verdict_table(report: Report, compared: Gains, task: str) -> Table:
     published = {row.language: row.claim or "" for row in report.rows if row.kind == "verdict"}
-    lines = []
-    for case, decided in verdicts(compared).items():
-        if case.task == task:
-            gains_there = [compared[case].get(above(recipe, BILSTM)) for recipe in RECIPES]
-            numbers = [cell for gain in gains_there for cell in _points(gain)]
-            known = [Cell(published.get(case.language, ""))] if published else []
-            lines.append([*_named(report, case), Cell(decided), *numbers, *known])
+    decided_cases = {case: decided for case, decided in verdicts(compared).items() if case.task == task}
+    recipes, lines = _against_bilstm(report, [compared[case] for case in decided_cases]), []
+    for case, decided in decided_cases.items():
+        gains_there = [compared[case].get(above(recipe, BILSTM)) for recipe in recipes]
+        numbers = [cell for gain in gains_there for cell in _points(gain)]
+        known = [Cell(published.get(case.language, ""))] if published else []
+        lines.append([*_named(report, case), Cell(decided), *numbers, *known])
     headers = [
         "Language",
         "Labelled",
         "Verdict",
-        *(part for recipe in RECIPES for part in (recipe.capitalize(), "95%")),
+        *(part for recipe in recipes for part in (recipe.capitalize(), "95%")),
     ]
     note = (
         "Gains over the BiLSTM in points. Easy: the encoder as it is beats it; Intermediate: it does so only after "
@@ -208,7 +220,7 @@ def _verdict_table(report: Report, compared: Gains, task: str) -> Table:
 
 def _gain_table(report: Report, compared: Gains, task: str) -> Table:
     """All but those that the verdict table shows."""
-    decided, deciding = verdicts(compared), [above(recipe, BILSTM) for recipe in RECIPES]
+    decided, deciding = verdicts(compared), [above(recipe, BILSTM) for recipe in _recipes(report)]
     lines = [
         [
             *_named(report, case), Cell(claim), *_points(gain),
@@ -234,7 +246,7 @@ def _score_tables(report: Report) -> list[Table]:
     made = any(score.encoder in report.recipes for score in report.scores)
     if not made or any(len(scores) > 1 for by_recipe in cells.values() for scores in by_recipe.values()):
         return []
-    columns = (*RECIPES, BILSTM)
+    columns = (*_recipes(report), BILSTM)
     lines = [
         [
             Cell(title_of(case.task)), *_named(report, case),
@@ -264,13 +276,12 @@ def _points(gain: Gain | None) -> list[Cell]:
 
 def _chart(report: Report, compared: Gains, cases: Sequence[Case]) -> Chart:
     table = pd.DataFrame(_records(report, compared, cases))
-    order = list(dict.fromkeys(table["language"]))
-    colour = alt.Color(
-        "recipe:N", title=None, sort=list(RECIPES), scale=alt.Scale(domain=list(RECIPES), range=PALETTE[:3])
-    )
+    order, recipes = list(dict.fromkeys(table["language"])), list(dict.fromkeys(table["recipe"]))
+    colours = alt.Scale(domain=recipes, range=PALETTE[: len(recipes)])
+    colour = alt.Color("recipe:N", title=None, sort=recipes, scale=colours)
     base = alt.Chart(table).encode(
         y=alt.Y("language:N", title=None, sort=order, axis=alt.Axis(labelLimit=340, tickBand="extent", grid=True)),
-        yOffset=alt.YOffset("recipe:N", sort=list(RECIPES)),
+        yOffset=alt.YOffset("recipe:N", sort=recipes),
         color=colour,
         tooltip=["language", "recipe", *(alt.Tooltip(f"{name}:Q", format="+.1f") for name in ("gain", "low", "high"))],
     )
@@ -283,7 +294,7 @@ def _chart(report: Report, compared: Gains, cases: Sequence[Case]) -> Chart:
 
 def _records(report: Report, compared: Gains, cases: Sequence[Case]) -> Iterable[dict[str, object]]:
     for case in cases:
-        for recipe in RECIPES:
+        for recipe in _recipes(report):
             if gain := compared[case].get(above(recipe, BILSTM)):
                 interval = gain.interval
                 ends = {"low": interval.low, "high": interval.high}
