@@ -11,8 +11,9 @@ import pytest
 from babelscope.core.errors import EncoderError
 from babelscope.encoders.load import load_encoder, save_encoder
 from babelscope.encoders.places import PACKAGED, installed_folder, locate
-from babelscope.studies.first_look import Parameters, real
-from babelscope.studies.multilingual import TEXTS, multilingual
+from babelscope.studies import STUDIES, find_study
+from babelscope.studies.multilingual import TEXTS, held_out, multilingual
+from babelscope.study.encoders import BringingIn
 
 NAME, (PACKAGE, FOLDER) = next(iter(PACKAGED.items()))
 
@@ -51,10 +52,22 @@ def test_all_text_that_it_is_made_with_is_public_at_pinned_commits():
     assert all(name.endswith(":lines-1-1597") for texts in TEXTS.values() for name in texts if "ntrex" in name)
 
 
-def test_it_is_the_default_of_studies_of_real_languages():
+def test_languages_with_treebanks_are_left_out():
     assert len(TEXTS) >= 20 and not {"wo", "mt", "ug", "fo", "bm", "pcm", "en"} & TEXTS.keys()
-    assert real(Parameters()).encoders == (multilingual(),)
-    assert real(Parameters(encoder="mine")).encoders == ("mine",)
     small, undistilled = multilingual(small=True), multilingual(distilled=False)
     assert small.distil is None and undistilled.distil is None and undistilled.languages == TEXTS
-    assert small.name == undistilled.name != multilingual().name
+    assert len({each.name for each in (small, undistilled, multilingual())}) == 3
+
+
+@pytest.mark.parametrize("name", [name for name, study in STUDIES.items() if "real" in study.profiles])
+def test_studies_of_real_languages_take_it_where_no_other_is_given(name):
+    made = [encoder for encoder in find_study(f"{name}@real", {}).encoders if isinstance(encoder, BringingIn)]
+    assert (multilingual() in made) == (name != "bring-in")
+    small = find_study(f"{name}@real", {"scale": "small"}).encoders
+    assert (multilingual(small=True) in small) == (name != "bring-in")
+    assert not any(encoder.distil for encoder in small if isinstance(encoder, BringingIn))
+
+
+def test_retrieval_is_of_lines_that_it_was_not_made_with():
+    measure = held_out("de", "zh")
+    assert measure.source == "ntrex:en" and measure.targets == ("ntrex:de:lines-1598-1997", "ntrex:zh:lines-1598-1997")

@@ -14,7 +14,7 @@ from babelscope.core.errors import InputError
 from babelscope.corpora.parallel import WorldPairs
 from babelscope.encoders.places import display_name
 from babelscope.studies.align_then_predict import PUD, TASK_TRAINING
-from babelscope.studies.multilingual import ENGLISH
+from babelscope.studies.multilingual import ENGLISH, LINES, READ
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.studies.unseen_data import RESOURCES
 from babelscope.study.declare import Condition, Contrast, Sizes, Study, Transfer
@@ -29,15 +29,13 @@ QUESTION = (
     "made of, whether the encoder is trained on the sentences, how far the language is?"
 )
 TRAIN, SOURCE = "UD_English-EWT", "en"
-HELD_OUT_AFTER = 1597
-"""Lines of NTREX that are read; the last 400 are for tests of other kinds."""
 COLLECTIONS = {
     **dict.fromkeys(("ar", "es", "fr", "hi", "ru"), ("flores", "tatoeba", "tico")),
     **dict.fromkeys(("cs", "de", "fo", "mt", "tr", "ug"), ("flores", "tatoeba")),
     "wo": ("flores",),
 }
 """What has sentences of a language besides NTREX."""
-CHINESE = (f"ntrex:zho-CN:lines-1-{HELD_OUT_AFTER}", "flores:cmn_Hans", "flores:cmn_Hant", "tatoeba:zh", "tico:zh")
+CHINESE = (f"ntrex:zho-CN:{READ}", "flores:cmn_Hans", "flores:cmn_Hant", "tatoeba:zh", "tico:zh")
 
 Texts = Mapping[str, tuple[DeclaredPair, ...]]
 """By language."""
@@ -124,7 +122,7 @@ def real(given: Parameters) -> Study:
         "tuning": given.tuning("cpu", "float32", 2, learning_rate=2e-4, tokens_per_batch=1024),
     }
     scored = _treebanks(given, pud, *texts, *whole)
-    setting = Setting(TRAIN, scored, texts, given.numbers(200, 600, HELD_OUT_AFTER), {}, whole, shared)
+    setting = Setting(TRAIN, scored, texts, given.numbers(200, 600, LINES), {}, whole, shared)
     return _study("real", given, (given.encoder or ENGLISH,), setting, "pos")
 
 
@@ -142,7 +140,7 @@ def paper(given: Parameters) -> Study:
     }  # fmt: skip
     known = {code: resources.treebank for code, resources in RESOURCES.items() if resources.treebank}
     scored = _treebanks(given, known, *texts, *whole)
-    setting = Setting(TRAIN, scored, texts, given.numbers(200, 600, HELD_OUT_AFTER), recipes, whole, shared)
+    setting = Setting(TRAIN, scored, texts, given.numbers(200, 600, LINES), recipes, whole, shared)
     encoders = (given.encoder,) if given.encoder else ("bert-base-multilingual-cased", "xlm-roberta-base")
     return _study("paper", given, encoders, setting, "pos", "parsing")
 
@@ -164,7 +162,7 @@ def _texts(given: Parameters, numbered: tuple[str, ...], collected: tuple[str, .
 def _known_texts(code: str) -> tuple[str, ...]:
     if code == "zh":
         return CHINESE
-    return (f"ntrex:{code}:lines-1-{HELD_OUT_AFTER}", *(f"{name}:{code}" for name in COLLECTIONS.get(code, ())))
+    return (f"ntrex:{code}:{READ}", *(f"{name}:{code}" for name in COLLECTIONS.get(code, ())))
 
 
 def _treebanks(given: Parameters, known: Mapping[str, str], *codes: str) -> dict[str, str]:

@@ -12,13 +12,12 @@ from babelscope.core.tasks import TaskName
 from babelscope.corpora.letters import LETTERS
 from babelscope.corpora.sources import ALL
 from babelscope.corpora.transliteration import PERMUTE
+from babelscope.studies.multilingual import READ
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, SCRATCH
 from babelscope.world import World
 
 CONTROL = f"{PERMUTE}1"
 """After a transliteration: its letters exchanged at random."""
-READ = "lines-1-1597"
-"""Of NTREX, where it brings languages in; the others are held out."""
 MASAKHANER, WIKIANN = "masakhaner2:", "wikiann:"
 
 

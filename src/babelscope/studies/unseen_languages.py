@@ -12,7 +12,7 @@ from babelscope.core.tasks import TaskName
 from babelscope.corpora.sources import ALL
 from babelscope.encoders.shape import Shape
 from babelscope.studies.align_then_predict import TASK_TRAINING
-from babelscope.studies.multilingual import held_out, multilingual
+from babelscope.studies.multilingual import LINES, held_out, multilingual
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.studies.unseen_data import (
     SOURCES,
@@ -103,7 +103,7 @@ def real(given: Parameters) -> Study:
             "masking": 0.15,
         },
         {"tuning": learning},
-        pairs=given.numbers(200, 600, 1597),
+        pairs=given.numbers(200, 600, LINES),
     )  # fmt: skip
     study = _study("unseen-languages@real", given, languages, setting)
     translated = [language.code for language in languages if language.parallel]
