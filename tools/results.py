@@ -1,132 +1,199 @@
-"""Write docs/results: what every study found, as its report says it. Computes nothing.
+"""Write docs/results: what studies found, as their reports say it. Computes nothing.
 
-    python tools/results.py [STUDY ...]                  from the rows kept in docs/results/rows
-    python tools/results.py --store STORE [STUDY ...]    from a store, whose rows are then kept there
+    python tools/results.py [PAGE ...]                                      from the rows kept in docs/results/rows
+    python tools/results.py --store STORE [STUDY ... [--with KEY=VALUE]]    from a store, whose rows are kept first
+    python tools/results.py --store STORE advice.json                       the same of a run of `babelscope advise`
 
-A page has the command that its numbers come from, how much of the study is in the store, the findings, and the tables
-that are short enough to read. A STUDY is a built-in one or a YAML file. One of which nothing is known keeps the page
-that it has; where it was named, or where no page at all was written, the exit status is 1.
+A page has the command that its numbers come from, how much of the study is done, the findings, and the tables that are
+short enough to read. The rows that are kept are all that it needs: no data and no encoders. A STUDY is a built-in one
+or a YAML file. One of which nothing is known keeps the page that it has; where it was named, or where no page at all
+was written, the exit status is 1.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
-from archive import pack, unpacked
+from archive import Kept, pack, unpacked
 
 from babelscope.core.errors import BabelscopeError, InputError
+from babelscope.engine.progress import language_labels, provenance, study_rows
+from babelscope.engine.recall import recall
 from babelscope.engine.store import Store
 from babelscope.face.job import Job, job_of
 from babelscope.report.files import section_markdown
-from babelscope.report.model import Report
-from babelscope.report.section import sections_of
-from babelscope.studies import STUDIES, YAML, find_study
+from babelscope.report.section import Section, sections_of
+from babelscope.steps.plan import Plan
+from babelscope.studies import STUDIES, YAML
+from babelscope.study.declare import Study
 
 LONGEST = 60
 """Lines of a table on a page; the report has them all."""
+ARCHIVE, ADVICE = ".tar.xz", ".json"
 
 
-def page(name: str, job: Job) -> str:
-    """The page of a study whose rows are in the store; `name` is what it was asked for by."""
-    report = job.report()
-    return "\n".join([*_head(name, job, report), *_sections(report)])
-
-
-def _head(name: str, job: Job, report: Report) -> Iterator[str]:
-    told = report.provenance
-    steps = f"{len(job.plan.steps):,} steps"
-    done = f"all {steps}" if job.done == len(job.plan.steps) else f"{job.done:,} of {steps}: the study is not finished"
-    yield f"# Results of {job.study.name}\n"
-    yield "Written by `make results` from the rows in the folder `rows`; not edited by hand.\n"
-    yield f"    babelscope run {shlex.quote(name) if name.endswith(YAML) else job.study.name}\n"
-    yield (
-        f"{len([row for row in report.rows if row.key]):,} rows of {done}. Seeds: {told['seeds']}. "
-        f"{told['seconds of computing, all steps together'] / 60:,.0f} minutes of computing, all steps together; the "
-        f"last one finished {told['last step finished'][:10]}. Versions: {told['versions']}. "
-        f"Machines: {told['machines']}.\n"
-    )
-
-
-def _sections(report: Report) -> Iterator[str]:
-    for section in sections_of(report):
-        short = [table for table in section.tables if len(table.lines) <= LONGEST]
-        long = [table.title for table in section.tables if len(table.lines) > LONGEST]
-        shown = replace(section, tables=short, figures=[], commands={})
-        if shown:
-            yield section_markdown(shown)
-        if long:
-            yield f"In the report also: {'; '.join(long)}.\n"
-
-
-def write_page(name: str, store: Store | Path, folder: Path) -> Path:
-    """Write the page of a study that the store has rows of; gives the file.
+def keep(name: str, changes: Sequence[str], store: Store, folder: Path) -> Path:
+    """Keep the rows that a store has of a study with changes KEY=VALUE, or of advice; gives the archive.
 
     Raises:
-        InputError: there is no such study, or the store has no rows of it.
-        DataError, StudyError, StoreError: as of `job_of`.
+        InputError: there is no such study or file, or the store has no rows of it.
+        DataError, StudyError, StoreError: as of `job_of` and `recall`.
     """
-    job = job_of(name, (), store)
-    text = page(name, job)
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{title_of(job.study.name)}.md"
+    return _keep_advice(Path(name), store, folder) if name.endswith(ADVICE) else _keep(name, changes, store, folder)
+
+
+def _keep(name: str, changes: Sequence[str], store: Store, folder: Path) -> Path:
+    job = job_of(name, changes, store)
+    finished = Plan({key: step for key, step in job.plan.steps.items() if store.has(key)})
+    job._replace(plan=finished).rows()  # of what is not finished no rows are kept
+    about = {"name": name, "with": list(changes), "study": job.study.model_dump(mode="json")}
+    return pack(about, job.plan, store, rows_of(title_of(job), folder))
+
+
+def _keep_advice(file: Path, store: Store, folder: Path) -> Path:
+    from babelscope.advise.record import read_record
+
+    record = read_record(file)
+    plan = Plan.of(recall(store, key) for key in record.scores)
+    return pack({"advice": record.model_dump(mode="json")}, plan, store, rows_of(file.stem, folder))
+
+
+def write_page(rows: Path) -> Path:
+    """Write the page of an archive beside the folder that it is in; gives the file.
+
+    Raises:
+        InputError: there is no such archive, it is of another version, or it has no rows.
+    """
+    if not rows.exists():
+        names = ", ".join(map(page_of, archives(rows.parents[1])))
+        raise InputError(f"no rows are kept in {rows}; there are those of: {names or 'nothing'}. Give a --store")
+    with unpacked(rows) as kept:
+        text = page(kept)
+    file = rows.parents[1] / f"{page_of(rows)}.md"
     file.write_text(text, encoding="utf-8")
     return file
 
 
-def write_kept(name: str, folder: Path) -> Path:
-    """Write the page of a study from the rows that are kept of it; gives the file.
+class Told(NamedTuple):
+    """What a page says."""
 
-    Raises:
-        InputError: there is no such study, or no rows of it are kept.
-        DataError, StudyError: as of `job_of`.
-    """
-    rows = rows_of(name, folder)
-    if not rows.exists():
-        raise InputError(f"no rows are kept in {rows}: run the study, and give its store with --store")
-    with unpacked(rows) as store:
-        return write_page(name, store, folder)
+    title: str
+    command: Sequence[str]
+    """Its words."""
+    rows: int
+    seeds: Sequence[int]
+    sections: Sequence[Section]
 
 
-def keep(name: str, store: Store | Path, folder: Path) -> None:
-    """Keep the rows of a study, for the next page."""
-    job = job_of(name, (), store)
-    pack(job.plan, job.store, rows_of(name, folder))
+def page(kept: Kept) -> str:
+    """The page of what is kept."""
+    told = _advice(kept) if "advice" in kept.about else _study(kept)
+    return "\n".join([*_head(told, kept), *chain.from_iterable(map(_shortened, told.sections))])
 
 
-def rows_of(name: str, folder: Path) -> Path:
-    """The archive of a study's rows."""
-    return folder / "rows" / f"{title_of(find_study(name, {}).name)}.tar.xz"
+def _study(kept: Kept) -> Told:
+    name, changes = kept.about["name"], kept.about["with"]
+    job = Job(Study.model_validate(kept.about["study"]), kept.plan, kept.store, tuple(changes))
+    report = job.report()
+    words = ["babelscope", "run", name if name.endswith(YAML) else job.study.name]
+    words += [word for change in changes for word in ("--with", change)]
+    own = len([row for row in report.rows if row.key])
+    return Told(f"Results of {job.title}", words, own, job.study.seeds, sections_of(report))
 
 
-def title_of(name: str) -> str:
-    """The name that a study gives itself, as that of a file."""
-    return name.removesuffix("@world").replace("@", "-")
+def _advice(kept: Kept) -> Told:
+    from babelscope.advise.outputs import Outputs
+    from babelscope.advise.record import Record
+    from babelscope.advise.request import command_line
+
+    record = Record.model_validate(kept.about["advice"])
+    request = record.request
+    sections = record.sections(kept.plan.steps, kept.store)
+    words = shlex.split(command_line(request, Outputs(), run=True))
+    rows = len(study_rows("advise", kept.plan, kept.store))
+    language = language_labels([request.language])[request.language]
+    return Told(f"Which encoder for {language}?", words, rows, range(request.seeds), sections)
+
+
+def _head(told: Told, kept: Kept) -> Iterator[str]:
+    made = provenance(kept.plan, kept.store)
+    number, done = len(kept.plan.steps), sum(map(kept.store.has, kept.plan.steps))
+    of = f"all {number:,} steps" if done == number else f"{done:,} of {number:,} steps: the study is not finished"
+    yield f"# {told.title}\n"
+    yield "Written by `make results` from the rows in the folder `rows`; not edited by hand.\n"
+    yield f"    {shlex.join(told.command)}\n"
+    yield (
+        f"{told.rows:,} rows of {of}. Seeds: {', '.join(map(str, told.seeds))}. "
+        f"{made['seconds of computing, all steps together'] / 60:,.0f} minutes of computing, all steps together; the "
+        f"last one finished {made['last step finished'][:10]}. Versions: {made['versions']}. "
+        f"Machines: {made['machines']}.\n"
+    )
+
+
+def _shortened(section: Section) -> Iterator[str]:
+    """A section without figures, commands and long tables."""
+    short = [table for table in section.tables if len(table.lines) <= LONGEST]
+    long = [table.title for table in section.tables if len(table.lines) > LONGEST]
+    shown = replace(section, tables=short, figures=[], commands={})
+    if shown:
+        yield section_markdown(shown)
+    if long:
+        yield f"In the report also: {'; '.join(long)}.\n"
+
+
+def title_of(job: Job) -> str:
+    """The name of a study and of what was changed in it, as that of a file."""
+    return re.sub(r"[^\w.-]+", "-", job.title.replace("@world", "")).strip("-")
+
+
+def rows_of(title: str, folder: Path) -> Path:
+    """The archive of a page's rows."""
+    return folder / "rows" / f"{title}{ARCHIVE}"
+
+
+def page_of(rows: Path) -> str:
+    """The name of the page that is written from an archive."""
+    return rows.name.removesuffix(ARCHIVE)
+
+
+def archives(folder: Path) -> list[Path]:
+    """All that are kept."""
+    return sorted((folder / "rows").glob(f"*{ARCHIVE}"))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write pages, and say which; gives the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("studies", nargs="*", metavar="STUDY", help="default: all built-in studies")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="pages; with --store studies. Default: all there are")
     parser.add_argument("--store", type=Path, help="default: the rows that are kept")
+    parser.add_argument("--with", dest="changes", action="append", default=[], metavar="KEY=VALUE", help="of a study")
     parser.add_argument("--docs", type=Path, default=Path("docs/results"))
     given = parser.parse_args(arguments)
-    written, wanted = 0, given.studies or list(STUDIES)
-    for name in wanted:
-        try:
-            file = write_page(name, given.store, given.docs) if given.store else write_kept(name, given.docs)
-            if given.store:
-                keep(name, given.store, given.docs)
-        except BabelscopeError as error:
-            print(f"{name}: nothing is written: {error}", file=sys.stderr)
-        else:
-            written += 1
-            print(file)
-    return 0 if written and (written == len(wanted) or not given.studies) else 1
+    if given.changes and not (given.store and given.names):
+        parser.error("--with changes a study: name it, and give its --store")
+    wanted = given.names or (list(STUDIES) if given.store else list(map(page_of, archives(given.docs))))
+    written = [file for name in wanted if (file := _written(name, given))]
+    return 0 if written and (len(written) == len(wanted) or not given.names) else 1
+
+
+def _written(name: str, given: argparse.Namespace) -> Path | None:
+    """The page of a name; None where it is not written, which is said."""
+    try:
+        rows = keep(name, given.changes, Store(given.store), given.docs) if given.store else rows_of(name, given.docs)
+        file = write_page(rows)
+    except BabelscopeError as error:
+        print(f"{name}: nothing is written: {error}", file=sys.stderr)
+        return None
+    print(file)
+    return file
 
 
 if __name__ == "__main__":

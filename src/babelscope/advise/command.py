@@ -10,15 +10,17 @@ import torch
 from babelscope.advise import page
 from babelscope.advise.card import export
 from babelscope.advise.costs import Costs, encoder_costs, recurrent_costs
-from babelscope.advise.curves import curves_of
+from babelscope.advise.curves import curve_of, points_of
 from babelscope.advise.facts import Fact, facts, published, references, script_of_text, text_of
+from babelscope.advise.floor import constant_answer
 from babelscope.advise.more import more_section
-from babelscope.advise.outcome import outcome_of
+from babelscope.advise.outcome import Outcome, outcome_of
 from babelscope.advise.outputs import Outputs, check_outputs
 from babelscope.advise.plan import planned
 from babelscope.advise.race import Race, Watching
 from babelscope.advise.raw import check_text, code_notes, line_notes, match_notes
 from babelscope.advise.recipes import Recipe, letters_for
+from babelscope.advise.record import record_of
 from babelscope.advise.request import Request, check_apart, check_names, read_split
 from babelscope.advise.translated import check_translated
 from babelscope.core.errors import InputError
@@ -100,6 +102,8 @@ def look(request: Request, say: Say = lambda text: None, exported: bool = False)
 def advise(request: Request, outputs: Outputs, run: bool, say: Say, show: Show, watching: Watching) -> None:
     """Look and plan; on request run, decide and export. `show` is given the sections, and the page has them.
 
+    What a run has decided by is written beside the page.
+
     Raises:
         InputError: as of `check` and `look`; or what the verdict is held against failed.
     """
@@ -111,21 +115,24 @@ def advise(request: Request, outputs: Outputs, run: bool, say: Say, show: Show, 
     if run:
         race = Race(request, tried, Store(outputs.store), watching)
         race.run()
-        last = _verdict(race, outputs, [*sections, made])
+        constant, points = constant_answer(request), []
+        last = _verdict(race, outcome_of(race, constant), outputs, [*sections, made])
         if request.parallel:
             show(last)
             say("scoring with fewer and fewer sentences")
-            last, verdict = more_section(curves_of(race), request.task), last
+            points = points_of(race)
+            last, verdict = more_section([curve_of(each, race.scores) for each in points], request.task), last
             page.write_page(request, [verdict, last, *sections, made], outputs.page)
+        record_of(race, constant, points).write(outputs.record)
     else:
         last = page.next_section(request, outputs, exportable)
         page.write_page(request, [*sections, last, made], outputs.page)
     show(last)
 
 
-def _verdict(race: Race, outputs: Outputs, rest: Sequence[Section]) -> Section:
+def _verdict(race: Race, outcome: Outcome, outputs: Outputs, rest: Sequence[Section]) -> Section:
     """Write what the race has shown, and the model if that is asked for."""
-    request, outcome = race.request, outcome_of(race)
+    request = race.request
     section = page.verdict_section(outcome, request, None)
     page.write_page(request, [section, *rest], outputs.page)
     if outputs.export:

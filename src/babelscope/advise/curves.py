@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,11 +11,21 @@ from numpy.typing import NDArray
 from babelscope.advise.amounts import FEWEST, LEAST_POINTS, amounts, learns_from, numbers, total
 from babelscope.advise.race import Race, Runner
 from babelscope.advise.recipes import Recipe
-from babelscope.advise.scores import effect_of
+from babelscope.advise.scores import Scores, effect_of
 from babelscope.core.inference import Effect
 from babelscope.core.samples import Samples
 from babelscope.report.judged import LEVEL, p_of
 from babelscope.steps import Evaluate
+
+
+class Points(NamedTuple):
+    """What a curve is made from."""
+
+    over: str
+    """Which kind of sentences the recipe learns from fewer and fewer of: `TRANSLATED` or `LABELLED`."""
+    recipe: Recipe
+    scored: Mapping[int, Sequence[Evaluate]]
+    """Number of sentences, the fewest first -> the test scores of the rounds."""
 
 
 class Curve(NamedTuple):
@@ -48,23 +58,25 @@ class Curve(NamedTuple):
         return effect_of(_combined(self.scores[-last:], leading(np.log2(self.numbers[-last:]), 1)))
 
 
-def curves_of(race: Race) -> list[Curve]:
-    """Of a race that was run: over translated sentences, and over labelled ones.
+def points_of(race: Race) -> list[Points]:
+    """Of a race that was run: over translated sentences, and over labelled ones. Computes what is missing.
 
     Each is of the recipe that is the best on the dev set of those that learn from such sentences, in all rounds, also
     where it was given up. A point that cannot be computed is left out.
     """
     wanted = {over: (best, _evaluations(race, over, best)) for over in FEWEST if (best := _best(race, over))}
     failed = race.compute([each for _, points in wanted.values() for point in points.values() for each in point])
-    curves = []
-    for over, (best, points) in wanted.items():
-        scored = {
-            number: race.scores.of(point)
-            for number, point in points.items()
-            if not any(each.key in failed for each in point)
-        }
-        curves.append(Curve(over, best.recipe, list(scored), list(scored.values())))
-    return curves
+    return [
+        Points(over, best.recipe, {
+            number: point for number, point in points.items() if not any(each.key in failed for each in point)
+        })
+        for over, (best, points) in wanted.items()
+    ]  # fmt: skip
+
+
+def curve_of(points: Points, scores: Scores) -> Curve:
+    """The curve, by the scores that a store has."""
+    return Curve(points.over, points.recipe, list(points.scored), list(map(scores.of, points.scored.values())))
 
 
 def leading(places: NDArray[np.float64], degree: int) -> NDArray[np.float64]:

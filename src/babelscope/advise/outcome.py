@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from babelscope.advise.floor import constant_answer
+from babelscope.advise.floor import Constant
 from babelscope.advise.race import Race, Runner
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.scores import Behind, behind_first, gain_of, interval_of
@@ -67,15 +67,18 @@ class Outcome(NamedTuple):
         return self.placed[0]
 
 
-def outcome_of(race: Race) -> Outcome:
-    """What a race that was run has shown. The dev set has chosen; the test set says how good the choice is."""
+def outcome_of(race: Race, constant: Constant) -> Outcome:
+    """What a race that was run has shown, beside a constant answer.
+
+    The dev set has chosen; the test set says how good the choice is.
+    """
     best, direct = race.leader(), race.best_direct()
     ran = [runner for runner in race.runners if runner.dev]
     order = sorted(ran, key=lambda runner: (bool(runner.lost), -race.scores.mean(runner.dev)))
     order += [runner for runner in race.runners if not runner.dev]
     placed = _placed(race, order)
     return Outcome(
-        placed, _verdicts(race), placed[order.index(direct)], _floor(race, best, direct),
+        placed, _verdicts(race), placed[order.index(direct)], _floor(race, constant, best, direct),
         _best_round(race, direct).key, _best_round(race, best).key, race.store.folder, race.request.margin,
     )  # fmt: skip
 
@@ -98,8 +101,7 @@ def _placed(race: Race, order: Sequence[Runner]) -> list[Placed]:
     ]
 
 
-def _floor(race: Race, best: Runner, direct: Runner) -> Floor:
-    constant = constant_answer(race.request)
+def _floor(race: Race, constant: Constant, best: Runner, direct: Runner) -> Floor:
     above = [gain_of(race.scores.of(runner.test), constant.test).interval for runner in (best, direct)]
     return Floor(constant.name, interval_of(constant.dev), interval_of(constant.test), *above)
 

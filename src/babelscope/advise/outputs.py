@@ -19,6 +19,11 @@ class Outputs(NamedTuple):
     store: Path = Path("babelscope-store")
     export: Path | None = None
 
+    @property
+    def record(self) -> Path:
+        """Beside the page, what a run has decided by."""
+        return self.page.with_suffix(".json")
+
 
 def check_outputs(outputs: Outputs, run: bool) -> None:
     """Try where things are to be written before anything is computed; nothing is written.
@@ -31,11 +36,14 @@ def check_outputs(outputs: Outputs, run: bool) -> None:
         raise InputError(f"{page}: there is no folder {page.parent}; make it, or give another -o")
     if page.resolve() in [folder.resolve() for folder in (store, export) if folder]:
         raise InputError(f"{page}: given for the page and for a folder; give another -o")
+    if page == outputs.record:
+        raise InputError(f"{page}: what a run has decided by goes there; give -o a page, such as advice.html")
     if page.is_dir():
         raise InputError(f"{page}: a folder; give -o the name of a file")
     _check_writable("-o", page)
     if run:
         _check_writable("--store", store)
+        _check_writable("-o", outputs.record)
     elif page.is_file() and VERDICT in page.read_text(encoding="utf-8", errors="replace"):
         raise InputError(f"{page}: has the verdict of a run, which a plan would replace; give another -o")
     if export is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from babelscope.advise.amounts import EVERYTHING, Amounts
 from babelscope.advise.recipes import Recipe
@@ -16,7 +17,7 @@ from babelscope.core.tasks import TASKS
 from babelscope.engine.events import Event
 from babelscope.engine.local import run_plan
 from babelscope.engine.store import Store
-from babelscope.steps import Evaluate
+from babelscope.steps import Evaluate, Load
 from babelscope.steps.plan import Plan
 from babelscope.study.verdicts import BILSTM
 
@@ -53,7 +54,6 @@ class Race:
         self.request, self.store = request, store
         self.scores = Scores(store, TASKS[request.task].measures[0])
         self.runners = [Runner(recipe) for recipe in tried]
-        self._encoders = {name: load_step(name) for name in dict.fromkeys(request.encoders)}
         self._watching = watching
 
     def run(self) -> None:
@@ -98,6 +98,11 @@ class Race:
     def evaluation(self, recipe: Recipe, seed: int, amounts: Amounts = EVERYTHING) -> Evaluate:
         """The score of a recipe on the test sentences, tuned with a seed."""
         return evaluation(self.request, recipe, self._encoders.get(recipe.encoder), seed, amounts)
+
+    @cached_property
+    def _encoders(self) -> dict[str, Load]:
+        """By name. They are looked for only where something is to be computed."""
+        return {name: load_step(name) for name in dict.fromkeys(self.request.encoders)}
 
     def _test(self, finalists: Sequence[Runner]) -> None:
         if failed := self.compute([test for runner in finalists for test in runner.test]):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -34,7 +36,7 @@ def recall(store: Store, key: str) -> Step:
     """
     manifest = store.manifest(key)
     try:
-        step = _step(manifest, store)
+        step = step_of(manifest, partial(recall, store))
     except (ValidationError, KeyError) as error:
         problem = error.errors()[0]["msg"] if isinstance(error, ValidationError) else f"there is no {error}"
         raise _not_ours(store, key, manifest, problem) from None
@@ -43,16 +45,21 @@ def recall(store: Store, key: str) -> Step:
     return step
 
 
-def _step(about: dict[str, Any], store: Store) -> Step:
-    return STEPS[about["step"]](**{name: _field(value, store) for name, value in about["fields"].items()})
+def step_of(about: Mapping[str, Any], find: Callable[[str], Step]) -> Step:
+    """The step that `worker.describe` tells of; `find` gives the stored steps that it reads, by their keys.
+
+    Raises:
+        ValidationError, KeyError: it is none of those that there are now.
+    """
+    return STEPS[about["step"]](**{name: _field(value, find) for name, value in about["fields"].items()})
 
 
-def _field(value: Any, store: Store) -> Any:
+def _field(value: Any, find: Callable[[str], Step]) -> Any:
     if isinstance(value, list):
-        return [_field(entry, store) for entry in value]
+        return [_field(entry, find) for entry in value]
     if not isinstance(value, dict) or value.get("step") not in STEPS:
         return value
-    return recall(store, value["key"]) if "key" in value else _step(value, store)
+    return find(value["key"]) if "key" in value else step_of(value, find)
 
 
 def _not_ours(store: Store, key: str, manifest: dict[str, Any], problem: str) -> StoreError:
