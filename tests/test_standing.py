@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from babelscope.advise import outcome as outcomes
 from babelscope.advise.floor import Constant
 from babelscope.advise.outcome import outcome_of
 from babelscope.advise.race import Race
@@ -142,13 +141,13 @@ def scores_of(means, rounds=4, sentences=40):
 
 
 @pytest.fixture
-def decided(store, monkeypatch):
+def decided(store):
     """What an outcome makes of the means of the five recipes, the same on dev and test sentences."""
-    monkeypatch.setattr(outcomes, "constant_answer", lambda request: Constant("X", *[score(0.2, sentences=40)] * 2))
+    constant = Constant("X", *[score(0.2, sentences=40)] * 2)
 
     def decide(*means, rounds=4):
         scores = scores_of(means, rounds)
-        return outcome_of(raced(store, scores, scores, rounds))
+        return outcome_of(raced(store, scores, scores, rounds), constant)
 
     return decide
 

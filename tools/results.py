@@ -96,7 +96,7 @@ class Told(NamedTuple):
 def page(kept: Kept) -> str:
     """The page of what is kept."""
     told = _advice(kept) if "advice" in kept.about else _study(kept)
-    return "\n".join([*_head(told, kept), *chain.from_iterable(map(_shortened, told.sections))])
+    return "\n".join([*_head(told, kept), *chain.from_iterable(map(shortened, told.sections))])
 
 
 def _study(kept: Kept) -> Told:
@@ -138,7 +138,7 @@ def _head(told: Told, kept: Kept) -> Iterator[str]:
     )
 
 
-def _shortened(section: Section) -> Iterator[str]:
+def shortened(section: Section) -> Iterator[str]:
     """A section without figures, commands and long tables."""
     short = [table for table in section.tables if len(table.lines) <= LONGEST]
     long = [table.title for table in section.tables if len(table.lines) > LONGEST]
