@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from contextlib import nullcontext
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
+import results
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,8 +25,11 @@ from babelscope.advise.recipes import BROUGHT_IN, ZERO_SHOT, Recipe
 from babelscope.advise.request import Request
 from babelscope.advise.translated import texts_in_words, translated
 from babelscope.core.samples import Samples
+from babelscope.corpora import datasets
 from babelscope.corpora.conllu import write_conllu
+from babelscope.encoders import load
 from babelscope.encoders.load import load_encoder
+from babelscope.report.files import section_markdown
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.study.encoders import BringingIn
@@ -145,7 +151,7 @@ def test_a_race_with_translated_sentences(request_, files, tmp_path, monkeypatch
     bringing = [Recipe(request_.encoders[0], BROUGHT_IN), zero_shot, Recipe(BILSTM, AS_IT_IS)]
     monkeypatch.setattr(plan, "recipes", lambda *given: bringing)
     monkeypatch.setattr(
-        Race, "best_direct", lambda race: next(runner for runner in race.runners if runner.recipe == zero_shot)
+        Race, "best_direct", lambda race: next(runner for runner in race.runners if runner.recipe.kind == ZERO_SHOT)
     )
     monkeypatch.setattr(steps, "RECURRENT", steps.RECURRENT.model_copy(update={"epochs": 1}))
     folder, page, shown = tmp_path / "model", tmp_path / "advice.html", []
@@ -155,6 +161,7 @@ def test_a_race_with_translated_sentences(request_, files, tmp_path, monkeypatch
     )  # fmt: skip
     assert [section.title for section in shown][2:] == ["The verdict", "What more sentences would bring"]
     assert [curve.title for curve in shown[-1].figures] == [f"Over {TRANSLATED}", f"Over {LABELLED}"]
+    _is_told_again(shown[-2:], tmp_path, monkeypatch)
     written = page.read_text()
     assert written.count("<svg") == 2 and "The curves take at most about" in written
     assert re.findall(r">Translated sentences</th>|>Translated sentences</td>", written)
@@ -168,6 +175,27 @@ def test_a_race_with_translated_sentences(request_, files, tmp_path, monkeypatch
     before = model.reading("qaa").encoder.tokenizer
     assert model.encoder.tokenizer.tokenize(text) != before.tokenize(text)
     assert before.get_vocab() == load_encoder(request_.encoders[0]).tokenizer.get_vocab()
+
+
+def _is_told_again(shown, folder, monkeypatch):
+    """From what was written beside the page and the rows of the store, without texts and encoders."""
+    docs = folder / "docs"
+    assert results.main([str(folder / "advice.json"), "--store", str(folder / "store"), "--docs", str(docs)]) == 0
+    text = (docs / "advice.md").read_text(encoding="utf-8")
+    shutil.move(folder / "store", folder / "elsewhere")
+    with monkeypatch.context() as context:
+        for module, name in ((datasets, "_parsed"), (datasets, "find_file"), (load, "load_located"), (steps, "locate")):
+            context.setattr(module, name, None)
+        assert results.main(["--docs", str(docs)]) == 0
+    shutil.move(folder / "elsewhere", folder / "store")
+    assert (docs / "advice.md").read_text(encoding="utf-8") == text
+    said = "\n".join(section_markdown(replace(section, figures=[], commands={})) for section in shown).splitlines()
+    head, own = text.splitlines()[:8], text.splitlines()[8:]
+    assert [line for line in own if not line.startswith("- The best that transformers loads")] == [
+        line for line in said if f"{folder}/model" not in line
+    ]
+    assert head[0].startswith("# Which encoder for qag") and "    babelscope advise --run --language qag" in head[4]
+    assert re.match(r"\d+ rows of all \d+ steps. Seeds: 0\. ", head[6])
 
 
 def test_after_few_rounds_it_is_said_of_whom_it_is():

@@ -139,6 +139,7 @@ def test_odd_lines_of_the_text_are_counted(tmp_path):
         ({"export": "store/model"}, "in the store"),
         ({"page": "nowhere/advice.html"}, "there is no folder"),
         ({"page": "model"}, "given for the page and for a folder"),
+        ({"page": "advice.json"}, "goes there; give -o a page, such as advice.html"),
     ],
 )
 def test_places_are_tried_beforehand(tmp_path, changes, message):
