@@ -195,6 +195,7 @@ def _is_told_again(shown, folder, monkeypatch):
         line for line in said if f"{folder}/model" not in line
     ]
     assert head[0].startswith("# Which encoder for qag") and "    babelscope advise --run --language qag" in head[4]
+    assert " --encoder encoders0/tiny " in head[4] and json.loads((folder / "advice.json").read_text())["recipes"]
     assert re.match(r"\d+ rows of all \d+ steps. Seeds: 0\. ", head[6])
 
 

@@ -122,6 +122,7 @@ def read_record(path: Path) -> Record:
 def record_of(race: Race, constant: Constant, points: Sequence[Points]) -> Record:
     """Of a race that was run, with encoders by the names that rows have, wherever they are."""
     request = race.request.model_copy(update={"encoders": tuple(map(display_name, race.request.encoders))})
+    dev, test = (tuple(samples.table[0].tolist()) for samples in (constant.dev, constant.test))
     return Record(
         request=request,
         recipes=tuple(
@@ -129,7 +130,7 @@ def record_of(race: Race, constant: Constant, points: Sequence[Points]) -> Recor
                   lost=runner.lost)
             for runner in race.runners
         ),
-        constant=ConstantScores(name=constant.name, dev=constant.dev.table[0], test=constant.test.table[0]),
+        constant=ConstantScores(name=constant.name, dev=dev, test=test),
         curves=tuple(
             Curved(over=each.over, recipe=_shown(each.recipe),
                    scored={number: _keys(scored) for number, scored in each.scored.items()})
