@@ -242,6 +242,7 @@ def test_claims_are_one_family_and_lines_of_the_table_another():
             assert one.verdict == (shown if adjusted[str(k)] < 0.05 else "does not show")
     (alone, *_) = effects(Report("t", "q", rows(), contrasts=[PRETRAINED]))
     assert alone.verdict == "shows" and alone.effect.p * 9 >= 0.05 and family[0].verdict == "does not show"
+    assert claims(found)[0].startswith("claim 0: does not show among 9 claims for e (")
 
 
 def test_as_good_as_is_a_claim_with_a_margin():

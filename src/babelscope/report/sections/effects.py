@@ -123,17 +123,28 @@ def _verdicts(lines: Sequence[Line], claims: bool) -> list[Verdict]:
 def claims(listed: Sequence[Line]) -> list[str]:
     """For every claim, over all tasks (or on the one task there is), what shows and what does not."""
     groups: dict[str, list[Line]] = {}
-    for line in listed:
-        groups.setdefault(line.contrast.claim, []).append(line)
-    return [f"{claim}: {'; '.join(_claimed(group))}." for claim, group in groups.items()]
-
-
-def _claimed(listed: Sequence[Line]) -> Iterator[str]:
     for line in (line for line in listed if line.is_claim):
+        groups.setdefault(line.contrast.claim, []).append(line)
+    family = sum(map(len, groups.values()))
+    return [f"{claim}: {'; '.join(_claimed(group, family))}." for claim, group in groups.items()]
+
+
+def _claimed(lines: Sequence[Line], family: int) -> Iterator[str]:
+    """Of one claim, which may be made of several pairs of conditions."""
+    firsts = [line.sides[0] for line in lines if line.where == lines[0].where]
+    for line in lines:
+        first, second = line.sides
+        named = f"{first} against {second}" if firsts.count(first) > 1 else first
         where = "" if line.where == "all tasks" else f", {line.where}"
         size = f" ({line.shown.in_words(line.size)})" if line.size else ""
         margin = f" within {line.shown.margin_in_words(line.contrast.margin)}" if line.contrast.margin else ""
-        yield f"{line.verdict} for {line.sides[0]}{margin}{where}{size}"
+        corrected = f" among {family} claims" if _shows_by_itself(line) and line.verdict is Verdict.UNSEEN else ""
+        yield f"{line.verdict}{corrected} for {named}{margin}{where}{size}"
+
+
+def _shows_by_itself(line: Line) -> bool:
+    """Whether its interval, which is not corrected for other claims, has no zero."""
+    return line.effect is not None and not line.margin and line.effect.interval.sign != 0
 
 
 def effect_table(listed: Sequence[Line]) -> Table:
