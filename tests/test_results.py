@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import shlex
 import shutil
@@ -206,6 +207,9 @@ def test_neither_data_nor_encoders_are_needed(tmp_path: Path, encoder_folder: Pa
     assert results.main([str(study), "--store", str(store.folder), "--docs", str(docs)]) == 0
     page = (docs / "tiny.md").read_text(encoding="utf-8")
     assert page.endswith(f"\n\n{expected}")
+    with unpacked(docs / "rows" / "tiny.tar.xz") as kept:
+        manifests = [json.dumps(kept.store.manifest(key)) for key in kept.plan.steps]
+    assert not any(str(own / "encoder") in manifest for manifest in manifests)
     shutil.rmtree(own)
     shutil.rmtree(store.folder)
     assert results.main(["--docs", str(docs)]) == 0

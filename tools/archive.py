@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from babelscope.core.errors import InputError
+from babelscope.core.hashing import digest
 from babelscope.core.step import Step
 from babelscope.engine.disk import verify
 from babelscope.engine.recall import step_of
@@ -43,7 +44,7 @@ class Kept(NamedTuple):
 def pack(about: Mapping[str, Any], plan: Plan, store: Store, file: Path) -> Path:
     """Write the archive of a plan's results, and give it; the same results give the same bytes."""
     recorded = {key: store.manifest(key)["files"] for key in sorted(plan.steps) if store.has(key)}
-    steps = [{"key": key, **describe(step)} for key, step in plan.steps.items()]
+    steps = [_portable({"key": key, **describe(step)}) for key, step in plan.steps.items()]
     file.parent.mkdir(parents=True, exist_ok=True)
     with tarfile.open(file, "w:xz", preset=9) as archive:
         _add(archive, FORMAT_FILE, json.dumps({"format": FORMAT}).encode())
@@ -52,10 +53,25 @@ def pack(about: Mapping[str, Any], plan: Plan, store: Store, file: Path) -> Path
             for key, files in recorded.items():
                 path = Path("results", key[:2], key, name)
                 if name == MANIFEST:
-                    _add(archive, path.as_posix(), (store.folder / path).read_bytes())
+                    _add(archive, path.as_posix(), _manifest(store, key))
                 elif name in files:
                     _add(archive, path.as_posix(), verify(store.folder / path, files[name], read=True))
     return file
+
+
+def _manifest(store: Store, key: str) -> bytes:
+    manifest = _portable(store.manifest(key))
+    return json.dumps({**manifest, "digest": digest(manifest)}).encode()
+
+
+def _portable(value: Any) -> Any:
+    """Without the folders of the machine that encoders were in: their names take their place, and keys stay."""
+    if isinstance(value, list):
+        return [_portable(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    of_encoder = {"name", "content", "place"} <= value.keys()
+    return {name: value["name"] if of_encoder and name == "place" else _portable(part) for name, part in value.items()}
 
 
 def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:

@@ -94,9 +94,9 @@ def real(given: Parameters) -> Study:
     """Tagging and parsing, tuned on English, scored and compared on parallel treebanks."""
     tuning = given.tuning("cpu", "float32", 2, learning_rate=rate_for(given.encoder), tokens_per_batch=1024)
     longer = tuning.model_copy(update={"epochs": tuning.epochs if given.small else 3})
-    sizes = {"sizes": Sizes(train=500, dev=50, test=100) if given.small else Sizes(train=1000, dev=200, test=200)}
+    sizes = {"sizes": Sizes(train=500, dev=50, test=100) if given.small else Sizes(train=800, dev=200, test=200)}
     tasks = {"pos": sizes | {"tuning": tuning}, "parsing": sizes | {"tuning": longer}}
-    setting = Setting(tuple(REAL), _treebank, _pud, lambda code: _pud("", code), tasks, 100 if given.small else 200)
+    setting = Setting(tuple(REAL), _treebank, _pud, lambda code: _pud("", code), tasks, 100 if given.small else 150)
     encoders = given_or_both(given.encoder, small=given.small)
     layers = given.layers or (12 if given.encoder else 6)
     return _study("real", given, encoders, layers, _known(given.sources or ("en",), TREEBANKS), setting)
