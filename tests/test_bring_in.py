@@ -15,7 +15,15 @@ import babelscope
 from babelscope.core.errors import EncoderError, InputError
 from babelscope.core.hashing import folder_digest
 from babelscope.encoders.aligned_text import align_pieces
-from babelscope.encoders.bring_in import bring_in, linked_rows, own_pieces, random_rows, spelled_rows
+from babelscope.encoders.bring_in import (
+    bring_in,
+    linked_rows,
+    own_pieces,
+    random_rows,
+    reading_only,
+    spelled_rows,
+    with_the_rest,
+)
 from babelscope.encoders.extend import extend_vocabulary
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
 from babelscope.encoders.own_vocabulary import own_vocabulary
@@ -23,7 +31,7 @@ from babelscope.encoders.pieces import Frame, encode_sentences
 from babelscope.encoders.places import FILES, locate
 from babelscope.encoders.state import names_per_piece, weights_of, with_weights, word_embeddings_name
 from babelscope.encoders.tokenizer import train_wordpiece
-from babelscope.encoders.vocabulary import spelled_pieces
+from babelscope.encoders.vocabulary import foreign_pieces, spelled_pieces
 from babelscope.encoders.windows import pieces_of_words
 from families import DECODERS, FAMILIES
 from test_extend import GEORGIAN as ONCE
@@ -285,6 +293,52 @@ def test_random_rows_have_mean_and_covariance_of_the_encoders():
     for name, row in random_rows(encoder, 9, 3, "de").items():
         assert torch.equal(row, again[name])
         assert not torch.equal(row, other[name]) and not torch.equal(row, elsewhere[name])
+
+
+@pytest.mark.parametrize("read", [["en"], ["de"], ["ka"], ["en", "ka"], ["de", "ka"]])
+def test_a_training_changes_the_embeddings_of_what_it_reads_alone(read):
+    """Weight decay shrinks all embeddings that a training has, also those that no text of it can have."""
+    whole = with_language(with_language(kind_with_marks("BPE"), "de", GERMAN), "ka", GEORGIAN)
+    part = reading_only(whole, read)
+    ends = {code: max(tokenizer.get_vocab().values()) + 1 for code, tokenizer in whole.languages.items()}
+    size = max([ends["de"] - len(own_of(whole, "de")), *(ends[code] for code in read if code in ends)])
+    assert part.model.config.vocab_size == size
+    assert list(part.languages) == [code for code, end in ends.items() if end <= size]
+    halved = with_weights(part, {name: weight / 2 for name, weight in weights_of(part).items()})
+    after = with_the_rest(halved, whole, read)
+    seen = {number for code in read for number in pieces_of(whole.reading(code))}
+    unseen = {number for code in ("en", "de", "ka") for number in pieces_of(whole.reading(code))} - seen
+    for name, weight in weights_of(after).items():
+        before = weights_of(whole)[name]
+        if name not in names_per_piece(whole):
+            assert torch.equal(weight, before / 2), name
+            continue
+        assert torch.equal(weight[sorted(seen)], before[sorted(seen)] / 2)
+        assert torch.equal(weight[sorted(unseen)], before[sorted(unseen)])
+
+
+def own_of(encoder: Encoder, language: str) -> set[int]:
+    """The ids of the pieces that a language alone has."""
+    others = (encoder.tokenizer, *(each for code, each in encoder.languages.items() if code != language))
+    return pieces_of(encoder.reading(language)) - {k for other in others for k in pieces_of_tokenizer(other)}
+
+
+def pieces_of(encoder: Encoder) -> set[int]:
+    return pieces_of_tokenizer(encoder.tokenizer)
+
+
+def pieces_of_tokenizer(tokenizer) -> set[int]:
+    """The ids that are no fillers, by how they are spelled."""
+    return {number for number, piece in enumerate(spelled_pieces(tokenizer)) if piece}
+
+
+def test_what_is_read_first_may_come_after_a_language_that_is_not_read():
+    """As in the folder of a tuned model that a language was brought into."""
+    german = with_language(kind_with_marks("BPE"), "de", GERMAN)
+    turned = replace(german, tokenizer=german.languages["de"], languages={"en": german.tokenizer})
+    part = reading_only(turned, ["de"])
+    assert list(part.languages) == ["en"]
+    assert torch.equal(foreign_pieces(part), foreign_pieces(german.reading("de")))
 
 
 def test_what_cannot_be_brought_in_is_refused(encoder):

@@ -167,13 +167,16 @@ def _learn(
     pairs: Sequence[tuple[str, str]] = (),
     language: str = "",
 ) -> None:
+    """Train the encoder on text in a language; embeddings that the text cannot have stay as they are."""
+    from babelscope.encoders.bring_in import reading_only, with_the_rest
     from babelscope.tuning.language import learn_language
 
+    trained = reading_only(encoder, [language])
     history = learn_language(
-        encoder.reading(language), lines, workspace.folder, tuning=step.tuning, masking=step.masking, seed=step.seed,
+        trained.reading(language), lines, workspace.folder, tuning=step.tuning, masking=step.masking, seed=step.seed,
         progress=workspace.progress, pairs=pairs,
     )  # fmt: skip
-    keep_encoder(encoder, workspace)
+    keep_encoder(with_the_rest(trained, encoder, [language]), workspace)
     workspace.write_rows(curve_rows(history.points, step.labels | {"task": "mlm", "seed": step.seed}))
 
 

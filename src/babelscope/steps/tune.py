@@ -136,7 +136,7 @@ class Tune(Step):
         tuned.module.eval()
         if encoder is None or trained is None or trained is encoder:
             return tuned
-        return cast("EncoderModel", tuned).with_encoder(with_the_rest(trained, encoder))
+        return cast("EncoderModel", tuned).with_encoder(with_the_rest(trained, encoder, self._languages))
 
     def tuned_encoder(self, results: Results) -> Encoder:
         """The encoder of the best model, in evaluation mode; not for a BiLSTM, which has none."""
@@ -160,9 +160,14 @@ class Tune(Step):
         """
         from babelscope.encoders.bring_in import reading_only
 
-        if encoder is None or not self.encoder.has_languages or self.probes:  # probes may read any language
+        if encoder is None or self.probes:  # probes may read any language
             return encoder
-        return reading_only(encoder, {data.code for data in (*self.train, *self.dev)})
+        return reading_only(encoder, self._languages)
+
+    @property
+    def _languages(self) -> list[str]:
+        """The codes of all that is read."""
+        return [data.code for data in (*self.train, *self.dev)]
 
     def _training_parts(self, model: TaskModel) -> dict[str, list[Any]]:
         """The training examples: by language where batches are to be of one language, else all under the first.
