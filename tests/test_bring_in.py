@@ -154,6 +154,16 @@ def test_a_tokenizer_of_a_language_counts_as_content(tmp_path, encoder):
     assert locate(str(tmp_path)).content == content
 
 
+def test_a_language_is_read_by_any_code_of_it_in_its_script(encoder):
+    german = with_language(encoder, "de", GERMAN)
+    for code in ("deu", "de-AT"):
+        assert german.reading(code).tokenizer is german.languages["de"]
+        assert reading_only(german, [code]).languages == german.languages
+    assert german.reading("nds") is german and reading_only(german, ["nds"]).languages == {}
+    with pytest.raises(InputError, match="reads de already"):
+        bring_in(german, "deu", german.languages["de"], {})
+
+
 def test_without_languages_nothing_else_is_written(tmp_path, encoder):
     save_encoder(encoder, tmp_path)
     assert not any(path.is_dir() for path in tmp_path.iterdir())

@@ -130,6 +130,7 @@ def test_an_encoder_goes_on_reading_what_it_read(encoder_folder, table, tmp_path
     ("given", "problem"),
     [
         ({"--parallel": "de"}, "no text in two languages"),
+        ({"--parallel": "tsv:qae:{table}"}, "the translations are in qae, but the language that they are given for is"),
         ({"--language": "a/b"}, "is no code of a language"),
         ({"-o": "."}, "already there"),
         ({"model": "abcd"}, "no results"),
@@ -139,7 +140,7 @@ def test_an_encoder_goes_on_reading_what_it_read(encoder_folder, table, tmp_path
 def test_users_mistakes(given, problem, encoder_folder, table, tmp_path):
     options = {"--language": "qab", "--parallel": table, "-o": tmp_path / "new", "--store": tmp_path / "store"}
     model = given.pop("model", encoder_folder)
-    arguments = [part for option in (options | given).items() for part in option]
+    arguments = [str(part).format(table=table) for option in (options | given).items() for part in option]
     answer = command("bring-in", model, *arguments)
     assert answer.status == 2 and problem in answer.errors
     assert not (tmp_path / "new").exists()

@@ -189,6 +189,17 @@ def test_faults_of_a_declaration(encoder_folder, tmp_path):
     turned = {"qab": [{"languages": ["qab", "qaa"], "sentences": 60}]}
     with pytest.raises(StudyError, match=r"encoders.1.languages.qab.0: the translations are in qaa"):
         compile_study(declared(encoder_folder, LATER | {"languages": turned}))
+    with pytest.raises(ValueError, match="de and deu are one language"):
+        declared(encoder_folder, LATER | {"languages": own | {"deu": own["de"]}})
+    named = LATER | {"languages": {"it": own["de"], "deu": own["de"]}}
+    with pytest.raises(StudyError) as caught:
+        compile_study(declared(encoder_folder, named))
+    (fault,) = caught.value.faults  # deu is de
+    assert fault.startswith("encoders.1.languages.it.0: the translations are in de, but the language")
+    lines = [f"text:{code}:{tmp_path / 'lines.txt'}" for code in ("en", "de")]
+    (tmp_path / "lines.txt").write_text("a cat\n", encoding="utf-8")
+    with pytest.raises(StudyError, match=r"encoders.1.languages.it.0: the translations are in de, but"):
+        compile_study(declared(encoder_folder, LATER | {"languages": {"it": [lines]}}))
     with pytest.raises(StudyError, match=r"surgeries.1: languages are brought into later after tuning"):
         compile_study(declared(encoder_folder, LATER, surgeries=[None, "reverse"]))
     with pytest.raises(StudyError, match=r"encoders.1.languages.de.0.*no text in two languages"):

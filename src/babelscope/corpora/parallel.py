@@ -12,6 +12,7 @@ from pydantic import NonNegativeInt, PositiveInt
 from babelscope.core.declaration import Declaration
 from babelscope.core.errors import DataError, InputError
 from babelscope.corpora import plain
+from babelscope.corpora.codes import same_language
 from babelscope.corpora.data_sources.base import given_path
 from babelscope.corpora.lines import content_digest
 from babelscope.corpora.paired import Pair, paired_lines, table_pairs, tmx_pairs
@@ -42,6 +43,11 @@ class WorldPairs(Declaration):
     world_version: WorldVersion = VERSION
     """This Babelscope makes no other; leave it out."""
 
+    @property
+    def language(self) -> str:
+        """The code of the translations."""
+        return self.languages[1]
+
     def read(self) -> list[tuple[str, str]]:
         """The pairs; words separated by spaces."""
         return World(self.seed).parallel_text(*self.languages, self.sentences)
@@ -61,6 +67,11 @@ class FilePairs(Declaration):
     sentences: PositiveInt | None = None
     """Pairs of lines."""
     sha256: tuple[str, str]
+
+    @property
+    def language(self) -> str:
+        """The code of the translations: that of the second text."""
+        return plain.text_language(self.names[1])
 
     def read(self) -> list[tuple[str, str]]:
         """The pairs; `DataError` if a file is no longer the one that the study was planned with."""
@@ -106,7 +117,7 @@ class NamedPairs(Declaration):
 
     @property
     def language(self) -> str:
-        """The code of the translations' language, as it was given; the source is English, or a file's own."""
+        """The code of the translations, as it was given; the source is English, or a file's own."""
         return self.name.split(":")[1]
 
     @property
@@ -131,6 +142,19 @@ def joined(texts: Sequence[WorldPairs | FilePairs | NamedPairs]) -> Kept:
     parts = [text.kept() if isinstance(text, NamedPairs) else Kept.of(text.read()) for text in texts]
     pairs = [pair for part in parts for pair in part.pairs]
     return Kept.of(pairs, sum(part.empty for part in parts), sum(part.repeated for part in parts))
+
+
+def check_language(text: WorldPairs | FilePairs | NamedPairs, language: str, where: str = "") -> None:
+    """Refuse translations into another language than the one that they are given for.
+
+    Raises:
+        InputError: it begins with `where`.
+    """
+    if not same_language(text.language, language):
+        raise InputError(
+            f"{where}the translations are in {text.language}, but the language that they are given for is {language}; "
+            f"give translations into {language}, or name the language {text.language}"
+        )
 
 
 def find_pairs(first: str, second: str, sentences: int | None = None) -> FilePairs:
@@ -166,11 +190,17 @@ def given_pairs(given: str, language: str) -> NamedPairs | FilePairs:
     Args:
         given: a name such as `ntrex:it`; a file of pairs, FILE.tsv or FILE.tmx; or two files of lines joined by a
             comma, `english.txt,italian.txt`.
-        language: the code of the translations in files.
+        language: the code of the translations.
 
     Raises:
-        InputError: as of `find_named_pairs` and `find_pairs`.
+        InputError: as of `find_named_pairs` and `find_pairs`; or the translations are named as in another language.
     """
+    text = _given_pairs(given, language)
+    check_language(text, language, f"{given}: ")
+    return text
+
+
+def _given_pairs(given: str, language: str) -> NamedPairs | FilePairs:
     if "," in given:
         first, _, second = given.partition(",")
         return find_pairs(f"{plain.OWN}{SOURCE}:{_whole(first)}", f"{plain.OWN}{language}:{_whole(second)}")

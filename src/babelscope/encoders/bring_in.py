@@ -19,6 +19,7 @@ from transformers import PreTrainedTokenizerBase
 
 from babelscope.core.errors import InputError
 from babelscope.core.seeds import derive_seed
+from babelscope.corpora.codes import known_as
 from babelscope.encoders.extend import means_of
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.segmenter import Segmenter
@@ -77,7 +78,7 @@ def reading_only(encoder: Encoder, languages: Collection[str]) -> Encoder:
     if not encoder.languages:
         return encoder
     numbers = {code: max(tokenizer.get_vocab().values()) for code, tokenizer in encoder.languages.items()}
-    read = [numbers[code] for code in languages if code in numbers]
+    read = [numbers[code] for language in languages if (code := known_as(language, numbers))]
     config = copy.deepcopy(encoder.model.config)
     config.vocab_size = min(config.vocab_size, 1 + max(*encoder.tokenizer.get_vocab().values(), *read))
     kept = {code: each for code, each in encoder.languages.items() if numbers[code] < config.vocab_size}
@@ -176,5 +177,5 @@ def _ordinary(encoder: Encoder) -> list[int]:
 def _check_code(encoder: Encoder, language: str) -> None:
     if not re.fullmatch(r"[A-Za-z0-9_-]+", language):
         raise InputError(f"{language!r} is no code of a language: give letters, digits, - and _, such as de or zh-CN")
-    if language in encoder.languages:
-        raise InputError(f"{encoder.name} reads {language} already; bring it into the encoder that came before")
+    if known := known_as(language, encoder.languages):
+        raise InputError(f"{encoder.name} reads {known} already; bring it into the encoder that came before")

@@ -23,6 +23,7 @@ from transformers import (
 from transformers.utils import logging
 
 from babelscope.core.errors import EncoderError
+from babelscope.corpora.codes import known_as
 from babelscope.encoders.anatomy import anatomy_of, max_positions
 from babelscope.encoders.places import LANGUAGES, Place, check_folder, folder_of, installed_folder
 from babelscope.encoders.pooler import Pooler, read_pooler
@@ -57,9 +58,13 @@ class Encoder:
         return min(max_positions(self.model.config), self.tokenizer.model_max_length)
 
     def reading(self, language: str) -> Encoder:
-        """The same model with the language's own tokenizer; the encoder itself where the language has none."""
-        own = self.languages.get(language)
-        return replace(self, tokenizer=own) if own else self
+        """The same model with the language's own tokenizer; the encoder itself where the language has none.
+
+        Args:
+            language: its code, or another of the same language and script: what came in as `de` reads `deu`.
+        """
+        own = known_as(language, self.languages)
+        return replace(self, tokenizer=self.languages[own]) if own else self
 
 
 def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickle: bool = False) -> Encoder:

@@ -93,8 +93,7 @@ def predict(store: Store, source: str, file: Path, output: Path, language: str |
     refuse_existing(output)
     model = trained_model(store, source)
     made_for = languages_of(Path(source))
-    if not made_for or made_for.language != language:
-        check_own(language, model.languages)
+    check_own(language, [*model.languages, *([made_for.language] if made_for and model.languages else [])])
     model = model.reading(language) if language else model
     task = model.design.task
     kind = kind_of(task)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from babelscope.core.errors import InputError
+from babelscope.corpora.codes import known_as, same_language
 from babelscope.corpora.paired import Pair
 from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, given_pairs, joined
 from babelscope.encoders.places import MODEL_FILE, Place, locate
@@ -123,13 +124,13 @@ def _write_model(given: str, wanted: Wanted, pairs: Sequence[Pair], folder: Path
 
 def _check_languages(given: str, encoder: Encoder, wanted: Wanted) -> None:
     """Refuse a source that is not read, and a language that is, as far as the folder says what it reads."""
-    if wanted.language == wanted.source:
+    if same_language(wanted.language, wanted.source):
         raise InputError(f"--language and --source are both {wanted.source}; give the language of the translations")
     if recorded := languages_of(Path(given)):
         read = sorted({*encoder.languages, *recorded})
-        if wanted.language in read:
+        if known_as(wanted.language, read):
             raise InputError(f"--language {wanted.language}: {given} reads it already; bring it into what came before")
-        if wanted.source not in read:
+        if not known_as(wanted.source, read):
             raise InputError(f"--source {wanted.source}: {given} reads {', '.join(read)}; give one of these")
 
 

@@ -12,6 +12,7 @@ from pydantic import NonNegativeInt, PositiveInt, SerializeAsAny
 from babelscope.core.errors import InputError
 from babelscope.core.seeds import derive_seed
 from babelscope.core.step import Results, Workspace
+from babelscope.corpora.codes import known_as
 from babelscope.corpora.datasets import FileData
 from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs
 from babelscope.corpora.world_text import WorldText
@@ -145,7 +146,8 @@ class Adapt(Learned):
     def _check_languages(self, encoder: Encoder) -> None:
         """Refuse text in several languages one of which has a tokenizer of its own, and any pairs with such ones."""
         codes = list(dict.fromkeys(text.code for text in self.texts))
-        if not encoder.languages or (not self.parallel and (len(codes) < 2 or not {*codes} & {*encoder.languages})):
+        own = {known_as(code, encoder.languages) for code in codes}
+        if not encoder.languages or (not self.parallel and len(own) < 2):
             return
         given = f"texts in {', '.join(codes)}" if len(codes) > 1 else "pairs of sentences"
         raise InputError(

@@ -13,6 +13,7 @@ from babelscope.core.seeds import derive_seed
 from babelscope.core.step import Results, Step, Workspace
 from babelscope.core.tasks import Task
 from babelscope.core.training import TrainedOn
+from babelscope.corpora.codes import known_as
 from babelscope.corpora.datasets import Dataset
 from babelscope.steps.curves import curve_rows
 from babelscope.steps.encoder import EncoderStep, Recurrent
@@ -177,11 +178,12 @@ class Tune(Step):
         """
         languages = [data.code for data in self.train]
         mixed = self.tuning.batches == "mixed"
-        own = [language for language in dict.fromkeys(languages) if language in model.languages]
-        if mixed and own and len(set(languages)) > 1:
+        own = {known_as(language, model.languages) for language in languages}
+        if mixed and len(own) > 1:
             raise InputError(
                 f"training on {', '.join(dict.fromkeys(languages))}: {self.encoder.labels['encoder']} reads "
-                f"{', '.join(own)} with a tokenizer of its own, so that no batch can hold several of these languages",
+                f"{', '.join(sorted(own - {''}))} with a tokenizer of its own, so that no batch can hold several of "
+                "these languages",
                 "Write `batches: one-language` in the settings of the tuning",
             )
         parts: dict[str, list[Any]] = {}
