@@ -44,6 +44,11 @@ class WorldPairs(Declaration):
     """This Babelscope makes no other; leave it out."""
 
     @property
+    def source(self) -> str:
+        """The code of what the translations are from."""
+        return self.languages[0]
+
+    @property
     def language(self) -> str:
         """The code of the translations."""
         return self.languages[1]
@@ -67,6 +72,11 @@ class FilePairs(Declaration):
     sentences: PositiveInt | None = None
     """Pairs of lines."""
     sha256: tuple[str, str]
+
+    @property
+    def source(self) -> str:
+        """The code of what the translations are from: that of the first text."""
+        return plain.text_language(self.names[0])
 
     @property
     def language(self) -> str:
@@ -117,8 +127,13 @@ class NamedPairs(Declaration):
 
     @property
     def language(self) -> str:
-        """The code of the translations, as it was given; the source is English, or a file's own."""
+        """The code of the translations, as it was given."""
         return self.name.split(":")[1]
+
+    @property
+    def source(self) -> str | None:
+        """The code of what the translations are from; None: a file of one's own does not say it."""
+        return SOURCE if self.collection else None
 
     @property
     def collection(self) -> Collection | None:

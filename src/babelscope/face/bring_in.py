@@ -12,7 +12,7 @@ from babelscope.corpora.codes import known_as, same_language
 from babelscope.corpora.paired import Pair
 from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, given_pairs, joined
 from babelscope.encoders.places import MODEL_FILE, Place, locate
-from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned
+from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_records
 from babelscope.engine.store import Store
 from babelscope.engine.trained import refuse_existing, replacing, trained_model
 
@@ -64,10 +64,9 @@ def write_with_language(model: str, wanted: Wanted, folder: Path, store: Store) 
             _write_encoder(place, wanted, pairs, draft) if place else _write_model(model, wanted, pairs, draft, store)
         )
         brought = BroughtIn(
-            model, wanted.language, wanted.source, texts, len(pairs), wanted.pieces, wanted.keep_accents,
-            records_of(Path(place.path if place else model)),
-        )  # fmt: skip
-        brought.write(draft)
+            model, wanted.language, wanted.source, texts, len(pairs), wanted.pieces, wanted.keep_accents
+        )
+        write_records(draft, [*records_of(Path(place.path if place else model)), brought.record])
     return f"{folder}: {told}, by {len(pairs):,} pairs of sentences"
 
 
@@ -118,7 +117,7 @@ def _write_model(given: str, wanted: Wanted, pairs: Sequence[Pair], folder: Path
     _check_languages(given, model.encoder, wanted)
     grown = model.with_encoder(with_language(model.encoder, wanted, pairs))
     read_first = languages_of(Path(given))
-    save_model(turned(grown, wanted.language, read_first.language if read_first else wanted.source), folder)
+    save_model(turned(grown, wanted.language, [read_first.language if read_first else wanted.source]), folder)
     return f"a model of task {model.design.task} that reads {wanted.language}"
 
 
