@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -28,7 +30,12 @@ from test_bring_in import GEORGIAN, cut, states
 from test_extend import LATIN, kinds
 from test_own_vocabulary import GERMAN, PUNCTUATION, kind_with_marks
 
-TEXTS = {code: [{"languages": ["qaa", code], "sentences": 60}] for code in ("qab", "qae")}
+
+def pairs_with(code: str) -> dict[str, Any]:
+    return {"languages": ["qaa", code], "sentences": 60}
+
+
+TEXTS = {code: [pairs_with(code)] for code in ("qab", "qae")}
 TRAINED = {"learning_rate": 1e-3, "steps": 30, "tokens_per_batch": 256}
 DISTILLED = {"name": "distilled", "languages": TEXTS, "distil": {"tuning": TRAINED}}
 LATER = {"name": "later", "after_tuning": True, "languages": TEXTS}
@@ -74,6 +81,30 @@ def test_a_tuned_model_keeps_its_weights_and_reads_the_language(ran):
     assert list(grown.languages) == ["qab", "qae"]
     sentences = [example.forms for example in step.data.read()]
     assert tuned.module.predict(sentences) == brought.module.predict(sentences)
+
+
+def test_what_comes_after_tuning_can_come_one_after_the_other(ran, encoder_folder):
+    store, steps = ran
+    results, codes, names = FinishedSteps(store), ("qab", "qae", "qag"), ("first", "second", "third")
+    made_of = (str(encoder_folder), *names)
+    chain = [
+        {"name": name, "encoder": encoder, "after_tuning": True, "languages": {code: [pairs_with(code)]}, "pieces": 90}
+        for name, encoder, code in zip(names, made_of, codes, strict=False)
+    ]
+    plan = list(compile_study(declared(encoder_folder, *chain)).steps.values())
+    (tuned,) = (step for step in plan if isinstance(step, Tune))
+    assert tuned in steps
+    assert not run_plan(Plan.of(step for step in plan if isinstance(step, Align)), store, jobs=1).failed
+    evaluated = {step.brought_in.name: step for step in plan if isinstance(step, Evaluate) and step.brought_in}
+    before, source = tuned.model(results), [line.split() for line in World().text("qaa", 9)]
+    for number, name in enumerate(names, start=1):
+        model = evaluated[name].built(results)
+        assert tuple(model.languages) == codes[:number]
+        assert model.module.predict(source) == before.module.predict(source)
+        for code, earlier in zip(codes[:number], names, strict=False):
+            own = evaluated[earlier].brought_in.languages[0].read(results).tokenizer
+            (line,) = World().text(code, 1)
+            assert model.reading(code).encoder.tokenizer.tokenize(line) == own.tokenize(line)
 
 
 def test_what_is_measured_of_alignments(ran):
