@@ -92,7 +92,7 @@ def test_a_third_language_and_predictions_of_a_file(brought, tmp_path):
     assert answer.status == 0 and "50 pairs" in answer.output
     assert set(load_model(folder).languages) == {"qaa", "qab"}
     told = (folder / "README.md").read_text()
-    assert "pairs.tsv" in told and "source.txt" in told, "the sentences of both languages are told of"
+    assert "pairs.tsv" in told and f"text:qaa:{tmp_path / 'source.txt'}" in told, "the sentences of both are told of"
     for language in ([], ["--language", "qae"]):
         (tmp_path / "tagged.conllu").unlink(missing_ok=True)
         answer = command("predict", folder, tmp_path / "target.txt", "-o", tmp_path / "tagged.conllu", *language)

@@ -10,7 +10,7 @@ from babelscope.core.errors import InputError
 from babelscope.corpora.codes import same_language
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.paired import Pair
-from babelscope.corpora.parallel import FilePairs, NamedPairs, given_pairs, joined
+from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, given_pairs, joined
 from babelscope.corpora.sources import SPLITS
 
 
@@ -28,7 +28,8 @@ def translated(request: Request) -> Translated:
     Raises:
         InputError: there is no such text, it is malformed, or in another language than the request.
     """
-    texts = tuple(given_pairs(given, request.language) for given in request.parallel)
+    source = source_code(request) if request.parallel and request.source_treebank else SOURCE
+    texts = tuple(given_pairs(given, request.language, source) for given in request.parallel)
     return Translated(texts, joined(texts).pairs)
 
 

@@ -199,30 +199,32 @@ def find_named_pairs(name: str, sentences: int | None = None) -> NamedPairs:
     return NamedPairs(name=name, sentences=sentences, sha256=tuple(map(content_digest, files)))
 
 
-def given_pairs(given: str, language: str) -> NamedPairs | FilePairs:
+def given_pairs(given: str, language: str, source: str = SOURCE) -> NamedPairs | FilePairs:
     """The text with its translations that a person has given for a language.
 
     Args:
         given: a name such as `ntrex:it`; a file of pairs, FILE.tsv or FILE.tmx; or two files of lines joined by a
             comma, `english.txt,italian.txt`.
         language: the code of the translations.
+        source: the code of what they are from, by which two files are named.
 
     Raises:
         InputError: as of `find_named_pairs` and `find_pairs`; or the translations are named as in another language.
     """
-    text = _given_pairs(given, language)
+    text = _given_pairs(given, language, source)
     check_language(text, language, f"{given}: ")
     return text
 
 
-def _given_pairs(given: str, language: str) -> NamedPairs | FilePairs:
-    if "," in given:
+def _given_pairs(given: str, language: str, source: str) -> NamedPairs | FilePairs:
+    path = Path(given).expanduser()
+    if _prefix(given) in (*COLLECTIONS, *OWN):
+        return find_named_pairs(given)
+    if "," in given and not path.is_file():
         first, _, second = given.partition(",")
-        return find_pairs(f"{plain.OWN}{SOURCE}:{_whole(first)}", f"{plain.OWN}{language}:{_whole(second)}")
-    path = Path(given)
+        return find_pairs(f"{plain.OWN}{source}:{_whole(first)}", f"{plain.OWN}{language}:{_whole(second)}")
     kind = OWN_FILES.get((path.with_suffix("") if path.suffix == ".gz" else path).suffix)
-    is_file = kind and not given.startswith(f"{kind}:")
-    return find_named_pairs(f"{kind}:{language}:{_whole(given)}" if is_file else given)
+    return find_named_pairs(f"{kind}:{language}:{_whole(given)}" if kind else given)
 
 
 def _whole(path: str) -> Path:

@@ -78,7 +78,7 @@ def find_texts(wanted: Wanted) -> list[NamedPairs | FilePairs]:
     """
     if not wanted.parallel:
         raise InputError("no text to learn from; give one at least, such as ntrex:it or pairs.tsv")
-    return [given_pairs(given, wanted.language) for given in wanted.parallel]
+    return [given_pairs(given, wanted.language, wanted.source) for given in wanted.parallel]
 
 
 def with_language(encoder: Encoder, wanted: Wanted, pairs: Sequence[Pair]) -> Encoder:
