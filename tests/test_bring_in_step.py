@@ -8,13 +8,16 @@ import pytest
 import torch
 
 from babelscope.core.errors import StudyError
+from babelscope.corpora.parallel import joined
 from babelscope.encoders.bring_in import bring_in, own_pieces, random_rows
+from babelscope.encoders.load import load_encoder
 from babelscope.encoders.own_vocabulary import own_vocabulary, renumbered
 from babelscope.encoders.state import weights_of, word_embeddings_name
 from babelscope.engine import run_plan
 from babelscope.engine.progress import sentence_outcomes, study_rows
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
+from babelscope.face.bring_in import Wanted, with_language
 from babelscope.measures.comparison import Compare
 from babelscope.report.declared import report_of
 from babelscope.report.sections import sections_of
@@ -105,6 +108,18 @@ def test_what_comes_after_tuning_can_come_one_after_the_other(ran, encoder_folde
             own = evaluated[earlier].brought_in.languages[0].read(results).tokenizer
             (line,) = World().text(code, 1)
             assert model.reading(code).encoder.tokenizer.tokenize(line) == own.tokenize(line)
+
+
+def test_a_study_makes_the_encoder_that_python_makes(ran, encoder_folder):
+    store, steps = ran
+    step = next(step for step in steps if isinstance(step, Evaluate) and step.brought_in).brought_in
+    made, grown = step.build(FinishedSteps(store)), load_encoder(encoder_folder)
+    for aligned in step.languages:
+        grown = with_language(grown, Wanted(aligned.language, (), "qaa"), joined(aligned.parallel).pairs)
+    for name, weight in weights_of(made).items():
+        torch.testing.assert_close(weights_of(grown)[name], weight)
+    for code, tokenizer in made.languages.items():
+        assert grown.languages[code].get_vocab() == tokenizer.get_vocab()
 
 
 def test_what_is_measured_of_alignments(ran):

@@ -83,16 +83,12 @@ def find_texts(wanted: Wanted) -> list[NamedPairs | FilePairs]:
 
 def with_language(encoder: Encoder, wanted: Wanted, pairs: Sequence[Pair]) -> Encoder:
     """An encoder with the language, which is read as of then by `reading`."""
-    from babelscope.encoders.aligned_text import align_pieces
-    from babelscope.encoders.bring_in import bring_in, linked_rows, own_pieces
-    from babelscope.encoders.own_vocabulary import own_vocabulary
+    from babelscope.encoders.aligned_text import AlignedLanguage
+    from babelscope.encoders.bring_in import bring_in, linked_rows
 
     source = encoder.reading(wanted.source)
-    lines = [translation for _, translation in pairs]
-    tokenizer = own_vocabulary(source, lines, wanted.pieces, keep_accents=wanted.keep_accents)
-    text = align_pieces(source.tokenizer, tokenizer, pairs)
-    counts = text.counts(source.model.config.vocab_size, len(own_pieces(source, tokenizer)))
-    return bring_in(encoder, wanted.language, tokenizer, linked_rows(source, counts))
+    language = AlignedLanguage.learned(source, pairs, wanted.pieces, keep_accents=wanted.keep_accents)
+    return bring_in(encoder, wanted.language, language.tokenizer, linked_rows(source, language.counts(source)))
 
 
 def _write_encoder(place: Place, wanted: Wanted, pairs: Sequence[Pair], folder: Path) -> str:
