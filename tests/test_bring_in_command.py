@@ -73,6 +73,11 @@ def test_what_it_read_before_it_reads_to_the_last_bit(brought, tagger):
         assert torch.equal(weights[name][: len(weight)], weight)
 
 
+def test_tokenizers_with_an_entry_for_every_id_are_written_without_white_space(brought):
+    for folder in (brought, brought / "languages" / "qaa"):
+        assert "\n" not in (folder / "tokenizer.json").read_text(encoding="utf-8")
+
+
 def test_the_record_says_what_was_read(brought, table, tagger):
     record = json.loads((brought / "bring-in.json").read_text())
     assert record["model"] == tagger.key[:20] and record["language"] == "qab" and record["source"] == "qaa"

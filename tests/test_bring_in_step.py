@@ -137,6 +137,13 @@ def test_what_is_measured_of_alignments(ran):
         assert 0 < learnt[code]["linked pieces"] <= 1 <= learnt[code]["fertility"]
 
 
+def test_what_an_alignment_keeps_has_no_white_space(ran):
+    store, steps = ran
+    for step in (step for step in steps if isinstance(step, Align)):
+        (file,) = store.result(step.key).rglob("tokenizer.json")
+        assert "\n" not in file.read_text(encoding="utf-8")
+
+
 def test_alignments_go_by_the_encoders_that_they_make_in_the_rows_of_a_study(ran):
     store, steps = ran
     found = [row for row in study_rows("s", Plan.of(steps), store) if row.kind == "alignment"]

@@ -123,9 +123,25 @@ def save_encoder(encoder: Encoder, folder: Path) -> None:
     """
     with _quiet(), _pooler_in_place(encoder):
         encoder.model.save_pretrained(folder)
-        _save_tokenizer(encoder.tokenizer, folder)
+        save_tokenizer(encoder.tokenizer, folder)
         for language, tokenizer in encoder.languages.items():
-            _save_tokenizer(tokenizer, folder / LANGUAGES / language, pretty=False)
+            save_tokenizer(tokenizer, folder / LANGUAGES / language, pretty=False)
+
+
+def save_tokenizer(tokenizer: PreTrainedTokenizerBase, folder: Path, *, pretty: bool = True) -> None:
+    """Write a tokenizer's files.
+
+    Args:
+        tokenizer: stays as it is.
+        folder: to write to.
+        pretty: whether tokenizer.json is indented. A language's own, with an entry for every id of the encoder, is not.
+    """
+    tokenizer = copy.deepcopy(tokenizer)
+    tokenizer.backend_tokenizer.no_truncation()  # what the last call has set would be saved too
+    tokenizer.backend_tokenizer.no_padding()
+    tokenizer.save_pretrained(folder)
+    if not pretty:
+        tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
 
 
 def untrained_model(config: PretrainedConfig, *, mlm_head: bool = True) -> PreTrainedModel:
@@ -188,16 +204,6 @@ def _checked_source(source: str | Path, allow_pickle: bool) -> str:
         return str(source)
     check_folder(folder, allow_pickle)
     return str(folder)
-
-
-def _save_tokenizer(tokenizer: PreTrainedTokenizerBase, folder: Path, *, pretty: bool = True) -> None:
-    """Write its files; those of a language's own, with an entry for every id of the encoder, without white space."""
-    tokenizer = copy.deepcopy(tokenizer)
-    tokenizer.backend_tokenizer.no_truncation()  # what the last call has set would be saved too
-    tokenizer.backend_tokenizer.no_padding()
-    tokenizer.save_pretrained(folder)
-    if not pretty:
-        tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
 
 
 def _languages(folder: Path) -> dict[str, PreTrainedTokenizerBase]:

@@ -57,6 +57,7 @@ class Align(Step):
     def execute(self, workspace: Workspace) -> None:
         """Write the tokenizer and the links, and how much there is of all."""
         from babelscope.encoders.aligned_text import AlignedLanguage
+        from babelscope.encoders.load import save_tokenizer
 
         encoder = self.encoder.build(workspace)
         pairs = joined(self.parallel).pairs[: self.pairs]
@@ -64,7 +65,7 @@ class Align(Step):
         language = AlignedLanguage.learned(
             encoder, pairs, self.pieces, keep_accents=self.keep_accents, links=links if self.known else None
         )
-        language.tokenizer.save_pretrained(workspace.folder / TOKENIZER)
+        save_tokenizer(language.tokenizer, workspace.folder / TOKENIZER, pretty=False)
         language.text.save(workspace.folder / ALIGNED)
         rows = [*_sizes(encoder, language, pairs), *_quality(encoder, language, pairs, links)]
         workspace.write_rows(row.labelled(**self.labels) for row in rows)
