@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import huggingface_hub
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from transformers import AutoModel, AutoTokenizer
 
 import babelscope
 from babelscope.core.errors import EncoderError, InputError
@@ -25,6 +27,7 @@ from babelscope.encoders.bring_in import (
     with_the_rest,
 )
 from babelscope.encoders.extend import extend_vocabulary
+from babelscope.encoders.given import given_encoder
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
 from babelscope.encoders.own_vocabulary import own_vocabulary
 from babelscope.encoders.pieces import Frame, encode_sentences
@@ -169,6 +172,29 @@ def test_without_languages_nothing_else_is_written(tmp_path, encoder):
     assert not any(path.is_dir() for path in tmp_path.iterdir())
     assert load_encoder(tmp_path).languages == {}
     assert encoder.reading("de") is encoder
+
+
+def test_tokenizers_of_languages_that_are_missing_are_not_passed_over(tmp_path, encoder, monkeypatch):
+    """In a folder, and of a name on the hub as it is kept here."""
+    kept, commit = tmp_path / "models--somebody--german", "a" * 40
+    folder = kept / "snapshots" / commit
+    save_encoder(with_language(encoder, "de", GERMAN), folder)
+    (kept / "refs").mkdir()
+    (kept / "refs" / "main").write_text(commit)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    for source in ("somebody/german", folder):
+        again = load_encoder(source)
+        assert again.languages["de"].tokenize(GERMAN[0]) == cut(load_encoder(folder), "de", GERMAN[0])
+        assert not hasattr(again.model.config, "babelscope_languages")
+    (folder / "languages").rename(tmp_path / "languages")
+    for source in ("somebody/german", folder):
+        with pytest.raises(
+            EncoderError, match=r"(german|a{40}): de is .* languages/de/tokenizer.json is missing.*upload"
+        ):
+            load_encoder(source)
+    model, tokenizer = AutoModel.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    save_encoder(given_encoder(model, tokenizer, "without"), tmp_path / "without")
+    assert load_encoder(tmp_path / "without").languages == {}
 
 
 def test_a_tokenizer_of_another_encoder_is_refused_when_it_is_read(tmp_path, encoder):

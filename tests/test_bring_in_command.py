@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import pipeline
+from transformers import AutoTokenizer, pipeline
 
 import babelscope
 from babelscope.encoders.load import load_encoder
@@ -98,6 +98,8 @@ def test_a_third_language_and_predictions_of_a_file(brought, tmp_path):
     assert set(load_model(folder).languages) == {"qaa", "qab"}
     told = (folder / "README.md").read_text()
     assert "pairs.tsv" in told and f"text:qaa:{tmp_path / 'source.txt'}" in told, "the sentences of both are told of"
+    assert 'AutoTokenizer.from_pretrained("FOLDER", subfolder="languages/qaa")' in told
+    assert AutoTokenizer.from_pretrained(folder, subfolder="languages/qab").tokenize(PAIRS[0][1])
     for language in ([], ["--language", "qae"]):
         (tmp_path / "tagged.conllu").unlink(missing_ok=True)
         answer = command("predict", folder, tmp_path / "target.txt", "-o", tmp_path / "tagged.conllu", *language)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from babelscope.core.version import __version__
 from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs
+from babelscope.encoders.places import LANGUAGES
 from babelscope.steps.card import CARD, Brought, card, described
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def write_records(folder: Path, records: Sequence[Mapping[str, Any]]) -> None:
     record = {**last, "earlier": earlier}
     (folder / RECORD).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     brought = [Brought(each["language"], each["parallel"], each["pairs"]) for each in records]
-    (folder / CARD).write_text(card(last["model"], brought, trained=False), encoding="utf-8")
+    beside = sorted(place.name for place in (folder / LANGUAGES).iterdir())
+    (folder / CARD).write_text(card(last["model"], brought, trained=False, beside=beside), encoding="utf-8")
 
 
 class ReadIn(NamedTuple):

@@ -71,7 +71,7 @@ def export(store: Store, key: str, folder: Path) -> str:
         model = turned(cast("EncoderModel", model), own, _read_before(model, step, records))
     with replacing(folder) as draft:
         save_model(model, draft)
-        if records and records[-1]["language"] == first:
+        if model.languages and records and records[-1]["language"] == first:
             write_records(draft, records)
     return f"model: {folder} ({step.title})"
 

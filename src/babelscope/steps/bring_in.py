@@ -57,7 +57,7 @@ class Align(Step):
     def execute(self, workspace: Workspace) -> None:
         """Write the tokenizer and the links, and how much there is of all."""
         from babelscope.encoders.aligned_text import AlignedLanguage
-        from babelscope.encoders.load import save_tokenizer
+        from babelscope.encoders.beside import save_tokenizer
 
         encoder = self.encoder.build(workspace)
         pairs = joined(self.parallel).pairs[: self.pairs]
@@ -211,7 +211,8 @@ class Distil(WithLanguages, Learned):
             Brought(aligned.language, [described(each) for each in aligned.parallel], len(text.sources))
             for aligned, text in languages
         ]
-        return card(self.encoder.encoder.labels["encoder"], brought, trained=True)
+        made_of, codes = self.encoder.encoder.labels["encoder"], [each.language for each in brought]
+        return card(made_of, brought, trained=True, beside=codes)
 
 
 def names_by_alignment(steps: Iterable[Step]) -> dict[str, list[str]]:

@@ -115,7 +115,7 @@ class Adapt(Learned):
         return self.encoder.layers
 
     @property
-    def has_languages(self) -> bool:
+    def has_languages(self) -> bool | None:
         return self.encoder.has_languages
 
     @property

@@ -97,8 +97,7 @@ class Distillation(Declaration):
     compared_layers: tuple[NonNegativeInt, ...] | None = None
     """Where the states of pieces are compared, 0 for the embeddings; None: in the middle and at the end."""
     source_share: Annotated[float, Field(ge=0, le=1)] = 1 / 6
-    """How likely it is that the source of a pair is read in place of its translation: enough to hold it, and little of
-    the time."""
+    """How likely it is that the source of a pair is read in place of its translation, so that it is not forgotten."""
     tuning: Tuning
     seed: NonNegativeInt = 0
     """Of order, and of what is read on which side; a study's `seeds` do not change it."""

@@ -9,7 +9,7 @@ configuration nor tokenizer: these two are for Babelscope alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -26,7 +26,8 @@ from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError
 from babelscope.core.version import __version__
 from babelscope.encoders.anatomy import anatomy_of, reads_types
-from babelscope.encoders.load import load_encoder, save_encoder, save_tokenizer
+from babelscope.encoders.beside import save_config, save_tokenizer
+from babelscope.encoders.load import load_encoder, save_encoder
 from babelscope.encoders.places import LANGUAGES, MODEL_FILE
 from babelscope.tasks.bilstm.parse import BiLstmParser
 from babelscope.tasks.bilstm.tag import BiLstmTagger
@@ -98,7 +99,7 @@ def save_model(model: TaskModel, folder: Path) -> None:
     if isinstance(module, Tagger | Classifier | Parser):
         naming = _naming(model.design, module)
         folder.mkdir(parents=True)
-        _save_config(module, naming, folder)
+        _save_config(module, naming, folder, model.languages)
         _save_tokenizer(module, folder, pretty=not model.languages)  # of several it may be a language's own
         for language in model.languages:
             _save_tokenizer(model.reading(language).module, folder / LANGUAGES / language, pretty=False)
@@ -169,11 +170,11 @@ def _no_such_head(design: Design, module: Tagger | Classifier | Parser) -> str:
     )
 
 
-def _save_config(module: Tagger | Classifier | Parser, naming: Naming, folder: Path) -> None:
+def _save_config(module: Tagger | Classifier | Parser, naming: Naming, folder: Path, languages: Iterable[str]) -> None:
     given = module.backbone.config
     config = deepcopy(given) if isinstance(module, Parser) else labelled_config(given, module.labels, module.tokenizer)
     config.architectures = [naming.architecture]
-    config.save_pretrained(folder)
+    save_config(config, languages, folder)
 
 
 def _save_tokenizer(module: Any, folder: Path, *, pretty: bool = True) -> None:
