@@ -42,6 +42,11 @@ def test_codes_that_name_nothing_there_are_refused(code):
         code_among(code, ("hbs", "cmn_Hans", "ara"))
 
 
+def test_a_code_that_is_misspelled_is_told_the_nearest():
+    with pytest.raises(InputError, match=r"there is no language 'itt' \(did you mean ita\?\); there are deu, ita"):
+        code_among("itt", ("ita", "deu"))
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [

@@ -311,5 +311,7 @@ def test_what_a_person_gives_is_a_table_two_files_or_a_name(tmp_path, monkeypatc
     assert given_pairs("hund.txt,cane.txt", "it").source == "en"
     with pytest.raises(InputError, match=r"tsv:de:.*: the translations are in de, but .* given for is it; give"):
         given_pairs(f"tsv:de:{table}", "it")
+    with pytest.raises(InputError, match=r"'ntrx:it' is no text in two languages \(did you mean ntrex\?\)"):
+        given_pairs("ntrx:it", "it")
     with pytest.raises(InputError, match=r"text:en:.*nowhere"):
         given_pairs("nowhere.txt,cane.txt", "it")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 
 from langcodes import Language, LanguageTagError
 
-from babelscope.core.errors import InputError
+from babelscope.core.errors import InputError, did_you_mean
 
 _USUAL = {
     "ar": ("arb",), "fil": ("tgl", "fil"), "gsw": ("gsw-BE",), "no": ("nob",), "ps": ("pbt",),
@@ -36,7 +36,8 @@ def code_among(given: str, there: Collection[str]) -> str:
             return codes[0]
     if fitting:
         raise InputError(f"{given!r} can be {', '.join(fitting)} there; name one of them")
-    raise InputError(f"there is no language {given!r}; there are {', '.join(sorted(there)) or 'none'}")
+    near = did_you_mean(given, sorted(there))
+    raise InputError(f"there is no language {given!r}{near}; there are {', '.join(sorted(there)) or 'none'}")
 
 
 def same_language(first: str, second: str) -> bool:

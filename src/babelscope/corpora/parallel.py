@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pydantic import NonNegativeInt, PositiveInt
 
 from babelscope.core.declaration import Declaration
-from babelscope.core.errors import DataError, InputError
+from babelscope.core.errors import DataError, InputError, did_you_mean
 from babelscope.corpora import plain
 from babelscope.corpora.codes import same_language
 from babelscope.corpora.data_sources.base import given_path
@@ -251,9 +251,10 @@ def _files(name: str) -> tuple[Path, ...]:
         return translation_files(text)
     if _prefix(text) in OWN:
         return (given_path(text, f"{_prefix(text)}:CODE:FILE"),)
+    near = did_you_mean(_prefix(text), (*COLLECTIONS, *OWN))
     raise InputError(
-        f"{name!r} is no text in two languages; such are named {', '.join(NAMES)}, two files that say the same line by "
-        "line [text:CODE:FILE, text:CODE:FILE], and text of the world {languages: [qaa, qab], sentences: 2000}"
+        f"{name!r} is no text in two languages{near}; such are named {', '.join(NAMES)}, two files that say the same "
+        "line by line [text:CODE:FILE, text:CODE:FILE], and text of the world {languages: [qaa, qab], sentences: 2000}"
     )
 
 

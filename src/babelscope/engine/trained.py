@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from babelscope.core.errors import InputError
 from babelscope.corpora.codes import known_as
 from babelscope.corpora.parallel import SOURCE
+from babelscope.encoders.places import near_folder
 from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_records
 from babelscope.engine.recall import find_key, recall
 from babelscope.engine.store import Store
@@ -129,7 +130,10 @@ def trained_model(store: Store, source: str) -> TaskModel:
 
         return load_model(Path(source))
     if os.sep in source:
-        raise InputError(f"{source}: no such folder; give one that babelscope export wrote, or the key of a result")
+        raise InputError(
+            f"{source}: no such folder{near_folder(source)}; give one that babelscope export wrote, or the key of a "
+            "result"
+        )
     key = find_key(store, source)
     step = _trained_step(store, key)
     if isinstance(step, Learned):

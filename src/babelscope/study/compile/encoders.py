@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
-from babelscope.core.errors import InputError
+from babelscope.core.errors import InputError, did_you_mean
 from babelscope.core.faults import Faults
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import FileData
@@ -207,8 +207,8 @@ class ResolvedEncoders:
                 yield f"{key}.{k}", declaration, encoder
 
 
-def _unnamed(name: str, known: Iterable[str]) -> str:
-    return f"no encoder is named {name}; there are {', '.join(known)}"
+def _unnamed(name: str, known: Sequence[str]) -> str:
+    return f"no encoder is named {name}{did_you_mean(name, known)}; there are {', '.join(known)}"
 
 
 def _load(given: str) -> Load:
