@@ -13,6 +13,7 @@ from babelscope.encoders.bring_in import bring_in, own_pieces, random_rows
 from babelscope.encoders.load import load_encoder
 from babelscope.encoders.own_vocabulary import own_vocabulary, renumbered
 from babelscope.encoders.state import weights_of, word_embeddings_name
+from babelscope.encoders.vocabulary import foreign_to
 from babelscope.engine import run_plan
 from babelscope.engine.progress import sentence_outcomes, study_rows
 from babelscope.engine.store import Store
@@ -192,6 +193,20 @@ def test_distillation_goes_on_from_what_was_brought_in(ran):
         assert text.targets == targets["input_ids"]
     losses = [row.value for row in store.rows(step.key) if row.measure == "loss"]
     assert losses and step.read_texts and duration_of(step).steps == 30
+
+
+def test_distillation_leaves_languages_that_came_before_as_they_are(encoder_folder, tmp_path):
+    tuning = TRAINED | {"steps": 3, "weight_decay": 0.5}
+    before = {"name": "before", "languages": {"qab": TEXTS["qab"]}, "pieces": 90}
+    after = {"name": "after", "encoder": "before", "languages": {"qae": TEXTS["qae"]}, "distil": {"tuning": tuning}}
+    steps = compile_study(declared(encoder_folder, before, after)).steps.values()
+    store, results = Store(tmp_path / "store"), FinishedSteps(Store(tmp_path / "store"))
+    (step,) = (step for step in steps if isinstance(step, Distil))
+    assert not run_plan(Plan.of([*(each for each in steps if isinstance(each, Align)), step]), store, jobs=1).failed
+    start, end = step.encoder.build(results), step.build(results)
+    moved = (weights_of(end)[word_embeddings_name(end)] != weights_of(start)[word_embeddings_name(start)]).any(dim=1)
+    foreign = foreign_to(start, ["qaa", "qae"])
+    assert foreign.any() and not moved[foreign].any() and moved[~foreign][1:].all()  # all but padding
 
 
 def test_a_training_keeps_the_embeddings_that_its_text_has(ran):

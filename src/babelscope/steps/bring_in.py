@@ -192,16 +192,18 @@ class Distil(WithLanguages, Learned):
 
     def execute(self, workspace: Workspace) -> None:
         """Write the encoder's folder and the curve of its training loss."""
+        from babelscope.encoders.bring_in import with_the_rest
         from babelscope.tuning.distilling import distil
 
         teacher = self.encoder.encoder.build(workspace)
-        student = self.encoder.applied(teacher, workspace)
+        student, start = (self.encoder.applied(teacher, workspace) for _ in range(2))
         texts = list(self.encoder.texts(teacher, workspace))
         history = distil(
             student, teacher, texts, workspace.folder, tuning=self.tuning,
             layers=self.compared_layers, source_share=self.source_share, seed=self.seed, progress=workspace.progress,
         )  # fmt: skip
-        keep_encoder(student, workspace)
+        read = ["", *(text.language for text in texts)]  # the sources with the encoder's own tokenizer
+        keep_encoder(with_the_rest(student, start, read), workspace)
         (workspace.folder / ENCODER_FOLDER / CARD).write_text(self._card(texts), encoding="utf-8")
         workspace.write_rows(curve_rows(history.points, self.labels | {"task": "distillation", "seed": self.seed}))
 
