@@ -218,7 +218,7 @@ def test_whose_sentences_they_are_is_said(request_, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        (["--parallel", "tsv:qae:{pairs}"], "in qae, and --language is qag"),
+        (["--parallel", "tsv:qae:{pairs}"], "in qae, but the language that they are given for is qag"),
         (["--parallel", "nowhere.tsv"], "nowhere.tsv"),
         (["--parallel", "qag"], "no text in two languages"),
         (["--source-treebank", "{source}"], "give --parallel too"),

@@ -4,26 +4,37 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import huggingface_hub
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from transformers import AutoModel, AutoTokenizer
 
 import babelscope
 from babelscope.core.errors import EncoderError, InputError
 from babelscope.core.hashing import folder_digest
 from babelscope.encoders.aligned_text import align_pieces
-from babelscope.encoders.bring_in import bring_in, linked_rows, own_pieces, random_rows, spelled_rows
+from babelscope.encoders.bring_in import (
+    bring_in,
+    linked_rows,
+    own_pieces,
+    random_rows,
+    reading_only,
+    spelled_rows,
+    with_the_rest,
+)
 from babelscope.encoders.extend import extend_vocabulary
+from babelscope.encoders.given import given_encoder
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
 from babelscope.encoders.own_vocabulary import own_vocabulary
 from babelscope.encoders.pieces import Frame, encode_sentences
 from babelscope.encoders.places import FILES, locate
 from babelscope.encoders.state import names_per_piece, weights_of, with_weights, word_embeddings_name
 from babelscope.encoders.tokenizer import train_wordpiece
-from babelscope.encoders.vocabulary import spelled_pieces
+from babelscope.encoders.vocabulary import foreign_pieces, spelled_pieces
 from babelscope.encoders.windows import pieces_of_words
 from families import DECODERS, FAMILIES
 from test_extend import GEORGIAN as ONCE
@@ -146,11 +157,44 @@ def test_a_tokenizer_of_a_language_counts_as_content(tmp_path, encoder):
     assert locate(str(tmp_path)).content == content
 
 
+def test_a_language_is_read_by_any_code_of_it_in_its_script(encoder):
+    german = with_language(encoder, "de", GERMAN)
+    for code in ("deu", "de-AT"):
+        assert german.reading(code).tokenizer is german.languages["de"]
+        assert reading_only(german, [code]).languages == german.languages
+    assert german.reading("nds") is german and reading_only(german, ["nds"]).languages == {}
+    with pytest.raises(InputError, match="reads de already"):
+        bring_in(german, "deu", german.languages["de"], {})
+
+
 def test_without_languages_nothing_else_is_written(tmp_path, encoder):
     save_encoder(encoder, tmp_path)
     assert not any(path.is_dir() for path in tmp_path.iterdir())
     assert load_encoder(tmp_path).languages == {}
     assert encoder.reading("de") is encoder
+
+
+def test_tokenizers_of_languages_that_are_missing_are_not_passed_over(tmp_path, encoder, monkeypatch):
+    """In a folder, and of a name on the hub as it is kept here."""
+    kept, commit = tmp_path / "models--somebody--german", "a" * 40
+    folder = kept / "snapshots" / commit
+    save_encoder(with_language(encoder, "de", GERMAN), folder)
+    (kept / "refs").mkdir()
+    (kept / "refs" / "main").write_text(commit)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    for source in ("somebody/german", folder):
+        again = load_encoder(source)
+        assert again.languages["de"].tokenize(GERMAN[0]) == cut(load_encoder(folder), "de", GERMAN[0])
+        assert not hasattr(again.model.config, "babelscope_languages")
+    (folder / "languages").rename(tmp_path / "languages")
+    for source in ("somebody/german", folder):
+        with pytest.raises(
+            EncoderError, match=r"(german|a{40}): de is .* languages/de/tokenizer.json is missing.*upload"
+        ):
+            load_encoder(source)
+    model, tokenizer = AutoModel.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    save_encoder(given_encoder(model, tokenizer, "without"), tmp_path / "without")
+    assert load_encoder(tmp_path / "without").languages == {}
 
 
 def test_a_tokenizer_of_another_encoder_is_refused_when_it_is_read(tmp_path, encoder):
@@ -285,6 +329,52 @@ def test_random_rows_have_mean_and_covariance_of_the_encoders():
     for name, row in random_rows(encoder, 9, 3, "de").items():
         assert torch.equal(row, again[name])
         assert not torch.equal(row, other[name]) and not torch.equal(row, elsewhere[name])
+
+
+@pytest.mark.parametrize("read", [["en"], ["de"], ["ka"], ["en", "ka"], ["de", "ka"]])
+def test_a_training_changes_the_embeddings_of_what_it_reads_alone(read):
+    """Weight decay shrinks all embeddings that a training has, also those that no text of it can have."""
+    whole = with_language(with_language(kind_with_marks("BPE"), "de", GERMAN), "ka", GEORGIAN)
+    part = reading_only(whole, read)
+    ends = {code: max(tokenizer.get_vocab().values()) + 1 for code, tokenizer in whole.languages.items()}
+    size = max([ends["de"] - len(own_of(whole, "de")), *(ends[code] for code in read if code in ends)])
+    assert part.model.config.vocab_size == size
+    assert list(part.languages) == [code for code, end in ends.items() if end <= size]
+    halved = with_weights(part, {name: weight / 2 for name, weight in weights_of(part).items()})
+    after = with_the_rest(halved, whole, read)
+    seen = {number for code in read for number in pieces_of(whole.reading(code))}
+    unseen = {number for code in ("en", "de", "ka") for number in pieces_of(whole.reading(code))} - seen
+    for name, weight in weights_of(after).items():
+        before = weights_of(whole)[name]
+        if name not in names_per_piece(whole):
+            assert torch.equal(weight, before / 2), name
+            continue
+        assert torch.equal(weight[sorted(seen)], before[sorted(seen)] / 2)
+        assert torch.equal(weight[sorted(unseen)], before[sorted(unseen)])
+
+
+def own_of(encoder: Encoder, language: str) -> set[int]:
+    """The ids of the pieces that a language alone has."""
+    others = (encoder.tokenizer, *(each for code, each in encoder.languages.items() if code != language))
+    return pieces_of(encoder.reading(language)) - {k for other in others for k in pieces_of_tokenizer(other)}
+
+
+def pieces_of(encoder: Encoder) -> set[int]:
+    return pieces_of_tokenizer(encoder.tokenizer)
+
+
+def pieces_of_tokenizer(tokenizer) -> set[int]:
+    """The ids that are no fillers, by how they are spelled."""
+    return {number for number, piece in enumerate(spelled_pieces(tokenizer)) if piece}
+
+
+def test_what_is_read_first_may_come_after_a_language_that_is_not_read():
+    """As in the folder of a tuned model that a language was brought into."""
+    german = with_language(kind_with_marks("BPE"), "de", GERMAN)
+    turned = replace(german, tokenizer=german.languages["de"], languages={"en": german.tokenizer})
+    part = reading_only(turned, ["de"])
+    assert list(part.languages) == ["en"]
+    assert torch.equal(foreign_pieces(part), foreign_pieces(german.reading("de")))
 
 
 def test_what_cannot_be_brought_in_is_refused(encoder):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import pipeline
+from transformers import AutoTokenizer, pipeline
 
 import babelscope
 from babelscope.encoders.load import load_encoder
@@ -49,15 +49,19 @@ def brought(tagger, table, tmp_path_factory) -> Path:
     return folder
 
 
-def test_the_pipeline_of_the_folder_reads_the_language(brought):
+def test_the_pipeline_of_the_folder_reads_the_language(brought, encoder_folder):
     model = load_model(brought)
     sentences = [translation.split() for _, translation in PAIRS[:5]]
-    pieces = {piece for sentence in sentences for piece in model.encoder.tokenizer.tokenize(" ".join(sentence))}
-    own = json.loads((brought / "tokenizer.json").read_text())["model"]["vocab"]
-    first = load_model(brought).encoder.model.config.vocab_size - len(pieces)
-    assert pieces and max(own[piece] for piece in pieces) >= first // 2
     tag = pipeline("token-classification", str(brought), aggregation_strategy="first")
-    for sentence, labels in zip(sentences, model.module.predict(sentences), strict=True):
+    first = load_encoder(encoder_folder).model.config.vocab_size
+    for sentence in sentences:
+        ids = tag.tokenizer(" ".join(sentence), add_special_tokens=False)["input_ids"]
+        assert ids == model.encoder.tokenizer(" ".join(sentence), add_special_tokens=False)["input_ids"]
+        pieces = zip(ids, tag.tokenizer.convert_ids_to_tokens(ids), strict=True)
+        assert all((number >= first) == any(map(str.isalpha, piece)) for number, piece in pieces)
+    predicted = model.module.predict(sentences)
+    assert len({label for labels in predicted for label in labels}) > 1
+    for sentence, labels in zip(sentences, predicted, strict=True):
         answers = [answer["entity_group"] for answer in tag(" ".join(sentence))]
         assert answers == [label for k, label in enumerate(labels) if not k or label != labels[k - 1]]
 
@@ -71,6 +75,11 @@ def test_what_it_read_before_it_reads_to_the_last_bit(brought, tagger):
     weights = dict(model.module.named_parameters())
     for name, weight in before.module.named_parameters():
         assert torch.equal(weights[name][: len(weight)], weight)
+
+
+def test_tokenizers_with_an_entry_for_every_id_are_written_without_white_space(brought):
+    for folder in (brought, brought / "languages" / "qaa"):
+        assert "\n" not in (folder / "tokenizer.json").read_text(encoding="utf-8")
 
 
 def test_the_record_says_what_was_read(brought, table, tagger):
@@ -92,7 +101,9 @@ def test_a_third_language_and_predictions_of_a_file(brought, tmp_path):
     assert answer.status == 0 and "50 pairs" in answer.output
     assert set(load_model(folder).languages) == {"qaa", "qab"}
     told = (folder / "README.md").read_text()
-    assert "pairs.tsv" in told and "source.txt" in told, "the sentences of both languages are told of"
+    assert "pairs.tsv" in told and f"text:qaa:{tmp_path / 'source.txt'}" in told, "the sentences of both are told of"
+    assert 'AutoTokenizer.from_pretrained("FOLDER", subfolder="languages/qaa")' in told
+    assert AutoTokenizer.from_pretrained(folder, subfolder="languages/qab").tokenize(PAIRS[0][1])
     for language in ([], ["--language", "qae"]):
         (tmp_path / "tagged.conllu").unlink(missing_ok=True)
         answer = command("predict", folder, tmp_path / "target.txt", "-o", tmp_path / "tagged.conllu", *language)
@@ -130,6 +141,7 @@ def test_an_encoder_goes_on_reading_what_it_read(encoder_folder, table, tmp_path
     ("given", "problem"),
     [
         ({"--parallel": "de"}, "no text in two languages"),
+        ({"--parallel": "tsv:qae:{table}"}, "the translations are in qae, but the language that they are given for is"),
         ({"--language": "a/b"}, "is no code of a language"),
         ({"-o": "."}, "already there"),
         ({"model": "abcd"}, "no results"),
@@ -139,7 +151,7 @@ def test_an_encoder_goes_on_reading_what_it_read(encoder_folder, table, tmp_path
 def test_users_mistakes(given, problem, encoder_folder, table, tmp_path):
     options = {"--language": "qab", "--parallel": table, "-o": tmp_path / "new", "--store": tmp_path / "store"}
     model = given.pop("model", encoder_folder)
-    arguments = [part for option in (options | given).items() for part in option]
+    arguments = [str(part).format(table=table) for option in (options | given).items() for part in option]
     answer = command("bring-in", model, *arguments)
     assert answer.status == 2 and problem in answer.errors
     assert not (tmp_path / "new").exists()

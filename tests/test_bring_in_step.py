@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
 from babelscope.core.errors import StudyError
+from babelscope.corpora.parallel import joined
 from babelscope.encoders.bring_in import bring_in, own_pieces, random_rows
+from babelscope.encoders.load import load_encoder
 from babelscope.encoders.own_vocabulary import own_vocabulary, renumbered
 from babelscope.encoders.state import weights_of, word_embeddings_name
+from babelscope.encoders.vocabulary import foreign_to
 from babelscope.engine import run_plan
 from babelscope.engine.progress import sentence_outcomes, study_rows
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
+from babelscope.face.bring_in import Wanted, with_language
 from babelscope.measures.comparison import Compare
 from babelscope.report.declared import report_of
 from babelscope.report.sections import sections_of
@@ -28,7 +34,12 @@ from test_bring_in import GEORGIAN, cut, states
 from test_extend import LATIN, kinds
 from test_own_vocabulary import GERMAN, PUNCTUATION, kind_with_marks
 
-TEXTS = {code: [{"languages": ["qaa", code], "sentences": 60}] for code in ("qab", "qae")}
+
+def pairs_with(code: str) -> dict[str, Any]:
+    return {"languages": ["qaa", code], "sentences": 60}
+
+
+TEXTS = {code: [pairs_with(code)] for code in ("qab", "qae")}
 TRAINED = {"learning_rate": 1e-3, "steps": 30, "tokens_per_batch": 256}
 DISTILLED = {"name": "distilled", "languages": TEXTS, "distil": {"tuning": TRAINED}}
 LATER = {"name": "later", "after_tuning": True, "languages": TEXTS}
@@ -76,6 +87,42 @@ def test_a_tuned_model_keeps_its_weights_and_reads_the_language(ran):
     assert tuned.module.predict(sentences) == brought.module.predict(sentences)
 
 
+def test_what_comes_after_tuning_can_come_one_after_the_other(ran, encoder_folder):
+    store, steps = ran
+    results, codes, names = FinishedSteps(store), ("qab", "qae", "qag"), ("first", "second", "third")
+    made_of = (str(encoder_folder), *names)
+    chain = [
+        {"name": name, "encoder": encoder, "after_tuning": True, "languages": {code: [pairs_with(code)]}, "pieces": 90}
+        for name, encoder, code in zip(names, made_of, codes, strict=False)
+    ]
+    plan = list(compile_study(declared(encoder_folder, *chain)).steps.values())
+    (tuned,) = (step for step in plan if isinstance(step, Tune))
+    assert tuned in steps
+    assert not run_plan(Plan.of(step for step in plan if isinstance(step, Align)), store, jobs=1).failed
+    evaluated = {step.brought_in.name: step for step in plan if isinstance(step, Evaluate) and step.brought_in}
+    before, source = tuned.model(results), [line.split() for line in World().text("qaa", 9)]
+    for number, name in enumerate(names, start=1):
+        model = evaluated[name].built(results)
+        assert tuple(model.languages) == codes[:number]
+        assert model.module.predict(source) == before.module.predict(source)
+        for code, earlier in zip(codes[:number], names, strict=False):
+            own = evaluated[earlier].brought_in.languages[0].read(results).tokenizer
+            (line,) = World().text(code, 1)
+            assert model.reading(code).encoder.tokenizer.tokenize(line) == own.tokenize(line)
+
+
+def test_a_study_makes_the_encoder_that_python_makes(ran, encoder_folder):
+    store, steps = ran
+    step = next(step for step in steps if isinstance(step, Evaluate) and step.brought_in).brought_in
+    made, grown = step.build(FinishedSteps(store)), load_encoder(encoder_folder)
+    for aligned in step.languages:
+        grown = with_language(grown, Wanted(aligned.language, (), "qaa"), joined(aligned.parallel).pairs)
+    for name, weight in weights_of(made).items():
+        torch.testing.assert_close(weights_of(grown)[name], weight)
+    for code, tokenizer in made.languages.items():
+        assert grown.languages[code].get_vocab() == tokenizer.get_vocab()
+
+
 def test_what_is_measured_of_alignments(ran):
     store, steps = ran
     learnt, known = {}, {}
@@ -89,6 +136,13 @@ def test_what_is_measured_of_alignments(ran):
         assert 0 < learnt[code]["alignment error rate"] < 0.5
         assert learnt[code]["pairs"] == known[code]["pairs"] <= 60
         assert 0 < learnt[code]["linked pieces"] <= 1 <= learnt[code]["fertility"]
+
+
+def test_what_an_alignment_keeps_has_no_white_space(ran):
+    store, steps = ran
+    for step in (step for step in steps if isinstance(step, Align)):
+        (file,) = store.result(step.key).rglob("tokenizer.json")
+        assert "\n" not in file.read_text(encoding="utf-8")
 
 
 def test_alignments_go_by_the_encoders_that_they_make_in_the_rows_of_a_study(ran):
@@ -141,6 +195,20 @@ def test_distillation_goes_on_from_what_was_brought_in(ran):
     assert losses and step.read_texts and duration_of(step).steps == 30
 
 
+def test_distillation_leaves_languages_that_came_before_as_they_are(encoder_folder, tmp_path):
+    tuning = TRAINED | {"steps": 3, "weight_decay": 0.5}
+    before = {"name": "before", "languages": {"qab": TEXTS["qab"]}, "pieces": 90}
+    after = {"name": "after", "encoder": "before", "languages": {"qae": TEXTS["qae"]}, "distil": {"tuning": tuning}}
+    steps = compile_study(declared(encoder_folder, before, after)).steps.values()
+    store, results = Store(tmp_path / "store"), FinishedSteps(Store(tmp_path / "store"))
+    (step,) = (step for step in steps if isinstance(step, Distil))
+    assert not run_plan(Plan.of([*(each for each in steps if isinstance(each, Align)), step]), store, jobs=1).failed
+    start, end = step.encoder.build(results), step.build(results)
+    moved = (weights_of(end)[word_embeddings_name(end)] != weights_of(start)[word_embeddings_name(start)]).any(dim=1)
+    foreign = foreign_to(start, ["qaa", "qae"])
+    assert foreign.any() and not moved[foreign].any() and moved[~foreign][1:].all()  # all but padding
+
+
 def test_a_training_keeps_the_embeddings_that_its_text_has(ran):
     store, steps = ran
     results = FinishedSteps(store)
@@ -189,6 +257,17 @@ def test_faults_of_a_declaration(encoder_folder, tmp_path):
     turned = {"qab": [{"languages": ["qab", "qaa"], "sentences": 60}]}
     with pytest.raises(StudyError, match=r"encoders.1.languages.qab.0: the translations are in qaa"):
         compile_study(declared(encoder_folder, LATER | {"languages": turned}))
+    with pytest.raises(ValueError, match="de and deu are one language"):
+        declared(encoder_folder, LATER | {"languages": own | {"deu": own["de"]}})
+    named = LATER | {"languages": {"it": own["de"], "deu": own["de"]}}
+    with pytest.raises(StudyError) as caught:
+        compile_study(declared(encoder_folder, named))
+    (fault,) = caught.value.faults  # deu is de
+    assert fault.startswith("encoders.1.languages.it.0: the translations are in de, but the language")
+    lines = [f"text:{code}:{tmp_path / 'lines.txt'}" for code in ("en", "de")]
+    (tmp_path / "lines.txt").write_text("a cat\n", encoding="utf-8")
+    with pytest.raises(StudyError, match=r"encoders.1.languages.it.0: the translations are in de, but"):
+        compile_study(declared(encoder_folder, LATER | {"languages": {"it": [lines]}}))
     with pytest.raises(StudyError, match=r"surgeries.1: languages are brought into later after tuning"):
         compile_study(declared(encoder_folder, LATER, surgeries=[None, "reverse"]))
     with pytest.raises(StudyError, match=r"encoders.1.languages.de.0.*no text in two languages"):

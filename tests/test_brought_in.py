@@ -267,11 +267,25 @@ def test_curves_begin_at_the_encoder_as_it_is(report):
     assert chart["layer"][0]["encoding"]["x"]["axis"]["values"] == [0, 200, 600]
 
 
+def test_errors_are_said_of_links_that_are_learnt_also_where_there_are_none(report):
+    counted = {"e with 200": 0.0, "e with 600": 0.25, "e by spelling": 0.125}
+    changed = [
+        replace(row, value=counted[row.encoder]) if row.measure == "alignment error rate" else row
+        for row in report.rows
+    ]
+    for known, said in ((["e with 600"], "from 0.0% to 12.5%"), (["e with 200"], "from 12.5% to 25.0%")):
+        told = {name: each.model_copy(update={"known": name in known}) for name, each in MADE.items()}
+        (section,) = (
+            each for each in sections_of(replace(report, rows=changed, brought_in=told)) if "brought in" in each.title
+        )
+        assert section.findings[-1] == f"The links that are learnt have alignment error rates {said}."
+
+
 def test_known_links_have_no_error_and_few_seeds_no_verdict(report):
-    known = [replace(row, value=0.0) if "error" in row.measure else row for row in report.rows if row.seed in (None, 0)]
-    few = replace(report, rows=known)
+    known = {name: each.model_copy(update={"known": True}) for name, each in MADE.items()}
+    few = replace(report, rows=[row for row in report.rows if row.seed in (None, 0)], brought_in=known)
     (section,) = (each for each in sections_of(few) if each.title == "Languages brought in")
-    assert len(section.findings) == 2 and all(", not enough seeds to say" in line for line in section.findings)
+    assert all("not enough seeds to say" in line for line in section.findings) and section.findings
     assert "[" not in section.findings[0]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from babelscope.core.errors import InputError
-from babelscope.corpora.codes import code_among
+from babelscope.corpora.codes import code_among, known_as, same_language
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,42 @@ def test_codes_name_languages_that_files_are_named_by(given_code, there, expecte
 def test_codes_that_name_nothing_there_are_refused(code):
     with pytest.raises(InputError, match="there are ara, cmn_Hans, hbs"):
         code_among(code, ("hbs", "cmn_Hans", "ara"))
+
+
+def test_a_code_that_is_misspelled_is_told_the_nearest():
+    with pytest.raises(InputError, match=r"there is no language 'itt' \(did you mean ita\?\); there are deu, ita"):
+        code_among("itt", ("ita", "deu"))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("de", "deu"), ("zh", "cmn"), ("zh", "zho-CN"), ("fa", "pes"), ("et", "ekk"), ("sw", "swh"), ("ar", "arb"),
+        ("lv", "lvs"), ("no", "nob"), ("nb", "no"), ("ps", "pbt"), ("sr", "srp_Cyrl"), ("pt-BR", "por"), ("qab", "qab"),
+    ],
+)  # fmt: skip
+def test_codes_of_one_language(first, second):
+    assert same_language(first, second) and same_language(second, first)
+    assert known_as(first, ["en", second]) == second and known_as(second, ["en", first]) == first
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("de", "it"), ("qaa", "qab"), ("nb", "nn"), ("no", "nn"), ("zh", "yue"), ("ar", "arz"), ("hr", "sr"),
+        ("", "de"), ("ug>uyghur", "ug"),
+    ],
+)  # fmt: skip
+def test_codes_of_two_languages(first, second):
+    assert not same_language(first, second) and not same_language(second, first)
+    assert known_as(first, [second]) == known_as(second, [first]) == ""
+
+
+@pytest.mark.parametrize(("first", "second"), [("sr", "sr-Latn"), ("zh", "cmn_Hant"), ("ug", "ug-Latn")])
+def test_text_in_another_script_is_of_the_language_but_not_known_by_its_code(first, second):
+    assert same_language(first, second) and known_as(first, [second]) == known_as(second, [first]) == ""
+    assert known_as("zh-TW", ["zh", "cmn_Hant"]) == "cmn_Hant"
+
+
+def test_a_code_itself_comes_before_another_of_its_language():
+    assert known_as("deu", ["de", "deu"]) == "deu"

@@ -34,6 +34,7 @@ from taggers import StoppedError, same_weights, stop_at
 from test_extend import made
 
 QUICK = Tuning(learning_rate=3e-3, epochs=3, tokens_per_batch=128)
+SHARE = 1 / 6
 CHANCE = random.Random(5)
 ENGLISH = [" ".join(tagged_sentence(CHANCE)[0]) for _ in range(90)]
 LETTERS = {ord(letter): ord(letter) + 0x1000 for letter in "abcdefghijklmnopqrstuvwxyz"}
@@ -60,6 +61,11 @@ def with_language(teacher: Encoder, language: str = "xx") -> tuple[Encoder, Link
 
 def weights_of(encoder: Encoder) -> dict[str, torch.Tensor]:
     return {name: weight.detach().clone() for name, weight in module_weights(encoder.model).items()}
+
+
+def first_pairs(text: LinkedText, count: int) -> LinkedText:
+    links = SoftLinks(*(column[text.links.pair < count] for column in text.links))
+    return text._replace(sources=text.sources[:count], targets=text.targets[:count], links=links)
 
 
 # --- the loss
@@ -117,7 +123,7 @@ def by_loops(student: Encoder, teacher: Encoder, text: LinkedText, layers: tuple
 def task_of(teacher: Encoder, text: LinkedText, layers: tuple[int, ...], share: float = 0.0) -> Distillation:
     frame = Frame.of(teacher.tokenizer)
     examples = examples_of(text, frame, 24)
-    return Distillation(examples, Teacher(teacher, layers, [each.source for each in examples], "cpu"), share, {})
+    return Distillation(examples, Teacher(teacher, layers, [each.source for each in examples], "cpu"), share)
 
 
 def loss_of(task: Distillation, student: Encoder) -> torch.Tensor:
@@ -188,7 +194,7 @@ def test_a_source_is_read_once_for_all_languages_and_epochs(teacher, tmp_path):
     teacher = copy.deepcopy(teacher)
     student, text = with_language(teacher)
     counted = passes(teacher)
-    distil(student, teacher, [text, text._replace(language="yy")], tmp_path, tuning=QUICK, held_out=5)
+    distil(student, teacher, [text, text._replace(language="yy")], tmp_path, tuning=QUICK, source_share=SHARE)
     distinct = {tuple(source) for source in text.sources}
     assert sum(counted) == len(distinct) < len(text.sources)
     assert len(counted) == len(by_length(np.array([len(source) + 2 for source in distinct]), EVALUATION_TOKENS))
@@ -199,7 +205,7 @@ def test_sources_that_a_short_run_does_not_come_to_are_not_read(teacher, tmp_pat
     student, text = with_language(teacher)
     counted = passes(teacher)
     tuning = Tuning(steps=3, tokens_per_batch=128)
-    distil(student, teacher, [text], tmp_path, tuning=tuning, seed=2)
+    distil(student, teacher, [text], tmp_path, tuning=tuning, source_share=SHARE, seed=2)
     lengths = np.array([2 + max(map(len, pair)) for pair in zip(text.sources, text.targets, strict=True)])
     read = {tuple(text.sources[k]) for turn in Order(lengths, tuning, 2).turns() for k in turn.batch}
     assert sum(counted) == len(read) < len(text.sources) / 2
@@ -244,8 +250,8 @@ def test_translations_are_learned_and_all_else_stays(teacher, tmp_path, head):
     started = weights_of(student)
     at_first = retrieved(student, teacher, slice(75, 90))
     tuning = QUICK.model_copy(update={"epochs": 20})
-    history = distil(student, teacher, [text], tmp_path, tuning=tuning, held_out=15, source_share=0.2)
-    losses = [point.value for point in history.points if point.split == "dev xx"]
+    history = distil(student, teacher, [first_pairs(text, 75)], tmp_path, tuning=tuning, source_share=0.2)
+    losses = [point.value for point in history.points if point.measure == "loss"]
     assert losses[-1] < 0.6 * losses[0]
     assert at_first < 0.3 and retrieved(student, teacher, slice(75, 90)) > at_first + 0.4
     assert same_weights(weights_of(teacher), before)
@@ -274,7 +280,7 @@ def test_a_resumed_run_ends_with_the_bits_of_an_uninterrupted_one(teacher, tmp_p
 
     def run(folder, progress):
         student, text = with_language(teacher)
-        quiet = {"tuning": QUICK, "held_out": 5, "seed": 3, "checkpoint_seconds": 0.0}
+        quiet = {"tuning": QUICK, "source_share": SHARE, "seed": 3, "checkpoint_seconds": 0.0}
         return weights_of(student), distil(student, teacher, [text], folder, progress=progress, **quiet), student
 
     with pytest.raises(StoppedError):
@@ -304,19 +310,21 @@ def test_pairs_that_are_empty_or_too_long_are_left_out(teacher):
         ({"layers": (1, 3)}, "layers 1, 3: give one or more of 0 to 2, where 0 stands for the embeddings"),
         ({"layers": ()}, "layers none: give one or more"),
         ({"source_share": 1.5}, "source_share 1.5: give a share"),
-        ({"held_out": 90}, "no training example"),
+        ({"tuning": QUICK.model_copy(update={"max_length": 2})}, "no training example"),
     ],
 )
 def test_what_cannot_be_distilled_is_refused(teacher, tmp_path, given, message):
     student, text = with_language(teacher)
     with pytest.raises(InputError, match=message):
-        distil(student, teacher, [text], tmp_path, tuning=QUICK, **given)
+        distil(student, teacher, [text], tmp_path, **{"tuning": QUICK, "source_share": SHARE} | given)
 
 
 def test_layers_are_by_default_the_middle_and_the_last(teacher, tmp_path):
     results = []
     for layers in (None, (1, 2), (2,)):
         student, text = with_language(teacher)
-        distil(student, teacher, [text], tmp_path / str(layers), tuning=Tuning(steps=2), layers=layers)
+        distil(
+            student, teacher, [text], tmp_path / str(layers), tuning=Tuning(steps=2), layers=layers, source_share=SHARE
+        )
         results.append(weights_of(student))
     assert same_weights(results[0], results[1]) and not same_weights(results[0], results[2])

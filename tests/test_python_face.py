@@ -219,7 +219,7 @@ def test_surgery_takes_models_and_encoders(tiny):
 def test_tune_refuses_what_a_study_would(tiny):
     with pytest.raises(bs.errors.StudyError, match=r"tasks.pos.train.0: the world has no language 'xyz'"):
         tiny.tune("pos", train="world:xyz")
-    with pytest.raises(bs.errors.StudyError, match="the task cannot be 'pose'"):
+    with pytest.raises(bs.errors.StudyError, match=r"the task cannot be 'pose' \(did you mean pos\?\)"):
         tiny.tune("pose", train="world:qaa")
     with pytest.raises(bs.errors.StudyError, match="size: unknown key"):
         tiny.tune("pos", train="world:qaa", size=3)

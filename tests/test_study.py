@@ -377,7 +377,11 @@ def test_a_profile_left_empty_is_refused():
 
 @pytest.mark.parametrize(
     ("key", "given", "advice"),
-    [("train", "qaa", "its data are named world:qaa"), ("encoders", "world-naturl", "did you mean world-natural")],
+    [
+        ("train", "qaa", "its data are named world:qaa"),
+        ("encoders", "world-naturl", "did you mean world-natural"),
+        ("encoders", "all-MiniLM-L6-v3", r"did you mean all-MiniLM-L6-v2\?"),
+    ],
 )
 def test_near_misses_get_the_right_name(load, key, given, advice):
     names = {"train": ["world:qaa"], "encoders": ["world-natural"], key: [given]}

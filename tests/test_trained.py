@@ -291,9 +291,16 @@ def test_nothing_is_written_over(ran, tmp_path):
 
 @pytest.mark.parametrize(
     ("source", "problem"),
-    [("feedfeedfeed", "no results in"), ("./nowhere", "no such folder"), ("nonsense", "neither a folder nor the key")],
+    [
+        ("feedfeedfeed", "no results in"),
+        ("./nowhere", "no such folder; give"),
+        ("./nonsens", "no such folder (did you mean nonsenses?); give"),
+        ("nonsense", "neither a folder nor the key of a result (did you mean nonsenses?): 4 to 64"),
+    ],
 )
-def test_an_unknown_model_is_refused(source, problem, ran, tmp_path):
+def test_an_unknown_model_is_refused_and_the_nearest_is_named(source, problem, ran, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nonsenses").mkdir()
     (tmp_path / "in.txt").write_text("a b\n")
     answer = predict(ran, "pos", tmp_path / "in.txt", tmp_path / "out", source=source)
     assert answer.status == 2 and problem in answer.errors

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from babelscope.core.errors import DataError, InputError
 from babelscope.corpora import translations
 from babelscope.corpora.codes import same_language
-from babelscope.corpora.parallel import Kept, NamedPairs, WorldPairs, find_named_pairs, find_pairs, joined
+from babelscope.corpora.parallel import Kept, NamedPairs, WorldPairs, find_named_pairs, find_pairs, given_pairs, joined
 from babelscope.corpora.translations import COLLECTIONS, translation_files
 
 TMX = """<?xml version="1.0" encoding="utf-8"?>
@@ -294,3 +294,24 @@ def test_a_step_gets_back_the_value_that_it_was_declared_with(data):
     ntrex(data)
     pairs = find_named_pairs("ntrex:de:lines-1-2", 1)
     assert NamedPairs.model_validate_json(pairs.model_dump_json()) == pairs
+
+
+def test_what_a_person_gives_is_a_table_two_files_or_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = write(tmp_path / "one, two.tsv", "ein Hund\tun cane\n", packed=False)
+    lines = {name: write(tmp_path / f"{name}.txt", f"{name}\n", packed=False) for name in ("hund", "cane")}
+    for typed, name in (
+        ("one, two.tsv", f"tsv:it:{table}"), (str(table), f"tsv:it:{table}"), (f"tsv:ita:{table}", f"tsv:ita:{table}"),
+    ):  # fmt: skip
+        text = given_pairs(typed, "it", "de")
+        assert (text.name, text.source, text.read()) == (name, None, [("ein Hund", "un cane")])
+    text = given_pairs("hund.txt,cane.txt", "it", "de")
+    assert text.names == (f"text:de:{lines['hund']}", f"text:it:{lines['cane']}")
+    assert (text.source, text.language, text.read()) == ("de", "it", [("hund", "cane")])
+    assert given_pairs("hund.txt,cane.txt", "it").source == "en"
+    with pytest.raises(InputError, match=r"tsv:de:.*: the translations are in de, but .* given for is it; give"):
+        given_pairs(f"tsv:de:{table}", "it")
+    with pytest.raises(InputError, match=r"'ntrx:it' is no text in two languages \(did you mean ntrex\?\)"):
+        given_pairs("ntrx:it", "it")
+    with pytest.raises(InputError, match=r"text:en:.*nowhere"):
+        given_pairs("nowhere.txt,cane.txt", "it")

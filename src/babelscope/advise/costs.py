@@ -21,10 +21,9 @@ from babelscope.advise.translated import translated
 from babelscope.core.errors import InputError
 from babelscope.core.examples import Sentence
 from babelscope.corpora.sources import SPLITS
-from babelscope.encoders.aligned_text import align_pieces
+from babelscope.encoders.aligned_text import AlignedLanguage
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder, with_mlm_head
-from babelscope.encoders.own_vocabulary import own_vocabulary
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS
 from babelscope.tasks.design import Design, TaskModel
 from babelscope.tasks.mlm import MaskedLanguageModelling
@@ -118,8 +117,7 @@ def _pair(request: Request, encoder: Encoder) -> float:
     """Seconds a pair, from a vocabulary and an alignment of the first ones; what is wrong with them, the race says."""
     pairs, start = translated(request).pairs[:PAIRS], time.process_time()
     with suppress(InputError):
-        vocabulary = own_vocabulary(encoder, [translation for _, translation in pairs])
-        align_pieces(encoder.tokenizer, vocabulary, pairs)
+        AlignedLanguage.learned(encoder, pairs)
     return (time.process_time() - start) / max(1, len(pairs))
 
 

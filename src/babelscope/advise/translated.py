@@ -10,7 +10,7 @@ from babelscope.core.errors import InputError
 from babelscope.corpora.codes import same_language
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.paired import Pair
-from babelscope.corpora.parallel import FilePairs, NamedPairs, given_pairs, joined
+from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, given_pairs, joined
 from babelscope.corpora.sources import SPLITS
 
 
@@ -26,9 +26,10 @@ def translated(request: Request) -> Translated:
     """What `--parallel` names.
 
     Raises:
-        InputError: there is no such text, or it is malformed.
+        InputError: there is no such text, it is malformed, or in another language than the request.
     """
-    texts = tuple(given_pairs(given, request.language) for given in request.parallel)
+    source = source_code(request) if request.parallel and request.source_treebank else SOURCE
+    texts = tuple(given_pairs(given, request.language, source) for given in request.parallel)
     return Translated(texts, joined(texts).pairs)
 
 
@@ -39,15 +40,13 @@ def check_translated(request: Request) -> None:
         InputError: there is no such text or treebank, the text is in another language than the request, or the
             treebank in the same; or there are sentences of the source but no translations.
     """
-    for given, text in zip(request.parallel, translated(request).texts, strict=True):
-        if isinstance(text, NamedPairs) and not _alike(text.language, request.code):
-            raise InputError(f"--parallel {given}: in {text.language}, and --language is {request.language}")
+    translated(request)
     if request.source_treebank_name is None:
         return
     if not request.parallel:
         raise InputError("--source-treebank is for a model that a language is brought into; give --parallel too")
     code = source_code(request)
-    if _alike(code, request.code):
+    if same_language(code, request.language):
         raise InputError(
             f"--source-treebank {request.source_treebank}: in {code}, the language itself; give one in what the "
             "translations are from"
@@ -71,7 +70,3 @@ def _in_words(given: str, text: NamedPairs | FilePairs) -> str:
 def source_code(request: Request) -> str:
     """Of the language that the source treebank is in."""
     return find_file(request.task, request.source_treebank_name or "", "train").code
-
-
-def _alike(first: str, second: str) -> bool:
-    return first == second or same_language(first, second)

@@ -7,7 +7,16 @@ and what to do next.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
+
+
+def did_you_mean(given: str, there: Iterable[str]) -> str:
+    """The nearest of the names that there are, in brackets, to be said of one that there is not; empty if none is."""
+    names = list(there)
+    close = [] if given in names else get_close_matches(given, names, n=1)
+    return f" (did you mean {close[0]}?)" if close else ""
 
 
 class BabelscopeError(Exception):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from langcodes import Language, LanguageTagError
 
-from babelscope.core.errors import InputError
+from babelscope.core.errors import InputError, did_you_mean
 
 _USUAL = {
     "ar": ("arb",), "fil": ("tgl", "fil"), "gsw": ("gsw-BE",), "no": ("nob",), "ps": ("pbt",),
@@ -15,6 +15,8 @@ _USUAL = {
 }  # fmt: skip
 """What is meant by a code where a data set has the language in several scripts, places or varieties, or by another
 code that the standards keep apart: the first of these that there is."""
+_MEMBERS = {"nb": "no", "pbt": "ps"}
+"""Members that a macrolanguage's code usually means, as above, although the standards do not say so."""
 
 
 def code_among(given: str, there: Collection[str]) -> str:
@@ -34,16 +36,49 @@ def code_among(given: str, there: Collection[str]) -> str:
             return codes[0]
     if fitting:
         raise InputError(f"{given!r} can be {', '.join(fitting)} there; name one of them")
-    raise InputError(f"there is no language {given!r}; there are {', '.join(sorted(there)) or 'none'}")
+    near = did_you_mean(given, sorted(there))
+    raise InputError(f"there is no language {given!r}{near}; there are {', '.join(sorted(there)) or 'none'}")
 
 
 def same_language(first: str, second: str) -> bool:
-    """Whether two codes name one language, wherever it is spoken or however it is written: `de` and `DE-AT`, `deu`."""
-    return _three_letters(first) == _three_letters(second) is not None
+    """Whether two codes name one language, wherever it is spoken or however it is written: `de` and `DE-AT`, `deu`.
+
+    So do a macrolanguage's code and that of the member which it usually means: `zh` and `cmn_Hans`, `et` and `ekk`.
+    """
+    return first == second or _meant(first) == _meant(second) is not None
+
+
+def known_as(given: str, there: Iterable[str]) -> str:
+    """The code in `there` that text of `given` goes by: that code itself, or one of the same language and script.
+
+    Empty if there is none.
+    """
+    codes = tuple(there)
+    return given if given in codes else next((code for code in codes if _same_text(given, code)), "")
+
+
+def _same_text(first: str, second: str) -> bool:
+    return same_language(first, second) and _script(first) == _script(second)
+
+
+def _meant(code: str) -> str | None:
+    """The shortest code of the language, which is its macrolanguage's where that usually means it."""
+    tag = _tag(code)
+    return _MEMBERS.get(tag.language or "", tag.prefer_macrolanguage().language) if tag else None
+
+
+def _script(code: str) -> str | None:
+    """What a language is written in: by the code, or as it usually is."""
+    tag = _tag(code)
+    return Language.make(_meant(code), script=tag.script, territory=tag.territory).maximize().script if tag else None
 
 
 def _same(given: str, there: Collection[str]) -> list[str]:
-    return [code for code in sorted(there) if same_language(given, code) and suffix(given) in ("", suffix(code))]
+    named = _three_letters(given)
+    return [
+        code for code in sorted(there)
+        if named == _three_letters(code) is not None and suffix(given) in ("", suffix(code))
+    ]  # fmt: skip
 
 
 def _members(given: str, there: Collection[str]) -> list[str]:

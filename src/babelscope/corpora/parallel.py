@@ -10,8 +10,9 @@ from typing import NamedTuple
 from pydantic import NonNegativeInt, PositiveInt
 
 from babelscope.core.declaration import Declaration
-from babelscope.core.errors import DataError, InputError
+from babelscope.core.errors import DataError, InputError, did_you_mean
 from babelscope.corpora import plain
+from babelscope.corpora.codes import same_language
 from babelscope.corpora.data_sources.base import given_path
 from babelscope.corpora.lines import content_digest
 from babelscope.corpora.paired import Pair, paired_lines, table_pairs, tmx_pairs
@@ -42,6 +43,16 @@ class WorldPairs(Declaration):
     world_version: WorldVersion = VERSION
     """This Babelscope makes no other; leave it out."""
 
+    @property
+    def source(self) -> str:
+        """The code of what the translations are from."""
+        return self.languages[0]
+
+    @property
+    def language(self) -> str:
+        """The code of the translations."""
+        return self.languages[1]
+
     def read(self) -> list[tuple[str, str]]:
         """The pairs; words separated by spaces."""
         return World(self.seed).parallel_text(*self.languages, self.sentences)
@@ -61,6 +72,16 @@ class FilePairs(Declaration):
     sentences: PositiveInt | None = None
     """Pairs of lines."""
     sha256: tuple[str, str]
+
+    @property
+    def source(self) -> str:
+        """The code of what the translations are from: that of the first text."""
+        return plain.text_language(self.names[0])
+
+    @property
+    def language(self) -> str:
+        """The code of the translations: that of the second text."""
+        return plain.text_language(self.names[1])
 
     def read(self) -> list[tuple[str, str]]:
         """The pairs; `DataError` if a file is no longer the one that the study was planned with."""
@@ -106,8 +127,13 @@ class NamedPairs(Declaration):
 
     @property
     def language(self) -> str:
-        """The code of the translations' language, as it was given; the source is English, or a file's own."""
+        """The code of the translations, as it was given."""
         return self.name.split(":")[1]
+
+    @property
+    def source(self) -> str | None:
+        """The code of what the translations are from; None: a file of one's own does not say it."""
+        return SOURCE if self.collection else None
 
     @property
     def collection(self) -> Collection | None:
@@ -131,6 +157,19 @@ def joined(texts: Sequence[WorldPairs | FilePairs | NamedPairs]) -> Kept:
     parts = [text.kept() if isinstance(text, NamedPairs) else Kept.of(text.read()) for text in texts]
     pairs = [pair for part in parts for pair in part.pairs]
     return Kept.of(pairs, sum(part.empty for part in parts), sum(part.repeated for part in parts))
+
+
+def check_language(text: WorldPairs | FilePairs | NamedPairs, language: str, where: str = "") -> None:
+    """Refuse translations into another language than the one that they are given for.
+
+    Raises:
+        InputError: it begins with `where`.
+    """
+    if not same_language(text.language, language):
+        raise InputError(
+            f"{where}the translations are in {text.language}, but the language that they are given for is {language}; "
+            f"give translations into {language}, or name the language {text.language}"
+        )
 
 
 def find_pairs(first: str, second: str, sentences: int | None = None) -> FilePairs:
@@ -160,24 +199,32 @@ def find_named_pairs(name: str, sentences: int | None = None) -> NamedPairs:
     return NamedPairs(name=name, sentences=sentences, sha256=tuple(map(content_digest, files)))
 
 
-def given_pairs(given: str, language: str) -> NamedPairs | FilePairs:
+def given_pairs(given: str, language: str, source: str = SOURCE) -> NamedPairs | FilePairs:
     """The text with its translations that a person has given for a language.
 
     Args:
         given: a name such as `ntrex:it`; a file of pairs, FILE.tsv or FILE.tmx; or two files of lines joined by a
             comma, `english.txt,italian.txt`.
-        language: the code of the translations in files.
+        language: the code of the translations.
+        source: the code of what they are from, by which two files are named.
 
     Raises:
-        InputError: as of `find_named_pairs` and `find_pairs`.
+        InputError: as of `find_named_pairs` and `find_pairs`; or the translations are named as in another language.
     """
-    if "," in given:
+    text = _given_pairs(given, language, source)
+    check_language(text, language, f"{given}: ")
+    return text
+
+
+def _given_pairs(given: str, language: str, source: str) -> NamedPairs | FilePairs:
+    path = Path(given).expanduser()
+    if _prefix(given) in (*COLLECTIONS, *OWN):
+        return find_named_pairs(given)
+    if "," in given and not path.is_file():
         first, _, second = given.partition(",")
-        return find_pairs(f"{plain.OWN}{SOURCE}:{_whole(first)}", f"{plain.OWN}{language}:{_whole(second)}")
-    path = Path(given)
+        return find_pairs(f"{plain.OWN}{source}:{_whole(first)}", f"{plain.OWN}{language}:{_whole(second)}")
     kind = OWN_FILES.get((path.with_suffix("") if path.suffix == ".gz" else path).suffix)
-    is_file = kind and not given.startswith(f"{kind}:")
-    return find_named_pairs(f"{kind}:{language}:{_whole(given)}" if is_file else given)
+    return find_named_pairs(f"{kind}:{language}:{_whole(given)}" if kind else given)
 
 
 def _whole(path: str) -> Path:
@@ -204,9 +251,10 @@ def _files(name: str) -> tuple[Path, ...]:
         return translation_files(text)
     if _prefix(text) in OWN:
         return (given_path(text, f"{_prefix(text)}:CODE:FILE"),)
+    near = did_you_mean(_prefix(text), (*COLLECTIONS, *OWN))
     raise InputError(
-        f"{name!r} is no text in two languages; such are named {', '.join(NAMES)}, two files that say the same line by "
-        "line [text:CODE:FILE, text:CODE:FILE], and text of the world {languages: [qaa, qab], sentences: 2000}"
+        f"{name!r} is no text in two languages{near}; such are named {', '.join(NAMES)}, two files that say the same "
+        "line by line [text:CODE:FILE, text:CODE:FILE], and text of the world {languages: [qaa, qab], sentences: 2000}"
     )
 
 

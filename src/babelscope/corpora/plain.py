@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from babelscope.core.errors import DataError, InputError
+from babelscope.core.errors import DataError, InputError, did_you_mean
 from babelscope.core.hashing import digest
 from babelscope.corpora.lines import Line, content_digest, numbered_lines
 from babelscope.corpora.running_text import running_sentences
@@ -139,5 +139,5 @@ def _ntrex_file(name: str) -> Path:
     files = sorted((folder / "ntrex").glob(f"newstest2019-*.{_CODES.get(code, code)}.txt*")) if folder else []
     if not files:
         advice = "Set BABELSCOPE_DATA to a folder that holds ntrex/newstest2019-ref.CODE.txt (or with .gz)"
-        raise InputError(f"{name} is not in the data folder", advice)
+        raise InputError(f"{name} is not in the data folder{did_you_mean(code, available_ntrex())}", advice)
     return files[0]

@@ -14,6 +14,9 @@ from transformers import PreTrainedTokenizerBase
 
 from babelscope.corpora.alignment.align import soft_links
 from babelscope.corpora.alignment.links import Integers, Links, SoftLinks, counts
+from babelscope.encoders.bring_in import own_pieces
+from babelscope.encoders.load import Encoder
+from babelscope.encoders.own_vocabulary import own_vocabulary
 from babelscope.encoders.windows import pieces_of_words
 
 TextPair = tuple[str, str]
@@ -57,6 +60,43 @@ class AlignedText(NamedTuple):
         )
         pair, source, target = (kept[name].astype(np.int64) for name in ("pair", "source", "target"))
         return cls(sources, targets, SoftLinks(pair, source, target, kept["weight"].astype(np.float64)))
+
+
+class AlignedLanguage(NamedTuple):
+    """A vocabulary of a language's own, and which of its pieces translate which of an encoder's."""
+
+    tokenizer: PreTrainedTokenizerBase
+    """The language's own."""
+    text: AlignedText
+
+    @classmethod
+    def learned(
+        cls,
+        encoder: Encoder,
+        pairs: Sequence[TextPair],
+        size: int | None = None,
+        *,
+        keep_accents: bool = True,
+        links: Sequence[Links] | None = None,
+    ) -> AlignedLanguage:
+        """Learn both from sentences of what the encoder reads with their translations.
+
+        Args:
+            encoder: reads the sentences with its tokenizer.
+            pairs: sentences with their translations.
+            size: of the vocabulary, as `own_vocabulary` has it, as is `keep_accents`.
+            links: those between the words of each pair, where they are known; None: they are learned.
+
+        Raises:
+            InputError: as of `own_vocabulary`.
+        """
+        tokenizer = own_vocabulary(encoder, [translation for _, translation in pairs], size, keep_accents=keep_accents)
+        both = (encoder.tokenizer, tokenizer)
+        return cls(tokenizer, align_pieces(*both, pairs) if links is None else with_links(*both, pairs, links))
+
+    def counts(self, encoder: Encoder) -> csr_array:
+        """[own pieces, ids of the encoder's tokenizer]: how often each is linked with each."""
+        return self.text.counts(encoder.model.config.vocab_size, len(own_pieces(encoder, self.tokenizer)))
 
 
 def align_pieces(

@@ -19,10 +19,12 @@ from transformers import PreTrainedTokenizerBase
 
 from babelscope.core.errors import InputError
 from babelscope.core.seeds import derive_seed
+from babelscope.corpora.codes import known_as
 from babelscope.encoders.extend import means_of
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.segmenter import Segmenter
 from babelscope.encoders.state import Weights, names_per_piece, weights_of, with_weights
+from babelscope.encoders.vocabulary import foreign_to
 
 
 def bring_in(encoder: Encoder, language: str, tokenizer: PreTrainedTokenizerBase, rows: Weights) -> Encoder:
@@ -70,25 +72,37 @@ def own_pieces(encoder: Encoder, tokenizer: PreTrainedTokenizerBase) -> list[str
 def reading_only(encoder: Encoder, languages: Collection[str]) -> Encoder:
     """The encoder without the embeddings that come after those of some languages and of its own tokenizer.
 
-    Ids stay as they are, so the embeddings of languages that were brought in before one that is kept stay, too.
+    Ids stay as they are, so languages whose embeddings come before stay, too. Without languages that were brought in
+    it is the encoder itself.
     """
-    kept = {code: tokenizer for code, tokenizer in encoder.languages.items() if code in languages}
-    numbers = [max(tokenizer.get_vocab().values()) for tokenizer in (encoder.tokenizer, *kept.values())]
+    if not encoder.languages:
+        return encoder
+    numbers = {code: max(tokenizer.get_vocab().values()) for code, tokenizer in encoder.languages.items()}
+    read = [numbers[code] for language in languages if (code := known_as(language, numbers))]
     config = copy.deepcopy(encoder.model.config)
+    config.vocab_size = min(config.vocab_size, 1 + max(*encoder.tokenizer.get_vocab().values(), *read))
+    kept = {code: each for code, each in encoder.languages.items() if numbers[code] < config.vocab_size}
     weights = weights_of(encoder)
-    config.vocab_size = min(config.vocab_size, 1 + max(numbers))
     fewer = {name: weights[name][: config.vocab_size] for name in names_per_piece(encoder)}
     return with_weights(encoder, weights | fewer, config=config, languages=kept)
 
 
-def with_the_rest(encoder: Encoder, whole: Encoder) -> Encoder:
-    """What `reading_only` made of a whole encoder, trained or not, with the embeddings that it left out."""
-    weights = weights_of(encoder)
-    rest = {
-        name: torch.cat([weights[name], table[len(weights[name]) :]])
-        for name, table in weights_of(whole).items()
-        if name in names_per_piece(whole)
-    }
+def with_the_rest(encoder: Encoder, whole: Encoder, languages: Collection[str]) -> Encoder:
+    """What `reading_only` made of a whole encoder, then trained, with the whole one's embeddings of all other text.
+
+    Args:
+        encoder: trained on text in `languages`.
+        whole: as before the training.
+        languages: the codes of all that was read; what has no tokenizer of its own is read with the whole one's.
+    """
+    if not whole.languages:
+        return encoder
+    weights, before = weights_of(encoder), weights_of(whole)
+    read = ~foreign_to(whole, languages)
+    rest = {name: before[name].to(weights[name].device, copy=True) for name in names_per_piece(whole)}
+    for name, table in rest.items():
+        kept = read[: len(weights[name])]
+        table[: len(kept)][kept] = weights[name][kept]
     return with_weights(encoder, weights | rest, config=whole.model.config, languages=whole.languages)
 
 
@@ -163,5 +177,5 @@ def _ordinary(encoder: Encoder) -> list[int]:
 def _check_code(encoder: Encoder, language: str) -> None:
     if not re.fullmatch(r"[A-Za-z0-9_-]+", language):
         raise InputError(f"{language!r} is no code of a language: give letters, digits, - and _, such as de or zh-CN")
-    if language in encoder.languages:
-        raise InputError(f"{encoder.name} reads {language} already; bring it into the encoder that came before")
+    if known := known_as(language, encoder.languages):
+        raise InputError(f"{encoder.name} reads {known} already; bring it into the encoder that came before")

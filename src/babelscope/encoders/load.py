@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,12 +17,13 @@ from transformers import (
     PretrainedConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
-    PreTrainedTokenizerFast,
 )
 from transformers.utils import logging
 
 from babelscope.core.errors import EncoderError
+from babelscope.corpora.codes import known_as
 from babelscope.encoders.anatomy import anatomy_of, max_positions
+from babelscope.encoders.beside import read_languages, save_config, save_tokenizer, taken_declaration
 from babelscope.encoders.places import LANGUAGES, Place, check_folder, folder_of, installed_folder
 from babelscope.encoders.pooler import Pooler, read_pooler
 
@@ -57,9 +57,13 @@ class Encoder:
         return min(max_positions(self.model.config), self.tokenizer.model_max_length)
 
     def reading(self, language: str) -> Encoder:
-        """The same model with the language's own tokenizer; the encoder itself where the language has none."""
-        own = self.languages.get(language)
-        return replace(self, tokenizer=own) if own else self
+        """The same model with the language's own tokenizer; the encoder itself where the language has none.
+
+        Args:
+            language: its code, or another of the same language and script: what came in as `de` reads `deu`.
+        """
+        own = known_as(language, self.languages)
+        return replace(self, tokenizer=self.languages[own]) if own else self
 
 
 def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickle: bool = False) -> Encoder:
@@ -69,17 +73,18 @@ def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickl
     Weights are read from safetensors files; pickled weights, which can run code, only with `allow_pickle`. Code that
     comes with a model is never run. The masked language model head is kept if the checkpoint has its weights. Of a
     decoder (GPT-2, Llama) the backbone is loaded; it reads from left to right as ever, and where its tokenizer has no
-    padding piece the end-of-text piece pads, which the attention mask hides. Languages' own tokenizers are read from
-    folders.
+    padding piece the end-of-text piece pads, which the attention mask hides. Languages' own tokenizers are read, too.
 
     Raises:
-        EncoderError: nothing is found there, its files cannot be used, or its family is not in the anatomy table.
+        EncoderError: nothing is found there, its files cannot be used, the tokenizer of a language that config.json
+            names is missing, or its family is not in the anatomy table.
     """
     source = _checked_source(source, allow_pickle)
     options: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
     weights = {"dtype": torch.float32, "use_safetensors": None if allow_pickle else True}
     with _quiet(), _explained(source):
         config = AutoConfig.from_pretrained(source, **options)
+        declared = taken_declaration(config)
         if not anatomy_of(config).head:
             config.use_cache = False  # earlier states are kept for generating text, which no task does
         tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, **options)
@@ -92,11 +97,10 @@ def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickl
             **options,
         )
         pooler = read_pooler(source, report["unexpected_keys"], _backbone(model), **weights, **options)
-        languages = _languages(Path(source))
+        languages = read_languages(source, declared, config.vocab_size, options)
     if misfits := sorted(name for name, *_ in report["mismatched_keys"]):
         raise EncoderError(f"{source}: {len(misfits)} weights do not fit the sizes in config.json, first {misfits[0]}")
     encoder = _assembled(source, model, tokenizer, set(report["missing_keys"]))
-    _check_languages(source, encoder, languages)
     return replace(encoder, pooler=pooler, languages=languages)
 
 
@@ -118,9 +122,10 @@ def save_encoder(encoder: Encoder, folder: Path) -> None:
     """
     with _quiet(), _pooler_in_place(encoder):
         encoder.model.save_pretrained(folder)
-        _save_tokenizer(encoder.tokenizer, folder)
+        save_tokenizer(encoder.tokenizer, folder)
         for language, tokenizer in encoder.languages.items():
-            _save_tokenizer(tokenizer, folder / LANGUAGES / language, pretty=False)
+            save_tokenizer(tokenizer, folder / LANGUAGES / language, pretty=False)
+        save_config(encoder.model.config, encoder.languages, folder)
 
 
 def untrained_model(config: PretrainedConfig, *, mlm_head: bool = True) -> PreTrainedModel:
@@ -183,31 +188,6 @@ def _checked_source(source: str | Path, allow_pickle: bool) -> str:
         return str(source)
     check_folder(folder, allow_pickle)
     return str(folder)
-
-
-def _save_tokenizer(tokenizer: PreTrainedTokenizerBase, folder: Path, *, pretty: bool = True) -> None:
-    """Write its files; those of a language's own, with an entry for every id of the encoder, without white space."""
-    tokenizer = copy.deepcopy(tokenizer)
-    tokenizer.backend_tokenizer.no_truncation()  # what the last call has set would be saved too
-    tokenizer.backend_tokenizer.no_padding()
-    tokenizer.save_pretrained(folder)
-    if not pretty:
-        tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
-
-
-def _languages(folder: Path) -> dict[str, PreTrainedTokenizerBase]:
-    files = sorted(folder.glob(f"{LANGUAGES}/*/tokenizer.json"))
-    return {file.parent.name: PreTrainedTokenizerFast.from_pretrained(file.parent) for file in files}
-
-
-def _check_languages(source: str, encoder: Encoder, languages: Mapping[str, PreTrainedTokenizerBase]) -> None:
-    rows = encoder.model.config.vocab_size
-    for language, tokenizer in languages.items():
-        if (pieces := max(tokenizer.get_vocab().values()) + 1) > rows:
-            raise EncoderError(
-                f"{source}/{LANGUAGES}/{language}: its tokenizer has {pieces} ids, but the encoder has embeddings for "
-                f"{rows}. It belongs to another encoder: remove that folder, or copy the encoder's files again"
-            )
 
 
 def _assembled(source: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, missing: set[str]) -> Encoder:

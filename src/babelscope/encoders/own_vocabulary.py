@@ -9,6 +9,7 @@ from tokenizers import Tokenizer, normalizers
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from babelscope.core.errors import InputError
+from babelscope.corpora.codes import known_as
 from babelscope.encoders.extend import OFTEN, new_pieces, words_of
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.segmenter import Segmenter
@@ -66,7 +67,7 @@ def check_own(language: str | None, languages: Collection[str]) -> None:
     Raises:
         InputError: names those that have.
     """
-    if language and languages and language not in languages:
+    if language and languages and not known_as(language, languages):
         raise InputError(
             f"{language} has no tokenizer of its own in this model; {', '.join(languages)} have. Leave the language "
             "out for text in any other"

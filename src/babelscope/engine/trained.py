@@ -5,22 +5,25 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from babelscope.core.errors import InputError
+from babelscope.corpora.codes import known_as
 from babelscope.corpora.parallel import SOURCE
-from babelscope.engine.brought_in import BroughtIn, languages_of, turned
+from babelscope.encoders.places import near_folder
+from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_records
 from babelscope.engine.recall import find_key, recall
 from babelscope.engine.store import Store
-from babelscope.steps import BringIn, Distil, Evaluate, Learned, Training, Tune
+from babelscope.steps import Adapt, BringIn, Distil, Evaluate, Learned, Load, Operate, Training, Tune
 from babelscope.tasks.kinds import kind_of
 
 if TYPE_CHECKING:
     from babelscope.core.step import Step
     from babelscope.corpora.unlabelled import Document
+    from babelscope.steps import EncoderStep
     from babelscope.tasks.design import EncoderModel, TaskModel
 
 
@@ -59,14 +62,18 @@ def export(store: Store, key: str, folder: Path) -> str:
             shutil.copytree(store.result(step.key) / "encoder", draft)
         return f"encoder: {folder}"
     from babelscope.tasks.export import save_model
+    from babelscope.tasks.text_models import LanguageModel
 
-    model, brought = _load(step, store), _brought_in(step, store)
-    if brought:
-        model = turned(cast("EncoderModel", model), brought.language, _read_before(step))
+    model, language = _load(step, store), _language(step)
+    own = known_as(language, model.languages)
+    first = own or language
+    records = sorted(_brought_in(step, store), key=lambda record: record["language"] == first)
+    if own and not isinstance(model, LanguageModel):  # which is written as an encoder, that reads the source first
+        model = turned(cast("EncoderModel", model), own, _read_before(model, step, records))
     with replacing(folder) as draft:
         save_model(model, draft)
-        if brought:
-            brought.write(draft)
+        if model.languages and records and records[-1]["language"] == first:
+            write_records(draft, records)
     return f"model: {folder} ({step.title})"
 
 
@@ -93,8 +100,7 @@ def predict(store: Store, source: str, file: Path, output: Path, language: str |
     refuse_existing(output)
     model = trained_model(store, source)
     made_for = languages_of(Path(source))
-    if not made_for or made_for.language != language:
-        check_own(language, model.languages)
+    check_own(language, [*model.languages, *([made_for.language] if made_for and model.languages else [])])
     model = model.reading(language) if language else model
     task = model.design.task
     kind = kind_of(task)
@@ -124,7 +130,10 @@ def trained_model(store: Store, source: str) -> TaskModel:
 
         return load_model(Path(source))
     if os.sep in source:
-        raise InputError(f"{source}: no such folder; give one that babelscope export wrote, or the key of a result")
+        raise InputError(
+            f"{source}: no such folder{near_folder(source)}; give one that babelscope export wrote, or the key of a "
+            "result"
+        )
     key = find_key(store, source)
     step = _trained_step(store, key)
     if isinstance(step, Learned):
@@ -146,31 +155,53 @@ def _load(step: Tune | Evaluate, store: Store) -> TaskModel:
     return step.built(results) if isinstance(step, Evaluate) else step.model(results)
 
 
-def _brought_in(step: Tune | Evaluate, store: Store) -> BroughtIn | None:
-    """What was brought into a model in the language that it was evaluated or trained in; None if that was not."""
-    tuned, later = (step.model, step.brought_in) if isinstance(step, Evaluate) else (step, None)
-    made = later or tuned.encoder
-    encoder = made.encoder if isinstance(made, Distil) else made
-    if not isinstance(encoder, BringIn):
-        return None
-    for aligned in encoder.languages:
-        if aligned.language == _language(step):
-            (pairs,) = (row.value for row in store.rows(aligned.key) if row.measure == "pairs")
-            into, source = encoder.encoder.labels["encoder"], _read_before(step) or SOURCE
-            return BroughtIn(
-                into, aligned.language, source, aligned.parallel, int(pairs), aligned.pieces, aligned.keep_accents
-            )
-    return None
+def _brought_in(step: Tune | Evaluate, store: Store) -> Iterator[dict[str, Any]]:
+    """The records of what was brought into a model, in that order."""
+    later = step.brought_in if isinstance(step, Evaluate) else None
+    return _brought_into(later or _tuned(step).encoder, store, _trained_in(step))
+
+
+def _brought_into(encoder: EncoderStep, store: Store, trained: str) -> Iterator[dict[str, Any]]:
+    """The records of what was brought into an encoder, that of what it was made of first.
+
+    Args:
+        encoder: the step.
+        store: that has the alignments.
+        trained: the language that a model of it was trained in: where texts do not say what they were translated
+            from, it was that one.
+    """
+    if isinstance(encoder, Load):
+        yield from records_of(Path(encoder.place))
+    if isinstance(encoder, Adapt | BringIn | Distil | Operate):
+        yield from _brought_into(encoder.encoder, store, trained)
+    if isinstance(encoder, BringIn):
+        into = encoder.encoder.labels["encoder"]
+        for aligned in encoder.languages:
+            (pairs,) = (int(row.value) for row in store.rows(aligned.key) if row.measure == "pairs")
+            known = [text.source for text in aligned.parallel if text.source]
+            source = known[0] if known else SOURCE if trained == aligned.language else trained
+            yield BroughtIn(
+                into, aligned.language, source, aligned.parallel, pairs, aligned.pieces, aligned.keep_accents
+            ).record
+
+
+def _tuned(step: Tune | Evaluate) -> Tune:
+    return step.model if isinstance(step, Evaluate) else step
+
+
+def _trained_in(step: Tune | Evaluate) -> str:
+    return _tuned(step).train[0].code
 
 
 def _language(step: Tune | Evaluate) -> str:
-    return step.data.code if isinstance(step, Evaluate) else step.train[0].code
+    """That a model was evaluated in, or else trained."""
+    return step.data.code if isinstance(step, Evaluate) else _trained_in(step)
 
 
-def _read_before(step: Tune | Evaluate) -> str | None:
-    """The language that a model was trained in, if it was evaluated in another."""
-    trained = (step.model if isinstance(step, Evaluate) else step).train[0].code
-    return None if trained == _language(step) else trained
+def _read_before(model: TaskModel, step: Tune | Evaluate, records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What a model's own tokenizer is for, as far as that is known: all that has none of its own in the model."""
+    told = [record[key] for record in records for key in ("source", "language")]
+    return [code for code in dict.fromkeys([_trained_in(step), *told]) if not known_as(code, model.languages)]
 
 
 def refuse_existing(path: Path) -> None:

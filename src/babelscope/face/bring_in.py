@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from babelscope.core.errors import InputError
+from babelscope.corpora.codes import known_as, same_language
 from babelscope.corpora.paired import Pair
 from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, given_pairs, joined
 from babelscope.encoders.places import MODEL_FILE, Place, locate
-from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned
+from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_records
 from babelscope.engine.store import Store
 from babelscope.engine.trained import refuse_existing, replacing, trained_model
 
@@ -63,10 +64,9 @@ def write_with_language(model: str, wanted: Wanted, folder: Path, store: Store) 
             _write_encoder(place, wanted, pairs, draft) if place else _write_model(model, wanted, pairs, draft, store)
         )
         brought = BroughtIn(
-            model, wanted.language, wanted.source, texts, len(pairs), wanted.pieces, wanted.keep_accents,
-            records_of(Path(place.path if place else model)),
-        )  # fmt: skip
-        brought.write(draft)
+            model, wanted.language, wanted.source, texts, len(pairs), wanted.pieces, wanted.keep_accents
+        )
+        write_records(draft, [*records_of(Path(place.path if place else model)), brought.record])
     return f"{folder}: {told}, by {len(pairs):,} pairs of sentences"
 
 
@@ -78,21 +78,17 @@ def find_texts(wanted: Wanted) -> list[NamedPairs | FilePairs]:
     """
     if not wanted.parallel:
         raise InputError("no text to learn from; give one at least, such as ntrex:it or pairs.tsv")
-    return [given_pairs(given, wanted.language) for given in wanted.parallel]
+    return [given_pairs(given, wanted.language, wanted.source) for given in wanted.parallel]
 
 
 def with_language(encoder: Encoder, wanted: Wanted, pairs: Sequence[Pair]) -> Encoder:
     """An encoder with the language, which is read as of then by `reading`."""
-    from babelscope.encoders.aligned_text import align_pieces
-    from babelscope.encoders.bring_in import bring_in, linked_rows, own_pieces
-    from babelscope.encoders.own_vocabulary import own_vocabulary
+    from babelscope.encoders.aligned_text import AlignedLanguage
+    from babelscope.encoders.bring_in import bring_in, linked_rows
 
     source = encoder.reading(wanted.source)
-    lines = [translation for _, translation in pairs]
-    tokenizer = own_vocabulary(source, lines, wanted.pieces, keep_accents=wanted.keep_accents)
-    text = align_pieces(source.tokenizer, tokenizer, pairs)
-    counts = text.counts(source.model.config.vocab_size, len(own_pieces(source, tokenizer)))
-    return bring_in(encoder, wanted.language, tokenizer, linked_rows(source, counts))
+    language = AlignedLanguage.learned(source, pairs, wanted.pieces, keep_accents=wanted.keep_accents)
+    return bring_in(encoder, wanted.language, language.tokenizer, linked_rows(source, language.counts(source)))
 
 
 def _write_encoder(place: Place, wanted: Wanted, pairs: Sequence[Pair], folder: Path) -> str:
@@ -117,19 +113,19 @@ def _write_model(given: str, wanted: Wanted, pairs: Sequence[Pair], folder: Path
     _check_languages(given, model.encoder, wanted)
     grown = model.with_encoder(with_language(model.encoder, wanted, pairs))
     read_first = languages_of(Path(given))
-    save_model(turned(grown, wanted.language, read_first.language if read_first else wanted.source), folder)
+    save_model(turned(grown, wanted.language, [read_first.language if read_first else wanted.source]), folder)
     return f"a model of task {model.design.task} that reads {wanted.language}"
 
 
 def _check_languages(given: str, encoder: Encoder, wanted: Wanted) -> None:
     """Refuse a source that is not read, and a language that is, as far as the folder says what it reads."""
-    if wanted.language == wanted.source:
+    if same_language(wanted.language, wanted.source):
         raise InputError(f"--language and --source are both {wanted.source}; give the language of the translations")
     if recorded := languages_of(Path(given)):
         read = sorted({*encoder.languages, *recorded})
-        if wanted.language in read:
+        if known_as(wanted.language, read):
             raise InputError(f"--language {wanted.language}: {given} reads it already; bring it into what came before")
-        if wanted.source not in read:
+        if not known_as(wanted.source, read):
             raise InputError(f"--source {wanted.source}: {given} reads {', '.join(read)}; give one of these")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt, SerializeAsAny
 
@@ -17,10 +17,8 @@ from babelscope.steps.pretrain import ENCODER_FOLDER, Learned, keep_encoder
 from babelscope.tuning.settings import Tuning
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
-
     from babelscope.corpora.alignment.links import Links
-    from babelscope.encoders.aligned_text import AlignedText
+    from babelscope.encoders.aligned_text import AlignedLanguage
     from babelscope.encoders.load import Encoder
     from babelscope.encoders.state import Weights
     from babelscope.tasks.design import EncoderModel
@@ -29,14 +27,6 @@ if TYPE_CHECKING:
 ParallelText = WorldPairs | FilePairs | NamedPairs
 RowsBy = Literal["links", "spelling", "chance"]
 TOKENIZER, ALIGNED = "tokenizer", "aligned.safetensors"
-
-
-class AlignedLanguage(NamedTuple):
-    """What an alignment leaves to those who bring the language in."""
-
-    tokenizer: PreTrainedTokenizerBase
-    """The language's own."""
-    text: AlignedText
 
 
 class Align(Step):
@@ -66,27 +56,25 @@ class Align(Step):
 
     def execute(self, workspace: Workspace) -> None:
         """Write the tokenizer and the links, and how much there is of all."""
-        from babelscope.encoders.aligned_text import align_pieces, with_links
-        from babelscope.encoders.own_vocabulary import own_vocabulary
+        from babelscope.encoders.aligned_text import AlignedLanguage
+        from babelscope.encoders.beside import save_tokenizer
 
         encoder = self.encoder.build(workspace)
         pairs = joined(self.parallel).pairs[: self.pairs]
-        tokenizer = own_vocabulary(
-            encoder, [translation for _, translation in pairs], self.pieces, keep_accents=self.keep_accents
-        )
         links = self._known_links(pairs)
-        both = (encoder.tokenizer, tokenizer)
-        text = with_links(*both, pairs, links) if self.known else align_pieces(*both, pairs)
-        tokenizer.save_pretrained(workspace.folder / TOKENIZER)
-        text.save(workspace.folder / ALIGNED)
-        rows = [*_sizes(encoder, tokenizer, text, pairs), *_quality(text, both, pairs, links)]
+        language = AlignedLanguage.learned(
+            encoder, pairs, self.pieces, keep_accents=self.keep_accents, links=links if self.known else None
+        )
+        save_tokenizer(language.tokenizer, workspace.folder / TOKENIZER, pretty=False)
+        language.text.save(workspace.folder / ALIGNED)
+        rows = [*_sizes(encoder, language, pairs), *_quality(encoder, language, pairs, links)]
         workspace.write_rows(row.labelled(**self.labels) for row in rows)
 
     def read(self, results: Results) -> AlignedLanguage:
         """What was written."""
         from transformers import PreTrainedTokenizerFast
 
-        from babelscope.encoders.aligned_text import AlignedText
+        from babelscope.encoders.aligned_text import AlignedLanguage, AlignedText
 
         folder = results.result(self)
         return AlignedLanguage(
@@ -174,12 +162,11 @@ class BringIn(WithLanguages):
     def _rows(self, encoder: Encoder, code: str, language: AlignedLanguage) -> Weights:
         from babelscope.encoders.bring_in import linked_rows, own_pieces, random_rows, spelled_rows
 
-        pieces = len(own_pieces(encoder, language.tokenizer))
         if self.rows == "chance":
-            return random_rows(encoder, pieces, self.seed, code)
+            return random_rows(encoder, len(own_pieces(encoder, language.tokenizer)), self.seed, code)
         if self.rows == "spelling":
             return spelled_rows(encoder, language.tokenizer)
-        return linked_rows(encoder, language.text.counts(encoder.model.config.vocab_size, pieces), self.shrinkage)
+        return linked_rows(encoder, language.counts(encoder), self.shrinkage)
 
 
 class Distil(WithLanguages, Learned):
@@ -205,16 +192,18 @@ class Distil(WithLanguages, Learned):
 
     def execute(self, workspace: Workspace) -> None:
         """Write the encoder's folder and the curve of its training loss."""
+        from babelscope.encoders.bring_in import with_the_rest
         from babelscope.tuning.distilling import distil
 
         teacher = self.encoder.encoder.build(workspace)
-        student = self.encoder.applied(teacher, workspace)
+        student, start = (self.encoder.applied(teacher, workspace) for _ in range(2))
         texts = list(self.encoder.texts(teacher, workspace))
         history = distil(
             student, teacher, texts, workspace.folder, tuning=self.tuning,
             layers=self.compared_layers, source_share=self.source_share, seed=self.seed, progress=workspace.progress,
         )  # fmt: skip
-        keep_encoder(student, workspace)
+        read = ["", *(text.language for text in texts)]  # the sources with the encoder's own tokenizer
+        keep_encoder(with_the_rest(student, start, read), workspace)
         (workspace.folder / ENCODER_FOLDER / CARD).write_text(self._card(texts), encoding="utf-8")
         workspace.write_rows(curve_rows(history.points, self.labels | {"task": "distillation", "seed": self.seed}))
 
@@ -224,7 +213,8 @@ class Distil(WithLanguages, Learned):
             Brought(aligned.language, [described(each) for each in aligned.parallel], len(text.sources))
             for aligned, text in languages
         ]
-        return card(self.encoder.encoder.labels["encoder"], brought, trained=True)
+        made_of, codes = self.encoder.encoder.labels["encoder"], [each.language for each in brought]
+        return card(made_of, brought, trained=True, beside=codes)
 
 
 def names_by_alignment(steps: Iterable[Step]) -> dict[str, list[str]]:
@@ -247,26 +237,18 @@ def _unstored(step: Step) -> Iterator[Step]:
             yield from _unstored(inner)
 
 
-def _sizes(
-    encoder: Encoder, tokenizer: PreTrainedTokenizerBase, text: AlignedText, pairs: list[tuple[str, str]]
-) -> Iterator[Row]:
+def _sizes(encoder: Encoder, language: AlignedLanguage, pairs: list[tuple[str, str]]) -> Iterator[Row]:
     """How many pairs and pieces there are, what share of the pieces has a link, and how many pieces a word has."""
-    from babelscope.encoders.bring_in import own_pieces
-
-    pieces = len(own_pieces(encoder, tokenizer))
-    linked = text.counts(encoder.model.config.vocab_size, pieces).sum(axis=1) > 0
+    linked = language.counts(encoder).sum(axis=1) > 0
     words = sum(len(translation.split()) for _, translation in pairs)
     yield Row("pairs", len(pairs), "pairs of sentences")
-    yield Row("own pieces", pieces, "pieces")
+    yield Row("own pieces", len(linked), "pieces")
     yield Row("linked pieces", float(linked.mean()), "share")
-    yield Row("fertility", sum(map(len, text.targets)) / words, "pieces a word")
+    yield Row("fertility", sum(map(len, language.text.targets)) / words, "pieces a word")
 
 
 def _quality(
-    text: AlignedText,
-    tokenizers: tuple[PreTrainedTokenizerBase, PreTrainedTokenizerBase],
-    pairs: list[tuple[str, str]],
-    known: list[Links],
+    encoder: Encoder, language: AlignedLanguage, pairs: list[tuple[str, str]], known: list[Links]
 ) -> Iterator[Row]:
     """How far the links are those that are known, between words; nothing where none are known."""
     from babelscope.corpora.alignment.error_rate import alignment_quality
@@ -274,8 +256,8 @@ def _quality(
     from babelscope.encoders.aligned_text import in_words
 
     if known:
-        found = hard_links(in_words(text.links, *tokenizers, pairs), len(pairs))
-        quality = alignment_quality(found, known)
+        words = in_words(language.text.links, encoder.tokenizer, language.tokenizer, pairs)
+        quality = alignment_quality(hard_links(words, len(pairs)), known)
         yield Row("alignment error rate", quality.error_rate, "share")
         yield Row("alignment precision", quality.precision, "share")
         yield Row("alignment recall", quality.recall, "share")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from babelscope.core.languages import language_name
 from babelscope.core.version import __version__
 from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs
+from babelscope.encoders.places import LANGUAGES
 
 CARD = "README.md"
 """The file in a folder that the Hugging Face hub shows."""
@@ -23,13 +24,14 @@ class Brought(NamedTuple):
     """That were read."""
 
 
-def card(made_of: str, languages: Iterable[Brought], trained: bool) -> str:
+def card(made_of: str, languages: Iterable[Brought], trained: bool, beside: Sequence[str]) -> str:
     """The card as Markdown.
 
     Args:
         made_of: the name of the encoder, or model, that the languages were brought into.
         languages: in their order.
         trained: whether it was distilled afterwards.
+        beside: the codes of languages whose tokenizers are in the folder `languages`, one at least.
     """
     brought = list(languages)
     after = "then trained to read the translations as it read their sources" if trained else "without any training"
@@ -42,6 +44,12 @@ def card(made_of: str, languages: Iterable[Brought], trained: bool) -> str:
         "## Whose sentences", "",
         "| text | licence | by | SHA-256 of the files |", "| --- | --- | --- | --- |",
         *(_line(text) for each in brought for text in each.texts), "",
+        "## How to load it", "",
+        "Babelscope reads each language with its own tokenizer, from a folder as from the hub: an encoder by "
+        "`babelscope.load`, a tuned model by `babelscope predict --language CODE`. What transformers loads takes the "
+        f"tokenizer of the folder itself for all text. For text in {' or '.join(beside)} give the same model the "
+        "tokenizer that is beside:", "",
+        "```python", f'AutoTokenizer.from_pretrained("FOLDER", subfolder="{LANGUAGES}/{beside[0]}")', "```", "",
     ])  # fmt: skip
 
 

@@ -38,8 +38,8 @@ class EncoderStep(Step):
         return True
 
     @property
-    def has_languages(self) -> bool:
-        """Whether languages were brought into it, with tokenizers of their own."""
+    def has_languages(self) -> bool | None:
+        """Whether languages were brought into it, with tokenizers of their own; None: that cannot be seen yet."""
         return False
 
 
@@ -78,8 +78,8 @@ class Load(EncoderStep):
         return has_mlm_head(self.place)
 
     @property
-    def has_languages(self) -> bool:
-        return (Path(self.place) / LANGUAGES).is_dir()
+    def has_languages(self) -> bool | None:
+        return (Path(self.place) / LANGUAGES).is_dir() if Path(self.place).is_dir() else None
 
 
 class Operate(EncoderStep):
@@ -119,7 +119,7 @@ class Operate(EncoderStep):
         return self.encoder.has_mlm_head
 
     @property
-    def has_languages(self) -> bool:
+    def has_languages(self) -> bool | None:
         return self.encoder.has_languages
 
     @property

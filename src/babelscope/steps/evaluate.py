@@ -16,6 +16,7 @@ from babelscope.steps.tune import Tune
 
 if TYPE_CHECKING:
     from babelscope.core.samples import Counts
+    from babelscope.steps.encoder import EncoderStep
     from babelscope.tasks.design import EncoderModel, TaskModel
     from babelscope.tasks.task import Score
 
@@ -54,7 +55,18 @@ class Evaluate(Step):
     def built(self, results: Results) -> TaskModel:
         """The best model of the tuning, with what is brought into it."""
         model = self.model.model(results)
-        return self.brought_in.into(cast("EncoderModel", model), results) if self.brought_in else model
+        for step in self._later():
+            model = step.into(cast("EncoderModel", model), results)
+        return model
+
+    def _later(self) -> list[BringIn]:
+        """What is brought into the tuned model, one after the other."""
+        step: EncoderStep | None = self.brought_in
+        later: list[BringIn] = []
+        while isinstance(step, BringIn) and step != self.model.encoder:
+            later.insert(0, step)
+            step = step.encoder
+        return later
 
     def execute(self, workspace: Workspace) -> None:
         """Write the scores, and what their ratios are made of."""

@@ -12,6 +12,7 @@ from pydantic import NonNegativeInt, PositiveInt, SerializeAsAny
 from babelscope.core.errors import InputError
 from babelscope.core.seeds import derive_seed
 from babelscope.core.step import Results, Workspace
+from babelscope.corpora.codes import known_as
 from babelscope.corpora.datasets import FileData
 from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs
 from babelscope.corpora.world_text import WorldText
@@ -114,7 +115,7 @@ class Adapt(Learned):
         return self.encoder.layers
 
     @property
-    def has_languages(self) -> bool:
+    def has_languages(self) -> bool | None:
         return self.encoder.has_languages
 
     @property
@@ -145,7 +146,8 @@ class Adapt(Learned):
     def _check_languages(self, encoder: Encoder) -> None:
         """Refuse text in several languages one of which has a tokenizer of its own, and any pairs with such ones."""
         codes = list(dict.fromkeys(text.code for text in self.texts))
-        if not encoder.languages or (not self.parallel and (len(codes) < 2 or not {*codes} & {*encoder.languages})):
+        own = {known_as(code, encoder.languages) for code in codes}
+        if not encoder.languages or (not self.parallel and len(own) < 2):
             return
         given = f"texts in {', '.join(codes)}" if len(codes) > 1 else "pairs of sentences"
         raise InputError(
@@ -167,13 +169,16 @@ def _learn(
     pairs: Sequence[tuple[str, str]] = (),
     language: str = "",
 ) -> None:
+    """Train the encoder on text in a language; embeddings that the text cannot have stay as they are."""
+    from babelscope.encoders.bring_in import reading_only, with_the_rest
     from babelscope.tuning.language import learn_language
 
+    trained = reading_only(encoder, [language])
     history = learn_language(
-        encoder.reading(language), lines, workspace.folder, tuning=step.tuning, masking=step.masking, seed=step.seed,
+        trained.reading(language), lines, workspace.folder, tuning=step.tuning, masking=step.masking, seed=step.seed,
         progress=workspace.progress, pairs=pairs,
     )  # fmt: skip
-    keep_encoder(encoder, workspace)
+    keep_encoder(with_the_rest(trained, encoder, [language]), workspace)
     workspace.write_rows(curve_rows(history.points, step.labels | {"task": "mlm", "seed": step.seed}))
 
 

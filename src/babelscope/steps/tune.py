@@ -13,6 +13,7 @@ from babelscope.core.seeds import derive_seed
 from babelscope.core.step import Results, Step, Workspace
 from babelscope.core.tasks import Task
 from babelscope.core.training import TrainedOn
+from babelscope.corpora.codes import known_as
 from babelscope.corpora.datasets import Dataset
 from babelscope.steps.curves import curve_rows
 from babelscope.steps.encoder import EncoderStep, Recurrent
@@ -136,7 +137,7 @@ class Tune(Step):
         tuned.module.eval()
         if encoder is None or trained is None or trained is encoder:
             return tuned
-        return cast("EncoderModel", tuned).with_encoder(with_the_rest(trained, encoder))
+        return cast("EncoderModel", tuned).with_encoder(with_the_rest(trained, encoder, self._languages))
 
     def tuned_encoder(self, results: Results) -> Encoder:
         """The encoder of the best model, in evaluation mode; not for a BiLSTM, which has none."""
@@ -146,7 +147,7 @@ class Tune(Step):
         """What the best model is made of, by name."""
         from babelscope.tuning.checkpoint import module_weights, read_weights
 
-        if self.encoder.has_languages:  # not all of them are kept
+        if self.encoder.has_languages is not False:  # not all of them are kept
             return {name: each.detach() for name, each in module_weights(self.model(results).module).items()}
         return read_weights(results.result(self) / "best.safetensors")
 
@@ -160,9 +161,14 @@ class Tune(Step):
         """
         from babelscope.encoders.bring_in import reading_only
 
-        if encoder is None or not self.encoder.has_languages or self.probes:  # probes may read any language
+        if encoder is None or self.probes:  # probes may read any language
             return encoder
-        return reading_only(encoder, {data.code for data in (*self.train, *self.dev)})
+        return reading_only(encoder, self._languages)
+
+    @property
+    def _languages(self) -> list[str]:
+        """The codes of all that is read."""
+        return [data.code for data in (*self.train, *self.dev)]
 
     def _training_parts(self, model: TaskModel) -> dict[str, list[Any]]:
         """The training examples: by language where batches are to be of one language, else all under the first.
@@ -172,11 +178,12 @@ class Tune(Step):
         """
         languages = [data.code for data in self.train]
         mixed = self.tuning.batches == "mixed"
-        own = [language for language in dict.fromkeys(languages) if language in model.languages]
-        if mixed and own and len(set(languages)) > 1:
+        own = {known_as(language, model.languages) for language in languages}
+        if mixed and len(own) > 1:
             raise InputError(
                 f"training on {', '.join(dict.fromkeys(languages))}: {self.encoder.labels['encoder']} reads "
-                f"{', '.join(own)} with a tokenizer of its own, so that no batch can hold several of these languages",
+                f"{', '.join(sorted(own - {''}))} with a tokenizer of its own, so that no batch can hold several of "
+                "these languages",
                 "Write `batches: one-language` in the settings of the tuning",
             )
         parts: dict[str, list[Any]] = {}

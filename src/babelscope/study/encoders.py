@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Field, NonNegativeFloat, NonNegativeInt, PositiveInt, Tag, model_validator
 
 from babelscope.core.declaration import Declaration
+from babelscope.corpora.codes import known_as
 from babelscope.corpora.parallel import WorldPairs
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.shape import Shape
@@ -142,6 +143,14 @@ class BringingIn(Declaration):
     def _known_to_the_world(self) -> BringingIn:
         if self.known and not all(isinstance(pair, WorldPairs) for texts in self.languages.values() for pair in texts):
             raise ValueError("known: true is for text of the world, {languages: [qaa, qab], sentences: 2000}, alone")
+        return self
+
+    @model_validator(mode="after")
+    def _each_once(self) -> BringingIn:
+        codes = list(self.languages)
+        for k, code in enumerate(codes):
+            if same := known_as(code, codes[:k]):
+                raise ValueError(f"languages: {same} and {code} are one language; give all texts under one code")
         return self
 
     @model_validator(mode="after")

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Discriminator, Field, FiniteFloat, PositiveInt, Tag, model_validator
 
 from babelscope.core.declaration import Declaration
-from babelscope.core.errors import InputError
+from babelscope.core.errors import InputError, did_you_mean
 from babelscope.core.registry import import_plugins
 from babelscope.core.tasks import ENTITIES, TASKS, Task
 from babelscope.corpora.sources import Split
@@ -157,8 +157,8 @@ def declared_task(name: str, tasks: Mapping[str, Transfer]) -> Task:
     if not (is_another or asked in TASKS):
         kinds = ", ".join(sorted(kind for kind, known in TaskKind.kinds.items() if "label" in known.options))
         raise InputError(
-            f"the task cannot be {asked!r}; allowed: {', '.join(TASKS)}; or for a task of one's own: {kinds}, with a "
-            "label"
+            f"the task cannot be {asked!r}{did_you_mean(asked, [*TASKS, *TaskKind.kinds])}; allowed: "
+            f"{', '.join(TASKS)}; or for a task of one's own: {kinds}, with a label"
         )
     if given:
         raise InputError(f"{given[0]} is said where a task of one's own is declared, and {asked} is: leave it out")

@@ -9,7 +9,7 @@ configuration nor tokenizer: these two are for Babelscope alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -26,6 +26,7 @@ from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError
 from babelscope.core.version import __version__
 from babelscope.encoders.anatomy import anatomy_of, reads_types
+from babelscope.encoders.beside import save_config, save_tokenizer
 from babelscope.encoders.load import load_encoder, save_encoder
 from babelscope.encoders.places import LANGUAGES, MODEL_FILE
 from babelscope.tasks.bilstm.parse import BiLstmParser
@@ -98,10 +99,10 @@ def save_model(model: TaskModel, folder: Path) -> None:
     if isinstance(module, Tagger | Classifier | Parser):
         naming = _naming(model.design, module)
         folder.mkdir(parents=True)
-        _save_config(module, naming, folder)
-        _save_tokenizer(module, folder)
+        _save_config(module, naming, folder, model.languages)
+        _save_tokenizer(module, folder, pretty=not model.languages)  # of several it may be a language's own
         for language in model.languages:
-            _save_tokenizer(model.reading(language).module, folder / LANGUAGES / language)
+            _save_tokenizer(model.reading(language).module, folder / LANGUAGES / language, pretty=False)
     elif isinstance(module, BiLstmTagger | BiLstmParser):
         vocabulary = module.backbone.vocabulary
         folder.mkdir(parents=True)
@@ -169,14 +170,14 @@ def _no_such_head(design: Design, module: Tagger | Classifier | Parser) -> str:
     )
 
 
-def _save_config(module: Tagger | Classifier | Parser, naming: Naming, folder: Path) -> None:
+def _save_config(module: Tagger | Classifier | Parser, naming: Naming, folder: Path, languages: Iterable[str]) -> None:
     given = module.backbone.config
     config = deepcopy(given) if isinstance(module, Parser) else labelled_config(given, module.labels, module.tokenizer)
     config.architectures = [naming.architecture]
-    config.save_pretrained(folder)
+    save_config(config, languages, folder)
 
 
-def _save_tokenizer(module: Any, folder: Path) -> None:
+def _save_tokenizer(module: Any, folder: Path, *, pretty: bool = True) -> None:
     """The tokenizer of a tagger, classifier or parser, set to what the model reads."""
     tokenizer = deepcopy(module.tokenizer)
     inputs = ["input_ids", "attention_mask"]
@@ -184,9 +185,7 @@ def _save_tokenizer(module: Any, folder: Path) -> None:
         inputs.append("token_type_ids")
     tokenizer.model_input_names = tokenizer.init_kwargs["model_input_names"] = inputs
     tokenizer.model_max_length = module.max_length
-    tokenizer.backend_tokenizer.no_truncation()  # what the last call has set would be saved too
-    tokenizer.backend_tokenizer.no_padding()
-    tokenizer.save_pretrained(folder)
+    save_tokenizer(tokenizer, folder, pretty=pretty)
 
 
 def _read_record(folder: Path) -> Record:

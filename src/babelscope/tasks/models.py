@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from babelscope.core.tasks import Task
+from babelscope.corpora.codes import known_as
 from babelscope.tasks.baselines import BaselineRule
 from babelscope.tasks.kinds import kind_of
 
@@ -80,5 +81,5 @@ def training_task(model: TaskModel, train: Sequence[InLanguage], dev: Mapping[st
 
 
 def _own(language: str, model: TaskModel) -> str:
-    """The language, if it is read with a tokenizer of its own; empty of all others."""
-    return language if language in model.languages else ""
+    """What the model calls the language, if it is read with a tokenizer of its own; empty of all others."""
+    return known_as(language, model.languages)

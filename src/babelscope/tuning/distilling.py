@@ -7,10 +7,9 @@ are linked. The student reads some of the sources, too, so that it goes on readi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -23,14 +22,11 @@ from transformers import PreTrainedModel
 from babelscope.core.errors import InputError
 from babelscope.corpora.alignment.links import SoftLinks
 from babelscope.encoders.load import Encoder
-from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Frame, Pieces, by_length
+from babelscope.encoders.pieces import Batch, Frame, Pieces
 from babelscope.tuning.batches import Order
 from babelscope.tuning.loop import History, Progress, tune
 from babelscope.tuning.settings import Tuning
 from babelscope.tuning.teacher import Ids, Teacher, mean_states
-
-SOURCE_SHARE = 1 / 6
-"""Of the examples: enough to hold the source, and little of the time."""
 
 
 class LinkedText(NamedTuple):
@@ -86,14 +82,13 @@ def distil(
     folder: Path,
     *,
     tuning: Tuning,
+    source_share: float,
     layers: Sequence[int] | None = None,
-    source_share: float = SOURCE_SHARE,
-    held_out: int = 0,
     seed: int = 0,
     progress: Progress = lambda done, total, **numbers: None,
     checkpoint_seconds: float = 60.0,
 ) -> History:
-    """Train all weights of the student but its head, resumable from `folder`.
+    """Train all weights of the student but its head, resumable from `folder`; the last step is kept.
 
     The loss is the squared error of the student's states, a mean over dimensions: of linked pieces at `layers`, a mean
     over these and over links by their weights, and of mean-pooled sentences at the last layer; both count alike.
@@ -106,10 +101,8 @@ def distil(
         texts: pairs without pieces on a side, and those longer than the encoder or `tuning.max_length`, are left out.
         folder: of checkpoints.
         tuning: the settings; with fewer steps than there are batches, not all pairs are read.
-        layers: where linked pieces are compared, 0 for the embeddings; by default in the middle and at the end.
         source_share: how likely it is that the student reads the source of a pair instead of the translation.
-        held_out: how many pairs of each text, the last ones, are not learned from; their loss is measured at each
-            validation and selects the best step. Without any the last step is kept.
+        layers: where linked pieces are compared, 0 for the embeddings; by default in the middle and at the end.
         seed: of the order, and of what is read on which side.
         progress: is told of each step.
         checkpoint_seconds: between checkpoints.
@@ -122,12 +115,9 @@ def distil(
         raise InputError(f"source_share {source_share}: give a share of the examples from 0 to 1, such as 0.2")
     frame = Frame.of(teacher.tokenizer)  # of every language: own vocabularies keep the special pieces and their ids
     length = min(student.max_length, tuning.max_length or student.max_length)
-    parts = {text.language: examples_of(text, frame, length) for text in texts}
-    examples = [each for part in parts.values() for each in part[: max(0, len(part) - held_out)]]
-    dev = {language: part[-held_out:] for language, part in parts.items() if held_out and part}
-    asked = [*(examples[index] for index in _reached(examples, tuning, seed)), *chain.from_iterable(dev.values())]
-    taught = Teacher(teacher, depths, [each.source for each in asked], tuning.device)
-    task = Distillation(examples, taught, source_share, dev)
+    examples = [example for text in texts for example in examples_of(text, frame, length)]
+    asked = [examples[index].source for index in _reached(examples, tuning, seed)]
+    task = Distillation(examples, Teacher(teacher, depths, asked, tuning.device), source_share)
     history = tune(student.backbone, task, tuning, seed, folder, progress, checkpoint_seconds)
     whole: nn.Module = student.model
     whole.to(tuning.device)  # the head, too
@@ -136,18 +126,17 @@ def distil(
 
 @dataclass(frozen=True, eq=False)
 class Distillation:
-    """The task: examples to learn from, and held-out examples by name."""
+    """The task: examples to learn from."""
 
     examples: Sequence[Example]
     teacher: Teacher
     source_share: float
-    dev: Mapping[str, Sequence[Example]]
     measure: ClassVar[str] = "squared error"
     higher_is_better: ClassVar[bool] = False
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
-        """[examples]: pieces of each on its longer side, since the student may read either."""
+        """[examples]: pieces of each on its longer side."""
         return _lengths(self.examples)
 
     def batch(self, indices: NDArray[np.int64], generator: torch.Generator) -> Lesson:
@@ -174,31 +163,17 @@ class Distillation:
     def loss(self, model: PreTrainedModel, batch: Lesson) -> Tensor:
         """The squared error of linked pieces, and that of sentences."""
         model.eval()  # no unit is dropped, as the teacher drops none
-        errors, weights = self._errors(model, batch)
-        return (errors / weights).sum()
-
-    def evaluate(self, model: PreTrainedModel) -> dict[str, float]:
-        """The loss over each held-out set."""
-        return {name: self._held_out_loss(model, examples) for name, examples in self.dev.items()}
-
-    def _held_out_loss(self, model: PreTrainedModel, examples: Sequence[Example]) -> float:
-        batches = by_length(_lengths(examples), EVALUATION_TOKENS)
-        lessons = (self.lesson([examples[index] for index in indices]) for indices in batches)
-        errors, weights = torch.stack([self._errors(model, lesson).double() for lesson in lessons]).sum(dim=0)
-        return float((errors / weights).sum())
-
-    def _errors(self, model: PreTrainedModel, lesson: Lesson) -> Tensor:
-        """[2, 2]: the sums of the errors of linked pieces and of sentences, and of their weights."""
-        batch, places, weights, states, means = lesson.to(model.device)
-        layers = model(
-            input_ids=batch.ids, attention_mask=batch.attention_mask, output_hidden_states=True
-        ).hidden_states
+        read, places, weights, states, means = batch.to(model.device)
+        layers = model(input_ids=read.ids, attention_mask=read.attention_mask, output_hidden_states=True).hidden_states
         own = torch.stack([layers[depth].flatten(0, 1).index_select(0, places) for depth in self.teacher.layers])
-        own_means = mean_states(layers[-1].float(), self.teacher.frame.inside(batch))
+        own_means = mean_states(layers[-1].float(), self.teacher.frame.inside(read))
         pieces = (own.float() - states).square().mean(dim=(0, 2)) * weights
         sentences = (own_means - means).square().mean(dim=1)
-        counts = (weights.sum().clamp(min=1e-9), weights.new_tensor(len(sentences)))
-        return torch.stack([torch.stack([pieces.sum(), sentences.sum()]), torch.stack(counts)])
+        return pieces.sum() / weights.sum().clamp(min=1e-9) + sentences.sum() / len(sentences)
+
+    def evaluate(self, model: PreTrainedModel) -> dict[str, float]:
+        """Nothing: no pairs are held out."""
+        return {}
 
 
 def examples_of(text: LinkedText, frame: Frame, longest: int) -> list[Example]:
@@ -221,6 +196,7 @@ def examples_of(text: LinkedText, frame: Frame, longest: int) -> list[Example]:
 
 
 def _lengths(examples: Sequence[Example]) -> NDArray[np.int64]:
+    """[examples]: pieces of each on its longer side, since the student may read either."""
     return np.array([max(len(each.source), len(each.target)) for each in examples], dtype=np.int64)
 
 

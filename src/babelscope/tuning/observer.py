@@ -12,6 +12,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.row import Row
 from babelscope.core.seeds import derive_seed
 from babelscope.core.step import PROBE_SPLIT
+from babelscope.corpora.codes import known_as
 from babelscope.encoders.cka import linear_cka
 from babelscope.encoders.distance import distances
 from babelscope.encoders.load import Encoder
@@ -159,11 +160,12 @@ def _reader(encoder: Encoder, corpus: Corpus) -> Encoder:
         InputError: it reads some of the corpus with one tokenizer, and some with another.
     """
     codes = [data.code for data in corpus.data]
-    own = [code for code in dict.fromkeys(codes) if code in encoder.languages]
-    if own and len(set(codes)) > 1:
+    own = {known_as(code, encoder.languages) for code in codes}
+    if len(own) > 1:
         raise InputError(
-            f"probes of {corpus.name} ({corpus.languages}): {encoder.name} reads {', '.join(own)} with a tokenizer of "
-            "its own, and tokens of different tokenizers have no mean; give each of these languages a name of its own"
+            f"probes of {corpus.name} ({corpus.languages}): {encoder.name} reads {', '.join(sorted(own - {''}))} with "
+            "a tokenizer of its own, and tokens of different tokenizers have no mean; give each of these languages a "
+            "name of its own"
         )
     return encoder.reading(codes[0])
 

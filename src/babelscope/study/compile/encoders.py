@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
-from babelscope.core.errors import InputError
+from babelscope.core.errors import InputError, did_you_mean
 from babelscope.core.faults import Faults
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import FileData
-from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs, find_named_pairs, find_pairs
+from babelscope.corpora.parallel import (
+    FilePairs,
+    NamedPairs,
+    WorldPairs,
+    check_language,
+    find_named_pairs,
+    find_pairs,
+)
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.places import locate
 from babelscope.steps import Adapt, Align, BringIn, Distil, EncoderStep, Load, Operate, Pretrain
@@ -108,9 +115,8 @@ class ResolvedEncoders:
         }
         for language, pairs in texts.items():
             for k, pair in enumerate(pairs):
-                if isinstance(pair, WorldPairs) and pair.languages[1] != language:
-                    problem = f"the translations are in {pair.languages[1]}; give languages: [..., {language}]"
-                    self.faults.add(f"{path}.languages.{language}.{k}", problem)
+                if pair:
+                    self.faults.resolve(f"{path}.languages.{language}.{k}", check_language, pair, language)
         if made_of is None or any(None in pairs for pairs in texts.values()):
             return None
         read = {name: getattr(given, name) for name in ("pairs", "pieces", "keep_accents", "known")}
@@ -201,8 +207,8 @@ class ResolvedEncoders:
                 yield f"{key}.{k}", declaration, encoder
 
 
-def _unnamed(name: str, known: Iterable[str]) -> str:
-    return f"no encoder is named {name}; there are {', '.join(known)}"
+def _unnamed(name: str, known: Sequence[str]) -> str:
+    return f"no encoder is named {name}{did_you_mean(name, known)}; there are {', '.join(known)}"
 
 
 def _load(given: str) -> Load:

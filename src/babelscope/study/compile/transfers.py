@@ -97,7 +97,7 @@ class ResolvedTransfer:
 
     def tuned(self, encoder: EncoderStep, schedule: Schedule | None, seed: int) -> Tune:
         """The tuning of an encoder under a schedule; without the languages that are brought in after it."""
-        if isinstance(encoder, BringIn) and encoder.after_tuning:
+        while isinstance(encoder, BringIn) and encoder.after_tuning:
             encoder = encoder.encoder
         return Tune(
             encoder=encoder, task=self.task, head=self.transfer.head, entity_types=self.entity_types,

@@ -32,7 +32,7 @@ def findings(report: Report, judged: Sequence[Gain], rows: Sequence[Row]) -> lis
     for gain in usual or judged:
         groups[section_title([gain.score]), gain.score.condition].append(gain)
     lines = [_gains_in_words(*named, group) for named, group in groups.items()]
-    return [*lines, *_errors_in_words(rows)]
+    return [*lines, *_errors_in_words(report, rows)]
 
 
 def _gains_in_words(title: str, condition: str, group: Sequence[Gain]) -> str:
@@ -46,9 +46,10 @@ def _size(gain: Gain) -> str:
     return gain.shown.in_words(gain.shown.of_better(gain.effect.interval))
 
 
-def _errors_in_words(rows: Sequence[Row]) -> list[str]:
-    """Of what is learnt: known links have none."""
-    rates = [row.value for row in rows if row.measure == ERROR_RATE and row.value > 0]
+def _errors_in_words(report: Report, rows: Sequence[Row]) -> list[str]:
+    """Of encoders that are declared to learn their links."""
+    learnt = {name for name, made in report.brought_in.items() if not made.known}
+    rates = [row.value for row in rows if row.measure == ERROR_RATE and row.encoder in learnt]
     if not rates:
         return []
     return [f"The links that are learnt have alignment error rates from {min(rates):.1%} to {max(rates):.1%}."]

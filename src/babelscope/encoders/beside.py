@@ -1,0 +1,82 @@
+"""Tokenizers of languages beside an encoder's own: how a folder, or a name on the hub, has them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from transformers import PretrainedConfig, PreTrainedTokenizerBase, PreTrainedTokenizerFast
+
+from babelscope.core.errors import EncoderError
+from babelscope.encoders.places import LANGUAGES
+
+DECLARED = "babelscope_languages"
+"""What config.json calls the codes of these languages, so that it is seen where their tokenizers are missing."""
+
+
+def save_config(config: PretrainedConfig, languages: Iterable[str], folder: Path) -> None:
+    """Write config.json, which names the languages that have tokenizers of their own in the folder."""
+    config = copy.deepcopy(config)
+    taken_declaration(config)  # of the folder that a model in memory is from
+    if codes := sorted(languages):
+        setattr(config, DECLARED, codes)
+    config.save_pretrained(folder)
+
+
+def taken_declaration(config: PretrainedConfig) -> list[str]:
+    """The codes that config.json names, which are taken out of the configuration: what is in memory knows its own."""
+    codes: list[str] = config.__dict__.pop(DECLARED, [])
+    return codes
+
+
+def save_tokenizer(tokenizer: PreTrainedTokenizerBase, folder: Path, *, pretty: bool = True) -> None:
+    """Write a tokenizer's files.
+
+    Args:
+        tokenizer: stays as it is.
+        folder: to write to.
+        pretty: whether tokenizer.json is indented. A language's own, with an entry for every id of the encoder, is not.
+    """
+    tokenizer = copy.deepcopy(tokenizer)
+    tokenizer.backend_tokenizer.no_truncation()  # what the last call has set would be saved too
+    tokenizer.backend_tokenizer.no_padding()
+    tokenizer.save_pretrained(folder)
+    if not pretty:
+        tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
+
+
+def read_languages(
+    source: str, declared: Iterable[str], rows: int, options: Mapping[str, Any]
+) -> dict[str, PreTrainedTokenizerBase]:
+    """The tokenizers of the languages that config.json names; in folders, of others that have one, too.
+
+    Args:
+        source: a folder, or a name on the hub.
+        declared: what config.json names.
+        rows: how many embeddings there are.
+        options: of the library's `from_pretrained`, such as the revision.
+
+    Raises:
+        EncoderError: one is missing or damaged, or belongs to another encoder.
+    """
+    there = {file.parent.name for file in Path(source).glob(f"{LANGUAGES}/*/tokenizer.json")}
+    return {code: _read(source, code, rows, options) for code in sorted({*declared, *there})}
+
+
+def _read(source: str, language: str, rows: int, options: Mapping[str, Any]) -> PreTrainedTokenizerBase:
+    place = f"{LANGUAGES}/{language}"
+    try:
+        tokenizer: PreTrainedTokenizerBase = PreTrainedTokenizerFast.from_pretrained(source, subfolder=place, **options)
+    except Exception as error:  # as many kinds as there are ways to damage a file
+        raise EncoderError(
+            f"{source}: {language} is read with a tokenizer of its own, but {place}/tokenizer.json is missing or "
+            f"damaged. Copy or upload the folder with all that is in it, {LANGUAGES} too"
+        ) from error
+    if (pieces := max(tokenizer.get_vocab().values()) + 1) > rows:
+        raise EncoderError(
+            f"{source}/{place}: its tokenizer has {pieces} ids, but the encoder has embeddings for {rows}. It belongs "
+            "to another encoder: remove that folder, or copy the encoder's files again"
+        )
+    return tokenizer
