@@ -14,7 +14,7 @@ from babelscope.core.step import Step
 from babelscope.corpora.datasets import find
 from babelscope.corpora.parallel import WorldPairs
 from babelscope.corpora.world_text import WorldText
-from babelscope.encoders.load import save_encoder
+from babelscope.encoders.load import save_encoder, with_mlm_head
 from babelscope.encoders.places import locate
 from babelscope.encoders.state import weights_of, word_embeddings_name
 from babelscope.encoders.vocabulary import foreign_pieces
@@ -26,6 +26,7 @@ from babelscope.tasks.measured import measured
 from babelscope.tasks.mlm import MaskedLanguageModelling
 from babelscope.tasks.models import InLanguage, training_task
 from babelscope.tasks.quirky import QuirkyHeldOut, with_quirks
+from babelscope.tuning.language import learn_language
 from babelscope.tuning.settings import Tuning
 from test_reading import bilingual, examples, made, plain  # noqa: F401
 from toy_steps import execute
@@ -160,12 +161,35 @@ def test_an_adaptation_trains_the_pieces_of_the_language_it_reads(step, store):
         assert not moved[foreign].any() and moved[~foreign].all()  # weight decay moves all that is trained
 
 
-def test_an_adaptation_on_text_of_several_tokenizers_is_refused(step, store):
-    pairs = WorldPairs(languages=("qaa", "qac"), sentences=5)
-    for refused, given in (
-        (adapt(step, "qaa", "qab"), "texts in qaa, qab"), (adapt(step, "qaa", parallel=(pairs,)), "pairs of sentences"),
-    ):  # fmt: skip
-        with pytest.raises(StepError, match=rf"adapted: {given}, but .*bilingual reads qab, qah each with a tokenizer"):
-            computed(refused, store)
+def test_an_adaptation_reads_each_language_with_its_own_tokenizer(step, store):
+    """Batches are of one language, whose pieces alone are answers; what none of the languages has stays as it is."""
+    before = step.read()
+    table = weights_of(before)[word_embeddings_name(before)]
+    for codes in (["qaa", "qab"], ["qab", "qac", "qah"]):
+        adapted = adapt(step, *codes)
+        computed(adapted, store)
+        after = adapted.build(FinishedSteps(store))
+        moved = (weights_of(after)[word_embeddings_name(after)] != table).any(dim=1)
+        read = torch.stack([~foreign_pieces(before.reading(code)) for code in codes]).any(dim=0)
+        assert torch.equal(moved, read)
+
+
+def test_batches_of_an_adaptation_are_of_one_language(step, tmp_path, monkeypatch):
+    encoder, batches = with_mlm_head(step.read(), 0), []
+    monkeypatch.setattr("babelscope.tuning.language.tune", lambda model, task, *rest: batches.append(task))
+    texts = {code: WorldText(language=code, sentences=30).read() for code in ("qaa", "qab")}
+    learn_language(encoder, texts, tmp_path, tuning=Tuning(epochs=1))
+    (task,) = batches
+    assert [len(part.sentences) for part in task.parts] == [30, 30]
+    for part, code in zip(task.parts, texts, strict=True):
+        assert part.tokenizer.get_vocab() == encoder.reading(code).tokenizer.get_vocab()
+        assert torch.equal(part.foreign, foreign_pieces(encoder.reading(code)))
+
+
+def test_an_adaptation_on_pairs_is_refused_where_languages_have_tokenizers_of_their_own(step, store):
+    pairs = adapt(step, "qaa", parallel=(WorldPairs(languages=("qaa", "qac"), sentences=5),))
+    problem = r"adapted: pairs of sentences, but .*bilingual reads qab, qah each with a tokenizer"
+    with pytest.raises(StepError, match=problem):
+        computed(pairs, store)
     with pytest.raises(StepError, match=r"new_pieces=5: .*vocabularies of their own \(qab, qah\)"):
         computed(adapt(step, "qab", new_pieces=5), store)

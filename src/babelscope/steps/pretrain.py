@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -88,7 +89,7 @@ class Pretrain(Learned):
         if natural != list(self.texts):
             lines = _lines(self.texts)
         encoder = new_encoder(self.shape, tokenizer, derive_seed(self.seed, "weights"), self.name)
-        _learn(self, encoder, lines, workspace)
+        _learn(self, encoder, {"": lines}, workspace)
 
 
 class Adapt(Learned):
@@ -129,32 +130,33 @@ class Adapt(Learned):
     def execute(self, workspace: Workspace) -> None:
         """Write the encoder's folder and the curve of its training loss.
 
+        Text in several languages that have tokenizers of their own is learnt in batches of one language.
+
         Raises:
-            InputError: a batch would hold text that is read with different tokenizers.
+            InputError: there are pairs of sentences, and languages have tokenizers of their own.
         """
         from babelscope.encoders.extend import extend_vocabulary
         from babelscope.encoders.load import with_mlm_head
 
         encoder = self.encoder.build(workspace)
-        self._check_languages(encoder)
+        self._check_pairs(encoder)
         lines, pairs = _lines(self.texts), [pair for text in self.parallel for pair in text.read()]
         if self.new_pieces:
             encoder = extend_vocabulary(encoder, [*lines, *chain.from_iterable(pairs)], self.new_pieces)
-        language = self.texts[0].code if self.texts else ""
-        _learn(self, with_mlm_head(encoder, derive_seed(self.seed, "head")), lines, workspace, pairs, language)
+        by_tokenizer: dict[str, list[WorldText | FileData]] = defaultdict(list)
+        for text in self.texts:
+            by_tokenizer[known_as(text.code, encoder.languages)].append(text)
+        learned = {code: _lines(texts) for code, texts in by_tokenizer.items()}
+        _learn(self, with_mlm_head(encoder, derive_seed(self.seed, "head")), learned, workspace, pairs)
 
-    def _check_languages(self, encoder: Encoder) -> None:
-        """Refuse text in several languages one of which has a tokenizer of its own, and any pairs with such ones."""
-        codes = list(dict.fromkeys(text.code for text in self.texts))
-        own = {known_as(code, encoder.languages) for code in codes}
-        if not encoder.languages or (not self.parallel and len(own) < 2):
-            return
-        given = f"texts in {', '.join(codes)}" if len(codes) > 1 else "pairs of sentences"
-        raise InputError(
-            f"{self.name}: {given}, but {encoder.name} reads {', '.join(encoder.languages)} each with a tokenizer of "
-            "its own, and a batch is read with one",
-            "Give texts in one language and no `parallel`, or adapt the encoder before languages are brought in",
-        )
+    def _check_pairs(self, encoder: Encoder) -> None:
+        """Refuse pairs of sentences where languages have tokenizers of their own."""
+        if encoder.languages and self.parallel:
+            raise InputError(
+                f"{self.name}: pairs of sentences, but {encoder.name} reads {', '.join(encoder.languages)} each with a "
+                "tokenizer of its own, and a sequence is read with one",
+                "Give texts and no `parallel`, or adapt the encoder before languages are brought in",
+            )
 
 
 def _lines(texts: Iterable[WorldText | FileData]) -> list[str]:
@@ -164,21 +166,21 @@ def _lines(texts: Iterable[WorldText | FileData]) -> list[str]:
 def _learn(
     step: Pretrain | Adapt,
     encoder: Encoder,
-    lines: list[str],
+    lines: Mapping[str, list[str]],
     workspace: Workspace,
     pairs: Sequence[tuple[str, str]] = (),
-    language: str = "",
 ) -> None:
-    """Train the encoder on text in a language; embeddings that the text cannot have stay as they are."""
+    """Train the encoder on text by language; embeddings that the text cannot have stay as they are."""
     from babelscope.encoders.bring_in import reading_only, with_the_rest
     from babelscope.tuning.language import learn_language
 
-    trained = reading_only(encoder, [language])
+    trained = reading_only(encoder, lines)
+    (language, alone), *others = lines.items() or [("", [])]
     history = learn_language(
-        trained.reading(language), lines, workspace.folder, tuning=step.tuning, masking=step.masking, seed=step.seed,
-        progress=workspace.progress, pairs=pairs,
+        trained if others else trained.reading(language), lines if others else alone, workspace.folder,
+        tuning=step.tuning, masking=step.masking, seed=step.seed, progress=workspace.progress, pairs=pairs,
     )  # fmt: skip
-    keep_encoder(with_the_rest(trained, encoder, [language]), workspace)
+    keep_encoder(with_the_rest(trained, encoder, lines), workspace)
     workspace.write_rows(curve_rows(history.points, step.labels | {"task": "mlm", "seed": step.seed}))
 
 
