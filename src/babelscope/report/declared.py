@@ -60,12 +60,12 @@ def report_of(
 
 
 def _recipes(study: Study) -> dict[str, str]:
-    """By name, how an encoder that the study makes serves a language that another encoder has never seen."""
+    """By name, how an encoder that the study makes serves one language that another encoder has never seen."""
     recipes = {}
     for encoder in study.encoders:
         if isinstance(encoder, Adaptation | Pretraining):
             recipes[encoder.name] = ADAPTED if isinstance(encoder, Adaptation) else SCRATCH
-        elif isinstance(encoder, BringingIn) and encoder.pairs:
+        elif isinstance(encoder, BringingIn) and encoder.pairs and len(encoder.languages) == 1:
             recipes[encoder.name] = brought_in_by(encoder.pairs)
     return recipes
 
