@@ -251,7 +251,7 @@ def _files(name: str) -> tuple[Path, ...]:
         return translation_files(text)
     if _prefix(text) in OWN:
         return (given_path(text, f"{_prefix(text)}:CODE:FILE"),)
-    near = did_you_mean(_prefix(text), (*COLLECTIONS, *OWN))
+    near = did_you_mean(_prefix(text), (*COLLECTIONS, *OWN, plain.OWN.rstrip(":")))
     raise InputError(
         f"{name!r} is no text in two languages{near}; such are named {', '.join(NAMES)}, two files that say the same "
         "line by line [text:CODE:FILE, text:CODE:FILE], and text of the world {languages: [qaa, qab], sentences: 2000}"
