@@ -71,7 +71,7 @@ class StoreError(BabelscopeError):
 
 
 class DamagedResult(StoreError):
-    """A stored file does not match its recorded checksum."""
+    """A stored result is not as it was published."""
 
 
 class StepError(BabelscopeError):

@@ -14,6 +14,9 @@ from typing import Any
 from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.core.hashing import file_digest
 
+MISPLACED = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
+"""What the system says where a file is gone, or something else is in its place."""
+
 
 def write_json(path: Path, value: Any) -> None:
     """Write a value as JSON and flush it to the disk."""
@@ -36,18 +39,16 @@ def verify(path: Path, recorded: Mapping[str, Any], read: bool = False) -> bytes
         try:
             content = path.read_bytes() if read else b""
             digest = sha256(content).hexdigest() if read else file_digest(path)
-        except FileNotFoundError:
+        except MISPLACED:
             raise damaged(path) from None
     if digest != recorded["sha256"]:
         raise damaged(path)
     return content
 
 
-def damaged(path: Path) -> DamagedResult:
+def damaged(path: Path, problem: str = "does not match its recorded checksum") -> DamagedResult:
     """The error for a file that is not what was published."""
-    return DamagedResult(
-        f"{path}: does not match its recorded checksum; run the study again: the result is set aside and computed anew"
-    )
+    return DamagedResult(f"{path}: {problem}; run the study again: the result is set aside and computed anew")
 
 
 _ADVICE = {

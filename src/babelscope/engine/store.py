@@ -6,7 +6,7 @@ Layout of the folder:
     results/ab/KEY/         published: the step's files, rows.jsonl, manifest.json (key abcd...)
     drafts/KEY/             the working folder of an unfinished step, kept after a fault
     claims/KEY.lock         a lock of the operating system while a step runs; it dies with its holder
-    damaged/KEY-N/          results whose checksums no longer matched
+    damaged/KEY-N/          results that were no longer as they were published
     logs/KEY.txt            what a step printed, and why it failed if it did
     logs/KEY.running        the same while it runs; what was interrupted leaves no other
 """
@@ -17,13 +17,9 @@ import errno
 import itertools
 import json
 import os
-import platform
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
-from functools import cache
-from importlib import metadata
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -31,15 +27,15 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from babelscope.core.errors import DamagedResult, StepError, StoreError
-from babelscope.core.hashing import digest, file_digest
 from babelscope.core.row import Row, as_record
-from babelscope.engine.disk import damaged, explained, sync, verify, write_json
+from babelscope.engine.disk import explained, sync, verify, write_json
+from babelscope.engine.manifest import check_files, read_manifest, write_manifest
 from babelscope.engine.old_rows import upgraded
 
 FORMAT = 1
 NUMBERS = ("value", "low", "high", "p")
 """Columns that hold what was measured."""
-FORMAT_FILE, MANIFEST, ROWS = "babelscope-store.json", "manifest.json", "rows.jsonl"
+FORMAT_FILE, ROWS = "babelscope-store.json", "rows.jsonl"
 
 
 class Store:
@@ -59,10 +55,9 @@ class Store:
         return self._published(key).is_dir()
 
     def result(self, key: str) -> Path:
-        """The folder of a published result. The first call in a process verifies every file (DamagedResult)."""
+        """The folder of a published result. The first call in a process verifies all files (DamagedResult)."""
         if key not in self._verified:
-            for name, recorded in self.manifest(key)["files"].items():
-                verify(self._published(key) / name, recorded)
+            check_files(self._published(key), self.manifest(key))
             self._verified.add(key)
         return self._published(key)
 
@@ -79,16 +74,7 @@ class Store:
         """What made a published result: step, files with SHA-256 and bytes, seconds, versions, machine."""
         if not self.has(key):
             raise StoreError(f"{self.folder}: no result {key}; run the study that needs it")
-        path = self._published(key) / MANIFEST
-        with explained(path):
-            try:
-                manifest = json.loads(path.read_bytes())
-                recorded = manifest.pop("digest")
-            except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
-                raise damaged(path) from None
-        if recorded != digest(manifest):
-            raise damaged(path)
-        return manifest
+        return read_manifest(self._published(key), key)
 
     def prepare(self) -> None:
         """Make the store's folders; a StoreError here says that nothing can be written."""
@@ -166,7 +152,7 @@ class Store:
         draft, target = self.draft(key), self._published(key)
         with explained(draft):
             if not target.is_dir():
-                _write_manifest(draft, key, about)
+                write_manifest(draft, key, about)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 _move_folder(draft, target)
             shutil.rmtree(draft, ignore_errors=True)
@@ -221,26 +207,6 @@ def _refuse_foreign(folder: Path) -> None:
         )
 
 
-def _write_manifest(draft: Path, key: str, about: Mapping[str, Any]) -> None:
-    """Flush every file to the disk, then write the manifest, so that it never speaks of bytes that are not there."""
-    (draft / MANIFEST).unlink(missing_ok=True)
-    files = {}
-    for path in sorted(path for path in draft.rglob("*") if path.is_file()):
-        sync(path)
-        files[path.relative_to(draft).as_posix()] = {"sha256": file_digest(path), "bytes": path.stat().st_size}
-    manifest = {
-        "key": key,
-        **about,
-        "files": files,
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "versions": versions(),
-        "platform": platform.platform(),
-    }
-    write_json(draft / MANIFEST, {**manifest, "digest": digest(manifest)})
-    for folder in [draft, *(path for path in draft.rglob("*") if path.is_dir())]:
-        sync(folder)
-
-
 def _move_folder(draft: Path, target: Path) -> None:
     try:
         draft.rename(target)
@@ -248,19 +214,6 @@ def _move_folder(draft: Path, target: Path) -> None:
         if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # published meanwhile: the same result
             raise
     sync(target.parent)
-
-
-@cache
-def versions() -> dict[str, str]:
-    """Versions of Python and of the libraries that numbers depend on, read without importing them."""
-    names = ("babelscope", "torch", "transformers", "tokenizers", "numpy")
-    installed = {"python": platform.python_version()}
-    for name in names:
-        try:
-            installed[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return installed
 
 
 def _row_line(row: Row) -> str:
