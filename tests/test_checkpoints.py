@@ -128,7 +128,7 @@ def test_a_kill_while_weights_are_written_leaves_nothing_in_the_end(encoder, tag
     for name in ("checkpoint", "best", "last"):  # what earlier kills have left
         (tmp_path / f"{name}.draft").write_bytes(b"half")
     with monkeypatch.context() as patch, pytest.raises(StoppedError):
-        patch.setattr("babelscope.tuning.checkpoint.save_file", killed)
+        patch.setattr("babelscope.encoders.written.save_file", killed)
         run()
     assert list(tmp_path.glob("*.draft"))
     run()

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import stat
 import struct
 import subprocess
 import sys
@@ -117,6 +118,14 @@ def test_a_link_to_a_folder_is_noticed(store: Store) -> None:
     (folder / "encoder" / "languages").symlink_to(store.folder / "logs")
     with pytest.raises(DamagedResult, match="languages: was not published"):
         Store(store.folder).result(KEY)
+
+
+def test_what_is_published_is_read_by_whoever_may_read_other_files(store: Store) -> None:
+    draft = store.draft(KEY)
+    (draft / "weights").touch(mode=0o600)  # as libraries leave it that write to a temporary file first
+    (draft / "notes").touch()
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in store.publish(KEY, {}).iterdir()}
+    assert modes["weights"] == modes["notes"] == modes["manifest.json"]
 
 
 def test_what_systems_hide_in_folders_is_no_damage(store: Store) -> None:

@@ -81,4 +81,4 @@ class StepError(BabelscopeError):
 
 
 class DivergedError(StepError):
-    """The training loss became NaN or infinite."""
+    """A training loss, or weights that were computed, became NaN or infinite."""

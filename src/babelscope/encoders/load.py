@@ -21,11 +21,13 @@ from transformers import (
 from transformers.utils import logging
 
 from babelscope.core.errors import EncoderError
+from babelscope.core.files import share
 from babelscope.corpora.codes import known_as
 from babelscope.encoders.anatomy import anatomy_of, max_positions
 from babelscope.encoders.beside import read_languages, save_config, save_tokenizer, taken_declaration
 from babelscope.encoders.places import LANGUAGES, Place, check_folder, folder_of, installed_folder
 from babelscope.encoders.pooler import Pooler, read_pooler
+from babelscope.encoders.written import check_finite
 
 
 @dataclass(frozen=True)
@@ -119,13 +121,18 @@ def save_encoder(encoder: Encoder, folder: Path) -> None:
     """Write the encoder as a Hugging Face folder: config.json, model.safetensors and the tokenizer's files.
 
     A language's own tokenizer has a folder `languages/LANGUAGE` in it.
+
+    Raises:
+        DivergedError: weights are NaN or infinite; nothing is written.
     """
     with _quiet(), _pooler_in_place(encoder):
+        check_finite(encoder.model.state_dict())
         encoder.model.save_pretrained(folder)
         save_tokenizer(encoder.tokenizer, folder)
         for language, tokenizer in encoder.languages.items():
             save_tokenizer(tokenizer, folder / LANGUAGES / language, pretty=False)
         save_config(encoder.model.config, encoder.languages, folder)
+    share(*folder.glob("*.safetensors"))
 
 
 def untrained_model(config: PretrainedConfig, *, mlm_head: bool = True) -> PreTrainedModel:

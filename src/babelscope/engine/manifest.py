@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from babelscope.core.files import share
 from babelscope.core.hashing import digest, file_digest
 from babelscope.engine.disk import MISPLACED, damaged, explained, sync, verify, write_json
 
@@ -22,6 +23,7 @@ def write_manifest(folder: Path, key: str, about: Mapping[str, Any]) -> None:
     (folder / MANIFEST).unlink(missing_ok=True)
     files = {}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        share(path)
         sync(path)
         files[path.relative_to(folder).as_posix()] = {"sha256": file_digest(path), "bytes": path.stat().st_size}
     manifest = {

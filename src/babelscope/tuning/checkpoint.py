@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from babelscope.core.errors import InputError
+from babelscope.encoders.written import check_finite, write_tensors
 
 _MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 
@@ -45,10 +46,19 @@ class State:
     points: list[Point] = field(default_factory=list)
 
 
-def write_weights(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str] | None = None) -> None:
-    """Write tensors in one atomic move: a reader sees the whole file or none."""
+def write_weights(path: Path, weights: Mapping[str, Tensor]) -> None:
+    """Write a model's weights in one atomic move: a reader sees the whole file or none.
+
+    Raises:
+        DivergedError: some are NaN or infinite.
+    """
+    check_finite(weights)
+    _write(path, weights, {})
+
+
+def _write(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:
     draft = _draft(path)
-    save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, draft, metadata)
+    write_tensors(draft, tensors, metadata)
     draft.replace(path)
 
 
@@ -96,7 +106,7 @@ def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
     for number, group in enumerate(optimizer.param_groups):
         moments = optimizer.state[group["params"][0]]  # empty while a group waits for its first step
         tensors |= {f"{moment}/{number}": moments[moment] for moment in _MOMENTS if moments}
-    write_weights(path, tensors, {"state": json.dumps(asdict(state))})
+    _write(path, tensors, {"state": json.dumps(asdict(state))})
 
 
 def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, run: str) -> State:

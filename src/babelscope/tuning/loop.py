@@ -95,7 +95,7 @@ def tune(
     the start and of the steps that it wants, and has no influence on the run.
 
     Raises:
-        DivergedError: the loss became NaN or infinite.
+        DivergedError: the loss, or weights to keep, became NaN or infinite.
         InputError: there is nothing to train on, `folder` holds another run's checkpoint, or the schedule does not
             fit the model.
     """
