@@ -62,6 +62,10 @@ class StudyError(InputError):
         super().__init__("\n  - ".join([f"{origin}: {count}", *faults]), advice)
 
 
+class OtherRunError(InputError):
+    """A folder holds what another run has left there."""
+
+
 class EncoderError(InputError):
     """An encoder cannot be loaded, or its family is not in the anatomy table."""
 
