@@ -257,8 +257,10 @@ def test_the_format_file_is_json(store: Store) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's /dev/full")
-def test_a_full_disk_is_explained(store: Store) -> None:
-    (store.draft(KEY) / "rows.draft").symlink_to("/dev/full")
+def test_a_full_disk_is_explained(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.draft(KEY)
+    open_file = Path.open
+    monkeypatch.setattr(Path, "open", lambda path, mode, encoding: open_file(Path("/dev/full"), "w"))
     with pytest.raises(StoreError, match=r"rows\.jsonl.*free some space"):
         store.write_rows(KEY, ROWS)
 

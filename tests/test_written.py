@@ -61,6 +61,12 @@ def test_an_encoder_with_nan_is_not_written(spoiled, tmp_path):
     assert not (tmp_path / "made").exists()
 
 
+def test_an_encoder_is_not_silently_left_out_where_a_file_has_its_name(encoder, tmp_path):
+    (tmp_path / "made").touch()
+    with pytest.raises(FileExistsError):
+        save_encoder(encoder, tmp_path / "made")
+
+
 def test_a_tuned_model_with_nan_is_not_exported(spoiled, tmp_path):
     with pytest.raises(DivergedError, match=r"layer\.1\.output\.dense\.weight"):
         save_model(task_model(spoiled, Design("pos", head="", entity_types=())), tmp_path / "made")

@@ -11,7 +11,7 @@ from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import ClassVar
 
-from babelscope.core.errors import InputError
+from babelscope.core.errors import InputError, OtherRunError
 from babelscope.core.row import Row
 from babelscope.core.step import Step, Workspace
 from babelscope.engine import run_plan
@@ -89,6 +89,16 @@ class Killed(Toy):
 class Leaving(Toy):
     def act(self, workspace: Workspace) -> None:
         sys.exit(7)
+
+
+class Resuming(Toy):
+    """Goes on from rows that it finds; refuses a mark that another run has left."""
+
+    def act(self, workspace: Workspace) -> None:
+        if Path(workspace.folder, "mark").exists():
+            raise OtherRunError(f"{workspace.folder / 'mark'}: of another run")
+        workspace.progress(1, 1)
+        note(self.outside, f"rows {len(workspace.rows_so_far())}")
 
 
 class Gated(Toy):

@@ -127,6 +127,7 @@ def save_encoder(encoder: Encoder, folder: Path) -> None:
     """
     with _quiet(), _pooler_in_place(encoder):
         check_finite(encoder.model.state_dict())
+        folder.mkdir(parents=True, exist_ok=True)  # where there is a file, the library writes nothing and goes on
         encoder.model.save_pretrained(folder)
         save_tokenizer(encoder.tokenizer, folder)
         for language, tokenizer in encoder.languages.items():

@@ -18,9 +18,28 @@ MISPLACED = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 """What the system says where a file is gone, or something else is in its place."""
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a new file in place of the one that is there; where that is a link, it is not followed."""
+    path.unlink(missing_ok=True)
+    with path.open("x", encoding="utf-8") as file:
+        file.write(text)
+
+
+def append_text(path: Path, text: str) -> None:
+    """Add to a file, which may be new, and flush it to the disk; a link is not followed."""
+    with open(path, "a", encoding="utf-8", opener=_without_links) as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _without_links(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write a value as JSON and flush it to the disk."""
-    path.write_text(json.dumps(value, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
     sync(path)
 
 
@@ -57,7 +76,12 @@ _ADVICE = {
     errno.EACCES: "no permission: give --store a folder that you may write to",
     errno.EPERM: "no permission: give --store a folder that you may write to",
     errno.EROFS: "a read-only file system: give --store a folder that you may write to",
-    errno.ENOSYS: "this file system has no locks: give --store a folder on a local disk",
+    errno.ENOTDIR: "a file is where the store needs a folder: move it away, or give --store another folder",
+    errno.ELOOP: "a symbolic link, which is not followed in writing: remove it, then run again",
+    **dict.fromkeys(
+        (errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP),
+        "this file system has no locks: give --store a folder on a local disk",
+    ),
 }
 
 

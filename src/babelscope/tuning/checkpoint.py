@@ -62,6 +62,7 @@ def write_weights(path: Path, weights: Mapping[str, Tensor]) -> None:
 
 def _write(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:
     draft, own = _draft(path), {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    draft.unlink(missing_ok=True)
     write_tensors(draft, own, {**metadata, _DIGEST: _digest(own, metadata)})
     draft.replace(path)
 
