@@ -100,6 +100,8 @@ def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickl
         )
         pooler = read_pooler(source, report["unexpected_keys"], _backbone(model), **weights, **options)
         languages = read_languages(source, declared, config.vocab_size, options)
+    if getattr(model, "_hf_peft_config_loaded", False):
+        raise EncoderError(f"{source}: an adapter. Merge it into its encoder's weights with peft, and save these")
     if misfits := sorted(name for name, *_ in report["mismatched_keys"]):
         raise EncoderError(f"{source}: {len(misfits)} weights do not fit the sizes in config.json, first {misfits[0]}")
     encoder = _assembled(source, model, tokenizer, set(report["missing_keys"]))
