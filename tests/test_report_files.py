@@ -92,7 +92,7 @@ def test_markdown_of_many_conditions_has_a_line_each(report):
     assert "\n| near | natural 7 |" in text
 
 
-@pytest.mark.parametrize("tag", ["<script>alert(1)</script>", "<!-- x", "<?php", "</td>", "<IMG SRC=x onerror=y>"])
+@pytest.mark.parametrize("tag", ["<script>x()</script>", "<!-- x -->", "<?php x ?>", "</td>", "<IMG SRC=x onerror=y>"])
 def test_markdown_hands_on_no_html(tag):
     class Drawn(NamedTuple):
         title: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import signal
@@ -10,6 +11,8 @@ from collections import Counter
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import ClassVar
+
+from safetensors import SafetensorError
 
 from babelscope.core.errors import InputError, OtherRunError
 from babelscope.core.row import Row
@@ -89,6 +92,25 @@ class Killed(Toy):
 class Leaving(Toy):
     def act(self, workspace: Workspace) -> None:
         sys.exit(7)
+
+
+class Filling(Toy):
+    """Finds the disk full while there is a file that says so, and says it as `library` does."""
+
+    library: str = "system"
+
+    def act(self, workspace: Workspace) -> None:
+        Path(workspace.folder, "mark").touch()
+        if not Path(self.outside, "full").exists():
+            return
+        if self.library == "safetensors":
+            raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+        try:
+            raise OSError(errno.EDQUOT if self.library == "quota" else errno.ENOSPC, "No space left on device")
+        except OSError as error:
+            if self.library == "wrapped":
+                raise RuntimeError("the model could not be saved") from error
+            raise
 
 
 class Resuming(Toy):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
@@ -70,9 +71,10 @@ def damaged(path: Path, problem: str = "does not match its recorded checksum") -
     return DamagedResult(f"{path}: {problem}; run the study again: the result is set aside and computed anew")
 
 
+ROOM = "free some space, then run again; it goes on where it stopped"
 _ADVICE = {
-    errno.ENOSPC: "the disk is full: free some space, then run again; it goes on where it stopped",
-    errno.EDQUOT: "your disk quota is used up: free some space, then run again; it goes on where it stopped",
+    errno.ENOSPC: f"the disk is full: {ROOM}",
+    errno.EDQUOT: f"your disk quota is used up: {ROOM}",
     errno.EACCES: "no permission: give --store a folder that you may write to",
     errno.EPERM: "no permission: give --store a folder that you may write to",
     errno.EROFS: "a read-only file system: give --store a folder that you may write to",
@@ -83,6 +85,17 @@ _ADVICE = {
         "this file system has no locks: give --store a folder on a local disk",
     ),
 }
+
+
+def room_advice(error: BaseException | None) -> str | None:
+    """What to do where an error, or what has caused it, is that there is no room on the disk; None where it is not."""
+    while error:
+        told = re.search(r"\(os error (\d+)\)", str(error))  # safetensors has no other way to say it
+        number = error.errno if isinstance(error, OSError) else int(told[1]) if told else None
+        if number in (errno.ENOSPC, errno.EDQUOT):
+            return _ADVICE[number]
+        error = error.__cause__ or error.__context__
+    return None
 
 
 @contextmanager

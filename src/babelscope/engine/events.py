@@ -62,6 +62,11 @@ class Failed(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Full(Failed):
+    """The step found the disk of the store full, so that no other is begun."""
+
+
+@dataclass(frozen=True, slots=True)
 class Blocked(Event):
     """The step cannot run since the step of key `because` failed."""
 

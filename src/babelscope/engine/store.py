@@ -124,6 +124,14 @@ class Store:
             path.mkdir(parents=True, exist_ok=True)
         return path
 
+    def draft_bytes(self, key: str) -> int:
+        """What the files of a draft take together; another process may write them."""
+        total = 0
+        for path in (self.folder / "drafts" / key).rglob("*"):
+            with suppress(FileNotFoundError):
+                total += path.lstat().st_size
+        return total
+
     def renew_draft(self, key: str) -> Path | None:
         """Set a draft aside that no step should go on from: rows are not as they were written, or it holds links.
 

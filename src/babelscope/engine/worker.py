@@ -23,8 +23,8 @@ from typing import Any
 from babelscope.core.errors import BabelscopeError, OtherRunError, StoreError
 from babelscope.core.row import Row
 from babelscope.core.step import Step
-from babelscope.engine.disk import write_text
-from babelscope.engine.events import Damaged, Event, Failed, Finished, Found, Progressed, Started, Waiting
+from babelscope.engine.disk import room_advice, write_text
+from babelscope.engine.events import Damaged, Event, Failed, Finished, Found, Full, Progressed, Started, Waiting
 from babelscope.engine.store import Store
 
 PROGRESS_INTERVAL = 0.1
@@ -140,12 +140,19 @@ def _execute(key: str, pickled: bytes, store: Store, workspace: DraftWorkspace) 
             return Damaged(workspace.unreadable, str(error), reader=key)
         with suppress(OSError):
             print(error, file=sys.stderr)
-        return Failed(key, str(error))
+        return _failed(key, error, str(error))
     except Exception as error:
         with suppress(OSError):  # the disk may be full, which may be the very error
             traceback.print_exc()
-        return Failed(key, f"{type(error).__name__}: {error}; the traceback is in {store.log(key)}")
+        return _failed(key, error, f"{type(error).__name__}: {error}; the traceback is in {store.log(key)}")
     return Finished(key, seconds)
+
+
+def _failed(key: str, error: Exception, message: str) -> Failed:
+    advice = room_advice(error)
+    if advice is None:
+        return Failed(key, message)
+    return Full(key, message if advice in message else f"{error}; {advice}")
 
 
 def _go_on(step: Step, workspace: DraftWorkspace) -> float:
@@ -232,7 +239,7 @@ def main(descriptor: int, folder: str) -> None:
             try:
                 event = attempt(key, pickled, store, connection)
             except (StoreError, OSError) as error:
-                event = Failed(key, str(error))
+                event = _failed(key, error, str(error))
             connection.send(event)
 
 
