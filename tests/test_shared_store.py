@@ -5,6 +5,7 @@ import fcntl
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ def _prepared(store: Store) -> None:
 @pytest.mark.parametrize(
     "place",
     ["logs/KEY.running", "logs/KEY.txt", "claims/KEY.lock", "drafts/KEY/rows.draft", "drafts/KEY/rows.jsonl",
-     "drafts/KEY/seconds.json", "drafts/KEY/value", "drafts/KEY/manifest.json"],
+     "drafts/KEY/rows.digest", "drafts/KEY/seconds.json", "drafts/KEY/value", "drafts/KEY/manifest.json"],
 )  # fmt: skip
 def test_a_link_is_not_followed_in_writing(store: Store, outside: Path, place: str) -> None:
     step = Resuming(name="step", outside=str(outside))
@@ -78,6 +79,8 @@ MISPLACED: dict[str, Callable[[Path], None]] = {
     "drafts/KEY": a_file,
     "drafts/KEY/rows.jsonl": a_folder,
     "drafts/KEY/rows.draft": a_folder,
+    "drafts/KEY/rows.digest": a_folder,
+    "drafts/KEY/rows.digest.draft": a_folder,
     "drafts/KEY/seconds.json": a_folder,
     "drafts/KEY/value": a_folder,
     "drafts/KEY/manifest.json": a_folder,
@@ -139,6 +142,73 @@ def test_a_broken_line_of_a_draft_is_read_up_to_and_not_gone_on_from(
     assert isinstance(execute(step, store), Finished)
     assert journal(outside)[1:] == ["rows 0"]
     assert "begun again" in capsys.readouterr().err
+
+
+SPOILT: dict[str, Callable[[bytes], bytes]] = {
+    "another digit": lambda content: content.replace(b"0.33", b"0.43"),
+    "a line less": lambda content: content.splitlines(keepends=True)[0],
+    "another order": lambda content: b"".join(reversed(content.splitlines(keepends=True))),
+    "gone": lambda content: b"",
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
+def test_rows_of_a_draft_that_are_not_those_written_are_not_gone_on_from(
+    store: Store, outside: Path, spoil: Callable[[bytes], bytes], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All of them rows, so that none looks odd."""
+    step = Resuming(name="step", outside=str(outside))
+    store.write_rows(step.key, ROWS[:1])
+    store.add_rows(step.key, ROWS[1:])
+    file = store.draft(step.key) / "rows.jsonl"
+    before = file.read_bytes()
+    file.write_bytes(spoil(before))
+    assert file.read_bytes() != before
+    assert isinstance(execute(step, store), Finished)
+    assert journal(outside)[1:] == ["rows 0"]
+    assert "begun again" in capsys.readouterr().err
+
+
+def test_rows_that_were_written_before_there_were_digests_are_gone_on_from(store: Store, outside: Path) -> None:
+    step = Resuming(name="step", outside=str(outside))
+    store.add_rows(step.key, ROWS)
+    (store.draft(step.key) / "rows.digest").unlink()
+    assert isinstance(execute(step, store), Finished)
+    assert journal(outside)[1:] == ["rows 2"]
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 90, b"[]", b'{"bytes": "all", "sha256": ""}'])
+def test_a_digest_that_is_none_is_not_gone_on_from(store: Store, outside: Path, content: bytes) -> None:
+    step = Resuming(name="step", outside=str(outside))
+    store.add_rows(step.key, ROWS)
+    (store.draft(step.key) / "rows.digest").write_bytes(content)
+    assert isinstance(execute(step, store), Finished)
+    assert journal(outside)[1:] == ["rows 0"]
+
+
+@pytest.mark.parametrize("killed_at", ["rows.draft", "rows.digest", "rows.jsonl"])
+def test_a_kill_while_rows_are_written_is_no_damage(
+    store: Store, outside: Path, monkeypatch: pytest.MonkeyPatch, killed_at: str
+) -> None:
+    """At the moment that one of the files would be made, or moved to its place."""
+    step = Resuming(name="step", outside=str(outside))
+    store.add_rows(step.key, ROWS[:1])
+    with monkeypatch.context() as patch:
+        for name in ("open", "replace"):
+            patch.setattr(Path, name, killing(getattr(Path, name), killed_at))
+        for write in (store.write_rows, store.add_rows):
+            with suppress(KeyboardInterrupt):
+                write(step.key, ROWS[1:])
+    assert store.renew_draft(step.key) is None
+
+
+def killing(method: Callable[..., object], name: str) -> Callable[..., object]:
+    def killed(path: Path, *given: object, **more: object) -> object:
+        if name in (path.name, *(target.name for target in given if isinstance(target, Path))):
+            raise KeyboardInterrupt
+        return method(path, *given, **more)
+
+    return killed
 
 
 @pytest.mark.parametrize("line", [b"", b'{"measure": "lo', b"\0\0\0"])

@@ -20,23 +20,21 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from math import isfinite
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
-from typing import Any, NamedTuple
+from typing import Any
 
 from filelock import FileLock, Timeout
 
-from babelscope.core.errors import DamagedResult, StepError, StoreError
-from babelscope.core.row import Row, as_record
-from babelscope.engine.disk import MISPLACED, append_text, explained, sync, verify, write_json, write_text
+from babelscope.core.errors import DamagedResult, StoreError
+from babelscope.core.row import Row
+from babelscope.engine.disk import MISPLACED, explained, sync, verify, write_json
+from babelscope.engine.journal import ROWS, Journal
 from babelscope.engine.manifest import MANIFEST, check_files, read_manifest, write_manifest
 from babelscope.engine.old_rows import upgraded
 
 FORMAT = 1
-NUMBERS = ("value", "low", "high", "p")
-"""Columns that hold what was measured."""
-FORMAT_FILE, ROWS, UNFINISHED_ROWS = "babelscope-store.json", "rows.jsonl", "rows.draft"
+FORMAT_FILE = "babelscope-store.json"
 
 
 class Store:
@@ -139,28 +137,21 @@ class Store:
         """
         draft = self.draft(key)
         with explained(draft):
-            misplaced = any((draft / name).is_dir() for name in (ROWS, UNFINISHED_ROWS, MANIFEST))
+            misplaced = Journal(draft).is_misplaced() or (draft / MANIFEST).is_dir()
             linked = any(path.is_symlink() for path in draft.rglob("*"))
-        return self.set_aside(draft) if misplaced or linked or not self._journal(key).is_sound else None
+        return self.set_aside(draft) if misplaced or linked or not Journal(draft).read().is_sound else None
 
     def write_rows(self, key: str, rows: Iterable[Row]) -> None:
         """Set the rows of a draft. Values come back exactly; NaN and infinities are refused (StepError)."""
-        path = self.draft(key) / ROWS
-        text = "".join(_row_line(row) for row in rows)
-        with explained(path):
-            write_text(path.with_name(UNFINISHED_ROWS), text)
-            path.with_name(UNFINISHED_ROWS).replace(path)
+        Journal(self.draft(key)).set(rows)
 
     def add_rows(self, key: str, rows: Iterable[Row]) -> None:
         """Add to the rows of a draft, where they are safe from a kill: a long step's journal."""
-        path = self.draft(key) / ROWS
-        text = "".join(_row_line(row) for row in rows)
-        with explained(path):
-            append_text(path, text)
+        Journal(self.draft(key)).add(rows)
 
     def rows_so_far(self, key: str, step: str = "") -> list[Row]:
         """The rows of a draft of a step of that class, up to a line that a kill has cut short, or that is damaged."""
-        return upgraded(step, self._journal(key).rows)
+        return upgraded(step, Journal(self.folder / "drafts" / key).read().rows)
 
     def publish(self, key: str, about: Mapping[str, Any]) -> Path:
         """Move the draft of `key` among the results, whole or not at all. Publishing twice is harmless.
@@ -171,6 +162,7 @@ class Store:
         draft, target = self.draft(key), self._published(key)
         with explained(draft):
             if not target.is_dir():
+                Journal(draft).forget_digest()
                 write_manifest(draft, key, about)
                 for path in (target.parent, target):
                     if not path.is_dir():
@@ -219,14 +211,6 @@ class Store:
             if not is_usual(path.lstat().st_mode):
                 self.set_aside(path)
 
-    def _journal(self, key: str) -> _Journal:
-        path = self.folder / "drafts" / key / ROWS
-        with explained(path):
-            try:
-                return _read_rows(path.read_bytes())
-            except MISPLACED:
-                return _Journal([], is_sound=True)
-
     def _is_damaged(self, key: str) -> bool:
         self._verified.discard(key)
         try:
@@ -262,32 +246,3 @@ def _move_folder(draft: Path, target: Path) -> None:
         if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # published meanwhile: the same result
             raise
     sync(target.parent)
-
-
-class _Journal(NamedTuple):
-    rows: list[Row]
-    is_sound: bool
-    """Whether all lines are rows, but for a last one without an end."""
-
-
-def _read_rows(content: bytes) -> _Journal:
-    """The rows of a draft, up to the first line that is not one: none that could not be written again."""
-    rows: list[Row] = []
-    for line in content.splitlines(keepends=True):
-        if not line.endswith(b"\n"):
-            break
-        try:
-            row = Row(**json.loads(line))
-            _row_line(row)
-        except (ValueError, TypeError, RecursionError, StepError):
-            return _Journal(rows, is_sound=False)
-        rows.append(row)
-    return _Journal(rows, is_sound=True)
-
-
-def _row_line(row: Row) -> str:
-    numbers = {name: float(number) for name in NUMBERS if (number := getattr(row, name)) is not None}
-    for name, number in numbers.items():
-        if not isfinite(number):
-            raise StepError(f"{row.measure}: the {name} is {number}, and a row needs a finite number; {row}")
-    return json.dumps(as_record(row.labelled(**numbers)), allow_nan=False) + "\n"
