@@ -1,16 +1,19 @@
-"""Checkpoints: a resumed run ends with the bits of an uninterrupted one; a damaged checkpoint counts as none."""
+"""Checkpoints: a resumed run ends with the bits of an uninterrupted one; a damaged one counts as none."""
 
+import hashlib
+import json
 import math
 from pathlib import Path
 
 import pytest
+import torch
 
-from babelscope.core.errors import InputError
+from babelscope.core.errors import OtherRunError, StepError
 from babelscope.encoders.shape import Shape, new_encoder
 from babelscope.surgery import apply
 from babelscope.tasks.mlm import MaskedLanguageModelling
 from babelscope.tasks.tag import Tagging
-from babelscope.tuning.checkpoint import module_weights, read_weights
+from babelscope.tuning.checkpoint import link_weights, module_weights, read_weights, write_weights
 from babelscope.tuning.language import learn_language
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import Tuning
@@ -81,8 +84,21 @@ def test_another_runs_checkpoint_is_refused(encoder, tagged, tmp_path):
 
     with pytest.raises(StoppedError):
         run(QUICK, stop_at(2))
-    with pytest.raises(InputError, match=r"checkpoint\.safetensors: a checkpoint of another training run"):
+    with pytest.raises(OtherRunError, match=r"checkpoint\.safetensors: a checkpoint of another training run"):
         run(QUICK.model_copy(update={"learning_rate": 1e-4}), stop_at(2))
+
+
+def test_another_models_checkpoint_is_refused(encoder, tagged, tmp_path):
+    """Of the same settings, seed and data."""
+
+    def run(model):
+        tagger = a_tagger(model)
+        tune(tagger, Tagging(tagger, tagged), QUICK, 0, tmp_path, stop_at(2), checkpoint_seconds=0.0)
+
+    with pytest.raises(StoppedError):
+        run(encoder)
+    with pytest.raises(OtherRunError, match=r"checkpoint\.safetensors: a checkpoint of another training run"):
+        run(apply(encoder, "drop:last=1"))
 
 
 def spoil_header(content):
@@ -97,23 +113,81 @@ def lose_state(content):
     return content.replace(b'"state"', b'"stale"')
 
 
-@pytest.mark.parametrize("spoil", [spoil_header, cut_in_half, lose_state, lambda content: b""])
-def test_a_damaged_checkpoint_counts_as_none(encoder, tagged, tmp_path, spoil):
+def flip_a_sign(content):
+    """Of the last number."""
+    return content[:-1] + bytes([content[-1] ^ 128])
+
+
+def without_digest(content):
+    """As older versions wrote it."""
+    return content.replace(b'"sha256"', b'"sha257"')
+
+
+def another_state(content):
+    """The digest is of the state, too."""
+    return content.replace(b'\\"without_best\\": 0', b'\\"without_best\\": 1')
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil"),
+    [
+        *((name, spoil) for name in ("checkpoint", "best") for spoil in (flip_a_sign, without_digest, cut_in_half)),
+        *(("checkpoint", spoil) for spoil in (spoil_header, lose_state, another_state, lambda content: b"")),
+        ("best", None),
+    ],
+)
+def test_what_is_not_as_it_was_written_is_not_gone_on_from(encoder, tagged, tmp_path, name, spoil):
     def run(folder, progress):
         tagger = a_tagger(encoder, encoder_dropout=0.1)
-        history = tune(tagger, Tagging(tagger, tagged), QUICK, 0, folder, progress, checkpoint_seconds=0.0)
+        settings = QUICK.model_copy(update={"validate_every": 1})
+        task = Tagging(tagger, tagged[:40], {"qaa": tagged[40:]})
+        history = tune(tagger, task, settings, 0, folder, progress, checkpoint_seconds=0.0)
         return module_weights(tagger), history
 
     with pytest.raises(StoppedError):
         run(tmp_path / "spoiled", stop_at(2))
-    checkpoint = tmp_path / "spoiled" / "checkpoint.safetensors"
-    checkpoint.write_bytes(spoil(checkpoint.read_bytes()))
+    file = tmp_path / "spoiled" / f"{name}.safetensors"
+    before = file.read_bytes()
+    file.unlink()
+    if spoil:
+        file.write_bytes(spoil(before))
+        assert file.read_bytes() != before
     steps = []
-    again = run(tmp_path / "spoiled", lambda done, total, **numbers: steps.append(done))
+    with pytest.warns(UserWarning, match=rf"{name}\.safetensors: gone, damaged or of an older version.*begins again"):
+        again = run(tmp_path / "spoiled", lambda done, total, **numbers: steps.append(done))
     whole = run(tmp_path / "whole", lambda done, total, **numbers: None)
     assert steps[0] == 1
     assert same_weights(again[0], whole[0])
     assert again[1] == whole[1]
+
+
+def test_weights_that_change_on_the_disk_are_not_kept(encoder, tagged, tmp_path, monkeypatch):
+    """Between being written and being taken."""
+
+    def spoilt(path, other):
+        path.write_bytes(flip_a_sign(path.read_bytes()))
+        link_weights(path, other)
+
+    monkeypatch.setattr("babelscope.tuning.loop.link_weights", spoilt)
+    tagger = a_tagger(encoder)
+    with pytest.raises(StepError, match=r"best\.safetensors: is not as it was written"):
+        tune(tagger, Tagging(tagger, tagged), QUICK, 0, tmp_path)
+
+
+def test_the_digest_of_a_file_is_of_names_types_shapes_and_numbers(tmp_path):
+    """By plain means, from the file itself."""
+    tensors = {"b": torch.arange(6.0).view(2, 3).T, "a": torch.tensor(3, dtype=torch.int16), "c": torch.empty(0, 2)}
+    write_weights(tmp_path / "w.safetensors", tensors)
+    content = (tmp_path / "w.safetensors").read_bytes()
+    start = 8 + int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:start])
+    recorded, names = header.pop("__metadata__"), {"F32": "torch.float32", "I16": "torch.int16"}
+    told = b"{}"
+    for name, about in sorted(header.items()):
+        first, last = (start + offset for offset in about["data_offsets"])
+        told += json.dumps([name, names[about["dtype"]], about["shape"]]).encode() + content[first:last]
+    assert recorded == {"sha256": hashlib.sha256(told).hexdigest()}
+    assert all(read_weights(tmp_path / "w.safetensors")[name].equal(tensor) for name, tensor in tensors.items())
 
 
 def test_a_kill_while_weights_are_written_leaves_nothing_in_the_end(encoder, tagged, tmp_path, monkeypatch):
@@ -128,7 +202,7 @@ def test_a_kill_while_weights_are_written_leaves_nothing_in_the_end(encoder, tag
     for name in ("checkpoint", "best", "last"):  # what earlier kills have left
         (tmp_path / f"{name}.draft").write_bytes(b"half")
     with monkeypatch.context() as patch, pytest.raises(StoppedError):
-        patch.setattr("babelscope.tuning.checkpoint.save_file", killed)
+        patch.setattr("babelscope.encoders.written.save_file", killed)
         run()
     assert list(tmp_path.glob("*.draft"))
     run()

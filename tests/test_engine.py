@@ -1,6 +1,7 @@
 """The local engine: each step once, and a failure stops only what needs it."""
 
 import io
+import json
 import os
 import shutil
 import signal
@@ -11,7 +12,8 @@ from typing import Any
 import psutil
 import pytest
 
-from babelscope.core.errors import InputError, StoreError
+from babelscope.core.errors import DamagedResult, InputError, StoreError
+from babelscope.core.hashing import digest
 from babelscope.core.row import Row
 from babelscope.engine import Blocked, Damaged, Event, Failed, Finished, Progressed, local, run_plan
 from babelscope.engine.progress import progress_by_kind
@@ -120,6 +122,27 @@ def test_a_damaged_input_is_computed_again(store: Store, outside: Path) -> None:
     assert runs(outside)["first"] == 2
 
 
+def test_exchanged_results_are_computed_again(store: Store, outside: Path) -> None:
+    steps = [Toy(name=name, outside=str(outside)) for name in ("one", "another")]
+    plan = Plan.of([Toy(name="last", outside=str(outside), left=steps[0], right=steps[1])])
+    run_plan(plan, store, jobs=1)
+    right = {key: store.rows(key) for key in plan.steps}
+    exchange(*(store.result(step.key) for step in steps))
+    for step in steps:
+        with pytest.raises(DamagedResult, match=f"is of result .*, and not of {step.key[:12]}"):
+            store.rows(step.key)
+    outcome = run_plan(plan, Store(store.folder), jobs=1)
+    assert {*outcome.computed} == {step.key for step in steps} and not outcome.failed
+    assert {key: store.rows(key) for key in plan.steps} == right
+    assert len(list((store.folder / "damaged").iterdir())) == 2
+
+
+def exchange(first: Path, second: Path) -> None:
+    spare = first.with_name("spare")
+    for path, name in ((first, spare), (second, first), (spare, second)):
+        path.rename(name)
+
+
 def test_damage_that_comes_back_is_a_failure(store: Store, outside: Path) -> None:
     first = Toy(name="first", outside=str(outside))
     second = Toy(name="second", outside=str(outside), left=first)
@@ -212,7 +235,9 @@ def test_a_finished_plan_is_recognised_by_its_manifests_and_rows(
     (store.draft(steps[0].key) / "weights").write_bytes(b"large")
     published = store.publish(steps[0].key, {"step": "Toy"})
     for step in steps[1:]:  # copied, since publishing flushes every file to the disk
-        shutil.copytree(published, store.folder / "results" / step.key[:2] / step.key)
+        copy = shutil.copytree(published, store.folder / "results" / step.key[:2] / step.key)
+        manifest = store.manifest(steps[0].key) | {"key": step.key}
+        (copy / "manifest.json").write_text(json.dumps({**manifest, "digest": digest(manifest)}))
     opened, looked_at = Counter[tuple[str, str]](), Counter[str]()
     open_file, has = io.open, Store.has
 

@@ -158,16 +158,18 @@ def test_the_seconds_of_all_attempts_are_recorded(tmp_path: Path, monkeypatch: p
     """By a clock that the test moves: 100 seconds, a kill unnoticed for half a second, then 20 seconds."""
     now = 1000.0
     monkeypatch.setattr("babelscope.engine.worker.time.monotonic", lambda: now)
-    first = Clock(tmp_path / "seconds.json")
+    first = Clock(tmp_path / "seconds.json", "ab")
     now += 100
     first.save()
     now += 0.5
     first.save()
-    second = Clock(tmp_path / "seconds.json")
+    second = Clock(tmp_path / "seconds.json", "ab")
     now += 20
     assert second.stop() == 120
     assert not list(tmp_path.iterdir())
     (tmp_path / "seconds.json").write_text("")  # killed while it wrote
-    third = Clock(tmp_path / "seconds.json")
+    third = Clock(tmp_path / "seconds.json", "ab")
     now += 3
     assert third.stop() == 3
+    (tmp_path / "seconds.json").write_text("7.5")  # as older versions wrote it
+    assert Clock(tmp_path / "seconds.json", "ab").stop() == 7.5

@@ -3,6 +3,8 @@
 import dataclasses
 import json
 import re
+from html.parser import HTMLParser
+from typing import NamedTuple
 
 import pandas as pd
 import pytest
@@ -10,12 +12,14 @@ import pytest
 from babelscope.core.errors import InputError
 from babelscope.core.row import COLUMNS, Row
 from babelscope.report import Report, markdown, write_figures, write_report, write_rows
+from babelscope.report.files import section_markdown
 from babelscope.report.kinds import is_score
 from babelscope.report.page import render
 from babelscope.report.section import REGISTERED
 from babelscope.report.sections import Section, section, sections_of
 from babelscope.report.sections.scores.figures import difference_chart, score_chart
 from babelscope.report.sections.scores.findings import differences
+from babelscope.report.tables import Cell, Table
 from babelscope.report.words import in_words
 from synthetic_report import LABELS, synthetic_report
 
@@ -86,6 +90,33 @@ def test_markdown_of_many_conditions_has_a_line_each(report):
     text = markdown(dataclasses.replace(report, rows=rows))
     assert "### At a glance" not in text and "| Language | Condition | Mean (%) | 95% interval |" in text
     assert "\n| near | natural 7 |" in text
+
+
+@pytest.mark.parametrize("tag", ["<script>x()</script>", "<!-- x -->", "<?php x ?>", "</td>", "<IMG SRC=x onerror=y>"])
+def test_markdown_hands_on_no_html(tag):
+    class Drawn(NamedTuple):
+        title: str
+
+    text = f"near {tag} | p < 0.001, 3 <5"
+    shown = Section(text, [text], [Drawn(text)], [Table(text, [text], [[Cell(text)]], note=text)])
+    written = section_markdown(shown)
+    read = Tags()
+    read.feed(written)
+    read.close()
+    assert read.tags == [] and written.count("p < 0.001, 3 <5") == 7
+
+
+class Tags(HTMLParser):
+    """The tags, comments and declarations of a text, as a browser sees them."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags = []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+
+    handle_endtag = handle_comment = handle_decl = handle_pi = unknown_decl = lambda self, text: self.tags.append(text)
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import stat
 import struct
 import subprocess
 import sys
@@ -102,6 +103,41 @@ def test_a_lost_file_is_noticed(store: Store, name: str) -> None:
     (publish(store) / name).unlink()
     with pytest.raises(DamagedResult, match=name):
         Store(store.folder).result(KEY)
+
+
+@pytest.mark.parametrize("name", ["encoder/adapter_config.json", "sentences.json"])
+def test_an_added_file_is_noticed(store: Store, name: str) -> None:
+    (publish(store) / name).touch()
+    with pytest.raises(DamagedResult, match=f"{name}: was not published"):
+        Store(store.folder).result(KEY)
+    assert store.quarantine(KEY)
+
+
+def test_a_link_to_a_folder_is_noticed(store: Store) -> None:
+    folder = publish(store)
+    (folder / "encoder" / "languages").symlink_to(store.folder / "logs")
+    with pytest.raises(DamagedResult, match="languages: was not published"):
+        Store(store.folder).result(KEY)
+
+
+def test_what_is_published_is_read_by_whoever_may_read_other_files(store: Store) -> None:
+    draft = store.draft(KEY)
+    (draft / "weights").touch(mode=0o600)  # as libraries leave it that write to a temporary file first
+    (draft / "notes").touch()
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in store.publish(KEY, {}).iterdir()}
+    assert modes["weights"] == modes["notes"] == modes["manifest.json"]
+
+
+def test_what_systems_hide_in_folders_is_no_damage(store: Store) -> None:
+    (publish(store) / "encoder" / ".DS_Store").touch()
+    assert Store(store.folder).result(KEY)
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"digest": "", "seconds": NaN}', "[]", "{}"])
+def test_a_manifest_that_is_none_is_noticed(store: Store, content: str) -> None:
+    (publish(store) / "manifest.json").write_text(content)
+    with pytest.raises(DamagedResult, match=r"manifest\.json"):
+        store.rows(KEY)
 
 
 def test_rows_are_added_one_by_one_and_a_torn_line_does_not_count(store: Store) -> None:
@@ -221,8 +257,10 @@ def test_the_format_file_is_json(store: Store) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's /dev/full")
-def test_a_full_disk_is_explained(store: Store) -> None:
-    (store.draft(KEY) / "rows.draft").symlink_to("/dev/full")
+def test_a_full_disk_is_explained(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.draft(KEY)
+    open_file = Path.open
+    monkeypatch.setattr(Path, "open", lambda path, mode, encoding: open_file(Path("/dev/full"), "w"))
     with pytest.raises(StoreError, match=r"rows\.jsonl.*free some space"):
         store.write_rows(KEY, ROWS)
 
@@ -235,7 +273,7 @@ def test_a_folder_that_cannot_be_made_is_explained(tmp_path: Path) -> None:
 
 
 def test_the_store_is_light() -> None:
-    code = "import sys, babelscope.engine.store as store; store.versions()\n"
+    code = "import sys, babelscope.engine.store, babelscope.engine.manifest as manifest; manifest.versions()\n"
     code += "print({'torch', 'pandas', 'numpy'} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "set()\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import signal
@@ -11,7 +12,9 @@ from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import ClassVar
 
-from babelscope.core.errors import InputError
+from safetensors import SafetensorError
+
+from babelscope.core.errors import InputError, OtherRunError
 from babelscope.core.row import Row
 from babelscope.core.step import Step, Workspace
 from babelscope.engine import run_plan
@@ -89,6 +92,35 @@ class Killed(Toy):
 class Leaving(Toy):
     def act(self, workspace: Workspace) -> None:
         sys.exit(7)
+
+
+class Filling(Toy):
+    """Finds the disk full while there is a file that says so, and says it as `library` does."""
+
+    library: str = "system"
+
+    def act(self, workspace: Workspace) -> None:
+        Path(workspace.folder, "mark").touch()
+        if not Path(self.outside, "full").exists():
+            return
+        if self.library == "safetensors":
+            raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+        try:
+            raise OSError(errno.EDQUOT if self.library == "quota" else errno.ENOSPC, "No space left on device")
+        except OSError as error:
+            if self.library == "wrapped":
+                raise RuntimeError("the model could not be saved") from error
+            raise
+
+
+class Resuming(Toy):
+    """Goes on from rows that it finds; refuses a mark that another run has left."""
+
+    def act(self, workspace: Workspace) -> None:
+        if Path(workspace.folder, "mark").exists():
+            raise OtherRunError(f"{workspace.folder / 'mark'}: of another run")
+        workspace.progress(1, 1)
+        note(self.outside, f"rows {len(workspace.rows_so_far())}")
 
 
 class Gated(Toy):

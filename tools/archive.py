@@ -21,8 +21,10 @@ from babelscope.core.errors import InputError
 from babelscope.core.hashing import digest
 from babelscope.core.step import Step
 from babelscope.engine.disk import verify
+from babelscope.engine.journal import ROWS
+from babelscope.engine.manifest import MANIFEST
 from babelscope.engine.recall import step_of
-from babelscope.engine.store import FORMAT, FORMAT_FILE, MANIFEST, ROWS, Store
+from babelscope.engine.store import FORMAT, FORMAT_FILE, Store
 from babelscope.engine.worker import describe
 from babelscope.steps import SENTENCES
 from babelscope.steps.plan import Plan

@@ -36,8 +36,8 @@ from babelscope.core.tasks import TASKS
 from babelscope.corpora.sources import Split
 from babelscope.encoders.places import display_name, locate
 from babelscope.engine.local import usable_cores
+from babelscope.engine.manifest import versions
 from babelscope.engine.progress import language_labels
-from babelscope.engine.store import versions
 from babelscope.report.figures import svg
 from babelscope.report.kinds import SCORES
 from babelscope.report.output import unwritable

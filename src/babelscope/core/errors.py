@@ -62,6 +62,10 @@ class StudyError(InputError):
         super().__init__("\n  - ".join([f"{origin}: {count}", *faults]), advice)
 
 
+class OtherRunError(InputError):
+    """A folder holds what another run has left there."""
+
+
 class EncoderError(InputError):
     """An encoder cannot be loaded, or its family is not in the anatomy table."""
 
@@ -71,7 +75,7 @@ class StoreError(BabelscopeError):
 
 
 class DamagedResult(StoreError):
-    """A stored file does not match its recorded checksum."""
+    """A stored result is not as it was published."""
 
 
 class StepError(BabelscopeError):
@@ -81,4 +85,4 @@ class StepError(BabelscopeError):
 
 
 class DivergedError(StepError):
-    """The training loss became NaN or infinite."""
+    """A training loss, or weights that were computed, became NaN or infinite."""

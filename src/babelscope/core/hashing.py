@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def folder_digest(folder: Path, patterns: tuple[str, ...] = ("*",)) -> str:
-    """Hash of the places and contents of the files in `folder` that match `patterns`."""
-    files = sorted({file for pattern in patterns for file in folder.glob(pattern) if file.is_file()})
+def folder_digest(folder: Path, patterns: tuple[str, ...] = ("*",), more: Iterable[Path] = ()) -> str:
+    """Hash of the places and contents of the files in `folder` that match `patterns`, and of `more` files in it."""
+    matching = (file for pattern in patterns for file in folder.glob(pattern))
+    files = sorted({file for file in (*matching, *more) if file.is_file()})
     return digest({file.relative_to(folder).as_posix(): file_digest(file) for file in files})

@@ -21,11 +21,13 @@ from transformers import (
 from transformers.utils import logging
 
 from babelscope.core.errors import EncoderError
+from babelscope.core.files import share
 from babelscope.corpora.codes import known_as
 from babelscope.encoders.anatomy import anatomy_of, max_positions
 from babelscope.encoders.beside import read_languages, save_config, save_tokenizer, taken_declaration
 from babelscope.encoders.places import LANGUAGES, Place, check_folder, folder_of, installed_folder
 from babelscope.encoders.pooler import Pooler, read_pooler
+from babelscope.encoders.written import check_finite
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,8 @@ def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickl
         )
         pooler = read_pooler(source, report["unexpected_keys"], _backbone(model), **weights, **options)
         languages = read_languages(source, declared, config.vocab_size, options)
+    if getattr(model, "_hf_peft_config_loaded", False):
+        raise EncoderError(f"{source}: an adapter. Merge it into its encoder's weights with peft, and save these")
     if misfits := sorted(name for name, *_ in report["mismatched_keys"]):
         raise EncoderError(f"{source}: {len(misfits)} weights do not fit the sizes in config.json, first {misfits[0]}")
     encoder = _assembled(source, model, tokenizer, set(report["missing_keys"]))
@@ -119,13 +123,19 @@ def save_encoder(encoder: Encoder, folder: Path) -> None:
     """Write the encoder as a Hugging Face folder: config.json, model.safetensors and the tokenizer's files.
 
     A language's own tokenizer has a folder `languages/LANGUAGE` in it.
+
+    Raises:
+        DivergedError: weights are NaN or infinite; nothing is written.
     """
     with _quiet(), _pooler_in_place(encoder):
+        check_finite(encoder.model.state_dict())
+        folder.mkdir(parents=True, exist_ok=True)  # where there is a file, the library writes nothing and goes on
         encoder.model.save_pretrained(folder)
         save_tokenizer(encoder.tokenizer, folder)
         for language, tokenizer in encoder.languages.items():
             save_tokenizer(tokenizer, folder / LANGUAGES / language, pretty=False)
         save_config(encoder.model.config, encoder.languages, folder)
+    share(*folder.glob("*.safetensors"))
 
 
 def untrained_model(config: PretrainedConfig, *, mlm_head: bool = True) -> PreTrainedModel:

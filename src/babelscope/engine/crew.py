@@ -14,6 +14,7 @@ from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 
 from babelscope.core.step import Step
+from babelscope.engine.disk import append_text
 from babelscope.engine.events import Event, Failed, Progressed, Started
 from babelscope.engine.store import Store
 
@@ -115,8 +116,8 @@ class Crew:
         with suppress(OSError):
             self._store.log(key, running=True).replace(log)
         message = _obituary(status, log)
-        with suppress(OSError), log.open("a", encoding="utf-8") as file:
-            file.write(f"{message}\n")
+        with suppress(OSError):
+            append_text(log, f"{message}\n")
         return message
 
     def _dismiss(self, worker: Worker) -> None:

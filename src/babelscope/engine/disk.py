@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
@@ -14,10 +15,32 @@ from typing import Any
 from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.core.hashing import file_digest
 
+MISPLACED = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
+"""What the system says where a file is gone, or something else is in its place."""
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a new file in place of the one that is there; where that is a link, it is not followed."""
+    path.unlink(missing_ok=True)
+    with path.open("x", encoding="utf-8") as file:
+        file.write(text)
+
+
+def append_text(path: Path, text: str) -> None:
+    """Add to a file, which may be new, and flush it to the disk; a link is not followed."""
+    with open(path, "a", encoding="utf-8", opener=_without_links) as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _without_links(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+
 
 def write_json(path: Path, value: Any) -> None:
     """Write a value as JSON and flush it to the disk."""
-    path.write_text(json.dumps(value, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
     sync(path)
 
 
@@ -36,28 +59,43 @@ def verify(path: Path, recorded: Mapping[str, Any], read: bool = False) -> bytes
         try:
             content = path.read_bytes() if read else b""
             digest = sha256(content).hexdigest() if read else file_digest(path)
-        except FileNotFoundError:
+        except MISPLACED:
             raise damaged(path) from None
     if digest != recorded["sha256"]:
         raise damaged(path)
     return content
 
 
-def damaged(path: Path) -> DamagedResult:
+def damaged(path: Path, problem: str = "does not match its recorded checksum") -> DamagedResult:
     """The error for a file that is not what was published."""
-    return DamagedResult(
-        f"{path}: does not match its recorded checksum; run the study again: the result is set aside and computed anew"
-    )
+    return DamagedResult(f"{path}: {problem}; run the study again: the result is set aside and computed anew")
 
 
+ROOM = "free some space, then run again; it goes on where it stopped"
 _ADVICE = {
-    errno.ENOSPC: "the disk is full: free some space, then run again; it goes on where it stopped",
-    errno.EDQUOT: "your disk quota is used up: free some space, then run again; it goes on where it stopped",
+    errno.ENOSPC: f"the disk is full: {ROOM}",
+    errno.EDQUOT: f"your disk quota is used up: {ROOM}",
     errno.EACCES: "no permission: give --store a folder that you may write to",
     errno.EPERM: "no permission: give --store a folder that you may write to",
     errno.EROFS: "a read-only file system: give --store a folder that you may write to",
-    errno.ENOSYS: "this file system has no locks: give --store a folder on a local disk",
+    errno.ENOTDIR: "a file is where the store needs a folder: move it away, or give --store another folder",
+    errno.ELOOP: "a symbolic link, which is not followed in writing: remove it, then run again",
+    **dict.fromkeys(
+        (errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP),
+        "this file system has no locks: give --store a folder on a local disk",
+    ),
 }
+
+
+def room_advice(error: BaseException | None) -> str | None:
+    """What to do where an error, or what has caused it, is that there is no room on the disk; None where it is not."""
+    while error:
+        told = re.search(r"\(os error (\d+)\)", str(error))  # safetensors has no other way to say it
+        number = error.errno if isinstance(error, OSError) else int(told[1]) if told else None
+        if number in (errno.ENOSPC, errno.EDQUOT):
+            return _ADVICE[number]
+        error = error.__cause__ or error.__context__
+    return None
 
 
 @contextmanager

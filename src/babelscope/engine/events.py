@@ -45,7 +45,7 @@ class Waiting(Event):
 
 @dataclass(frozen=True, slots=True)
 class Damaged(Event):
-    """A stored result does not match its checksums; it is set aside and computed again.
+    """A stored result is not as it was published; it is set aside and computed again.
 
     `reader` is the key of the step that noticed, if one did.
     """
@@ -59,6 +59,11 @@ class Failed(Event):
     """The step raised an error, or its worker died; `message` says which."""
 
     message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Full(Failed):
+    """The step found the disk of the store full, so that no other is begun."""
 
 
 @dataclass(frozen=True, slots=True)

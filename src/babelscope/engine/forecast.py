@@ -1,11 +1,17 @@
-"""How much a plan will store, before any of it runs: weights exactly where they can be counted, rows about."""
+"""How much a plan will store, before any of it runs: weights exactly where they can be counted, rows about.
+
+And whether there is room for it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from shutil import disk_usage
 
 from babelscope.core.step import Step
 from babelscope.encoders.shape import Shape
+from babelscope.engine.store import Store
 from babelscope.steps import Adapt, Align, EncoderStep, Learned, Load, Operate, Pretrain, Tune
 from babelscope.steps.duration import duration_of
 from babelscope.steps.plan import Plan
@@ -17,8 +23,6 @@ LAYER_MEASURES = 5
 """What is measured of each layer against each reference: four distances and CKA."""
 USUAL_LAYERS = 12
 """Of an encoder whose configuration is not at hand."""
-MODELS_A_TUNING = 2
-"""The best and the last."""
 
 
 def expected_bytes(plan: Plan) -> dict[str, int | None]:
@@ -28,12 +32,22 @@ def expected_bytes(plan: Plan) -> dict[str, int | None]:
     """
     sizes: dict[str, int | None] = {}
     for step in plan.steps.values():
-        known, added = sizes.setdefault(type(step).__name__, 0), _of(step)
+        known, added = sizes.setdefault(type(step).__name__, 0), bytes_of(step)
         sizes[type(step).__name__] = None if known is None or added is None else known + added
     return sizes
 
 
-def _of(step: Step) -> int | None:
+def missing_bytes(steps: Sequence[Step], store: Store) -> int:
+    """What the store's disk lacks for the results of steps, as far as their sizes can be seen from here; 0: nothing.
+
+    Drafts of theirs have room that their results will have.
+    """
+    missing = sum(bytes_of(step) or 0 for step in steps) - disk_usage(store.folder).free
+    return max(0, missing - sum(store.draft_bytes(step.key) for step in steps)) if missing > 0 else 0
+
+
+def bytes_of(step: Step) -> int | None:
+    """What the result of a step takes, about; None where that cannot be seen from here."""
     if isinstance(step, Align):
         return None  # grows with the text, and with what its own vocabulary learns of it
     if isinstance(step, Learned):
@@ -41,7 +55,8 @@ def _of(step: Step) -> int | None:
     if isinstance(step, Tune):
         weights = _weights(step.encoder)
         rows = _rows(step, step.probes) if step.probes else 0
-        return None if weights is None else MODELS_A_TUNING * weights + rows * ROW_BYTES
+        models = 2 if step.dev else 1  # the best and the last, which are one file where nothing tells them apart
+        return None if weights is None else models * weights + rows * ROW_BYTES
     return ROW_BYTES
 
 

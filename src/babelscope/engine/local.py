@@ -7,15 +7,18 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FrameType
 
 import psutil
+from rich.filesize import decimal
 
 from babelscope.core.errors import DamagedResult, InputError
 from babelscope.engine.agenda import Agenda
 from babelscope.engine.crew import Crew
-from babelscope.engine.events import Blocked, Damaged, Event, Failed, Finished, Found, Waiting
+from babelscope.engine.disk import ROOM
+from babelscope.engine.events import Blocked, Damaged, Event, Failed, Finished, Found, Full, Waiting
+from babelscope.engine.forecast import missing_bytes
 from babelscope.engine.store import Store
 from babelscope.steps import Training
 from babelscope.steps.plan import Plan
@@ -33,7 +36,7 @@ class Outcome:
     failed: dict[str, str] = field(default_factory=dict)
     """Key to message."""
     blocked: dict[str, str] = field(default_factory=dict)
-    """Key to the key of the failed step that it needs."""
+    """Key to the key of the failed step that it needs, or that found the disk full."""
 
 
 def run_plan(
@@ -41,7 +44,8 @@ def run_plan(
 ) -> Outcome:
     """Compute what the plan needs and the store lacks, `jobs` steps at once (default: `default_jobs`).
 
-    A step that fails, or whose process dies, stops only the steps that need it. `observe` is told of every
+    A step that fails, or whose process dies, stops only the steps that need it; one that finds the disk full stops all
+    that have not begun, and one whose result has no room there is not begun. `observe` is told of every
     event, in this thread. Two runners may share a store. Ctrl-C and SIGTERM stop the workers and raise
     KeyboardInterrupt; running again goes on. Raises StoreError if the store cannot be written.
     """
@@ -74,6 +78,10 @@ class _Run:
         self.computed: list[str] = []
         self.failed: dict[str, str] = {}
         self.blocked: dict[str, str] = {}
+        self.full: str | None = None
+        """The key of the first step that has found the disk full."""
+        self.refused: str | None = None
+        """That of the first one whose result has no room there."""
         damaged = self.set_aside_damaged()
         self.agenda = Agenda(plan, store.has)
         for key in damaged:
@@ -85,13 +93,24 @@ class _Run:
             with _terminable(), Crew(self.store, min(jobs, len(self.agenda.unfinished))) as crew:
                 while self.agenda.unfinished:
                     while self.agenda.ready and crew.has_room:
-                        crew.give(self.plan.steps[self.agenda.take()])
+                        self.begin(self.agenda.take(), crew)
                     for event in crew.listen(POLL_INTERVAL):
                         self.note(event)
                     self.look_elsewhere()
         computed = set(self.computed)
         cached = tuple(key for key in self.plan.steps if key not in computed and self.store.has(key))
         return Outcome(tuple(self.computed), cached, self.failed, self.blocked)
+
+    def begin(self, key: str, crew: Crew) -> None:
+        """Give a step to a worker if there is room on the disk; what is wrong is said of the first without."""
+        missing = missing_bytes([self.plan.steps[key]], self.store)
+        if because := self.full or (self.refused if missing else None):
+            self.blocked |= dict.fromkeys([key, *self.agenda.fail(key)], because)
+        elif missing:
+            self.refused = key
+            self.note(Failed(key, f"{self.store.folder}: no room for the result{self.lacking()}; {ROOM}"))
+        else:
+            crew.give(self.plan.steps[key])
 
     def set_aside_damaged(self) -> list[str]:
         """Verify the rows that are in the store. Larger files are verified by the steps that read them."""
@@ -107,6 +126,9 @@ class _Run:
 
     def note(self, event: Event) -> None:
         """Bring the agenda up to date with an event, and pass it on."""
+        if isinstance(event, Full) and not self.full:
+            self.full = event.key
+            event = replace(event, message=event.message + self.lacking())
         self.observe(event)
         match event:
             case Finished(key):
@@ -120,6 +142,12 @@ class _Run:
                 self.fail(key, message)
             case Damaged(key, message, reader) if reader:
                 self.repair(key, message, reader)
+
+    def lacking(self) -> str:
+        """How much room is missing, where that is known."""
+        steps = [self.plan.steps[key] for key in self.plan.steps if key in self.agenda.unfinished]
+        missing = missing_bytes(steps, self.store)
+        return f"; about {decimal(missing)} are missing for what is left to compute" if missing else ""
 
     def fail(self, key: str, message: str) -> None:
         self.failed[key] = message

@@ -6,7 +6,7 @@ Layout of the folder:
     results/ab/KEY/         published: the step's files, rows.jsonl, manifest.json (key abcd...)
     drafts/KEY/             the working folder of an unfinished step, kept after a fault
     claims/KEY.lock         a lock of the operating system while a step runs; it dies with its holder
-    damaged/KEY-N/          results whose checksums no longer matched
+    damaged/NAME-N          what was no longer as it was written: results, drafts, what lay in their places
     logs/KEY.txt            what a step printed, and why it failed if it did
     logs/KEY.running        the same while it runs; what was interrupted leaves no other
 """
@@ -17,29 +17,24 @@ import errno
 import itertools
 import json
 import os
-import platform
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
-from functools import cache
-from importlib import metadata
-from math import isfinite
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import Any
 
 from filelock import FileLock, Timeout
 
-from babelscope.core.errors import DamagedResult, StepError, StoreError
-from babelscope.core.hashing import digest, file_digest
-from babelscope.core.row import Row, as_record
-from babelscope.engine.disk import damaged, explained, sync, verify, write_json
+from babelscope.core.errors import DamagedResult, StoreError
+from babelscope.core.row import Row
+from babelscope.engine.disk import MISPLACED, explained, sync, verify, write_json
+from babelscope.engine.journal import ROWS, Journal
+from babelscope.engine.manifest import MANIFEST, check_files, read_manifest, write_manifest
 from babelscope.engine.old_rows import upgraded
 
 FORMAT = 1
-NUMBERS = ("value", "low", "high", "p")
-"""Columns that hold what was measured."""
-FORMAT_FILE, MANIFEST, ROWS = "babelscope-store.json", "manifest.json", "rows.jsonl"
+FORMAT_FILE = "babelscope-store.json"
 
 
 class Store:
@@ -59,10 +54,9 @@ class Store:
         return self._published(key).is_dir()
 
     def result(self, key: str) -> Path:
-        """The folder of a published result. The first call in a process verifies every file (DamagedResult)."""
+        """The folder of a published result. The first call in a process verifies all files (DamagedResult)."""
         if key not in self._verified:
-            for name, recorded in self.manifest(key)["files"].items():
-                verify(self._published(key) / name, recorded)
+            check_files(self._published(key), self.manifest(key))
             self._verified.add(key)
         return self._published(key)
 
@@ -79,16 +73,7 @@ class Store:
         """What made a published result: step, files with SHA-256 and bytes, seconds, versions, machine."""
         if not self.has(key):
             raise StoreError(f"{self.folder}: no result {key}; run the study that needs it")
-        path = self._published(key) / MANIFEST
-        with explained(path):
-            try:
-                manifest = json.loads(path.read_bytes())
-                recorded = manifest.pop("digest")
-            except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
-                raise damaged(path) from None
-        if recorded != digest(manifest):
-            raise damaged(path)
-        return manifest
+        return read_manifest(self._published(key), key)
 
     def prepare(self) -> None:
         """Make the store's folders; a StoreError here says that nothing can be written."""
@@ -98,13 +83,18 @@ class Store:
                 unfinished = self.folder / f"{FORMAT_FILE}.{os.getpid()}"
                 write_json(unfinished, {"format": FORMAT})
                 unfinished.replace(self.folder / FORMAT_FILE)
-            for name in ("results", "drafts", "claims", "damaged", "logs"):
-                (self.folder / name).mkdir(exist_ok=True)
+            for path in (self.folder / name for name in ("results", "drafts", "claims", "damaged", "logs")):
+                if path.exists() and not path.is_dir():
+                    raise StoreError(f"{path}: the store needs a folder there: move that away, then run again")
+                path.mkdir(exist_ok=True)
+        with self.claim("probe"):  # a file system without locks is better met now than by every step
+            pass
 
     @contextmanager
     def claim(self, key: str) -> Iterator[bool]:
         """Hold the right to compute `key`; gives False at once if another process has it."""
         path = self.folder / "claims" / f"{key}.lock"
+        self._make_way(path, S_ISREG)
         # A soft lock would outlive a killed holder, so a file system without flock is an error.
         lock = FileLock(path, blocking=False, fallback_to_soft=False)
         with explained(path), suppress(Timeout):
@@ -119,7 +109,7 @@ class Store:
 
     def claimed(self, key: str) -> bool:
         """Whether some process is computing `key` now."""
-        if not (self.folder / "claims" / f"{key}.lock").exists():
+        if not (self.folder / "claims" / f"{key}.lock").is_file():
             return False
         with self.claim(key) as free:
             return not free
@@ -127,35 +117,41 @@ class Store:
     def draft(self, key: str) -> Path:
         """The working folder of an unfinished step, with what an interrupted run left in it."""
         path = self.folder / "drafts" / key
+        self._make_way(path, S_ISDIR)
         with explained(path):
             path.mkdir(parents=True, exist_ok=True)
         return path
 
+    def draft_bytes(self, key: str) -> int:
+        """What the files of a draft take together; another process may write them."""
+        total = 0
+        for path in (self.folder / "drafts" / key).rglob("*"):
+            with suppress(FileNotFoundError):
+                total += path.lstat().st_size
+        return total
+
+    def renew_draft(self, key: str) -> Path | None:
+        """Set a draft aside that no step should go on from: rows are not as they were written, or it holds links.
+
+        Returns where it went; None if the draft is sound or empty.
+        """
+        draft = self.draft(key)
+        with explained(draft):
+            misplaced = Journal(draft).is_misplaced() or (draft / MANIFEST).is_dir()
+            linked = any(path.is_symlink() for path in draft.rglob("*"))
+        return self.set_aside(draft) if misplaced or linked or not Journal(draft).read().is_sound else None
+
     def write_rows(self, key: str, rows: Iterable[Row]) -> None:
         """Set the rows of a draft. Values come back exactly; NaN and infinities are refused (StepError)."""
-        path = self.draft(key) / ROWS
-        text = "".join(_row_line(row) for row in rows)
-        with explained(path):
-            unfinished = path.with_suffix(".draft")
-            unfinished.write_text(text, encoding="utf-8")
-            unfinished.replace(path)
+        Journal(self.draft(key)).set(rows)
 
     def add_rows(self, key: str, rows: Iterable[Row]) -> None:
         """Add to the rows of a draft, where they are safe from a kill: a long step's journal."""
-        path = self.draft(key) / ROWS
-        text = "".join(_row_line(row) for row in rows)
-        with explained(path), path.open("a", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+        Journal(self.draft(key)).add(rows)
 
     def rows_so_far(self, key: str, step: str = "") -> list[Row]:
-        """The rows of a draft of a step of that class; a last line that a kill has cut short does not count."""
-        path = self.folder / "drafts" / key / ROWS
-        with explained(path):
-            text = path.read_text(encoding="utf-8") if path.exists() else ""
-        whole = [line for line in text.splitlines(keepends=True) if line.endswith("\n")]
-        return upgraded(step, [Row(**json.loads(line)) for line in whole])
+        """The rows of a draft of a step of that class, up to a line that a kill has cut short, or that is damaged."""
+        return upgraded(step, Journal(self.folder / "drafts" / key).read().rows)
 
     def publish(self, key: str, about: Mapping[str, Any]) -> Path:
         """Move the draft of `key` among the results, whole or not at all. Publishing twice is harmless.
@@ -166,7 +162,11 @@ class Store:
         draft, target = self.draft(key), self._published(key)
         with explained(draft):
             if not target.is_dir():
-                _write_manifest(draft, key, about)
+                Journal(draft).forget_digest()
+                write_manifest(draft, key, about)
+                for path in (target.parent, target):
+                    if not path.is_dir():
+                        self._make_way(path, S_ISDIR)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 _move_folder(draft, target)
             shutil.rmtree(draft, ignore_errors=True)
@@ -177,14 +177,26 @@ class Store:
 
         Returns where it went; None if the result is sound, gone, or in the hands of another process.
         """
+        self.prepare()
         with self.claim(key) as mine:
-            if not mine or not self.has(key) or not self._is_damaged(key):
-                return None
-            names = (self.folder / "damaged" / f"{key}-{n}" for n in itertools.count(1))
-            target = next(path for path in names if not path.exists())
-            with explained(target):
-                self._published(key).rename(target)
-            return target
+            sound = not mine or not self.has(key) or not self._is_damaged(key)
+            return None if sound else self.set_aside(self._published(key))
+
+    def set_aside(self, path: Path) -> Path:
+        """Move what is not as it was written to `damaged`; gives where it is now."""
+        names = (self.folder / "damaged" / f"{path.name}-{n}" for n in itertools.count(1))
+        target = next(name for name in names if not os.path.lexists(name))
+        with explained(path):
+            path.rename(target)
+        return target
+
+    def new_log(self, key: str) -> Path:
+        """Where a step prints while it runs; nothing is there, nor under the name of what has ended."""
+        for path in (self.log(key), self.log(key, running=True)):
+            self._make_way(path, S_ISREG)
+            with explained(path):
+                path.unlink(missing_ok=True)
+        return self.log(key, running=True)
 
     def log(self, key: str, running: bool = False) -> Path:
         """What a step has printed, and why it failed if it did: under one name while it runs, another when it ended."""
@@ -192,6 +204,12 @@ class Store:
 
     def _published(self, key: str) -> Path:
         return self.folder / "results" / key[:2] / key
+
+    def _make_way(self, path: Path, is_usual: Callable[[int], bool]) -> None:
+        """Set aside what is in the place of a file or folder of the store, a link say."""
+        with suppress(FileNotFoundError, NotADirectoryError):
+            if not is_usual(path.lstat().st_mode):
+                self.set_aside(path)
 
     def _is_damaged(self, key: str) -> bool:
         self._verified.discard(key)
@@ -212,33 +230,13 @@ def _refuse_foreign(folder: Path) -> None:
         return
     try:
         version = json.loads(marker.read_bytes())["format"]
-    except (ValueError, KeyError, TypeError):
+    except (*MISPLACED, ValueError, KeyError, TypeError, RecursionError):
         raise StoreError(f'{marker}: unreadable; it should say {{"format": {FORMAT}}}') from None
     if version != FORMAT:
         raise StoreError(
             f"{folder}: store of format {version!r}, this Babelscope reads format {FORMAT}; "
             "give --store another folder, or use the version of Babelscope that made this one"
         )
-
-
-def _write_manifest(draft: Path, key: str, about: Mapping[str, Any]) -> None:
-    """Flush every file to the disk, then write the manifest, so that it never speaks of bytes that are not there."""
-    (draft / MANIFEST).unlink(missing_ok=True)
-    files = {}
-    for path in sorted(path for path in draft.rglob("*") if path.is_file()):
-        sync(path)
-        files[path.relative_to(draft).as_posix()] = {"sha256": file_digest(path), "bytes": path.stat().st_size}
-    manifest = {
-        "key": key,
-        **about,
-        "files": files,
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "versions": versions(),
-        "platform": platform.platform(),
-    }
-    write_json(draft / MANIFEST, {**manifest, "digest": digest(manifest)})
-    for folder in [draft, *(path for path in draft.rglob("*") if path.is_dir())]:
-        sync(folder)
 
 
 def _move_folder(draft: Path, target: Path) -> None:
@@ -248,24 +246,3 @@ def _move_folder(draft: Path, target: Path) -> None:
         if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # published meanwhile: the same result
             raise
     sync(target.parent)
-
-
-@cache
-def versions() -> dict[str, str]:
-    """Versions of Python and of the libraries that numbers depend on, read without importing them."""
-    names = ("babelscope", "torch", "transformers", "tokenizers", "numpy")
-    installed = {"python": platform.python_version()}
-    for name in names:
-        try:
-            installed[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return installed
-
-
-def _row_line(row: Row) -> str:
-    numbers = {name: float(number) for name in NUMBERS if (number := getattr(row, name)) is not None}
-    for name, number in numbers.items():
-        if not isfinite(number):
-            raise StepError(f"{row.measure}: the {name} is {number}, and a row needs a finite number; {row}")
-    return json.dumps(as_record(row.labelled(**numbers)), allow_nan=False) + "\n"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from babelscope.core.errors import InputError
+from babelscope.core.files import share
 from babelscope.corpora.codes import known_as
 from babelscope.corpora.parallel import SOURCE
 from babelscope.encoders.places import near_folder
@@ -217,18 +217,10 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield draft
-        _set_modes(draft)
+        share(*filter(Path.is_file, [draft, *draft.rglob("*")]))
         draft.rename(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
     finally:
         shutil.rmtree(draft, ignore_errors=True)
         draft.unlink(missing_ok=True)
-
-
-def _set_modes(draft: Path) -> None:
-    """Give the files of a folder the mode of the most open one: safetensors leaves its own to their owner alone."""
-    files = list(filter(Path.is_file, draft.rglob("*")))
-    mode = max((stat.S_IMODE(file.stat().st_mode) for file in files), default=0)
-    for file in files:
-        file.chmod(mode)

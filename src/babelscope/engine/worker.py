@@ -5,6 +5,7 @@ Started by `crew` as `python -m babelscope.engine.worker DESCRIPTOR STORE`, with
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -19,10 +20,11 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
-from babelscope.core.errors import BabelscopeError, StoreError
+from babelscope.core.errors import BabelscopeError, OtherRunError, StoreError
 from babelscope.core.row import Row
 from babelscope.core.step import Step
-from babelscope.engine.events import Damaged, Event, Failed, Finished, Found, Progressed, Started, Waiting
+from babelscope.engine.disk import room_advice, write_text
+from babelscope.engine.events import Damaged, Event, Failed, Finished, Found, Full, Progressed, Started, Waiting
 from babelscope.engine.store import Store
 
 PROGRESS_INTERVAL = 0.1
@@ -32,13 +34,18 @@ SAVE_INTERVAL = 1.0
 
 
 class Clock:
-    """Seconds that a step has taken, attempts that were cut short included: what these took is kept in the draft."""
+    """Seconds that a step has taken, attempts that were cut short included: what these took is kept in the draft.
 
-    def __init__(self, path: Path):
-        self._path, self._began = path, time.monotonic()
-        self._earlier = 0.0
-        with suppress(FileNotFoundError, ValueError):  # no earlier attempt, or one that was killed while it wrote
-            self._earlier = float(path.read_text(encoding="ascii"))
+    With them is the key of the step, so that a draft is not taken for another's: `key` is what is kept.
+    """
+
+    def __init__(self, path: Path, key: str):
+        self._path, self._key, self._began = path, key, time.monotonic()
+        self._earlier, self.key = 0.0, key
+        # There may be no earlier attempt, or one that was killed while it wrote.
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            kept = json.loads(path.read_bytes())
+            self._earlier, self.key = (kept["seconds"], kept["key"]) if isinstance(kept, dict) else (float(kept), key)
         self._saved = self._began
 
     def save(self) -> None:
@@ -46,7 +53,7 @@ class Clock:
         now = time.monotonic()
         if now - self._saved >= SAVE_INTERVAL:
             self._saved = now
-            self._path.write_text(repr(self._earlier + now - self._began), encoding="ascii")
+            write_text(self._path, json.dumps({"key": self._key, "seconds": self._earlier + now - self._began}))
 
     def stop(self) -> float:
         """The seconds of all attempts; the file that kept them is removed."""
@@ -58,14 +65,20 @@ class DraftWorkspace:
     """The `Workspace` of one step: its draft in the store, and the pipe to the runner."""
 
     def __init__(self, key: str, store: Store, connection: Connection):
+        self._key, self._store, self._connection = key, store, connection
         self.folder = store.draft(key)
-        self.clock = Clock(self.folder / "seconds.json")
+        self.clock = self._clock()
         self.step = ""
         """The class of the step, once it is known."""
         self.unreadable: str | None = None
         """The key of the input whose result could not be read."""
-        self._key, self._store, self._connection = key, store, connection
         self._last_message = -PROGRESS_INTERVAL
+        if self.clock.key != key:
+            self.begin_again(f"it is of result {self.clock.key[:12]}")
+            self.clock = self._clock()
+
+    def _clock(self) -> Clock:
+        return Clock(self.folder / "seconds.json", self._key)
 
     def result(self, step: Step) -> Path:
         """The folder of an input's published result, its checksums verified."""
@@ -87,6 +100,11 @@ class DraftWorkspace:
         """The rows that this step, or an attempt that was cut short, has written."""
         return self._store.rows_so_far(self._key, self.step)
 
+    def begin_again(self, reason: str) -> None:
+        """Set aside what an earlier attempt has left, and say so in the log."""
+        _say_begun_again(self._store.set_aside(self.folder), reason)
+        self._store.draft(self._key)
+
     def progress(self, done: int, total: int, **numbers: float) -> None:
         """Tell the runner, at most ten times a second, and when all is done."""
         now = time.monotonic()
@@ -105,7 +123,9 @@ def attempt(key: str, pickled: bytes, store: Store, connection: Connection) -> E
         if store.has(key):
             return Found(key)
         connection.send(Started(key))
-        with _output_to(store.log(key, running=True), store.log(key)):
+        with _output_to(store.new_log(key), store.log(key)):
+            if moved := store.renew_draft(key):
+                _say_begun_again(moved, "it holds links, or rows that are not as they were written")
             return _execute(key, pickled, store, DraftWorkspace(key, store, connection))
 
 
@@ -113,20 +133,43 @@ def _execute(key: str, pickled: bytes, store: Store, workspace: DraftWorkspace) 
     try:
         step: Step = ForkingPickler.loads(pickled)
         workspace.step = type(step).__name__
-        step.execute(workspace)
-        seconds = workspace.clock.stop()
+        seconds = _go_on(step, workspace)
         store.publish(key, {**describe(step), "seconds": round(seconds, 3)})
     except BabelscopeError as error:
         if workspace.unreadable:
             return Damaged(workspace.unreadable, str(error), reader=key)
         with suppress(OSError):
             print(error, file=sys.stderr)
-        return Failed(key, str(error))
+        return _failed(key, error, str(error))
     except Exception as error:
         with suppress(OSError):  # the disk may be full, which may be the very error
             traceback.print_exc()
-        return Failed(key, f"{type(error).__name__}: {error}; the traceback is in {store.log(key)}")
+        return _failed(key, error, f"{type(error).__name__}: {error}; the traceback is in {store.log(key)}")
     return Finished(key, seconds)
+
+
+def _failed(key: str, error: Exception, message: str) -> Failed:
+    advice = room_advice(error)
+    if advice is None:
+        return Failed(key, message)
+    return Full(key, message if advice in message else f"{error}; {advice}")
+
+
+def _go_on(step: Step, workspace: DraftWorkspace) -> float:
+    """The seconds that a step took; it is begun again, once, where what an earlier attempt has left is in its way."""
+    try:
+        step.execute(workspace)
+        return workspace.clock.stop()
+    except (OtherRunError, IsADirectoryError, NotADirectoryError, FileExistsError) as error:
+        if isinstance(error, OSError) and workspace.folder not in Path(str(error.filename)).parents:
+            raise
+        workspace.begin_again(str(error))
+        step.execute(workspace)
+        return workspace.clock.stop()
+
+
+def _say_begun_again(moved: Path, reason: str) -> None:
+    print(f"begun again; what an earlier attempt had left is in {moved}: {reason}", file=sys.stderr)
 
 
 def describe(step: Step) -> dict[str, Any]:
@@ -154,9 +197,8 @@ def _input(step: Step) -> dict[str, Any]:
 @contextmanager
 def _output_to(running: Path, ended: Path) -> Iterator[None]:
     """Send what this process prints, native libraries included, to a file, renamed in the end; an empty one goes."""
-    ended.unlink(missing_ok=True)
     saved = os.dup(1), os.dup(2)
-    with running.open("wb") as file:
+    with running.open("xb") as file:
         for stream in (1, 2):
             os.dup2(file.fileno(), stream)
     try:
@@ -168,10 +210,11 @@ def _output_to(running: Path, ended: Path) -> Iterator[None]:
         for stream, original in zip((1, 2), saved, strict=True):
             os.dup2(original, stream)
             os.close(original)
-        if running.stat().st_size:
-            running.replace(ended)
-        else:
-            running.unlink()
+        with suppress(FileNotFoundError):
+            if running.stat().st_size:
+                running.replace(ended)
+            else:
+                running.unlink()
 
 
 def _listen(connection: Connection, inbox: SimpleQueue[tuple[str, bytes]]) -> None:
@@ -196,7 +239,7 @@ def main(descriptor: int, folder: str) -> None:
             try:
                 event = attempt(key, pickled, store, connection)
             except (StoreError, OSError) as error:
-                event = Failed(key, str(error))
+                event = _failed(key, error, str(error))
             connection.send(event)
 
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 from uuid import uuid4
 
 from babelscope.core.errors import InputError
-from babelscope.core.hashing import folder_digest
-from babelscope.encoders.places import FILES, NAME_FILE, Place, installed_folder, locate
+from babelscope.encoders.places import NAME_FILE, Place, encoder_digest, installed_folder, locate
 from babelscope.engine.store import Store
 from babelscope.face import html
 from babelscope.face.session import open_store
@@ -274,7 +273,7 @@ def _written(encoder: LoadedEncoder, store: Store) -> Place:
     try:
         save_encoder(encoder, draft)
         (draft / NAME_FILE).write_text(encoder.name, encoding="utf-8")
-        folder = parent / f"{_slug(encoder.name)}-{folder_digest(draft, (*FILES, NAME_FILE))[:16]}"
+        folder = parent / f"{_slug(encoder.name)}-{encoder_digest(draft, NAME_FILE)[:16]}"
         if not folder.is_dir():
             draft.rename(folder)
     finally:

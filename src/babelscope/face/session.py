@@ -82,6 +82,6 @@ def require_success(plan: Plan, outcome: Outcome) -> None:
 
     if outcome.failed:
         faults = [f"{plan.steps[key].title}: {message}" for key, message in outcome.failed.items()]
-        held_up = f"; {len(outcome.blocked)} more need what failed" if outcome.blocked else ""
+        held_up = f"; {len(outcome.blocked)} more have not begun" if outcome.blocked else ""
         count = f"{len(faults)} step{'s' if len(faults) > 1 else ''} failed{held_up}"
         raise StepError("\n  - ".join([count, *faults]))

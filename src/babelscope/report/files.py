@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
@@ -104,7 +105,7 @@ def markdown(report: Report) -> str:
 
 def section_markdown(section: Section) -> str:
     """One section: its heading, sentences and tables, and the names of its charts."""
-    parts = [f"## {section.title}\n"]
+    parts = [f"## {_escaped(section.title)}\n"]
     if section.findings:
         parts.append("".join(f"- {_escaped(sentence)}\n" for sentence in section.findings))
     parts += [f"### {_escaped(table.title)}\n\n{_table(table)}" for table in section.tables]
@@ -125,7 +126,8 @@ def _pipes(lines: Sequence[Sequence[str]]) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("|", "\\|")
+    """Text with no ends of cells and no tags of HTML, which Markdown would hand on."""
+    return re.sub(r"<(?=[a-zA-Z/!?])", "&lt;", text.replace("|", "\\|"))
 
 
 def _nothing(report: Report) -> InputError:

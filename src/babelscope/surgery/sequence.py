@@ -50,7 +50,8 @@ def apply(
         A model if a model was given, else an encoder with its tokenizer.
 
     Raises:
-        InputError: an operation cannot be read, does not suit the encoder, or its donor is not given.
+        InputError: an operation cannot be read, does not suit the encoder, leaves weights that are NaN or infinite, or
+            its donor is not given.
     """
     from transformers import PreTrainedModel
 
@@ -65,6 +66,7 @@ def apply(
         by_then = replace(operated, name=_name_after(name, sequence[:place]))
         with _explained(operation):
             operated = operation.apply(by_then, own_seed, _own_donors(operation, given_donors))
+            _check_finite(operated)
     return operated.model if isinstance(encoder, PreTrainedModel) else replace(operated, name=name)
 
 
@@ -120,6 +122,14 @@ def _own_donors(operation: Operation, donors: Mapping[str, Encoder]) -> dict[str
         if name not in donors:
             raise InputError(f"the donor {name} is not given")
     return {name: replace(donors[name], name=display_name(name)) for name in operation.donors}
+
+
+def _check_finite(encoder: Encoder) -> None:
+    from babelscope.encoders.state import weights_of
+    from babelscope.encoders.written import non_finite
+
+    if problem := non_finite(weights_of(encoder)):
+        raise InputError(f"{problem} after it; give smaller numbers, or an encoder whose weights are finite")
 
 
 @contextmanager

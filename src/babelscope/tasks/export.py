@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 import torch
 from pydantic import ValidationError
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import nn
 from transformers import PretrainedConfig
 from transformers.models.auto import modeling_auto
@@ -29,6 +29,7 @@ from babelscope.encoders.anatomy import anatomy_of, reads_types
 from babelscope.encoders.beside import save_config, save_tokenizer
 from babelscope.encoders.load import load_encoder, save_encoder
 from babelscope.encoders.places import LANGUAGES, MODEL_FILE
+from babelscope.encoders.written import check_finite, write_tensors
 from babelscope.tasks.bilstm.parse import BiLstmParser
 from babelscope.tasks.bilstm.tag import BiLstmTagger
 from babelscope.tasks.bilstm.words import Vocabulary
@@ -92,6 +93,7 @@ def save_model(model: TaskModel, folder: Path) -> None:
 
     Raises:
         InputError: transformers has no model of the family with such a head.
+        DivergedError: weights are NaN or infinite.
     """
     if isinstance(model, LanguageModel):
         return save_encoder(model.encoder, folder)
@@ -108,8 +110,9 @@ def save_model(model: TaskModel, folder: Path) -> None:
         folder.mkdir(parents=True)
     else:
         raise _no_export(module)
-    weights = {naming.name(name): weight.detach().cpu().contiguous() for name, weight in module.named_parameters()}
-    save_file(weights, folder / WEIGHTS, {"format": "pt"})
+    weights = {naming.name(name): weight for name, weight in module.named_parameters()}
+    check_finite(weights)
+    write_tensors(folder / WEIGHTS, weights, {"format": "pt"})
     record = Record(babelscope=__version__, design=model.design, vocabulary=vocabulary)
     (folder / MODEL_FILE).write_text(record.model_dump_json(indent=1, exclude_none=True) + "\n", encoding="utf-8")
 

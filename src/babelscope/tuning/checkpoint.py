@@ -1,22 +1,27 @@
-"""Checkpoints: everything a run needs to go on exactly where it was, in one safetensors file."""
+"""Checkpoints: everything a run needs to go on exactly where it was, in one safetensors file with its own digest."""
 
 from __future__ import annotations
 
 import json
 import shutil
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from babelscope.core.errors import InputError
+from babelscope.core.errors import OtherRunError, StepError
+from babelscope.encoders.written import check_finite, write_tensors
 
 _MOMENTS = ("step", "exp_avg", "exp_avg_sq")
+_DIGEST = "sha256"
+"""The entry of a file's metadata that is of all the rest of the file."""
 
 
 class Point(NamedTuple):
@@ -45,11 +50,30 @@ class State:
     points: list[Point] = field(default_factory=list)
 
 
-def write_weights(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str] | None = None) -> None:
-    """Write tensors in one atomic move: a reader sees the whole file or none."""
-    draft = _draft(path)
-    save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, draft, metadata)
+def write_weights(path: Path, weights: Mapping[str, Tensor]) -> None:
+    """Write a model's weights in one atomic move: a reader sees the whole file or none.
+
+    Raises:
+        DivergedError: some are NaN or infinite.
+    """
+    check_finite(weights)
+    _write(path, weights, {})
+
+
+def _write(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:
+    draft, own = _draft(path), {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    draft.unlink(missing_ok=True)
+    write_tensors(draft, own, {**metadata, _DIGEST: _digest(own, metadata)})
     draft.replace(path)
+
+
+def _digest(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
+    """SHA-256 (hex) of metadata, names, types, shapes and bytes of tensors in memory, which are not copied."""
+    hashed = sha256(json.dumps(metadata, sort_keys=True).encode())
+    for name in sorted(tensors):
+        hashed.update(json.dumps([name, str(tensors[name].dtype), tensors[name].shape]).encode())
+        hashed.update(tensors[name].reshape(-1).view(torch.uint8).numpy().data)
+    return hashed.hexdigest()
 
 
 def link_weights(path: Path, other: Path) -> None:
@@ -86,8 +110,36 @@ def set_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
-    """The tensors of a file that `write_weights` wrote."""
+    """The tensors of a published file that `write_weights` wrote; the store has its checksum."""
     return load_file(path)
+
+
+def kept_weights(path: Path) -> dict[str, Tensor]:
+    """The tensors of a file that `write_weights` wrote in this run.
+
+    Raises:
+        StepError: they are not what was written.
+    """
+    if (written := _read(path)) is None:
+        raise StepError(f"{path}: is not as it was written; see that the disk is sound, then run again")
+    return written.tensors
+
+
+class _Written(NamedTuple):
+    tensors: dict[str, Tensor]
+    metadata: dict[str, str]
+
+
+def _read(path: Path) -> _Written | None:
+    """What `write_weights` and `save_checkpoint` wrote; None if it is gone, unreadable, damaged or without digest."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            names, metadata = list(file.keys()), file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in names}
+    except (OSError, SafetensorError):
+        return None
+    recorded = metadata.pop(_DIGEST, None)
+    return _Written(tensors, metadata) if recorded == _digest(tensors, metadata) else None
 
 
 def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, state: State) -> None:
@@ -96,21 +148,37 @@ def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
     for number, group in enumerate(optimizer.param_groups):
         moments = optimizer.state[group["params"][0]]  # empty while a group waits for its first step
         tensors |= {f"{moment}/{number}": moments[moment] for moment in _MOMENTS if moments}
-    write_weights(path, tensors, {"state": json.dumps(asdict(state))})
+    _write(path, tensors, {"state": json.dumps(asdict(state))})
 
 
-def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, run: str) -> State:
-    """Set the model and the optimizer as they were, and return the state; a new one without a sound checkpoint.
+def load_checkpoint(path: Path, best: Path, model: nn.Module, optimizer: torch.optim.Optimizer, run: str) -> State:
+    """Set the model and the optimizer as they were, and return the state; a new one without a checkpoint.
+
+    One that is not as it was written, or that goes with such weights in `best`, counts as none, with a warning.
 
     Raises:
-        InputError: the checkpoint is of another run.
+        OtherRunError: the checkpoint is of another run.
     """
-    state = _read_state(path)
-    if state is None:
+    if not path.exists():
         return State(run)
-    if state.run != run:
-        raise InputError(f"{path}: a checkpoint of another training run. Delete it, or give another folder")
-    tensors = read_weights(path)
+    written = _read(path)
+    state = _state_of(written) if written else None
+    if written and state and (state.run != run or not _fits(model, written.tensors)):
+        raise OtherRunError(f"{path}: a checkpoint of another training run. Delete it, or give another folder")
+    if written is None or state is None or (state.best_step and _read(best) is None):
+        file = best if written and state else path
+        warnings.warn(f"{file}: gone, damaged or of an older version, so that the training begins again", stacklevel=2)
+        return State(run)
+    _set(model, optimizer, written.tensors)
+    return state
+
+
+def _fits(model: nn.Module, tensors: Mapping[str, Tensor]) -> bool:
+    shapes = {f"model/{name}": weight.shape for name, weight in module_weights(model).items()}
+    return shapes == {name: tensor.shape for name, tensor in tensors.items() if name.startswith("model/")}
+
+
+def _set(model: nn.Module, optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
     set_weights(model, {name.removeprefix("model/"): tensors[name] for name in tensors if name.startswith("model/")})
     for number, group in enumerate(optimizer.param_groups):
         parameter = group["params"][0]
@@ -118,14 +186,12 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
         moments = {moment: tensor.to(parameter.device) for moment, tensor in saved.items() if tensor is not None}
         if moments:
             optimizer.state[parameter] = moments
-    return state
 
 
-def _read_state(path: Path) -> State | None:
-    """None if the checkpoint is absent or damaged; opening it checks that all of its tensors are there."""
+def _state_of(written: _Written) -> State | None:
+    """None if it is another version's."""
     try:
-        with safe_open(path, framework="pt") as file:
-            state = json.loads(file.metadata()["state"])
+        state = json.loads(written.metadata["state"])
         return State(**{**state, "points": [Point(*point) for point in state["points"]]})
-    except (FileNotFoundError, SafetensorError, KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError):
         return None

@@ -31,9 +31,9 @@ from babelscope.tuning.batches import Order, epoch_batches
 from babelscope.tuning.checkpoint import (
     Point,
     State,
+    kept_weights,
     link_weights,
     load_checkpoint,
-    read_weights,
     remove_drafts,
     save_checkpoint,
     set_weights,
@@ -88,14 +88,14 @@ def tune(
 
     The order of examples, masks and dropout follow from (seed, step) alone. A checkpoint is kept in `folder` while
     the run goes on; the same call after a fault continues from it, and ends with the same bits (a damaged checkpoint
-    counts as none). `folder` finally holds `best.safetensors` and `last.safetensors`.
+    counts as none, with a warning). `folder` finally holds `best.safetensors` and `last.safetensors`.
 
     With a `schedule` only what it names is trained; the rest keeps its bits. A `memo` keeps what constant layers give
     for a sequence; give it where sequences come again (all tasks but masked language modelling). `watch` is told of
     the start and of the steps that it wants, and has no influence on the run.
 
     Raises:
-        DivergedError: the loss became NaN or infinite.
+        DivergedError: the loss, or weights to keep, became NaN or infinite.
         InputError: there is nothing to train on, `folder` holds another run's checkpoint, or the schedule does not
             fit the model.
     """
@@ -112,7 +112,7 @@ def tune(
         recalling(model, schedule, memo, task.lengths, folder, partial(_read, model, task, tuning)) as paused,
     ):
         optimizer = adamw(part.flats, part.rules, tuning)
-        state = load_checkpoint(checkpoint, model, optimizer, _run_digest(task, tuning, seed, schedule))
+        state = load_checkpoint(checkpoint, best, model, optimizer, _run_digest(task, tuning, seed, schedule))
         saved_at = time.monotonic()
         look = _watching(watch, state.step, total, model, part, paused)
         for step, turn in islice(enumerate(order.turns(), 1), state.step, None):
@@ -246,7 +246,7 @@ def _write_last(model: nn.Module, state: State, best: Path, last: Path) -> None:
 
 def _finish(model: nn.Module, checkpoint: Path, best: Path, last: Path) -> None:
     """Take the best weights, and remove what only an unfinished run needs."""
-    set_weights(model, read_weights(best))
+    set_weights(model, kept_weights(best))
     model.eval()
     remove_drafts((checkpoint, best, last))
     checkpoint.unlink(missing_ok=True)  # last of all: until here a killed run goes on from it

@@ -1,0 +1,109 @@
+"""The rows of a draft, which a step sets or adds to, with a digest beside them of all that was written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from hashlib import sha256
+from math import isfinite
+from pathlib import Path
+from typing import NamedTuple
+
+from babelscope.core.errors import StepError
+from babelscope.core.row import Row, as_record
+from babelscope.engine.disk import MISPLACED, append_text, explained, write_json, write_text
+
+NUMBERS = ("value", "low", "high", "p")
+"""Columns that hold what was measured."""
+ROWS = "rows.jsonl"
+DIGEST, UNFINISHED, UNFINISHED_DIGEST = "rows.digest", "rows.draft", "rows.digest.draft"
+"""The digest is gone when the rows are published, since their manifest has one."""
+
+
+class Written(NamedTuple):
+    """What a journal holds."""
+
+    rows: list[Row]
+    """Up to the first line that is not one, or that a kill has cut short."""
+    is_sound: bool
+    """Whether all is as it was written, but for a last line without an end."""
+
+
+class Journal:
+    """The rows in a draft's folder."""
+
+    def __init__(self, folder: Path):
+        self._folder, self._path = folder, folder / ROWS
+
+    def set(self, rows: Iterable[Row]) -> None:
+        """Write these rows in place of all others."""
+        text = "".join(map(_line, rows))
+        with explained(self._path):
+            write_text(self._folder / UNFINISHED, text)
+            self.forget_digest()  # between the two moves a kill leaves rows without one, and never with another's
+            (self._folder / UNFINISHED).replace(self._path)
+            self._note_digest()
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Add rows at the end, flushed to the disk."""
+        text = "".join(map(_line, rows))
+        with explained(self._path):
+            append_text(self._path, text)
+            self._note_digest()
+
+    def read(self) -> Written:
+        """What is there."""
+        with explained(self._path):
+            try:
+                content = self._path.read_bytes()
+            except MISPLACED:
+                content = b""
+            rows, are_rows = _rows(content)
+            return Written(rows, are_rows and self._matches(content))
+
+    def is_misplaced(self) -> bool:
+        """Whether there are folders where its files should be."""
+        return any((self._folder / name).is_dir() for name in (ROWS, DIGEST, UNFINISHED, UNFINISHED_DIGEST))
+
+    def forget_digest(self) -> None:
+        """Remove the digest."""
+        (self._folder / DIGEST).unlink(missing_ok=True)
+
+    def _note_digest(self) -> None:
+        content = self._path.read_bytes()
+        recorded = {"bytes": len(content), "sha256": sha256(content).hexdigest()}
+        write_json(self._folder / UNFINISHED_DIGEST, recorded)
+        (self._folder / UNFINISHED_DIGEST).replace(self._folder / DIGEST)
+
+    def _matches(self, content: bytes) -> bool:
+        """Whether it begins with what the digest is of: a kill may have come between an addition and its digest."""
+        try:
+            recorded = json.loads((self._folder / DIGEST).read_bytes())
+            return bool(sha256(content[: recorded["bytes"]]).hexdigest() == recorded["sha256"])
+        except FileNotFoundError:
+            return True  # of an older version
+        except (*MISPLACED, ValueError, KeyError, TypeError, RecursionError):
+            return False
+
+
+def _rows(content: bytes) -> tuple[list[Row], bool]:
+    """Rows up to the first line that is not one, or could not be written again; and whether there is no such line."""
+    rows: list[Row] = []
+    for line in content.splitlines(keepends=True):
+        if not line.endswith(b"\n"):
+            break
+        try:
+            row = Row(**json.loads(line))
+            _line(row)
+        except (ValueError, TypeError, RecursionError, StepError):
+            return rows, False
+        rows.append(row)
+    return rows, True
+
+
+def _line(row: Row) -> str:
+    numbers = {name: float(number) for name in NUMBERS if (number := getattr(row, name)) is not None}
+    for name, number in numbers.items():
+        if not isfinite(number):
+            raise StepError(f"{row.measure}: the {name} is {number}, and a row needs a finite number; {row}")
+    return json.dumps(as_record(row.labelled(**numbers)), allow_nan=False) + "\n"

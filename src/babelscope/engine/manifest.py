@@ -1,0 +1,95 @@
+"""The manifest of a result: what made it, and which files its folder holds, with their checksums."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from babelscope.core.files import share
+from babelscope.core.hashing import digest, file_digest
+from babelscope.engine.disk import MISPLACED, damaged, explained, sync, verify, write_json
+
+MANIFEST = "manifest.json"
+
+
+def write_manifest(folder: Path, key: str, about: Mapping[str, Any]) -> None:
+    """Flush every file to the disk, then write the manifest, so that it never speaks of bytes that are not there."""
+    (folder / MANIFEST).unlink(missing_ok=True)
+    files = {}
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        share(path)
+        sync(path)
+        files[path.relative_to(folder).as_posix()] = {"sha256": file_digest(path), "bytes": path.stat().st_size}
+    manifest = {
+        "key": key,
+        **about,
+        "files": files,
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": versions(),
+        "platform": platform.platform(),
+    }
+    write_json(folder / MANIFEST, {**manifest, "digest": digest(manifest)})
+    for inner in [folder, *(path for path in folder.rglob("*") if path.is_dir())]:
+        sync(inner)
+
+
+def read_manifest(folder: Path, key: str) -> dict[str, Any]:
+    """What was published as the result of that key in the folder.
+
+    Raises:
+        DamagedResult: the manifest is not as it was written, or is of another key.
+        StoreError: it cannot be read.
+    """
+    path = folder / MANIFEST
+    with explained(path):
+        try:
+            manifest: dict[str, Any] = json.loads(path.read_bytes())
+            recorded, actual = manifest.pop("digest"), digest(manifest)
+        except (*MISPLACED, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise damaged(path) from None
+    if recorded != actual:
+        raise damaged(path)
+    if manifest["key"] != key:
+        raise damaged(path, f"is of result {manifest['key'][:12]}, and not of {key[:12]}")
+    return manifest
+
+
+def check_files(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Compare all files of a result's folder with its manifest.
+
+    Raises:
+        DamagedResult: one is not as it was published, or was not published at all.
+        StoreError: one cannot be read.
+    """
+    published = {folder / name: recorded for name, recorded in manifest["files"].items()}
+    for path in _inside(folder):
+        if path not in published and path != folder / MANIFEST:
+            raise damaged(path, "was not published with the result")
+    for path, recorded in published.items():
+        verify(path, recorded)
+
+
+def _inside(folder: Path) -> Iterator[Path]:
+    """Files, and links to anything; not what systems hide there (`.DS_Store`, `.nfs...`), which no step reads."""
+    for path in folder.rglob("*"):
+        if (path.is_symlink() or not path.is_dir()) and not path.name.startswith("."):
+            yield path
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Versions of Python and of the libraries that numbers depend on, read without importing them."""
+    names = ("babelscope", "torch", "transformers", "tokenizers", "numpy")
+    installed = {"python": platform.python_version()}
+    for name in names:
+        try:
+            installed[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return installed

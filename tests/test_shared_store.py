@@ -1,0 +1,260 @@
+"""What lies in a store that the store has not put there: it is not followed, it is repaired, or it is named."""
+
+import errno
+import fcntl
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from babelscope.core.errors import StoreError
+from babelscope.core.row import Row
+from babelscope.engine import Finished, run_plan
+from babelscope.engine.store import Store
+from babelscope.steps.plan import Plan
+from toy_steps import Resuming, Toy, execute, journal, value
+
+ROWS = [Row("loss", 1 / 3, step=1), Row("loss", 1 / 7, step=2)]
+
+
+@pytest.fixture(autouse=True)
+def _prepared(store: Store) -> None:
+    store.prepare()
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["logs/KEY.running", "logs/KEY.txt", "claims/KEY.lock", "drafts/KEY/rows.draft", "drafts/KEY/rows.jsonl",
+     "drafts/KEY/rows.digest", "drafts/KEY/seconds.json", "drafts/KEY/value", "drafts/KEY/manifest.json"],
+)  # fmt: skip
+def test_a_link_is_not_followed_in_writing(store: Store, outside: Path, place: str) -> None:
+    step = Resuming(name="step", outside=str(outside))
+    link, target = store.folder / place.replace("KEY", step.key), outside / "thesis"
+    target.write_text("years of work")
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(target)
+    assert isinstance(execute(step, store), Finished)
+    assert target.read_text() == "years of work"
+    assert store.rows(step.key)[0].value == value(step)
+    assert {path.name for path in store.result(step.key).iterdir()} == {"manifest.json", "rows.jsonl", "value"}
+
+
+def test_a_link_to_a_folder_is_no_draft(store: Store, outside: Path) -> None:
+    step = Toy(name="step", outside=str(outside))
+    (store.folder / "drafts" / step.key).symlink_to(outside)
+    assert isinstance(execute(step, store), Finished)
+    assert [path.name for path in outside.iterdir()] == ["journal"]
+
+
+def test_a_link_in_place_of_a_new_stores_mark_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "thesis").write_text("years of work")
+    fresh = tmp_path / "fresh"
+    fresh.mkdir()
+    (fresh / f"babelscope-store.json.{os.getpid()}").symlink_to(tmp_path / "thesis")
+    Store(fresh).prepare()
+    assert (tmp_path / "thesis").read_text() == "years of work"
+
+
+def a_folder(path: Path) -> None:
+    """With something in it, so that it cannot be replaced in passing."""
+    path.unlink(missing_ok=True)
+    path.mkdir(parents=True)
+    (path / "holiday.jpg").touch()
+
+
+def a_file(path: Path) -> None:
+    shutil.rmtree(path, ignore_errors=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("holiday")
+
+
+MISPLACED: dict[str, Callable[[Path], None]] = {
+    "results/AB/KEY/manifest.json": a_folder,
+    "results/AB/KEY/rows.jsonl": a_folder,
+    "results/AB/KEY": a_file,
+    "results/AB": a_file,
+    "drafts/KEY": a_file,
+    "drafts/KEY/rows.jsonl": a_folder,
+    "drafts/KEY/rows.draft": a_folder,
+    "drafts/KEY/rows.digest": a_folder,
+    "drafts/KEY/rows.digest.draft": a_folder,
+    "drafts/KEY/seconds.json": a_folder,
+    "drafts/KEY/value": a_folder,
+    "drafts/KEY/manifest.json": a_folder,
+    "claims/KEY.lock": a_folder,
+    "logs/KEY.running": a_folder,
+    "logs/KEY.txt": a_folder,
+}
+
+
+def test_a_run_repairs_what_is_misplaced(store: Store, outside: Path) -> None:
+    """One step for each place, all in one run."""
+    steps = [Resuming(name=f"step {place}", outside=str(outside)) for place in MISPLACED]
+    assert len({step.key[:2] for step in steps}) == len(steps)  # so that they do not share a folder of results
+    run_plan(Plan.of(steps[:2]), store, jobs=1)
+    for step, (place, put) in zip(steps, MISPLACED.items(), strict=True):
+        put(store.folder / place.replace("KEY", step.key).replace("AB", step.key[:2]))
+    outcome = run_plan(Plan.of(steps), store, jobs=1)
+    assert not outcome.failed and {*outcome.computed} == {step.key for step in steps}
+    for step in steps:
+        assert store.result(step.key) and store.rows(step.key)[0].value == value(step)
+    assert [*(store.folder / "drafts").iterdir(), *(store.folder / "claims").iterdir()] == []
+
+
+@pytest.mark.parametrize("name", ["results", "drafts", "claims", "damaged", "logs"])
+def test_a_file_in_place_of_one_of_the_stores_folders_is_named(store: Store, outside: Path, name: str) -> None:
+    a_file(store.folder / name)
+    with pytest.raises(StoreError, match=f"{name}: the store needs a folder there: move that away"):
+        run_plan(Plan.of([Toy(name="step", outside=str(outside))]), store, jobs=1)
+
+
+def test_a_folder_in_place_of_the_stores_mark_is_named(store: Store) -> None:
+    a_folder(store.folder / "babelscope-store.json")
+    with pytest.raises(StoreError, match=r"babelscope-store\.json: unreadable"):
+        Store(store.folder)
+
+
+BROKEN = {
+    "zeros": b"\0" * 300 + b"\n",
+    "no JSON": b'{"measure": \n',
+    "no row": b'{"colour": "red"}\n',
+    "nothing": b"null\n",
+    "no number": b'{"measure": "loss", "value": "high"}\n',
+    "not finite": b'{"measure": "loss", "value": NaN}\n',
+    "other letters": b"\xff\xfe\n",
+    "deep": b"[" * 100_000 + b"\n",
+}
+
+
+@pytest.mark.parametrize("line", BROKEN.values(), ids=BROKEN)
+def test_a_broken_line_of_a_draft_is_read_up_to_and_not_gone_on_from(
+    store: Store, outside: Path, line: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    step = Resuming(name="step", outside=str(outside))
+    store.add_rows(step.key, ROWS[:1])
+    with (store.draft(step.key) / "rows.jsonl").open("ab") as file:
+        file.write(line)
+    store.add_rows(step.key, ROWS[1:])
+    assert store.rows_so_far(step.key) == ROWS[:1]
+    assert isinstance(execute(step, store), Finished)
+    assert journal(outside)[1:] == ["rows 0"]
+    assert "begun again" in capsys.readouterr().err
+
+
+SPOILT: dict[str, Callable[[bytes], bytes]] = {
+    "another digit": lambda content: content.replace(b"0.33", b"0.43"),
+    "a line less": lambda content: content.splitlines(keepends=True)[0],
+    "another order": lambda content: b"".join(reversed(content.splitlines(keepends=True))),
+    "gone": lambda content: b"",
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
+def test_rows_of_a_draft_that_are_not_those_written_are_not_gone_on_from(
+    store: Store, outside: Path, spoil: Callable[[bytes], bytes], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All of them rows, so that none looks odd."""
+    step = Resuming(name="step", outside=str(outside))
+    store.write_rows(step.key, ROWS[:1])
+    store.add_rows(step.key, ROWS[1:])
+    file = store.draft(step.key) / "rows.jsonl"
+    before = file.read_bytes()
+    file.write_bytes(spoil(before))
+    assert file.read_bytes() != before
+    assert isinstance(execute(step, store), Finished)
+    assert journal(outside)[1:] == ["rows 0"]
+    assert "begun again" in capsys.readouterr().err
+
+
+def test_rows_that_were_written_before_there_were_digests_are_gone_on_from(store: Store, outside: Path) -> None:
+    step = Resuming(name="step", outside=str(outside))
+    store.add_rows(step.key, ROWS)
+    (store.draft(step.key) / "rows.digest").unlink()
+    assert isinstance(execute(step, store), Finished)
+    assert journal(outside)[1:] == ["rows 2"]
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 90, b"[]", b'{"bytes": "all", "sha256": ""}'])
+def test_a_digest_that_is_none_is_not_gone_on_from(store: Store, outside: Path, content: bytes) -> None:
+    step = Resuming(name="step", outside=str(outside))
+    store.add_rows(step.key, ROWS)
+    (store.draft(step.key) / "rows.digest").write_bytes(content)
+    assert isinstance(execute(step, store), Finished)
+    assert journal(outside)[1:] == ["rows 0"]
+
+
+@pytest.mark.parametrize("killed_at", ["rows.draft", "rows.digest", "rows.jsonl"])
+def test_a_kill_while_rows_are_written_is_no_damage(
+    store: Store, outside: Path, monkeypatch: pytest.MonkeyPatch, killed_at: str
+) -> None:
+    """At the moment that one of the files would be made, or moved to its place."""
+    step = Resuming(name="step", outside=str(outside))
+    store.add_rows(step.key, ROWS[:1])
+    with monkeypatch.context() as patch:
+        for name in ("open", "replace"):
+            patch.setattr(Path, name, killing(getattr(Path, name), killed_at))
+        for write in (store.write_rows, store.add_rows):
+            with suppress(KeyboardInterrupt):
+                write(step.key, ROWS[1:])
+    assert store.renew_draft(step.key) is None
+
+
+def killing(method: Callable[..., object], name: str) -> Callable[..., object]:
+    def killed(path: Path, *given: object, **more: object) -> object:
+        if name in (path.name, *(target.name for target in given if isinstance(target, Path))):
+            raise KeyboardInterrupt
+        return method(path, *given, **more)
+
+    return killed
+
+
+@pytest.mark.parametrize("line", [b"", b'{"measure": "lo', b"\0\0\0"])
+def test_a_last_line_that_was_cut_short_is_no_damage(
+    store: Store, outside: Path, line: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    step = Resuming(name="step", outside=str(outside))
+    store.add_rows(step.key, ROWS)
+    with (store.draft(step.key) / "rows.jsonl").open("ab") as file:
+        file.write(line)
+    assert isinstance(execute(step, store), Finished)
+    assert journal(outside)[1:] == ["rows 2"]
+    assert not capsys.readouterr().err
+
+
+def test_what_another_run_has_left_in_a_draft_is_set_aside(
+    store: Store, outside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    step = Resuming(name="step", outside=str(outside))
+    (store.draft(step.key) / "mark").touch()
+    assert isinstance(execute(step, store), Finished)
+    assert [line.split()[0] for line in journal(outside)] == ["step", "step", "rows"]
+    assert "mark: of another run" in capsys.readouterr().err
+    assert (store.folder / "damaged" / f"{step.key}-1" / "mark").exists()
+
+
+def test_the_draft_of_another_step_is_set_aside(
+    store: Store, outside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    step = Resuming(name="step", outside=str(outside))
+    store.add_rows(step.key, ROWS)
+    (store.draft(step.key) / "seconds.json").write_text('{"key": "abcdabcdabcdef", "seconds": 1e9}')
+    finished = execute(step, store)
+    assert isinstance(finished, Finished) and finished.seconds < 1e6
+    assert journal(outside)[1:] == ["rows 0"]
+    assert "it is of result abcdabcdabcd" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks_is_said_at_once(
+    store: Store, outside: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def refuse(descriptor: int, operation: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(StoreError, match="no locks: give --store a folder on a local disk"):
+        run_plan(Plan.of([Toy(name="step", outside=str(outside))]), store, jobs=1)
+    assert journal(outside) == []
