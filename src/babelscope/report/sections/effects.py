@@ -10,7 +10,7 @@ from babelscope.core.inference import Effect, benjamini_hochberg, holm
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples, mean_of
-from babelscope.report.judged import Verdict, chance, judged, over_places, p_of
+from babelscope.report.judged import Verdict, among, chance, judged, over_places, p_of
 from babelscope.report.model import Contrasted, Report, Score, title_of
 from babelscope.report.section import Section, section
 from babelscope.report.shown import RATIOS, Shown
@@ -138,13 +138,8 @@ def _claimed(lines: Sequence[Line], family: int) -> Iterator[str]:
         where = "" if line.where == "all tasks" else f", {line.where}"
         size = f" ({line.shown.in_words(line.size)})" if line.size else ""
         margin = f" within {line.shown.margin_in_words(line.contrast.margin)}" if line.contrast.margin else ""
-        corrected = f" among {family} claims" if _shows_by_itself(line) and line.verdict is Verdict.UNSEEN else ""
-        yield f"{line.verdict}{corrected} for {named}{margin}{where}{size}"
-
-
-def _shows_by_itself(line: Line) -> bool:
-    """Whether its interval, which is not corrected for other claims, has no zero."""
-    return line.effect is not None and not line.margin and line.effect.interval.sign != 0
+        verdict = line.verdict if line.margin else among(line.verdict, line.effect, family)
+        yield f"{verdict} for {named}{margin}{where}{size}"
 
 
 def effect_table(listed: Sequence[Line]) -> Table:

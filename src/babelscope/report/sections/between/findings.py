@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from babelscope.core.inference import Effect, best_of, effect
 from babelscope.core.training import TrainedOn
-from babelscope.report.judged import judged
+from babelscope.report.judged import Verdict, among, judged
 from babelscope.report.model import Report, title_of
 from babelscope.report.published import is_published
 from babelscope.report.sections.between.gains import FewShot, SeedMean, few_shots, seed_means
@@ -43,12 +43,13 @@ class Claim(NamedTuple):
     symbol: str = " points"
     digits: int = 1
 
-    def in_words(self, verdict: str) -> str:
+    def in_words(self, verdict: Verdict, claims: int) -> str:
         """`5.8 points [5.1, 6.4] (shows, p = 0.012)`; with the verdict alone where nothing is known yet."""
         if self.more is None:
             return f"({verdict})"
         p = "" if self.more.p is None else f", {chance_of(self.more.p)}"
-        return f"{bounded(self.more.interval, self.factor, self.symbol, self.digits)} ({verdict}{p})"
+        size = bounded(self.more.interval, self.factor, self.symbol, self.digits)
+        return f"{size} ({among(verdict, self.more, claims)}{p})"
 
 
 Finding = Sequence[str | Claim]
@@ -67,7 +68,7 @@ def between_findings(report: Report, between: Between) -> list[str]:
     claims = [part for finding in findings for part in finding if isinstance(part, Claim)]
     verdicts = iter(judged([claim.more for claim in claims]))
     said = [
-        "".join(part.in_words(next(verdicts)) if isinstance(part, Claim) else part for part in finding)
+        "".join(part.in_words(next(verdicts), len(claims)) if isinstance(part, Claim) else part for part in finding)
         for finding in findings
     ]
     note = f"Verdicts at 5%, corrected for the number of claims here (Holm); p before that. {OVER}"
