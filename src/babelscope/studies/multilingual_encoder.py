@@ -66,9 +66,9 @@ def real(given: Parameters) -> Study:
         encoders=(ENGLISH, *made, *entities),
         tasks={
             "pos": task("pos", "UD_English-EWT", 3000, words, whole),
-            "parsing": task("parsing", "UD_English-EWT", 1500, longer, whole),
-            "ner": task("ner", "masakhaner2:pcm", 1500, longer, own),
-            "xnli": task("xnli", "xnli:es-original", 1500, words, whole),
+            "parsing": task("parsing", "UD_English-EWT", 1000, longer, whole),
+            "ner": task("ner", "masakhaner2:pcm", 1000, longer, own),
+            "xnli": task("xnli", "xnli:es-original", 1000, words, whole),
         },
         contrasts=(
             *_gains(whole, ("pos", "parsing"), [code for code in COMPARED if code != "en"]),
