@@ -13,6 +13,7 @@ from ruamel.yaml import YAML
 
 from babelscope.advise.card import TAG_WORDS
 from babelscope.core.errors import StudyError
+from babelscope.core.version import __version__
 from babelscope.core.yaml import parse_value
 from babelscope.measures import Measure
 from babelscope.study.compile import compile_study
@@ -135,3 +136,8 @@ def test_the_example_of_lines_compiles_as_it_stands(tmp_path):
 
 def test_the_page_of_tasks_tags_words_as_model_cards_do():
     assert TAG_WORDS.replace('model="."', 'model="FOLDER"') in (ROOT / "docs" / "tasks.md").read_text(encoding="utf-8")
+
+
+def test_the_citation_names_this_version():
+    citation = YAML(typ="safe").load(ROOT / "CITATION.cff")
+    assert citation["version"] == __version__ and citation["type"] == "software"
