@@ -146,8 +146,10 @@ def _as_json(value: Any) -> Any:
 
 
 def studies_now() -> dict[str, Any]:
-    """The record of plans."""
-    labels = [f"{name}{scale}" for name in STUDIES for scale in ("", " small")]
+    """The record of plans, of studies that need no data of others."""
+    labels = [
+        f"{name}{scale}" for name, study in STUDIES.items() if "world" in study.profiles for scale in ("", " small")
+    ]
     return {label: summary(plan_of(label)) for label in (*labels, WIDE)}
 
 

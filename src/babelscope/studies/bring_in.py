@@ -37,6 +37,9 @@ COLLECTIONS = {
 """What has sentences of a language besides NTREX."""
 CHINESE = (f"ntrex:zho-CN:{READ}", "flores:cmn_Hans", "flores:cmn_Hant", "tatoeba:zh", "tico:zh")
 
+UNSHRUNK = {"shrinkage": 0.0}
+"""Embeddings are means of what they are linked with alone, however few links there are."""
+
 Texts = Mapping[str, tuple[DeclaredPair, ...]]
 """By language."""
 
@@ -94,6 +97,7 @@ def world(given: Parameters) -> Study:
         "by spelling": {"rows": "spelling"},
         "by chance": {"rows": "chance"},
         "known links": {"known": True},
+        "no shrinkage": UNSHRUNK,
         "100 pieces": {"pieces": 100},
         "200 pieces": {"pieces": 200},
         "distilled": {"after_tuning": False, "distil": Distillation(tuning=learning)},
@@ -122,7 +126,8 @@ def real(given: Parameters) -> Study:
         "tuning": given.tuning("cpu", "float32", 2, learning_rate=2e-4, tokens_per_batch=1024),
     }
     scored = _treebanks(given, pud, *texts, *whole)
-    setting = Setting(TRAIN, scored, texts, given.numbers(200, 600, LINES), {}, whole, shared)
+    recipes = {} if given.small else {"no shrinkage": UNSHRUNK}
+    setting = Setting(TRAIN, scored, texts, given.numbers(200, 600, LINES), recipes, whole, shared)
     return _study("real", given, (given.encoder or ENGLISH,), setting, "pos")
 
 
@@ -234,6 +239,8 @@ def _contrasts(encoder: str, setting: Setting) -> Iterator[Contrast]:
     plain = [("more sentences help more", most, fewest)] if fewest != most else []
     if "known links" in other:
         plain.append(("links that are learnt are better than known ones", most, other["known links"]))
+    if "no shrinkage" in other:
+        plain.append(("shrinkage helps", most, other["no shrinkage"]))
     if sized:
         plain.append(("a larger vocabulary is better than a smaller one", other[sized[-1]], other[sized[0]]))
     if "distilled" in other:
