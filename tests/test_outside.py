@@ -12,7 +12,16 @@ from pathlib import Path
 import pytest
 
 from babelscope.core.errors import DataError, InputError
-from babelscope.core.outside import given_path, new_path, opened, parse_json, read_json, read_text, writable_path, writing
+from babelscope.core.outside import (
+    given_path,
+    new_path,
+    opened,
+    parse_json,
+    read_json,
+    read_text,
+    writable_path,
+    writing,
+)
 from babelscope.corpora.lines import RATIO, UNPACKED, content_digest, numbered_lines
 from command_line import within
 
@@ -117,9 +126,13 @@ def test_a_target_that_cannot_be_written_is_refused_beforehand(tmp_path, monkeyp
 
 
 def test_a_refusal_while_writing_is_told_in_words(tmp_path):
-    path = tmp_path / "gone" / "x"
-    with pytest.raises(InputError, match="gone/x: cannot be written: No such file or directory"), writing(path):
-        path.write_text("")
+    path = tmp_path / "new" / "folder" / "x"
+    with writing(path):
+        path.write_text("in a folder that is made")
+    with pytest.raises(InputError, match=r"x/y: cannot be written: .*; choose another place"), writing(path / "y"):
+        pass
+    with pytest.raises(InputError, match="folder: cannot be written: Is a directory"), writing(path.parent):
+        path.parent.write_text("")
     with pytest.raises(ValueError, match="mine"), writing(tmp_path):
         raise ValueError("mine")
 

@@ -294,10 +294,10 @@ def test_nothing_is_overwritten_and_faults_have_their_line(tmp_path):
     with pytest.raises(DataError, match="2 columns") as caught:
         rewrite(tmp_path / "a.conllu", tmp_path / "b.conllu", str.upper)
     assert caught.value.line == 1 and not (tmp_path / "b.conllu").exists()
-    with pytest.raises(InputError, match="exists"):
+    with pytest.raises(InputError, match="already there"):
         rewrite(tmp_path / "a.conllu", tmp_path / "a.conllu", str.upper)
     with pytest.raises(InputError, match="cannot be written"):
-        rewrite(FOLDER / "greek.tsv", tmp_path / "none" / "b.txt", str.upper)
+        rewrite(FOLDER / "greek.tsv", tmp_path / "a.conllu" / "b.txt", str.upper)
 
 
 @pytest.mark.parametrize(

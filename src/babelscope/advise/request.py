@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, PositiveInt, field_validator
@@ -14,6 +13,7 @@ from babelscope.advise.outputs import Outputs
 from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError, StudyError
 from babelscope.core.examples import Sentence
+from babelscope.core.outside import given_path
 from babelscope.core.validation import validate
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.letters import LETTERS
@@ -73,7 +73,7 @@ class Request(Declaration):
     @property
     def text_name(self) -> str:
         """As data sets are named; `InputError` if there is no such file."""
-        if Path(self.text).expanduser().is_dir():
+        if given_path(self.text).is_dir():
             raise InputError(f"--text {self.text}: a folder; give a file of raw text, one sentence a line")
         return _named(self.text, f"{OWN}{self.language}:", ("ntrex:", "xnli:", "UD_", PREFIX, OWN), "ntrex:mt")
 
@@ -164,7 +164,7 @@ def _named(given: str, prefix: str, known: tuple[str, ...], example: str) -> str
         raise InputError(f"{given}: {LETTERS} in a name stands for a transliteration, which is tried where it can help")
     if given.startswith(known):
         return given
-    path = Path(given).expanduser()
+    path = given_path(given)
     if not path.exists():
         raise InputError(f"{given}: there is no such file, and data sets have names such as {example}")
     return f"{prefix}{path.resolve()}"  # so that a model can be read again from another folder

@@ -8,7 +8,10 @@ from pydantic import BaseModel, ConfigDict
 class Declaration(BaseModel):
     """An immutable, hashable value; unknown keys are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)
+    # Texts that have a greatest length are also checked to be ones that UTF-8 can hold.
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False, str_max_length=1_000_000
+    )
 
     @property
     def known_as(self) -> str | None:

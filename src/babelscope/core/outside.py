@@ -113,8 +113,9 @@ def parse_json(text: str, path: Path, line: int | None = None) -> Any:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn what the system refuses into an `InputError` of what is to be written."""
+    """Make the folder that a file or a folder is to be in; turn what the system refuses into an `InputError`."""
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         yield
     except OSError as error:
         raise InputError(

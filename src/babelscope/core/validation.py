@@ -67,6 +67,8 @@ _IN_WORDS = {
     "float_parsing": "should be a number",
     "float_type": "should be a number",
     "string_type": "should be text",
+    "string_unicode": "should be text that can be written as UTF-8",
+    "string_too_long": "should have at most {max_length} characters",
     "bool_parsing": "should be true or false",
     "bool_type": "should be true or false",
 }

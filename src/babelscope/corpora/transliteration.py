@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.hashing import digest
+from babelscope.core.outside import given_path
 from babelscope.corpora.lines import Line, content_digest, numbered_lines
 from babelscope.world.lexicon import SCRIPTS
 from babelscope.world.world import VERSION
@@ -69,7 +70,7 @@ def rules_digest(by: str) -> str:
     name = _parts(by)[0]
     kind, _, rest = name.partition(":")
     if name in TABLES or kind == "table":
-        return content_digest(_table(name) if name in TABLES else Path(rest).expanduser())
+        return content_digest(_table(name) if name in TABLES else given_path(rest))
     return digest({"world": VERSION} if name == "world" else {kind: metadata.version(_MAKERS[kind])})
 
 
@@ -102,7 +103,7 @@ def _change(name: str) -> Change:
     if kind == "icu" and rest:
         return _icu(rest)
     if kind == "table" and rest:
-        return by_rules(read_table(Path(rest).expanduser()))
+        return by_rules(read_table(given_path(rest)))
     raise InputError(f"{name!r}: no such transliteration", USAGE)
 
 

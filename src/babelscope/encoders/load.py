@@ -22,6 +22,7 @@ from transformers.utils import logging
 
 from babelscope.core.errors import EncoderError
 from babelscope.core.files import share
+from babelscope.core.outside import given_path
 from babelscope.corpora.codes import known_as
 from babelscope.encoders.anatomy import anatomy_of, max_positions
 from babelscope.encoders.beside import read_languages, save_config, save_tokenizer, taken_declaration
@@ -191,7 +192,7 @@ def _pooler_in_place(encoder: Encoder) -> Iterator[None]:
 def _checked_source(source: str | Path, allow_pickle: bool) -> str:
     """The source as text; what can be seen to be wrong without the network is refused here."""
     installed = installed_folder(source) if isinstance(source, str) else None
-    folder = installed or Path(source).expanduser()
+    folder = installed or given_path(source)
     if not folder.is_dir():
         if isinstance(source, Path) or str(source).startswith((".", "/", "~")) or str(source).count("/") > 1:
             raise EncoderError(f"{source}: no such folder. Give an encoder's folder, or its name on the hub")

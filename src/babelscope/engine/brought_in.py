@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from babelscope.core.outside import given_path, read_json
 from babelscope.core.version import __version__
 from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs
 from babelscope.encoders.places import LANGUAGES
@@ -70,10 +71,10 @@ class ReadIn(NamedTuple):
 
 def records_of(folder: Path) -> list[dict[str, Any]]:
     """What was brought into a folder's model, the last at the end."""
-    file = folder.expanduser() / RECORD
+    file = given_path(folder) / RECORD
     if not file.is_file():
         return []
-    record = json.loads(file.read_text(encoding="utf-8"))
+    record = read_json(file)
     return [*record.pop("earlier", []), record]
 
 

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from babelscope.core.errors import InputError
+from babelscope.core.outside import given_path, new_path
 from babelscope.corpora.codes import known_as, same_language
 from babelscope.corpora.paired import Pair
 from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, given_pairs, joined
 from babelscope.encoders.places import MODEL_FILE, Place, locate
 from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_records
 from babelscope.engine.store import Store
-from babelscope.engine.trained import refuse_existing, replacing, trained_model
+from babelscope.engine.trained import replacing, trained_model
 
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
@@ -55,7 +56,7 @@ def write_with_language(model: str, wanted: Wanted, folder: Path, store: Store) 
     Raises:
         InputError: there is no such model or text, or the folder exists.
     """
-    refuse_existing(folder)
+    folder = new_path(folder)
     texts = find_texts(wanted)
     pairs = joined(texts).pairs[: wanted.pairs]
     place = None if _is_tuned(model) else locate(model)
@@ -131,5 +132,5 @@ def _check_languages(given: str, encoder: Encoder, wanted: Wanted) -> None:
 
 def _is_tuned(model: str) -> bool:
     """Whether it is a tuned model's folder or a key, and no encoder."""
-    folder = Path(model).expanduser()
+    folder = given_path(model)
     return (folder / MODEL_FILE).is_file() if folder.is_dir() else bool(re.fullmatch("[0-9a-f]{4,64}", model))
