@@ -56,7 +56,7 @@ def export(store: Store, key: str, folder: Path) -> str:
     Raises:
         InputError: there is no such model, its head is one that transformers does not have, or the folder exists.
     """
-    folder, step = new_path(folder), _trained_step(store, find_key(store, key))
+    step, folder = _trained_step(store, find_key(store, key)), new_path(folder)
     if isinstance(step, Learned):
         with replacing(folder) as draft:
             shutil.copytree(store.result(step.key) / "encoder", draft)
