@@ -54,7 +54,7 @@ def operate(
         list[str],
         typer.Option(metavar="OPERATION", help="such as reverse or drop:last=6; repeatable, done in this order"),
     ],
-    seed: Annotated[int, typer.Option(min=0, help="of operations that draw at random")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="of operations that draw at random")] = 0,
 ) -> None:
     """Operate on an encoder's weights and write the result as a Hugging Face folder."""
     from babelscope.face.operate import write_operated
