@@ -37,7 +37,7 @@ DECLARED = st.one_of(
     st.builds(lambda place, match: Rescale(**place, match=match), PLACES, st.sampled_from(["magnitude", "variance"])),
     st.builds(lambda place, share: Noise(**place, share=share), PLACES, st.floats(1e-6, 1e6)),
     st.builds(lambda place, bits: Quantise(**place, bits=bits), PLACES, st.integers(2, 16)),
-    st.lists(st.sampled_from(["(##)?[A-Za-z]+", "[0-9]{1,2}", "a=b", "##.*"]), max_size=3).map(
+    st.lists(st.sampled_from(["(##)?[A-Za-z]+", "[0-9]{1,2}", "a=b", "##.*", ".*[0-9].*"]), max_size=3).map(
         lambda patterns: Shuffle(classes=tuple(patterns))
     ),
     st.builds(Drop, last=st.integers(1, 99)),
@@ -102,6 +102,7 @@ def test_text_is_as_short_as_can_be():
         ("transplant", "donor is missing\nArguments of transplant: donor, rows=donor, bridge"),
         ("transplant:donor=x,rows=overlap,bridge=random", "nothing to bridge"),
         ("shuffle:classes=(a{1", "not a regular expression: missing"),
+        ("shuffle:classes=(a+)+$", "can match in more than 100,000 ways"),
     ],
 )
 def test_faults_say_what_is_allowed(text, message):
