@@ -71,7 +71,7 @@ def test_longest_sequence_is_read(model_type):
 @pytest.mark.parametrize("model_type", FAMILIES)
 @pytest.mark.parametrize("head", [True, False])
 def test_every_family_is_saved_and_loaded(model_type, head, tokenizer, tmp_path):
-    model = family_model(model_type)
+    model = family_model(model_type, vocabulary=len(tokenizer) + 9)  # families' classes of tokenizers add pieces
     original = Encoder(model if head else model.base_model, tokenizer, "it")
     save_encoder(original, tmp_path)
     loaded = load_encoder(tmp_path)
@@ -249,6 +249,25 @@ def test_a_wrong_type_is_named(tmp_path, encoder):
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps({**config, "num_hidden_layers": "three"}))
     with pytest.raises(EncoderError, match=r"'num_hidden_layers' expected int, got str \(value: 'three'\)"):
+        load_encoder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("cls_token", "nowhere", r"piece 'nowhere' of its tokenizer has the id 90, but there are 90 embeddings"),
+        ("pad_token", "nowhere", r"piece 'nowhere' of its tokenizer has the id 90, but there are 90 embeddings"),
+        ("model_max_length", "x", "cannot load the encoder"),
+        ("model_max_length", -1, "no room for text; see model_max_length"),
+        ("model_max_length", 2, "no room for text; see model_max_length"),
+        ("unk_token", "nowhere", "."),
+    ],
+)
+def test_a_tokenizer_whose_settings_do_not_suit_is_refused_when_it_is_loaded(tmp_path, encoder, name, value, problem):
+    save_encoder(encoder, tmp_path)
+    settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings | {name: value}))
+    with pytest.raises(EncoderError, match=problem):
         load_encoder(tmp_path)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from babelscope.core.errors import InputError
-from babelscope.core.outside import writable_path
+from babelscope.core.outside import read_text, writable_path
 
 VERDICT = "The verdict"
 """The heading of a page that a run has written."""
@@ -42,7 +42,7 @@ def check_outputs(outputs: Outputs, run: bool) -> None:
     if run:
         _check_writable("--store", store)
         _check_writable("-o", outputs.record)
-    elif page.is_file() and VERDICT in page.read_text(encoding="utf-8", errors="replace"):
+    elif page.is_file() and VERDICT in read_text(page):
         raise InputError(f"{page}: has the verdict of a run, which a plan would replace; give another -o")
     if export is None:
         return

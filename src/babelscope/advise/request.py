@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt, field_validator
+from pydantic import Field, field_validator
 
 from babelscope.advise.outputs import Outputs
-from babelscope.core.declaration import Declaration
+from babelscope.core.declaration import Count, Declaration
 from babelscope.core.errors import InputError, StudyError
 from babelscope.core.examples import Sentence
 from babelscope.core.outside import given_path
@@ -47,11 +47,11 @@ class Request(Declaration):
     """Sentences with their translations in the language: names such as `ntrex:mt`, or files as `given_pairs` takes."""
     source_treebank: str | None = None
     """Labelled sentences in what the translations are from, named or given as `treebank`; a file's code is `en`."""
-    seeds: PositiveInt = 3
+    seeds: Annotated[int, Field(gt=0, le=1000)] = 3
     """Rounds: every recipe that is still in the race is tuned once a round."""
-    adaptation_steps: PositiveInt = 300
+    adaptation_steps: Count = 300
     """Of masked language modelling on the text."""
-    new_pieces: PositiveInt = 1000
+    new_pieces: Count = 1000
     """How many subwords are added at most to a vocabulary that covers the text badly."""
     margin: float = Field(default=0.02, gt=0, lt=1)
     """As a share: two recipes are as good as each other if their difference shows to be smaller."""

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Count = Annotated[int, Field(gt=0, le=1_000_000)]
+"""How many of what is held in memory: examples, sentences that are measured, pieces. A million is as good as all."""
 
 
 class Declaration(BaseModel):

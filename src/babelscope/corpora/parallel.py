@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pydantic import NonNegativeInt, PositiveInt
 
 from babelscope.core import outside
-from babelscope.core.declaration import Declaration
+from babelscope.core.declaration import Count, Declaration
 from babelscope.core.errors import DataError, InputError, did_you_mean
 from babelscope.corpora import plain
 from babelscope.corpora.codes import same_language
@@ -37,7 +37,7 @@ class WorldPairs(Declaration):
 
     languages: tuple[WorldLanguage, WorldLanguage]
     """Their codes, such as `qaa` and `qab`."""
-    sentences: PositiveInt
+    sentences: Count
     """How many, in each language."""
     seed: NonNegativeInt = 0
     """Of the world."""

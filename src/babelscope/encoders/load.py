@@ -106,6 +106,7 @@ def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickl
     if misfits := sorted(name for name, *_ in report["mismatched_keys"]):
         raise EncoderError(f"{source}: {len(misfits)} weights do not fit the sizes in config.json, first {misfits[0]}")
     encoder = _assembled(source, model, tokenizer, set(report["missing_keys"]))
+    _check_reads(source, encoder)
     return replace(encoder, pooler=pooler, languages=languages)
 
 
@@ -201,6 +202,22 @@ def _checked_source(source: str | Path, allow_pickle: bool) -> str:
     return str(folder)
 
 
+def _check_reads(source: str, encoder: Encoder) -> None:
+    """Let the tokenizer read a word: it shows odd settings when it is used."""
+    tokenizer, rows = encoder.tokenizer, encoder.model.config.vocab_size
+    with _quiet(), _explained(source):
+        tokenizer(["a"], padding=True)
+        room = encoder.max_length - tokenizer.num_special_tokens_to_add()
+        pieces = tokenizer.backend_tokenizer.get_vocab(with_added_tokens=False)
+        pieces |= dict(zip(tokenizer.all_special_tokens, tokenizer.all_special_ids, strict=True))
+        piece, last = max(pieces.items(), key=lambda item: item[1])
+    if room < 1:
+        raise EncoderError(f"{source}: sequences have no room for text; see model_max_length in tokenizer_config.json")
+    if last >= rows:
+        problem = f"the piece {piece!r:.100} of its tokenizer has the id {last}, but there are {rows} embeddings"
+        raise EncoderError(f"{source}: {problem}. Copy the tokenizer's files again")
+
+
 def _assembled(source: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, missing: set[str]) -> Encoder:
     if not tokenizer.is_fast:
         raise EncoderError(f"{source}: its tokenizer has no fast version (tokenizer.json), which is needed")
@@ -215,7 +232,9 @@ def _assembled(source: str, model: PreTrainedModel, tokenizer: PreTrainedTokeniz
 
 def _check_vocabulary(source: str, tokenizer: PreTrainedTokenizerBase) -> None:
     """Where there are no files of a tokenizer, transformers makes one of the family's special pieces alone."""
-    if set(tokenizer.get_vocab().values()) <= set(tokenizer.all_special_ids):
+    with _explained(source):
+        has_pieces = not set(tokenizer.get_vocab().values()) <= set(tokenizer.all_special_ids)
+    if not has_pieces:
         raise EncoderError(
             f"{source}: its tokenizer has no pieces but special ones, so every word would be unknown. Add the "
             "tokenizer's files, such as tokenizer.json, or vocab.txt of a BERT"

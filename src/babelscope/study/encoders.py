@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Discriminator, Field, NonNegativeFloat, NonNegativeInt, PositiveInt, Tag, model_validator
 
-from babelscope.core.declaration import Declaration
+from babelscope.core.declaration import Count, Declaration
 from babelscope.corpora.codes import known_as
 from babelscope.corpora.parallel import WorldPairs
 from babelscope.corpora.world_text import WorldText
@@ -48,7 +48,7 @@ class Pretraining(Declaration):
     """What it reads, all mixed: text of the world, or names such as `ntrex:nl`, whose training split is meant."""
     sentences: PositiveInt | None = None
     """How many of each named text are read at most; None: all."""
-    vocabulary_size: PositiveInt = 1500
+    vocabulary_size: Count = 1500
     """Pieces, special ones included."""
     shape: Shape = Shape()
     masking: Annotated[float, Field(gt=0, lt=1)] = 0.3
@@ -73,7 +73,7 @@ class Adaptation(Declaration):
     sequence, masked on both sides (Conneau and Lample, 2019)."""
     sentences: PositiveInt | None = None
     """How many of each named text, or of each two, are read at most; None: all."""
-    new_pieces: PositiveInt | None = None
+    new_pieces: Count | None = None
     """How many pieces at most are added to the vocabulary for what it covers badly in these texts; None: none."""
     masking: Annotated[float, Field(gt=0, lt=1)] = 0.15
     """Share of the pieces that are hidden."""
@@ -120,7 +120,7 @@ class BringingIn(Declaration):
     for a test."""
     pairs: PositiveInt | None = None
     """At most, in each language; None: all."""
-    pieces: PositiveInt | None = None
+    pieces: Count | None = None
     """At most how many a language's own vocabulary learns; None: one for every 20 words, but 1,000 to 5,000."""
     keep_accents: bool = True
     """Whether accents stay that an uncased BERT would strip."""
