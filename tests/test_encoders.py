@@ -255,8 +255,8 @@ def test_a_wrong_type_is_named(tmp_path, encoder):
 @pytest.mark.parametrize(
     ("name", "value", "problem"),
     [
-        ("cls_token", "nowhere", r"piece 'nowhere' of its tokenizer has the id 90, but there are 90 embeddings"),
-        ("pad_token", "nowhere", r"piece 'nowhere' of its tokenizer has the id 90, but there are 90 embeddings"),
+        ("cls_token", "nowhere", "its tokenizer gives the id 90, but there are 90 embeddings"),
+        ("pad_token", "nowhere", "its tokenizer gives the id 90, but there are 90 embeddings"),
         ("model_max_length", "x", "cannot load the encoder"),
         ("model_max_length", -1, "no room for text; see model_max_length"),
         ("model_max_length", 2, "no room for text; see model_max_length"),

@@ -125,6 +125,14 @@ def test_a_target_that_cannot_be_written_is_refused_beforehand(tmp_path, monkeyp
         writable_path(tmp_path / "new" / "folder")
 
 
+@pytest.mark.parametrize("make", [pipe, zeros, listener])
+def test_what_is_no_file_is_not_written_to(make, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    make(Path("special"))
+    with pytest.raises(InputError, match="special: cannot be written: it is no file, but a pipe"):
+        writable_path("special")
+
+
 def test_a_refusal_while_writing_is_told_in_words(tmp_path):
     path = tmp_path / "new" / "folder" / "x"
     with writing(path):

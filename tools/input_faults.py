@@ -34,6 +34,8 @@ from babelscope.core.errors import BabelscopeError, InputError
 
 SECONDS = 60
 """That an attempt may take; those that are well take less than one, but machines are busy."""
+LONGEST = 100_000
+"""Letters of an argument: systems allow hardly more."""
 MEMORY = 6 << 30
 """Bytes that an attempt may take, beside what the process has."""
 Attempt = Callable[[random.Random, Path], object]
@@ -247,7 +249,7 @@ def _odd_arguments(arguments: list[str], chance: random.Random) -> list[str]:
             given[place] = chance.choice(ODD)
         else:
             given[place] = odd_file(given[place], chance).decode("utf-8", "surrogateescape")
-    return given
+    return [argument[:LONGEST] for argument in given]
 
 
 def _called(arguments: list[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
@@ -15,6 +14,7 @@ from babelscope.core.errors import InputError, StudyError
 from babelscope.core.examples import Sentence
 from babelscope.core.outside import given_path
 from babelscope.core.validation import validate
+from babelscope.corpora.codes import checked_code
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.letters import LETTERS
 from babelscope.corpora.own_treebanks import PREFIX
@@ -61,9 +61,7 @@ class Request(Declaration):
     @field_validator("language")
     @classmethod
     def _code(cls, given: str) -> str:
-        if not re.fullmatch(r"[A-Za-z][\w-]*", given):
-            raise ValueError("should be the code of a language, letters, digits and dashes, such as mt")
-        return given
+        return checked_code(given)
 
     @property
     def code(self) -> str:

@@ -145,6 +145,8 @@ def writable_path(given: str | Path) -> Path:
     there = next(parent for parent in (path.resolve(), *path.resolve().parents) if parent.exists())
     if there != path.resolve() and not there.is_dir():
         raise InputError(f"{path}: cannot be written: {there} is a file, so nothing can be in it; choose another place")
+    if not (there.is_dir() or there.is_file()):  # what waits for a reader would be waited for
+        raise InputError(f"{path}: cannot be written: it is no file, but a pipe, a device or a socket; choose another")
     if not os.access(there, os.W_OK):
         raise InputError(f"{path}: cannot be written: {there} cannot be written to; choose another place")
     return path

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -206,16 +207,16 @@ def _check_reads(source: str, encoder: Encoder) -> None:
     """Let the tokenizer read a word: it shows odd settings when it is used."""
     tokenizer, rows = encoder.tokenizer, encoder.model.config.vocab_size
     with _quiet(), _explained(source):
-        tokenizer(["a"], padding=True)
+        read = tokenizer(["a", "a a"], padding=True)["input_ids"]
         room = encoder.max_length - tokenizer.num_special_tokens_to_add()
-        pieces = tokenizer.backend_tokenizer.get_vocab(with_added_tokens=False)
-        pieces |= dict(zip(tokenizer.all_special_tokens, tokenizer.all_special_ids, strict=True))
-        piece, last = max(pieces.items(), key=lambda item: item[1])
+        pieces = tokenizer.backend_tokenizer.get_vocab(with_added_tokens=False).values()
+        last = max(*pieces, *tokenizer.all_special_ids, *chain.from_iterable(read))
     if room < 1:
         raise EncoderError(f"{source}: sequences have no room for text; see model_max_length in tokenizer_config.json")
     if last >= rows:
-        problem = f"the piece {piece!r:.100} of its tokenizer has the id {last}, but there are {rows} embeddings"
-        raise EncoderError(f"{source}: {problem}. Copy the tokenizer's files again")
+        raise EncoderError(
+            f"{source}: its tokenizer gives the id {last}, but there are {rows} embeddings. Copy its files again"
+        )
 
 
 def _assembled(source: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, missing: set[str]) -> Encoder:

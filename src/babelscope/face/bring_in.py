@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from babelscope.core.errors import InputError
 from babelscope.core.outside import given_path, new_path
-from babelscope.corpora.codes import known_as, same_language
+from babelscope.corpora.codes import checked_code, known_as, same_language
 from babelscope.corpora.paired import Pair
 from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, given_pairs, joined
 from babelscope.encoders.places import MODEL_FILE, Place, locate
@@ -75,8 +75,13 @@ def find_texts(wanted: Wanted) -> list[NamedPairs | FilePairs]:
     """The texts that are named.
 
     Raises:
-        InputError: no text is given, or there is no such text.
+        InputError: no text is given, or there is no such text; or a code is none.
     """
+    for option, code in (("--language", wanted.language), ("--source", wanted.source)):
+        try:
+            checked_code(code)
+        except ValueError as error:
+            raise InputError(f"{option} {code!r:.100}: {error}") from None
     if not wanted.parallel:
         raise InputError("no text to learn from; give one at least, such as ntrex:it or pairs.tsv")
     return [given_pairs(given, wanted.language, wanted.source) for given in wanted.parallel]

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Discriminator, Field, NonNegativeFloat, NonNegativeInt, PositiveInt, Tag, model_validator
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveInt,
+    Tag,
+    model_validator,
+)
 
 from babelscope.core.declaration import Count, Declaration
-from babelscope.corpora.codes import known_as
+from babelscope.corpora.codes import checked_code, known_as
 from babelscope.corpora.parallel import WorldPairs
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.shape import Shape
@@ -34,6 +43,9 @@ DeclaredPair = Annotated[
 ]
 """The name of a text with its translation, such as `ntrex:de`, those of two plain texts that say the same line by line,
 or such sentences of the world spelled out."""
+
+
+Code = Annotated[str, AfterValidator(checked_code)]
 
 
 class Pretraining(Declaration):
@@ -114,7 +126,7 @@ class BringingIn(Declaration):
     """What rows and reports call it."""
     encoder: str
     """The name of an encoder that the study declares before this one, or of another as `encoders` would name it."""
-    languages: Annotated[dict[str, Annotated[tuple[DeclaredPair, ...], Field(min_length=1)]], Field(min_length=1)]
+    languages: Annotated[dict[Code, Annotated[tuple[DeclaredPair, ...], Field(min_length=1)]], Field(min_length=1)]
     """By code, as data sets have it, sentences of what the encoder reads with their translations in the language, such
     as `de: [ntrex:de, tatoeba:de]`. All are read in full: name a part, such as `ntrex:de:lines-1-1597`, to keep others
     for a test."""
