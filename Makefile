@@ -56,8 +56,8 @@ paper-check: $(READY)  ## every kind of training of the paper profiles, on a sta
 calibration: $(READY)  ## how often intervals miss and claims are false, in simulations (25 minutes of a core)
 	$(BIN)/python tools/calibration.py
 
-faults: $(READY)  ## faulty files, folders and arguments, made at random (make faults MINUTES=30)
-	$(BIN)/python tools/input_faults.py --minutes $(MINUTES)
+faults: $(READY)  ## faulty input, kills, corrupted stores, full disks, made at random (make faults MINUTES=90 SAVE=counts.json)
+	PYTHONPATH=tools $(BIN)/python -m faults --minutes $(MINUTES) $(if $(SAVE),--save $(SAVE))
 
 encoders: $(READY)  ## pre-train the shipped encoders again (35 to 45 minutes of a core each)
 	$(BIN)/python tools/ship_encoders.py --store $(STORE)

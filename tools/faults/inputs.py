@@ -1,102 +1,22 @@
-"""Faulty input without end: for whatever a user gives, there is nothing but errors in words, soon and in little memory.
-
-    python tools/input_faults.py --minutes 5
-
-Each attempt follows from its kind and its number; what goes wrong is printed with both, and `--kind K --first N
---attempts 1` does it again.
-"""
+"""Faulty files, folders and arguments: for whatever a user gives, there is nothing but errors in words."""
 
 from __future__ import annotations
 
-import argparse
-import contextlib
-import io
 import json
-import os
 import random
-import resource
 import shutil
-import signal
 import sys
-import tempfile
-import time
-import traceback
-from collections import Counter
-from collections.abc import Callable, Iterator
-from itertools import count
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
-from mutations import ODD, odd_file, odd_json_file
-from right_input import BIO, CONLLU, STUDY, TABLE, TMX, TSV, commands, write_folders
+from babelscope.core.errors import InputError
+from faults.attempts import Attempt
+from faults.limits import limited
+from faults.mutations import ODD, odd_file, odd_json_file
+from faults.right_input import BIO, CONLLU, STUDY, TABLE, TMX, TSV, commands, write_folders
 
-from babelscope.core.errors import BabelscopeError, InputError
-
-SECONDS = 60
-"""That an attempt may take; those that are well take less than one, but machines are busy."""
 LONGEST = 100_000
 """Letters of an argument: systems allow hardly more."""
-MEMORY = 6 << 30
-"""Bytes that an attempt may take, beside what the process has."""
-Attempt = Callable[[random.Random, Path], object]
-"""Does something with faulty input; `folder` is its own."""
-
-
-class HangError(BaseException):
-    """An attempt takes too long. No error of any library, so that none takes it for one of its own."""
-
-
-class Problem(NamedTuple):
-    """What should not have been."""
-
-    kind: str
-    number: int
-    what: str
-
-
-def problems(
-    attempts: dict[str, Attempt], folder: Path, numbers: Iterator[int], tally: Counter[str]
-) -> Iterator[Problem]:
-    """Make attempts, kind after kind; `tally` counts how they ended."""
-    for number in numbers:
-        kind = list(attempts)[number % len(attempts)]
-        place = folder / "attempt"
-        shutil.rmtree(place, ignore_errors=True)
-        place.mkdir()
-        try:
-            with contextlib.chdir(place), _within(SECONDS), _quietly():
-                attempts[kind](random.Random(f"{kind} {number}"), place)  # noqa: S311
-            tally[f"{kind}: fine"] += 1
-        except BabelscopeError as error:
-            tally[f"{kind}: refused"] += 1
-            if not str(error).strip():
-                yield Problem(kind, number, "an error without words")
-        except (Exception, HangError):
-            tally[f"{kind}: WRONG"] += 1
-            yield Problem(kind, number, traceback.format_exc(limit=-8))
-
-
-@contextlib.contextmanager
-def _within(seconds: int) -> Iterator[None]:
-    def give_up(*_: object) -> None:
-        raise HangError(f"not done after {seconds} seconds")
-
-    previous = signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, previous)
-
-
-@contextlib.contextmanager
-def _quietly() -> Iterator[None]:
-    """What is printed goes nowhere, by a strict terminal's encoding."""
-    output, errors = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
-    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
-        yield
-
 
 # Files
 
@@ -269,42 +189,9 @@ def _called(arguments: list[str]) -> None:
         sys.argv = before
 
 
-def all_attempts(folder: Path) -> dict[str, Attempt]:
-    """Every kind of attempt, by name."""
+def input_attempts(folder: Path) -> dict[str, Attempt]:
+    """Every kind of attempt, by name; `folder` is for what is right."""
     encoder, tagger = write_folders(folder)
     called = {f"babelscope {name}": _command(arguments) for name, arguments in commands(encoder, tagger).items()}
-    return READERS | folders(encoder, tagger) | called
-
-
-def main() -> None:
-    """Attempt until the time is over; the exit status is 1 if anything went wrong."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=1.0)
-    parser.add_argument("--kind", help="one kind alone")
-    parser.add_argument("--first", type=int, default=int(time.time()), help="the number of the first attempt")
-    parser.add_argument("--attempts", type=int, help="so many instead of minutes")
-    given = parser.parse_args()
-    os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", OMP_NUM_THREADS="1")
-    os.environ.pop("BABELSCOPE_DATA", None)
-    tally: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as temporary:
-        attempts = all_attempts(Path(temporary))
-        chosen = {given.kind: attempts[given.kind]} if given.kind else attempts
-        held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        resource.setrlimit(resource.RLIMIT_DATA, (held + MEMORY, resource.RLIM_INFINITY))
-        for kind, number, what in problems(chosen, Path(temporary), _numbers(given), tally):
-            print(f"{'-' * 80}\n--kind {kind!r} --first {number} --attempts 1\n{what}", flush=True)
-    print("\n".join(f"{name:60} {tally[name]}" for name in sorted(tally)))
-    sys.exit(any("WRONG" in name for name in tally))
-
-
-def _numbers(given: argparse.Namespace) -> Iterator[int]:
-    end = time.monotonic() + 60 * given.minutes
-    for done, number in enumerate(count(given.first)):
-        if done >= given.attempts if given.attempts else time.monotonic() > end:
-            return
-        yield number
-
-
-if __name__ == "__main__":
-    main()
+    attempts = READERS | folders(encoder, tagger) | called
+    return {kind: limited(attempt) for kind, attempt in attempts.items()}

@@ -1,0 +1,138 @@
+"""A study of seconds, what an undisturbed run of it gives, and what a store of it may and may not hold afterwards."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from babelscope.core.errors import BabelscopeError, DamagedResult
+from babelscope.engine.store import Store
+from babelscope.steps.plan import Plan
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import load_study
+from faults.attempts import Attempt, WrongError
+from faults.limits import Command
+from faults.right_input import write_folders
+
+STUDY = """\
+name: tiny
+question: Does anything carry over?
+encoders:
+- {encoder}
+- name: small
+  texts: [{{language: qaa, sentences: 60}}]
+  vocabulary_size: 150
+  shape: {{hidden: 16, layers: 2, heads: 2, feed_forward: 32, positions: 24}}
+  tuning: {{epochs: 2, learning_rate: 1e-3}}
+surgeries: [reinit]
+tasks:
+  pos:
+    train: [world:qaa]
+    evaluate: [world:qaa, world:qab]
+    sizes: {{train: 20, dev: 5, test: 5}}
+    tuning: {{epochs: 2, learning_rate: 1e-3}}
+    probes: {{scores: [world:qab], every: 4}}
+    baselines: [most-frequent-tag]
+seeds: [0]
+measures: [{{measure: retrieval, source: qaa, targets: [qab], sentences: 10}}]
+"""
+
+
+class Laboratory:
+    """The study in a folder, and an undisturbed store of it."""
+
+    def __init__(self, folder: Path):
+        encoder, _ = write_folders(folder)
+        self.study, self._folder = folder / "study.yaml", folder
+        self.study.write_text(STUDY.format(encoder=encoder))
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The study's steps."""
+        return compile_study(load_study(self.study))
+
+    @cached_property
+    def undisturbed(self) -> Path:
+        """The store of a run that nothing has disturbed."""
+        store = self._folder / "undisturbed"
+        if (ended := self.run(store, "--jobs", "1").end()).status:
+            raise WrongError(f"a run that nothing disturbs failed: {ended}")
+        return store
+
+    @cached_property
+    def right(self) -> dict[str, Any]:
+        """What the undisturbed store holds, by keys."""
+        return {key: content(self.undisturbed, key) for key in self.plan.steps}
+
+    def run(self, store: Path, *arguments: str, **environment: str) -> Command:
+        """Begin to run the study on a store."""
+        return Command(store.parent, "run", str(self.study), "--store", str(store), *arguments, **environment)
+
+    def finish(self, store: Path) -> None:
+        """Run the study to its end.
+
+        Raises:
+            WrongError: it cannot be, or leaves what `check_all` refuses.
+        """
+        if (ended := self.run(store, "--jobs", "1").end()).status:
+            raise WrongError(f"a run that nothing disturbs failed: {ended}")
+        self.check_all(store)
+
+    def check_all(self, store: Path) -> None:
+        """Every result is there and right, or found to be damaged, and nothing else is left.
+
+        Raises:
+            WrongError: it is not so.
+        """
+        if missing := [key for key in self.plan.steps if not Store(store).has(key)]:
+            raise WrongError(f"after a run that succeeded there is no {missing}")
+        self.check_published(store)
+        if left := [path for name in ("drafts", "claims") for path in (store / name).iterdir()]:
+            raise WrongError(f"left after a run that succeeded: {left}")
+
+    def check_published(self, store: Path) -> Counter[str]:
+        """What is published is right, to the byte, or found to be damaged; gives how many results are which.
+
+        Raises:
+            WrongError: one is not.
+        """
+        tally: Counter[str] = Counter()
+        for key in filter(Store(store).has, self.plan.steps):
+            try:
+                right = content(store, key) == self.right[key]
+            except DamagedResult:
+                tally["damaged"] += 1
+                continue
+            except BabelscopeError as error:
+                raise WrongError(f"{key}: {error}") from error
+            if not right:
+                raise WrongError(f"{key}: another result than that of an undisturbed run")
+            tally["right"] += 1
+        return tally
+
+
+def content(folder: Path, key: str) -> Any:
+    """Rows and digests of files of a result, without seconds and dates; verified."""
+    store = Store(folder)
+    store.result(key)
+    manifest = store.manifest(key)
+    files = {name: file["sha256"] for name, file in manifest["files"].items()}
+    if manifest["step"] == "Cost":
+        return None
+    return json.dumps(manifest["fields"]), files, store.rows(key)
+
+
+def strict(attempt: Attempt) -> Attempt:
+    """The attempt, of which an error in words is wrong, too: nothing that is given is faulty."""
+
+    def strictly(chance: random.Random, folder: Path) -> object:
+        try:
+            return attempt(chance, folder)
+        except BabelscopeError as error:
+            raise WrongError(str(error)) from error
+
+    return strictly
