@@ -19,7 +19,7 @@ from faults.attempts import Attempt, HangError, WrongError
 
 SECONDS = 20
 """Of a processor. Those that are well take less than one; Python and torch take four to start."""
-PATIENCE = 120
+PATIENCE = 300
 """Seconds by the clock, since machines are busy."""
 MEMORY = 2 << 30
 """Bytes, beside what the process has when the attempt begins."""
