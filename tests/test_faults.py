@@ -133,7 +133,7 @@ def publish(folder, key, number):
 
 
 def test_another_result_a_lost_one_and_what_is_left_are_found(laboratory, tmp_path):
-    store, key = tmp_path / "store", next(iter(laboratory.plan.steps))
+    store, key = tmp_path / "store", list(laboratory.plan.steps)[-1]
     shutil.copytree(laboratory.undisturbed, store)
     laboratory.check_all(store)
     (result,) = store.glob(f"results/*/{key}")
@@ -167,19 +167,22 @@ def test_a_command_that_fails_or_takes_too_much_is_wrong(tmp_path, monkeypatch, 
         Command(tmp_path, code, program=run).end()
 
 
-def test_stores_stand_kills_corruptions_other_runners_and_a_full_disk(tmp_path):
-    """One attempt of each kind of part, in a process that torch has not yet trained in, so that it can be forked."""
+def test_stores_stand_kills_corruptions_and_a_full_disk(tmp_path):
+    """One attempt of each part, in a process that torch has not yet trained in, so that it can be forked.
+
+    Three runners take too long here; test_interruption.py has two.
+    """
     counts = tmp_path / "counts.json"
     command = [sys.executable, "-m", "faults", "--attempts", "1", "--first", "0", "--save", str(counts), "--parts"]
     paths = {"PYTHONPATH": os.pathsep.join(sys.path)}
     ended = subprocess.run(
-        [*command, "kills", "corruptions", "runners", "full disk"], capture_output=True, text=True, check=False,
+        [*command, "kills", "corruptions", "full disk"], capture_output=True, text=True, check=False,
         env={**os.environ, **paths},
     )  # fmt: skip
     assert ended.returncode == 0, ended.stdout + ended.stderr
     tally = Counter(json.loads(counts.read_text()))
-    assert sum(count for name, count in tally.items() if name.endswith(": fine")) == 4
-    assert sum(count for name, count in tally.items() if name.startswith("kill: ")) >= 2
+    assert sum(count for name, count in tally.items() if name.endswith(": fine")) == 3
+    assert sum(count for name, count in tally.items() if name.startswith("kill: ")) >= 1
     assert sum(count for name, count in tally.items() if name.startswith("corruption: ")) >= 5
 
 

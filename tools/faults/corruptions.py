@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from babelscope.core.crash import VARIABLE
 from babelscope.core.errors import BabelscopeError
 from babelscope.engine.store import FORMAT_FILE as MARK
 from faults.attempts import Attempt, WrongError
+from faults.kills import run_in_forks
 from faults.mutations import odd_file
 from faults.stores import Laboratory, content, strict
 
-HALFWAY = ("weights-moved:3", "rows-moved:2", "rows-added:3", "manifest-written:1", "checkpoint-moved:4")
+HALFWAY = ("weights-moved:3", "rows-moved:2", "rows-added:2", "manifest-written:1", "checkpoint-moved:4")
 """Kills after which there are drafts to corrupt."""
 PLACES = {
     "published weights": "results/*/*/*.safetensors",
@@ -109,7 +109,7 @@ def _halfway(laboratory: Laboratory, chance: random.Random) -> Path:
     killed_at = chance.choice(HALFWAY)
     store = laboratory.study.parent / f"halfway {killed_at}"
     if not store.exists():
-        laboratory.run(store, "--jobs", "1", **{VARIABLE: killed_at}).end()
+        run_in_forks(laboratory.plan, store, killed_at)
     return store
 
 

@@ -15,6 +15,7 @@ from typing import get_args
 import scipy.stats  # noqa: F401  (so that forks need not import it)
 
 from babelscope.core.crash import VARIABLE, Point
+from babelscope.core.step import Step
 from babelscope.engine.events import Finished, Found
 from babelscope.engine.store import Store
 from babelscope.engine.worker import attempt as attempt_step
@@ -43,39 +44,49 @@ def kill_attempts(laboratory: Laboratory) -> dict[str, Attempt]:
 def _life(laboratory: Laboratory, store: Path, point: str, chance: random.Random) -> Counter[str]:
     tally, published = Counter[str](), 0
     for killed_at in [point, *chance.choices(get_args(Point), k=4)]:
-        wanted = f"{killed_at}:{chance.choice([1, 1, 2, 3, 5])}"
-        status = _in_a_process_of_its_own(lambda wanted=wanted: _run(laboratory.plan, store, wanted))
-        if status not in (0, -signal.SIGKILL):
-            raise WrongError(f"exit status {status} of a run that was to be killed at {wanted}")
-        tally[f"kill: {killed_at}"] += status != 0
-        found = laboratory.check_published(store) if store.exists() else Counter()
+        wanted = f"{killed_at}:{chance.choice([1, 1, 1, 2, 4])}"
+        tally[f"kill: {killed_at}"] += run_in_forks(laboratory.plan, store, wanted)
+        found = laboratory.check_published(store)
         if found["damaged"] or found["right"] < published:
             raise WrongError(f"killed at {wanted}: {published} results before, {found} after")
         published = found["right"]
-    if _in_a_process_of_its_own(lambda: _run(laboratory.plan, store, "")):
-        raise WrongError("the run after all kills did not succeed")
+    run_in_forks(laboratory.plan, store)
     laboratory.check_all(store)
     if aside := list((store / "damaged").iterdir()):
         raise WrongError(f"a kill was taken for damage: {aside}")
     return tally
 
 
-def _run(plan: Plan, folder: Path, killed_at: str) -> None:
-    """All steps, one after the other, as a worker computes them."""
-    os.environ[VARIABLE] = killed_at
-    if not killed_at:
-        del os.environ[VARIABLE]
-    store = Store(folder)
-    store.prepare()
+def run_in_forks(plan: Plan, folder: Path, killed_at: str = "") -> int:
+    """Compute every step whose inputs are there in a process of its own; how many were killed at the point.
+
+    Forks need not import again what this process has.
+
+    Raises:
+        WrongError: one ended otherwise.
+    """
+    Store(folder).prepare()
+    killed = 0
     for key, step in plan.steps.items():
-        if not isinstance(
-            event := attempt_step(key, bytes(ForkingPickler.dumps(step)), store, _Deaf()), Finished | Found
-        ):
-            raise WrongError(f"{event}: {store.log(key).read_text() if store.log(key).exists() else 'no log'}")
+        if all(Store(folder).has(needed.key) for needed in step.inputs):
+            status = _forked(lambda step=step: _compute(step, Store(folder), killed_at))
+            if status not in (0, -signal.SIGKILL) or (status and not killed_at):
+                log = Store(folder).log(key)
+                raise WrongError(f"{step}: status {status} {log.read_text() if log.is_file() else ''}"[:3000])
+            killed += status != 0
+    return killed
 
 
-def _in_a_process_of_its_own(work: Callable[[], None]) -> int:
-    """The exit status of a fork, in which what is imported need not be imported again."""
+def _compute(step: Step, store: Store, killed_at: str) -> None:
+    if killed_at:
+        os.environ[VARIABLE] = killed_at
+    event = attempt_step(step.key, bytes(ForkingPickler.dumps(step)), store, _Deaf())
+    if not isinstance(event, Finished | Found):
+        raise WrongError(str(event))
+
+
+def _forked(work: Callable[[], None]) -> int:
+    """The exit status of a fork that does it."""
     if not (process := os.fork()):
         signal.alarm(PATIENCE)
         try:

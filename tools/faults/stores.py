@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from babelscope.core.errors import BabelscopeError, DamagedResult
 from babelscope.core.row import Row
+from babelscope.engine.agenda import Agenda
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
 from babelscope.study.compile import compile_study
@@ -84,12 +85,12 @@ class Laboratory:
         self.check_all(store)
 
     def check_all(self, store: Path) -> None:
-        """Every result is there and right, or found to be damaged, and nothing else is left.
+        """Every result that is needed is there; all are right, or found to be damaged; and nothing else is left.
 
         Raises:
             WrongError: it is not so.
         """
-        if missing := [key for key in self.plan.steps if not Store(store).has(key)]:
+        if missing := Agenda(self.plan, Store(store).has).unfinished:
             raise WrongError(f"after a run that succeeded there is no {missing}")
         self.check_published(store)
         if left := [path for name in ("drafts", "claims") for path in (store / name).iterdir()]:
