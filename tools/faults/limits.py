@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +24,9 @@ PATIENCE = 300
 """Seconds by the clock, since machines are busy."""
 MEMORY = 2 << 30
 """Bytes, beside what the process has when the attempt begins."""
+
+ENDED = os.WEXITED | os.WNOHANG | os.WNOWAIT
+"""Ask whether a process has ended, and leave its status to who waits for it."""
 
 
 def limited(attempt: Attempt) -> Attempt:
@@ -96,6 +100,11 @@ class Command:
         """Send a signal to its first process, if it still runs."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._process.pid, number)
+
+    def await_words(self) -> None:
+        """Wait until it has printed something, or has ended."""
+        while not (self._output.stat().st_size or os.waitid(os.P_PID, self._process.pid, ENDED)):
+            time.sleep(0.1)
 
     def end(self) -> Ended:
         """Wait until it has ended.

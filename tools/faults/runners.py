@@ -36,6 +36,7 @@ def _together(
         crash = {VARIABLE: f"{chance.choice(points)}:{chance.randint(1, 3)}"} if points and number else {}
         runners.append(laboratory.run(store, "--jobs", "1", **crash))
     for runner in runners[:killed]:
+        runner.await_words()  # before that, a signal interrupts Python, not Babelscope
         time.sleep(chance.uniform(0, 6))
         _disturb(runner, chance.choice(SIGNALS), chance)
         tally["runner: disturbed"] += 1

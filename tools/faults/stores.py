@@ -93,7 +93,7 @@ class Laboratory:
         if missing := Agenda(self.plan, Store(store).has).unfinished:
             raise WrongError(f"after a run that succeeded there is no {missing}")
         self.check_published(store)
-        if left := [path for name in ("drafts", "claims") for path in (store / name).iterdir()]:
+        if left := [*(store / "drafts").iterdir(), *filter(Store(store).claimed, self.plan.steps)]:
             raise WrongError(f"left after a run that succeeded: {left}")
 
     def check(self, key: str, result: Result) -> None:
