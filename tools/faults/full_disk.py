@@ -45,7 +45,7 @@ def _may_mount() -> bool:
 def _small_disk(laboratory: Laboratory, folder: Path, chance: random.Random) -> Counter[str]:
     (folder / "store").mkdir()
     full = sum(path.stat().st_size + 4096 for path in laboratory.undisturbed.rglob("*"))
-    size = 4096 * chance.randint(1, full // 4096)
+    size = 4096 * chance.randint(1, full // 8192)
     program = ("unshare", "--map-root-user", "--mount", "sh", "-c", SMALL_DISK, "sh")
     ended = Command(folder, str(size), sys.executable, str(laboratory.study), program=program).end()
     if ended.status:
