@@ -4,13 +4,14 @@ BIN := .venv/bin
 READY := .venv/.ready
 ENGLISH := .venv/.english
 STORE ?= babelscope-store
+MINUTES ?= 1
 export TOKENIZERS_PARALLELISM = false
 
 # Tests that compare sums of floating-point numbers, which machines add in different orders.
 FLOATS := $(addprefix tests/test_,$(addsuffix .py,adaptation bilstm bilstm_parse blend checkpoints cka classify crf distance export \
 	geometry measured mlm parse prefix projection similarity tag tuning windows word_states))
 
-.PHONY: demo real test test-portable check docs results bench paper-check calibration encoders clean
+.PHONY: demo real test test-portable check docs results bench paper-check calibration faults encoders clean
 
 demo: $(READY)  ## the study first-look on the artificial world, and its report
 	$(BIN)/babelscope run first-look --store $(STORE)
@@ -54,6 +55,9 @@ paper-check: $(READY)  ## every kind of training of the paper profiles, on a sta
 
 calibration: $(READY)  ## how often intervals miss and claims are false, in simulations (25 minutes of a core)
 	$(BIN)/python tools/calibration.py
+
+faults: $(READY)  ## faulty input, kills, corrupted stores, full disks, made at random (make faults MINUTES=90 SAVE=counts.json)
+	PYTHONPATH=tools $(BIN)/python -m faults --minutes $(MINUTES) $(if $(SAVE),--save $(SAVE))
 
 encoders: $(READY)  ## pre-train the shipped encoders again (35 to 45 minutes of a core each)
 	$(BIN)/python tools/ship_encoders.py --store $(STORE)

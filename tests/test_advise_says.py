@@ -137,7 +137,7 @@ def test_odd_lines_of_the_text_are_counted(tmp_path):
         ({"store": "file/store"}, "--store .*: .*file is a file"),
         ({"export": "file/model"}, "--export .*: .*file is a file"),
         ({"export": "store/model"}, "in the store"),
-        ({"page": "nowhere/advice.html"}, "there is no folder"),
+        ({"page": "file/advice.html"}, "-o .*: .*file is a file"),
         ({"page": "model"}, "given for the page and for a folder"),
         ({"page": "advice.json"}, "goes there; give -o a page, such as advice.html"),
     ],

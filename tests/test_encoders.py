@@ -20,9 +20,11 @@ from babelscope.encoders.anatomy import anatomy_of, max_positions
 from babelscope.encoders.load import Encoder, load_encoder, load_located, save_encoder
 from babelscope.encoders.pieces import Batch, Frame, Pieces, by_length, encode_sentences
 from babelscope.encoders.places import FILES, has_mlm_head, locate
+from babelscope.encoders.sizes import MOST_ADDED
 from babelscope.encoders.tap import hidden_states, sentence_states
 from babelscope.steps import Load
 from babelscope.tasks.mlm import MaskedBatch, hidden_logits
+from command_line import within
 from families import DECODERS, FAMILIES, family_model
 
 SHAPE = {
@@ -69,7 +71,7 @@ def test_longest_sequence_is_read(model_type):
 @pytest.mark.parametrize("model_type", FAMILIES)
 @pytest.mark.parametrize("head", [True, False])
 def test_every_family_is_saved_and_loaded(model_type, head, tokenizer, tmp_path):
-    model = family_model(model_type)
+    model = family_model(model_type, vocabulary=len(tokenizer) + 9)  # families' classes of tokenizers add pieces
     original = Encoder(model if head else model.base_model, tokenizer, "it")
     save_encoder(original, tmp_path)
     loaded = load_encoder(tmp_path)
@@ -107,7 +109,7 @@ def test_errors_name_what_is_wrong(tmp_path, encoder):
 
 def test_damaged_weights_are_an_encoder_error(tmp_path, encoder):
     save_encoder(encoder, tmp_path)
-    (tmp_path / "model.safetensors").write_bytes(b"\x00" * 100)
+    (tmp_path / "model.safetensors").write_bytes(b"\x00" * 100_000)
     with pytest.raises(EncoderError, match="cannot load the encoder"):
         load_encoder(tmp_path)
 
@@ -190,7 +192,6 @@ def test_sentence_longer_than_the_encoder_is_read_whole(encoder):
 FORGIVEN = [
     *[("dtype", value) for value in (0, None, {"a": 1})],
     *[("pad_token_id", value) for value in (0, None)],
-    ("num_hidden_layers", 0),
 ]
 """Odd values that transformers reads as an encoder all the same."""
 WRONG_VALUES = st.sampled_from(["three", 0, None, [1], {"a": 1}])
@@ -209,11 +210,64 @@ def test_a_wrong_value_in_the_configuration_is_an_encoder_error(tmp_path, encode
     assert (key, value) in FORGIVEN
 
 
+SIZES = [
+    ("num_hidden_layers", -1), ("num_hidden_layers", 0), ("num_hidden_layers", 10**6), ("num_hidden_layers", 10**18),
+    ("hidden_size", -32), ("hidden_size", 10**6), ("vocab_size", 10**12), ("vocab_size", 0), ("num_labels", 10**9),
+    ("intermediate_size", 10**9), ("max_position_embeddings", 10**9), ("type_vocab_size", 10**9),
+    ("num_attention_heads", 10**9),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "size"), SIZES)
+def test_sizes_that_the_weights_cannot_have_are_refused_before_there_are_weights(tmp_path, encoder, name, size):
+    save_encoder(encoder, tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, name: size}))
+    for read in (load_encoder, locate):
+        with within(5), pytest.raises(EncoderError, match=rf"config.json: {name} is {size:,}, .*\. Download or save"):
+            read(str(tmp_path))
+
+
+@pytest.mark.parametrize("file", ["tokenizer.json", "tokenizer_config.json"])
+def test_more_added_tokens_than_load_in_seconds_are_refused(tmp_path, encoder, file):
+    save_encoder(encoder, tmp_path)
+    held, pieces = json.loads((tmp_path / file).read_text()), len(encoder.tokenizer)
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized", "special"), False)
+    added = [{"id": pieces + k, "content": f"<{k}>", **flags} for k in range(MOST_ADDED + 1)]
+    if file == "tokenizer.json":
+        held["added_tokens"] = added
+    else:
+        held["added_tokens_decoder"] = {str(token.pop("id")): token for token in added}
+    (tmp_path / file).write_text(json.dumps(held))
+    for read in (load_encoder, locate):
+        with within(10), pytest.raises(EncoderError, match=rf"{file}: 50,001 tokens are added to its pieces, 50,000"):
+            read(str(tmp_path))
+
+
 def test_a_wrong_type_is_named(tmp_path, encoder):
     save_encoder(encoder, tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps({**config, "num_hidden_layers": "three"}))
     with pytest.raises(EncoderError, match=r"'num_hidden_layers' expected int, got str \(value: 'three'\)"):
+        load_encoder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("cls_token", "nowhere", "its tokenizer gives the id 90, but there are 90 embeddings"),
+        ("pad_token", "nowhere", "its tokenizer gives the id 90, but there are 90 embeddings"),
+        ("model_max_length", "x", "cannot load the encoder"),
+        ("model_max_length", -1, "no room for text; see model_max_length"),
+        ("model_max_length", 2, "no room for text; see model_max_length"),
+        ("unk_token", "nowhere", "."),
+    ],
+)
+def test_a_tokenizer_whose_settings_do_not_suit_is_refused_when_it_is_loaded(tmp_path, encoder, name, value, problem):
+    save_encoder(encoder, tmp_path)
+    settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings | {name: value}))
+    with pytest.raises(EncoderError, match=problem):
         load_encoder(tmp_path)
 
 
@@ -289,6 +343,8 @@ def test_a_tokenizer_needs_pieces_for_words(tmp_path, encoder, file):
 
 
 CONFIGURATIONS = {
+    "[" * 200_000: "nested too deep",
+    '{"a":' * 200_000: "nested too deep",
     "": "not JSON",
     "{": "not JSON",
     "\ufeff{}": "not JSON",

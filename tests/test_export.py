@@ -282,7 +282,9 @@ def test_a_head_that_transformers_lacks_is_refused(family, task, choices, advice
         (lambda folder: (folder / "babelscope.json").write_text("["), "babelscope.json: .*JSON"),
         (lambda folder: _set_task(folder, "ner"), "weight .* does not fit"),
         (lambda folder: _set_task(folder, "poetry"), "design.task"),
-        (lambda folder: (folder / "model.safetensors").write_bytes(b"no"), "cannot load the encoder"),
+        (lambda folder: _set(folder, design={}), "design.task"),
+        (lambda folder: _set(folder, design={"task": "pos", "dropout": -1}), "design.dropout"),
+        (lambda folder: (folder / "model.safetensors").write_bytes(b"no" * 50_000), "cannot load the encoder"),
     ],
 )
 def test_a_damaged_folder_is_refused(damage, problem, encoder, tmp_path):
@@ -302,10 +304,14 @@ def test_what_an_older_version_exported_is_read(encoder, examples, tmp_path):
     assert load_model(tmp_path / "model").scores(examples["ner"]) == model.scores(examples["ner"])
 
 
-def _set_task(folder, task):
+def _set(folder, **changes):
     record = json.loads((folder / "babelscope.json").read_text())
-    record["design"]["task"] = task
-    (folder / "babelscope.json").write_text(json.dumps(record))
+    (folder / "babelscope.json").write_text(json.dumps(record | changes))
+
+
+def _set_task(folder, task):
+    design = json.loads((folder / "babelscope.json").read_text())["design"]
+    _set(folder, design=design | {"task": task})
 
 
 def test_reading_a_model_back_draws_nothing(encoder, tmp_path):

@@ -74,7 +74,7 @@ def test_a_folder_that_holds_something_is_left_alone(encoder_folder, tmp_path):
         answer = babelscope("operate", encoder_folder, "--op", "reverse", "-o", folder)
         assert answer.status == 2 and "give one that does not exist yet" in answer.errors
     under_a_file = babelscope("operate", encoder_folder, "--op", "reverse", "-o", tmp_path / "notes" / "below")
-    assert under_a_file.status == 2 and "cannot be made" in under_a_file.errors
+    assert under_a_file.status == 2 and "cannot be written" in under_a_file.errors
     assert [path.name for path in tmp_path.iterdir()] == ["notes"]
     (tmp_path / "empty").mkdir()
     assert babelscope("operate", encoder_folder, "--op", "reverse", "-o", tmp_path / "empty").status == 0

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from babelscope.core.errors import OtherRunError
 from babelscope.core.row import Row
 from babelscope.corpora.datasets import find
 from babelscope.encoders.load import load_encoder
@@ -102,3 +103,16 @@ def test_after_a_kill_later_probes_are_forgotten() -> None:
     assert journal.rows == rows[:4]
     observer.resume(0)
     assert journal.rows == []
+
+
+@pytest.mark.parametrize("left", [[], [Row("accuracy", 0.5, step=2)]])
+def test_a_training_does_not_go_on_whose_first_probes_are_gone(left: list[Row]) -> None:
+    """With the rows of a draft both their file and its digest may go; their checkpoint says that there were some."""
+    encoder = load_encoder(SHIPPED / "world-natural")
+    journal = Journal()
+    probes = Probes(every=1, scores=(find("pos", "world:qab", "dev", 5),))
+    observer = Observer(probes, task_model(encoder, Design("pos")), encoder, {}, journal, {})
+    journal.rows = left
+    with pytest.raises(OtherRunError, match="the probes of step 0 are gone"):
+        observer.resume(3)
+    observer.resume(0)

@@ -198,7 +198,7 @@ def test_one_file_of_documents_is_a_text_too(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "problem"), [("{", "no JSON"), ('{"body": "a"}', "no object with text in 'content' or 'text'"),
+    ("line", "problem"), [("{", "not JSON"), ('{"body": "a"}', "no object with text in 'content' or 'text'"),
                           ("[1]", "no object with text"), ('{"text": 1}', "no object with text")],
 )  # fmt: skip
 def test_documents_at_fault_are_refused_with_their_line(tmp_path, line, problem):

@@ -57,11 +57,12 @@ def test_another_suffix_is_refused(report, tmp_path, name):
 
 
 def test_an_unwritable_place_is_an_input_error(report, tmp_path):
+    (tmp_path / "file").touch()
     for write, name in ((write_report, "page.html"), (write_figures, "figure.svg"), (write_figures, "figure.png")):
         with pytest.raises(InputError, match="cannot be written"):
-            write(report, tmp_path / "missing" / name)
+            write(report, tmp_path / "file" / name)
     with pytest.raises(InputError, match="cannot be written"):
-        write_rows(report.rows, tmp_path / "missing" / "rows.parquet")
+        write_rows(report.rows, tmp_path / "file" / "rows.parquet")
 
 
 def test_figures_are_drawn(report, tmp_path):

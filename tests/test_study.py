@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from babelscope.core.errors import DataError, InputError, StudyError
 from babelscope.core.tasks import TASKS
+from babelscope.core.validation import validate
 from babelscope.core.yaml import LARGEST_FILE, parse_value
 from babelscope.studies import STUDIES, find_study
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study, dump_study, load_study
 from babelscope.study.encoders import Pretraining
 from babelscope.world.world import VERSION
-from command_line import declaration, write_study
+from command_line import declaration, transfer, within, write_study
 
 MINIMAL = "name: x\nencoders: [e]\ntasks: {pos: {train: ['world:qaa'], evaluate: ['world:qaa']}}\n"
 
@@ -223,8 +224,9 @@ def test_a_key_given_twice_is_refused_with_its_line(load):
         ("a: !!bool maybe\n", None, "not YAML"),
         ("a: !!int ''\n", None, "not YAML"),
         (f"seeds: [{2**63}]\n", None, "not YAML: a whole number beyond 64 bits"),
-        ("a: " + "[" * 50_000, None, "not YAML"),
-        ("a: " + "x" * LARGEST_FILE, None, "a study of more than 100,000 bytes"),
+        ("a: " + "[" * 50_000, 1, "nested more than 50 deep"),
+        ('a: "\\UFFFFFFFF"', None, "not YAML"),
+        ("a: " + "x" * LARGEST_FILE, None, "more than 100,000 bytes"),
     ],
 )
 def test_what_is_not_a_study_is_refused_with_file_and_line(load, text, line, problem):
@@ -232,6 +234,28 @@ def test_what_is_not_a_study_is_refused_with_file_and_line(load, text, line, pro
         load(text)
     assert caught.value.line == line
     assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"tasks": {"pos": transfer(sizes={"train": 10**12})}}, "tasks.pos.train.0: .*1,000,000 are the most"),
+        ({"tasks": {"pos": transfer(sizes={"test": 10**12})}}, "tasks.pos.evaluate.0: .*1,000,000 are the most"),
+        ({"retrieval": {"source": "qaa", "targets": ["qab"], "sentences": 10**12}}, "less than or equal to 1000000"),
+        ({"encoders": [{"name": "x", "texts": [{"language": "qaa", "sentences": 10**12}]}]}, "equal to 10000000"),
+        ({"seeds": list(range(1000)), "surgeries": [f"noise:share={k}" for k in range(1, 1002)]}, "1,001,000 models"),
+    ],
+)
+def test_more_than_memory_holds_is_refused_when_it_is_planned(encoder_folder, changes, problem):
+    with within(20), pytest.raises(StudyError, match=problem):
+        compile_study(validate(Study, declaration(encoder_folder) | changes, "test"))
+
+
+@pytest.mark.parametrize("repeated", ["{{<<: [{}]}}", "[{}]"])
+def test_aliases_that_stand_for_more_than_memory_holds_are_refused_at_once(load, repeated):
+    lines = [f"k{n}: &k{n} " + repeated.format(", ".join([f"*k{n - 1}"] * 9)) for n in range(1, 13)]
+    with within(5), pytest.raises(DataError, match="aliases make it stand for more than 100,000 values"):
+        load("\n".join(["k0: &k0 {a: 1}", *lines]))
 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path):

@@ -23,6 +23,8 @@ from babelscope.surgery.operations.repeat import Repeat
 from babelscope.surgery.operations.rescale import Rescale
 from babelscope.surgery.operations.shuffle import Shuffle
 from babelscope.surgery.operations.transplant import Transplant
+from babelscope.surgery.sequence import check_operations
+from command_line import within
 from families import family_model
 
 LAYERS = st.none() | st.lists(st.integers(0, 30), min_size=1, max_size=5, unique=True).map(tuple)
@@ -35,7 +37,7 @@ DECLARED = st.one_of(
     st.builds(lambda place, match: Rescale(**place, match=match), PLACES, st.sampled_from(["magnitude", "variance"])),
     st.builds(lambda place, share: Noise(**place, share=share), PLACES, st.floats(1e-6, 1e6)),
     st.builds(lambda place, bits: Quantise(**place, bits=bits), PLACES, st.integers(2, 16)),
-    st.lists(st.sampled_from(["(##)?[A-Za-z]+", "[0-9]{1,2}", "a=b", "##.*"]), max_size=3).map(
+    st.lists(st.sampled_from(["(##)?[A-Za-z]+", "[0-9]{1,2}", "a=b", "##.*", ".*[0-9].*"]), max_size=3).map(
         lambda patterns: Shuffle(classes=tuple(patterns))
     ),
     st.builds(Drop, last=st.integers(1, 99)),
@@ -100,6 +102,7 @@ def test_text_is_as_short_as_can_be():
         ("transplant", "donor is missing\nArguments of transplant: donor, rows=donor, bridge"),
         ("transplant:donor=x,rows=overlap,bridge=random", "nothing to bridge"),
         ("shuffle:classes=(a{1", "not a regular expression: missing"),
+        ("shuffle:classes=(a+)+$", "can match in more than 100,000 ways"),
     ],
 )
 def test_faults_say_what_is_allowed(text, message):
@@ -133,3 +136,26 @@ def test_orders_compose_as_permutations_do(first, second):
     inverse = sorted(range(5), key=lambda layer: first[layer])
     back = weights_of(apply(FIVE, [Permute(order=first), Permute(order=inverse)]))
     assert all((back[name] == weight).all() for name, weight in weights_of(FIVE).items())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"drop:last={10**20}", f"drop:every={10**20}", f"drop:layers={10**20}", f"repeat:times={10**9}",
+        "noise:share=1e39", f"permute:order=0+{10**20}", f"reinit:layers={10**20}",
+        f"drop:last={'9' * 5000}", f"repeat:times={'9' * 5000}",
+        f"quantise:bits={10**20}", "noise:share=1e400", "noise:share=nan", "noise:share=1e-9999",
+    ],
+)  # fmt: skip
+def test_numbers_that_no_encoder_has_are_refused_when_they_are_declared(text):
+    with within(5), pytest.raises(InputError, match="should be"):
+        parse_operation(text)
+
+
+def test_repetitions_of_repetitions_are_bounded_before_they_are_made():
+    with within(5), pytest.raises(InputError, match=r"would have 1,200 layers; 1,000 are the most"):
+        check_operations("tiny", [Repeat(times=10), Repeat(times=10)], 12, None, {})
+    assert Repeat(times=1000).layers_after(1, "tiny") == 1000
+    assert Repeat(layers=(1,), times=999).layers_after(2, "tiny") == 1000
+    with pytest.raises(InputError):
+        Repeat(layers=(1,), times=1000).layers_after(2, "tiny")

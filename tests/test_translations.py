@@ -239,7 +239,7 @@ def test_xml_that_is_malformed_or_names_what_is_outside_is_refused(tmp_path):
         find_named_pairs(own(tmp_path, "tmx", TMX.replace("</hi>", "</ho>")))
     damaged = write(tmp_path / "damaged.tmx", TMX * 20)
     damaged.write_bytes(damaged.read_bytes()[:-20])
-    with pytest.raises(DataError, match=r"damaged\.tmx: cannot be read"):
+    with pytest.raises(DataError, match=r"damaged\.tmx: the gzip data is damaged"):
         find_named_pairs(f"tmx:de:{damaged}")
     with pytest.raises(DataError, match=r"own\.tmx: cannot be read: unknown encoding"):
         find_named_pairs(own(tmp_path, "tmx", TMX.replace("utf-8", "klingon")))

@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.hashing import digest
+from babelscope.core.patterns import check_pattern
 from babelscope.corpora.conllu import read_conllu
 from babelscope.corpora.rewriting import restore, rewrite
 from babelscope.corpora.scripts import script_of_letter, script_shares
 from babelscope.corpora.transliteration import (
+    LONGEST,
     TABLES,
     Rule,
     by_rules,
@@ -30,6 +32,7 @@ from babelscope.corpora.transliteration import (
     written_in_kana,
 )
 from babelscope.world import FAMILY, World
+from command_line import within
 
 FOLDER = Path(__file__).parent.parent / "src" / "babelscope" / "corpora" / "transliterations"
 SCRIPTS = {
@@ -222,9 +225,39 @@ def test_what_there_is_not_is_refused_with_what_there_is(by):
     assert "buckwalter" in caught.value.advice
 
 
+def test_a_context_is_tried_in_no_more_ways_than_a_text_takes_seconds_for():
+    """Thirty times `a?` matches in 2**30 ways; a context that is allowed is quick on a line that it hardly fits."""
+    for context in (r"\w*!", "(?=a{0,9}b)", "(ab|c){0,8}x", ".*q"):
+        check_pattern(context, LONGEST)
+        with within(10):
+            by_rules([Rule("a", "b", "", context)])("a" * 5000)
+    for context in ("a?" * 30 + "a" * 30, "(a*)*", "(a|aa)+$", "(.*a){20}"):
+        with pytest.raises(ValueError, match="leave out repetitions"):
+            check_pattern(context, LONGEST)
+
+
+@pytest.mark.parametrize(
+    ("by", "problem"),
+    [
+        (f"greek+permute:{'9' * 5000}", "only permute:SEED can follow, a whole number"),
+        ("greek+permute:\u0663", "only permute:SEED can follow"),
+        ("table:a\0b", "holds a NUL"),
+        ("table:\ud800", "not UTF-8"),
+        ("table:/dev/zero", "it is no file, but a pipe, a device"),
+        ("icu:\0", "."),
+        ("", "no such transliteration"),
+    ],
+)
+def test_a_name_that_no_transliteration_has_is_refused_in_words(by, problem):
+    with within(5), pytest.raises(InputError, match=problem):
+        rules_digest(by)
+
+
 @pytest.mark.parametrize(("text", "line", "problem"), [
-    ("a\tb\nc\n", 2, "1 columns"), ("a\tb\t(\t\n", 1, "no regular expression"), ("# none\n", None, "no rule"),
-    ("\tb\n", 1, "2 columns"), ("a\tb\tc\td\te\n", 1, "5 columns"),
+    ("a\tb\nc\n", 2, "1 columns"), ("a\tb\t(\t\n", 1, "not a regular expression"), ("# none\n", None, "no rule"),
+    ("\tb\n", 1, "2 columns"), ("a\tb\tc\td\te\n", 1, "5 columns"), ("a\tb\t\t(?P<x>y)\n", 1, "names a group"),
+    ("a\tb\t\t(a+)+$\n", 1, "in more than 100,000 ways"), ("a\tb\t\t(a|a)*\n" * 9, 1, "in more than 100,000 ways"),
+    ("a\tb\n" * 10_001, 10_001, "more than 10,000 rules"), ("a\tb\t" + "(" * 9000, 1, "nested too deep"),
 ])  # fmt: skip
 def test_a_table_at_fault_is_refused_with_its_line(tmp_path, text, line, problem):
     file = tmp_path / "own.tsv"
@@ -294,10 +327,10 @@ def test_nothing_is_overwritten_and_faults_have_their_line(tmp_path):
     with pytest.raises(DataError, match="2 columns") as caught:
         rewrite(tmp_path / "a.conllu", tmp_path / "b.conllu", str.upper)
     assert caught.value.line == 1 and not (tmp_path / "b.conllu").exists()
-    with pytest.raises(InputError, match="exists"):
+    with pytest.raises(InputError, match="already there"):
         rewrite(tmp_path / "a.conllu", tmp_path / "a.conllu", str.upper)
     with pytest.raises(InputError, match="cannot be written"):
-        rewrite(FOLDER / "greek.tsv", tmp_path / "none" / "b.txt", str.upper)
+        rewrite(FOLDER / "greek.tsv", tmp_path / "a.conllu" / "b.txt", str.upper)
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import NamedTuple
 
 from babelscope.core.errors import InputError
+from babelscope.core.outside import read_text, writable_path
 
 VERDICT = "The verdict"
 """The heading of a page that a run has written."""
@@ -32,19 +32,17 @@ def check_outputs(outputs: Outputs, run: bool) -> None:
         InputError: one of them cannot be written to, or is there already; says which option names it.
     """
     page, store, export = outputs
-    if not page.resolve().parent.is_dir():
-        raise InputError(f"{page}: there is no folder {page.parent}; make it, or give another -o")
     if page.resolve() in [folder.resolve() for folder in (store, export) if folder]:
         raise InputError(f"{page}: given for the page and for a folder; give another -o")
-    if page == outputs.record:
-        raise InputError(f"{page}: what a run has decided by goes there; give -o a page, such as advice.html")
     if page.is_dir():
         raise InputError(f"{page}: a folder; give -o the name of a file")
+    if page == outputs.record:
+        raise InputError(f"{page}: what a run has decided by goes there; give -o a page, such as advice.html")
     _check_writable("-o", page)
     if run:
         _check_writable("--store", store)
         _check_writable("-o", outputs.record)
-    elif page.is_file() and VERDICT in page.read_text(encoding="utf-8", errors="replace"):
+    elif page.is_file() and VERDICT in read_text(page):
         raise InputError(f"{page}: has the verdict of a run, which a plan would replace; give another -o")
     if export is None:
         return
@@ -61,9 +59,7 @@ def check_outputs(outputs: Outputs, run: bool) -> None:
 
 
 def _check_writable(option: str, path: Path) -> None:
-    """By what is there of the path: it, or the folder that it would be made in."""
-    there = next(parent for parent in (path.resolve(), *path.resolve().parents) if parent.exists())
-    if there.is_file() and there != path.resolve():
-        raise InputError(f"{option} {path}: {there} is a file, so nothing can be in it; give another place")
-    if not os.access(there, os.W_OK):
-        raise InputError(f"{option} {path}: {there} cannot be written to; give another place, or change its mode")
+    try:
+        writable_path(path)
+    except InputError as error:
+        raise InputError(f"{option} {error}") from None

@@ -32,6 +32,7 @@ from babelscope.advise.sentences import (
 from babelscope.advise.translated import texts_in_words, translated
 from babelscope.core.intervals import Interval
 from babelscope.core.languages import language_name
+from babelscope.core.outside import writing
 from babelscope.core.tasks import TASKS
 from babelscope.corpora.sources import Split
 from babelscope.encoders.places import display_name, locate
@@ -40,7 +41,6 @@ from babelscope.engine.manifest import versions
 from babelscope.engine.progress import language_labels
 from babelscope.report.figures import svg
 from babelscope.report.kinds import SCORES
-from babelscope.report.output import unwritable
 from babelscope.report.section import Section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
@@ -159,10 +159,8 @@ def write_page(request: Request, sections: Sequence[Section], path: Path) -> Non
         sections=sections,
         style=(files("babelscope.report") / "page.css").read_text(encoding="utf-8"),
     )
-    try:
+    with writing(path):
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise unwritable(path, error) from None
 
 
 def _fact_table(facts: Sequence[Fact]) -> Table:

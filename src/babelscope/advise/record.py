@@ -5,7 +5,6 @@ With both the verdict is told again. Nothing is computed, and neither the texts 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -23,13 +22,13 @@ from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Request
 from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError
+from babelscope.core.outside import read_json, writing
 from babelscope.core.samples import Samples
 from babelscope.core.step import Step
 from babelscope.core.validation import validate
 from babelscope.encoders.places import display_name
 from babelscope.engine.events import Event
 from babelscope.engine.store import Store
-from babelscope.report.output import unwritable
 from babelscope.report.section import Section
 from babelscope.steps import Evaluate
 from babelscope.steps.plan import Plan
@@ -75,10 +74,8 @@ class Record(Declaration):
 
     def write(self, path: Path) -> None:
         """Write it as JSON; `InputError` where it cannot be written."""
-        try:
+        with writing(path):
             path.write_text(self.model_dump_json(indent=1) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise unwritable(path, error) from None
 
     @property
     def scores(self) -> Iterator[str]:
@@ -111,10 +108,9 @@ def read_record(path: Path) -> Record:
     Raises:
         InputError: there is no such file, or it is something else.
     """
+    declared = read_json(path)
     try:
-        return validate(Record, json.loads(path.read_bytes()), str(path))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        return validate(Record, declared, str(path))
     except ValueError as error:
         raise InputError(f"{path}: not what babelscope advise --run writes beside its page: {error}") from None
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt, field_validator
+from pydantic import Field, field_validator
 
 from babelscope.advise.outputs import Outputs
-from babelscope.core.declaration import Declaration
+from babelscope.core.declaration import Count, Declaration
 from babelscope.core.errors import InputError, StudyError
 from babelscope.core.examples import Sentence
+from babelscope.core.outside import given_path
 from babelscope.core.validation import validate
+from babelscope.corpora.codes import checked_code
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.letters import LETTERS
 from babelscope.corpora.own_treebanks import PREFIX
@@ -47,11 +47,11 @@ class Request(Declaration):
     """Sentences with their translations in the language: names such as `ntrex:mt`, or files as `given_pairs` takes."""
     source_treebank: str | None = None
     """Labelled sentences in what the translations are from, named or given as `treebank`; a file's code is `en`."""
-    seeds: PositiveInt = 3
+    seeds: Annotated[int, Field(gt=0, le=1000)] = 3
     """Rounds: every recipe that is still in the race is tuned once a round."""
-    adaptation_steps: PositiveInt = 300
+    adaptation_steps: Count = 300
     """Of masked language modelling on the text."""
-    new_pieces: PositiveInt = 1000
+    new_pieces: Count = 1000
     """How many subwords are added at most to a vocabulary that covers the text badly."""
     margin: float = Field(default=0.02, gt=0, lt=1)
     """As a share: two recipes are as good as each other if their difference shows to be smaller."""
@@ -61,9 +61,7 @@ class Request(Declaration):
     @field_validator("language")
     @classmethod
     def _code(cls, given: str) -> str:
-        if not re.fullmatch(r"[A-Za-z][\w-]*", given):
-            raise ValueError("should be the code of a language, letters, digits and dashes, such as mt")
-        return given
+        return checked_code(given)
 
     @property
     def code(self) -> str:
@@ -73,7 +71,7 @@ class Request(Declaration):
     @property
     def text_name(self) -> str:
         """As data sets are named; `InputError` if there is no such file."""
-        if Path(self.text).expanduser().is_dir():
+        if given_path(self.text).is_dir():
             raise InputError(f"--text {self.text}: a folder; give a file of raw text, one sentence a line")
         return _named(self.text, f"{OWN}{self.language}:", ("ntrex:", "xnli:", "UD_", PREFIX, OWN), "ntrex:mt")
 
@@ -164,7 +162,7 @@ def _named(given: str, prefix: str, known: tuple[str, ...], example: str) -> str
         raise InputError(f"{given}: {LETTERS} in a name stands for a transliteration, which is tried where it can help")
     if given.startswith(known):
         return given
-    path = Path(given).expanduser()
+    path = given_path(given)
     if not path.exists():
         raise InputError(f"{given}: there is no such file, and data sets have names such as {example}")
     return f"{prefix}{path.resolve()}"  # so that a model can be read again from another folder

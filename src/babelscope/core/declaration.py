@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Count = Annotated[int, Field(gt=0, le=1_000_000)]
+"""How many of what is held in memory: examples, sentences that are measured, pieces. A million is as good as all."""
 
 
 class Declaration(BaseModel):
     """An immutable, hashable value; unknown keys are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)
+    # Texts that have a greatest length are also checked to be ones that UTF-8 can hold.
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False, str_max_length=1_000_000
+    )
 
     @property
     def known_as(self) -> str | None:

@@ -63,10 +63,13 @@ _IN_WORDS = {
     "too_short": "should have {min_length} or more entries",
     "too_long": "should have at most {max_length} entries",
     "int_parsing": "should be a whole number",
+    "int_parsing_size": "should be a whole number with fewer digits",
     "int_type": "should be a whole number",
     "float_parsing": "should be a number",
     "float_type": "should be a number",
     "string_type": "should be text",
+    "string_unicode": "should be text that can be written as UTF-8",
+    "string_too_long": "should have at most {max_length} characters",
     "bool_parsing": "should be true or false",
     "bool_type": "should be true or false",
 }

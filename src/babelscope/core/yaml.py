@@ -4,37 +4,42 @@ from __future__ import annotations
 
 import re
 from io import StringIO
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
+from ruamel.yaml.composer import MaxDepthExceededError
 from ruamel.yaml.constructor import DuplicateKeyError, SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import CollectionNode, MappingNode, Node
 from ruamel.yaml.reader import ReaderError
 from ruamel.yaml.representer import SafeRepresenter
 
-from babelscope.core.errors import DataError, InputError
+from babelscope.core.errors import DataError
+from babelscope.core.outside import read_text
 
 LARGEST_FILE = 100_000
+"""Bytes; a study is a page or two."""
+DEEPEST = 50
+"""Lists and mappings in each other."""
+MOST_VALUES = 100_000
+"""That a file or an argument can stand for, with what its aliases repeat."""
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
     """The mapping in a file.
 
     Raises:
-        DataError: the file is not a mapping in YAML; the message names the line.
-        InputError: the file cannot be read.
+        DataError: the file cannot be read, or is not a mapping in YAML; the message names the line.
     """
+    text = read_text(path, LARGEST_FILE)
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise DataError(path, None, f"a study of more than {LARGEST_FILE:,} bytes; it should be a page of YAML")
-        declared = _yaml().load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise DataError(path, None, f"not UTF-8 at byte {error.start}; save the file as UTF-8") from None
+        declared = _yaml().load(text)
     except DuplicateKeyError as error:
         raise DataError(path, _line(error), f"{str(error.problem).splitlines()[0]}; give each key once") from None
+    except MaxDepthExceededError as error:
+        raise DataError(path, _line(error), f"nested more than {DEEPEST} deep, as no study is") from None
     except MarkedYAMLError as error:
         raise DataError(path, _line(error), f"not YAML: {error.problem}") from None
     except ReaderError as error:
@@ -72,7 +77,12 @@ def to_yaml(value: Any) -> str:
 
 
 class _Constructor(SafeConstructor):
-    """Python prints, and files of rows hold, no whole number without bound."""
+    """Python prints, and files of rows hold, no whole number without bound; nor is there memory for all aliases."""
+
+    def construct_document(self, node: Any) -> Any:
+        if _size(node, {}) > MOST_VALUES:
+            raise ValueError(f"its aliases make it stand for more than {MOST_VALUES:,} values")
+        return super().construct_document(node)
 
     def construct_yaml_int(self, node: Any) -> int:
         number: int = super().construct_yaml_int(node)
@@ -81,14 +91,25 @@ class _Constructor(SafeConstructor):
         return number
 
 
+def _size(node: Node, known: dict[int, int]) -> int:
+    """How many values are in a node, each as often as it is repeated; a node inside itself counts as one."""
+    if id(node) not in known:
+        known[id(node)] = 1
+        inside = chain.from_iterable(node.value) if isinstance(node, MappingNode) else node.value
+        if isinstance(node, CollectionNode):
+            known[id(node)] += sum(_size(value, known) for value in inside)
+    return known[id(node)]
+
+
 _Constructor.add_constructor("tag:yaml.org,2002:int", _Constructor.construct_yaml_int)
 
-_NOT_YAML = (YAMLError, ValueError, TypeError, LookupError, RecursionError)
-"""What the constructors of values raise: for the month 13, a list as a key, an empty `!!int`, brackets without end."""
+_NOT_YAML = (YAMLError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError)
+"""What the constructors of values raise: for the month 13, a list as a key, an empty `!!int`, a far too large code."""
 
 
 def _yaml() -> YAML:
     yaml = YAML(typ="safe", pure=True)
+    yaml.max_depth = DEEPEST
     yaml.Constructor = _Constructor
     return yaml
 

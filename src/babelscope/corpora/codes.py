@@ -19,6 +19,17 @@ _MEMBERS = {"nb": "no", "pbt": "ps"}
 """Members that a macrolanguage's code usually means, as above, although the standards do not say so."""
 
 
+def checked_code(given: str) -> str:
+    """A code as it was given, which is part of names, and of a folder's.
+
+    Raises:
+        ValueError: it has other characters than codes have.
+    """
+    if not re.fullmatch(r"[A-Za-z][\w-]{0,49}", given):
+        raise ValueError("should be the code of a language, letters, digits and dashes, such as mt")
+    return given
+
+
 def code_among(given: str, there: Collection[str]) -> str:
     """The one of the codes in `there` that names the language of `given`: that code itself, or one of another length.
 

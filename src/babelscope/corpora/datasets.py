@@ -17,7 +17,7 @@ from babelscope.corpora import bio
 from babelscope.corpora.data_sources import DataSource, source_names, source_of
 from babelscope.corpora.letters import LETTERS, in_its_letters, split_name
 from babelscope.corpora.parsed import as_read
-from babelscope.corpora.sources import Split
+from babelscope.corpora.sources import ALL, Split
 from babelscope.corpora.transliteration import rules_digest
 from babelscope.corpora.world_text import WorldLanguage, WorldVersion
 from babelscope.world import LANGUAGES, World
@@ -183,6 +183,7 @@ def find(
             raise _other_data(name, task)
         if entity_types:
             raise InputError(f"entity_types map those of files; {name} always has {', '.join(_WORLD_TYPES)}")
+        check_number(name, examples)
         return WorldData(
             task=task, language=language, split=split, examples=examples, seed=world_seed,
             letters=letters, rules=letters and rules_digest(letters),
@@ -232,6 +233,12 @@ def _other_data(name: str, task: Task) -> InputError:
 def data_labels(data: WorldData | FileData) -> dict[str, str]:
     """The columns that data determine in the rows of whatever is measured on them."""
     return {"language": data.code, "dataset": data.name, "split": data.split}
+
+
+def check_number(name: str, made: int) -> None:
+    """Refuse more examples of the world than memory holds: they are all made, where files have only so many."""
+    if made > ALL:
+        raise InputError(f"{name}: {made:,} sentences or examples of the world; {ALL:,} are the most")
 
 
 def check_world_language(code: str) -> None:

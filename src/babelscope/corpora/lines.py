@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import zlib
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
+from babelscope.core import outside
 from babelscope.core.errors import DataError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 LONGEST_LINE = 1 << 20
 """In bytes. A longer line is not language data, and reading it could fill the memory."""
+UNPACKED, RATIO = 1 << 22, 100
+"""What comes out of a gzip file is so many bytes at most, or so many times what is packed; text has 3 to 20 times."""
 
 
 class Line(NamedTuple):
@@ -31,14 +38,11 @@ def numbered_lines(path: Path, longest: int = LONGEST_LINE) -> Iterator[Line]:
     """
     number = 0
     try:
-        with opened(path) as stream:
+        with outside.reading(path), opened(path) as stream:
             for number, raw in enumerate(iter(lambda: stream.readline(longest + 1), b""), start=1):
                 yield Line(number, _decoded(raw, path, number, longest))
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        problem = f"the gzip data is damaged or cut short ({error}); get the file again"
-        raise DataError(path, number + 1, problem) from error
-    except OSError as error:
-        raise DataError(path, None, f"cannot be read: {error.strerror or error}") from error
+    except _DamagedError as error:
+        raise DataError(path, number + 1, str(error)) from None
 
 
 def content_digest(path: Path) -> str:
@@ -48,20 +52,60 @@ def content_digest(path: Path) -> str:
     """
     digest = hashlib.sha256()
     try:
-        with opened(path) as stream:
+        with outside.reading(path), opened(path) as stream:
             for part in iter(lambda: stream.read(LONGEST_LINE), b""):
                 digest.update(part)
-    except (EOFError, zlib.error, OSError):
+    except _DamagedError:
         deque(numbered_lines(path), maxlen=0)  # meets the fault again, and names its line
         raise
     return digest.hexdigest()
 
 
 def opened(path: Path) -> BinaryIO:
-    """The bytes of a file after decompression, to be read and closed."""
-    with path.open("rb") as stream:
-        compressed = stream.read(2) == b"\x1f\x8b"
-    return cast(BinaryIO, gzip.open(path)) if compressed else path.open("rb")
+    """The bytes of a file after decompression, to be read and closed.
+
+    Opening and reading raise `DataError` where it is no file, or damaged gzip data.
+    """
+    stream = outside.opened(path)
+    compressed = stream.read(2) == b"\x1f\x8b"
+    stream.seek(0)
+    return cast(BinaryIO, io.BufferedReader(_Unpacked(path, stream), LONGEST_LINE)) if compressed else stream
+
+
+class _DamagedError(DataError):
+    """Gzip data are damaged, in a line that is not known here."""
+
+
+class _Unpacked(io.RawIOBase):
+    """What a gzip file holds, in large parts, of which each is refused that text cannot have been packed into."""
+
+    def __init__(self, path: Path, packed: BinaryIO):
+        self._path, self._length = path, 0
+        self._packed, self._unpacked = packed, gzip.GzipFile(fileobj=packed)
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """The next bytes; `DataError` where there are too many, or none that were packed."""
+        room = memoryview(buffer)
+        try:
+            part = self._unpacked.read1(len(room))  # what is before the damage, first
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            problem = f"the gzip data is damaged or cut short ({error}); get the file again"
+            raise _DamagedError(self._path, None, problem) from None
+        self._length += len(part)
+        if self._length > max(UNPACKED, RATIO * self._packed.tell()):
+            problem = f"becomes more than {RATIO} times as large when it is unpacked, as no text does"
+            raise DataError(self._path, None, f"{problem}; if it is to be read, unpack it: gunzip {self._path}")
+        room[: len(part)] = part
+        return len(part)
+
+    def close(self) -> None:
+        """Close the file, too."""
+        self._packed.close()
+        super().close()
 
 
 def _decoded(raw: bytes, path: Path, number: int, longest: int) -> str:

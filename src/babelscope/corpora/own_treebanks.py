@@ -8,6 +8,7 @@ from pathlib import Path
 
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.examples import Sentence
+from babelscope.core.outside import given_path, reading
 from babelscope.corpora.conllu import read_conllu
 from babelscope.corpora.plain import divided
 from babelscope.corpora.sources import SPLITS, Split
@@ -23,9 +24,9 @@ def own_file(name: str, split: Split) -> Path:
         InputError: it is not named as such treebanks are, or there is no such file.
     """
     code, _, given = name.removeprefix(PREFIX).partition(":")
-    path = Path(given).expanduser()
     if not (code and given):
         raise InputError(f"{name!r}: a treebank of one's own is named {NAMES[0]}, such as treebank:mt:mudt.conllu")
+    path = given_path(given)
     if path.is_file():
         return path
     if not path.is_dir():
@@ -46,12 +47,13 @@ def own_file(name: str, split: Split) -> Path:
 def _named_after(folder: Path, split: Split) -> list[Path]:
     """The files with a split's name in theirs, between dots, dashes or underscores."""
     named = re.compile(rf"(?:.*[-_.])?{split}(?:[-_.].*)?\.conllu(?:\.gz)?")
-    return sorted(file for file in folder.iterdir() if named.fullmatch(file.name))
+    with reading(folder):
+        return sorted(file for file in folder.iterdir() if named.fullmatch(file.name))
 
 
 def is_one_file(name: str) -> bool:
     """Whether all splits are parts of one file."""
-    return not Path(name.split(":", 2)[2]).expanduser().is_dir()
+    return not given_path(name.split(":", 2)[2]).is_dir()
 
 
 def read_own(
@@ -68,7 +70,7 @@ def read_own(
         DataError: the file is malformed, or has too few sentences to be divided.
     """
     path = own_file(name, split)
-    alone = path == Path(name.split(":", 2)[2]).expanduser()
+    alone = path == given_path(name.split(":", 2)[2])
     shared = alone or (split != "test" and own_file(name, "train") == own_file(name, "dev"))
     sentences = read(path, None if shared else count)
     if shared and len(sentences) < 10:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from babelscope.core.errors import DataError, InputError
+from babelscope.core.outside import reading
 from babelscope.corpora.codes import code_among, same_language, suffix
 from babelscope.corpora.lines import numbered_lines, opened
 
@@ -86,13 +86,13 @@ def tmx_pairs(path: Path, language: str) -> list[Pair]:
 def _elements(path: Path) -> Iterator[tuple[str, ET.Element]]:
     """Headers and units, each when it is complete."""
     try:
-        with opened(path) as stream:
+        with reading(path), opened(path) as stream:
             for _, element in ET.iterparse(stream):  # noqa: S314 (expat loads nothing, and bounds what entities become)
                 if element.tag in ("header", "tu"):
                     yield element.tag, element
     except ET.ParseError as error:
         raise DataError(path, error.position[0], f"no TMX: {error}") from None
-    except (OSError, EOFError, zlib.error, ValueError, LookupError) as error:  # damaged, or of an unknown encoding
+    except (ValueError, LookupError) as error:  # of an unknown encoding
         raise DataError(path, None, f"cannot be read: {error}") from error
 
 
@@ -110,12 +110,10 @@ def _segment(segments: dict[str, str], language: str) -> str:
 
 
 def _text(segment: ET.Element | None) -> str:
-    return " ".join("".join(_parts(segment)).split()) if segment is not None else ""
-
-
-def _parts(element: ET.Element) -> Iterator[str]:
-    yield element.text or ""
-    for child in element:
-        if child.tag == "hi":  # text that is highlighted; all other elements hold native codes
-            yield from _parts(child)
-        yield child.tail or ""
+    """What is in a segment but for its native codes; text that is highlighted is text."""
+    if segment is None:
+        return ""
+    for element in list(segment.iter()):
+        if element is not segment and element.tag != "hi":
+            element.text, element[:] = None, []
+    return " ".join("".join(segment.itertext()).split())

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from pydantic import NonNegativeInt, PositiveInt
 
-from babelscope.core.declaration import Declaration
+from babelscope.core import outside
+from babelscope.core.declaration import Count, Declaration
 from babelscope.core.errors import DataError, InputError, did_you_mean
 from babelscope.corpora import plain
 from babelscope.corpora.codes import same_language
@@ -36,7 +37,7 @@ class WorldPairs(Declaration):
 
     languages: tuple[WorldLanguage, WorldLanguage]
     """Their codes, such as `qaa` and `qab`."""
-    sentences: PositiveInt
+    sentences: Count
     """How many, in each language."""
     seed: NonNegativeInt = 0
     """Of the world."""
@@ -217,19 +218,26 @@ def given_pairs(given: str, language: str, source: str = SOURCE) -> NamedPairs |
 
 
 def _given_pairs(given: str, language: str, source: str) -> NamedPairs | FilePairs:
-    path = Path(given).expanduser()
     if _prefix(given) in (*COLLECTIONS, *OWN):
         return find_named_pairs(given)
-    if "," in given and not path.is_file():
-        first, _, second = given.partition(",")
+    first, comma, second = given.partition(",")
+    if comma and not _is_file(given):
         return find_pairs(f"{plain.OWN}{source}:{_whole(first)}", f"{plain.OWN}{language}:{_whole(second)}")
+    path = outside.given_path(given)
     kind = OWN_FILES.get((path.with_suffix("") if path.suffix == ".gz" else path).suffix)
     return find_named_pairs(f"{kind}:{language}:{_whole(given)}" if kind else given)
 
 
+def _is_file(given: str) -> bool:
+    try:
+        return outside.given_path(given).is_file()
+    except InputError:  # two names can be longer than one may be
+        return False
+
+
 def _whole(path: str) -> Path:
     """So that it is the same text when it is read again from another folder."""
-    return Path(path).expanduser().resolve()
+    return outside.given_path(path).resolve()
 
 
 def _prefix(name: str) -> str:

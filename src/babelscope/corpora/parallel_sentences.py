@@ -155,6 +155,7 @@ def find_parallel(source: str, targets: Sequence[str], sentences: int, world_see
     codes = tuple(name.removeprefix(WORLD_PREFIX) for name in names)
     for code in codes:
         datasets.check_world_language(code)
+    datasets.check_number(source, sentences)
     return WorldParallel(languages=codes, sentences=sentences, seed=world_seed)
 
 

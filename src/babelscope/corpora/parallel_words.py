@@ -14,6 +14,7 @@ from pydantic import Field
 from babelscope.core.declaration import Declaration
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.examples import Sentence
+from babelscope.core.outside import given_path
 from babelscope.corpora import datasets, plain
 from babelscope.corpora.alignment.links import Links, WordPair
 from babelscope.corpora.datasets import FileData
@@ -117,7 +118,7 @@ class AlignmentFile(Declaration):
             DataError: a line is malformed or names a word that its sentence has not; there are not as many lines as
                 sentence pairs; or the file is no longer the one that the study was planned with.
         """
-        path = Path(self.file).expanduser()
+        path = given_path(self.file)
         _check_unchanged(path, self.sha256)
         lines = list(numbered_lines(path))
         if len(lines) != len(sentences):
@@ -155,7 +156,7 @@ def find_alignments(file: str, words: TreebankWords | TextWords) -> AlignmentFil
     Raises:
         DataError: it cannot be read, or does not fit the words; names the line.
     """
-    found = AlignmentFile(file=file, sha256=content_digest(Path(file).expanduser()))
+    found = AlignmentFile(file=file, sha256=content_digest(given_path(file)))
     found.read(words.read())
     return found
 

@@ -8,7 +8,6 @@ of its languages a split is the same sentences.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TypeVar
 
 from babelscope.core.errors import DataError, InputError, did_you_mean
 from babelscope.core.hashing import digest
+from babelscope.core.outside import given_path, parse_json, reading
 from babelscope.corpora.lines import Line, content_digest, numbered_lines
 from babelscope.corpora.running_text import running_sentences
 from babelscope.corpora.sources import Split, data_folder
@@ -56,7 +56,7 @@ def text_place(name: str) -> Path:
     code, _, file = name.removeprefix(OWN).partition(":")
     if not (code and file):
         raise InputError(f"{name!r}: a text of one's own is named {NAMES[1]}, such as text:nl:news.txt")
-    path = Path(file).expanduser()
+    path = given_path(file)
     if not path.exists():
         raise InputError(f"{name}: there is no file {path}, nor a folder")
     return path
@@ -73,8 +73,9 @@ def text_digest(name: str) -> str:
 def _files(place: Path) -> list[Path]:
     if place.is_file():
         return [place]
-    if files := sorted(file for file in place.iterdir() if file.name.endswith((*_LINES, *_DOCUMENTS))):
-        return files
+    with reading(place):
+        if files := sorted(file for file in place.iterdir() if file.name.endswith((*_LINES, *_DOCUMENTS))):
+            return files
     raise InputError(f"{place}: the folder has no file of text, whose name ends in {', '.join((*_LINES, *_DOCUMENTS))}")
 
 
@@ -113,10 +114,7 @@ def _sentences(file: Path) -> Iterator[str]:
 
 
 def _document(file: Path, line: Line) -> str:
-    try:
-        document = json.loads(line.text)
-    except ValueError as error:
-        raise DataError(file, line.number, f"no JSON: {error}") from None
+    document = parse_json(line.text, file, line.number)
     texts = [document[key] for key in _TEXT_KEYS if key in document] if isinstance(document, dict) else []
     if not texts or not isinstance(texts[0], str):
         raise DataError(file, line.number, f"no object with text in {' or '.join(map(repr, _TEXT_KEYS))}")

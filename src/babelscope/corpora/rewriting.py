@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from babelscope.core.errors import DataError, InputError
+from babelscope.core.errors import DataError
+from babelscope.core.outside import new_path, writing
 from babelscope.corpora.lines import Line, numbered_lines
 from babelscope.corpora.transliteration import Change
 
@@ -45,8 +46,7 @@ def restore(source: Path, target: Path) -> int:
 
 def _write(source: Path, target: Path, rewritten: Callable[[Line], str]) -> int:
     """Each line as `rewritten` gives it; how many changed that are no comments."""
-    if target.exists():
-        raise InputError(f"{target} exists; give another name")
+    target = new_path(target)
     count = 0
 
     def lines() -> Iterator[str]:
@@ -57,10 +57,8 @@ def _write(source: Path, target: Path, rewritten: Callable[[Line], str]) -> int:
             yield f"{text}\n"
 
     text = "".join(lines())  # all of it first, so that a fault leaves no half of a file
-    try:
+    with writing(target):
         target.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise InputError(f"{target}: cannot be written: {error.strerror}") from None
     return count
 
 

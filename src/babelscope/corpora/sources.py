@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from babelscope.core.errors import InputError
 from babelscope.core.examples import NO_LABEL, Multiword, Sentence, Word
 from babelscope.core.languages import REAL_LANGUAGES, Language
+from babelscope.core.outside import given_path
 from babelscope.corpora.cache import fetch, publish, reason, user_cache
 from babelscope.corpora.conllu import read_conllu, write_conllu
 
@@ -57,9 +58,10 @@ def data_folder() -> Path | None:
     Raises `InputError` if it is set and there is no such folder.
     """
     value = os.environ.get("BABELSCOPE_DATA")
-    if value and not Path(value).is_dir():
+    folder = given_path(value) if value else None
+    if folder and not folder.is_dir():
         raise InputError(f"BABELSCOPE_DATA is {value!r}, which is not a folder; correct it or unset it")
-    return Path(value) if value else None
+    return folder
 
 
 def local_folder(name: str) -> Path | None:

@@ -13,11 +13,14 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from importlib import metadata
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.hashing import digest
+from babelscope.core.outside import given_path
+from babelscope.core.patterns import check_pattern
 from babelscope.corpora.lines import Line, content_digest, numbered_lines
 from babelscope.world.lexicon import SCRIPTS
 from babelscope.world.world import VERSION
@@ -33,6 +36,12 @@ USAGE = (
     "Japanese, uroman, icu:RULES such as icu:Any-Latin, or table:FILE with lines FROM<TAB>TO; "
     f"{PERMUTE}SEED after it exchanges the Latin letters of the result at random"
 )
+
+
+LONGEST = 1000
+"""Letters of a line, about."""
+MOST_RULES = 10_000
+"""Of a table: each letter of a text is held against all of them."""
 
 
 class Rule(NamedTuple):
@@ -69,15 +78,15 @@ def rules_digest(by: str) -> str:
     name = _parts(by)[0]
     kind, _, rest = name.partition(":")
     if name in TABLES or kind == "table":
-        return content_digest(_table(name) if name in TABLES else Path(rest).expanduser())
+        return content_digest(_table(name) if name in TABLES else given_path(rest))
     return digest({"world": VERSION} if name == "world" else {kind: metadata.version(_MAKERS[kind])})
 
 
 def _parts(by: str) -> tuple[str, int | None]:
     """The name of a transliteration, and the seed of the permutation after it."""
     name, permuted, seed = by.partition(PERMUTE)
-    if permuted and not re.fullmatch(r"\d+", seed):
-        raise InputError(f"{by!r}: after + only permute:SEED can follow", USAGE)
+    if permuted and not re.fullmatch("[0-9]{1,18}", seed):
+        raise InputError(f"{by!r:.100}: after + only permute:SEED can follow, a whole number", USAGE)
     return name, int(seed) if seed else None
 
 
@@ -102,7 +111,7 @@ def _change(name: str) -> Change:
     if kind == "icu" and rest:
         return _icu(rest)
     if kind == "table" and rest:
-        return by_rules(read_table(Path(rest).expanduser()))
+        return by_rules(read_table(given_path(rest)))
     raise InputError(f"{name!r}: no such transliteration", USAGE)
 
 
@@ -112,9 +121,12 @@ def read_table(path: Path) -> list[Rule]:
     Raises:
         DataError: a line without FROM and TO or with more columns, or a context that is no regular expression.
     """
-    rules = [_rule(path, line) for line in numbered_lines(path) if line.text and not line.text.startswith("# ")]
+    lines = (line for line in numbered_lines(path) if line.text and not line.text.startswith("# "))
+    rules = [_rule(path, line) for line in islice(lines, MOST_RULES)]
     if not rules:
         raise DataError(path, None, "no rule; expected lines FROM<TAB>TO")
+    if more := next(lines, None):
+        raise DataError(path, more.number, f"more than {MOST_RULES:,} rules")
     return rules
 
 
@@ -126,9 +138,12 @@ def _rule(path: Path, line: Line) -> Rule:
         )
     rule = Rule(*(unicodedata.normalize("NFC", column) for column in columns))
     try:
-        _pattern(rule)
-    except re.error as error:
-        raise DataError(path, line.number, f"a context is no regular expression: {error}") from None
+        for context in (rule.before, rule.after):
+            check_pattern(context, LONGEST)
+        if re.compile(_pattern(rule)).groupindex:
+            raise ValueError("names a group, as no context can")
+    except (ValueError, re.error) as error:
+        raise DataError(path, line.number, f"the context {error}") from None
     return rule
 
 
@@ -163,7 +178,7 @@ def _pattern(rule: Rule) -> str:
     before = f"(?<={rule.before})" if rule.before and not rule.before.startswith("(?") else rule.before
     after = f"(?={rule.after})" if rule.after and not rule.after.startswith("(?") else rule.after
     letters = "|".join(re.escape(form) for form in forms)
-    return re.compile(f"(?i:{before})(?:{letters})(?i:{after})").pattern
+    return f"(?i:{before})(?:{letters})(?i:{after})"
 
 
 def _cased(letters: str, to: str, before: str, after: str) -> str:

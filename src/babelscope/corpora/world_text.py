@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt
+from pydantic import AfterValidator, Field, NonNegativeInt
 
 from babelscope.core.declaration import Declaration
 from babelscope.corpora.letters import LETTERS
@@ -25,6 +25,8 @@ def _current(version: int) -> int:
     return version
 
 
+MOST = 10_000_000
+"""Sentences of a text, which is held in memory."""
 SEPARATOR = "[SEP]"
 """Between the sentences of a pair; a piece of the tokenizer, not text."""
 
@@ -41,10 +43,10 @@ class WorldText(Declaration):
 
     language: WorldLanguage
     """Its code, such as `qaa`."""
-    sentences: PositiveInt
+    sentences: Annotated[int, Field(gt=0, le=MOST)]
     """How many."""
     # Text without pairs keeps the keys it had before there were any.
-    pairs: Annotated[NonNegativeInt, Field(exclude_if=lambda pairs: not pairs)] = 0
+    pairs: Annotated[int, Field(ge=0, le=MOST, exclude_if=lambda pairs: not pairs)] = 0
     """Lines of pairs besides the sentences."""
     switched: Annotated[float, Field(ge=0, le=1)] = 0.0
     """Share of the words that are another language's."""

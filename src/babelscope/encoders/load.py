@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,6 +23,7 @@ from transformers.utils import logging
 
 from babelscope.core.errors import EncoderError
 from babelscope.core.files import share
+from babelscope.core.outside import given_path
 from babelscope.corpora.codes import known_as
 from babelscope.encoders.anatomy import anatomy_of, max_positions
 from babelscope.encoders.beside import read_languages, save_config, save_tokenizer, taken_declaration
@@ -105,6 +107,7 @@ def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickl
     if misfits := sorted(name for name, *_ in report["mismatched_keys"]):
         raise EncoderError(f"{source}: {len(misfits)} weights do not fit the sizes in config.json, first {misfits[0]}")
     encoder = _assembled(source, model, tokenizer, set(report["missing_keys"]))
+    _check_reads(source, encoder)
     return replace(encoder, pooler=pooler, languages=languages)
 
 
@@ -191,13 +194,29 @@ def _pooler_in_place(encoder: Encoder) -> Iterator[None]:
 def _checked_source(source: str | Path, allow_pickle: bool) -> str:
     """The source as text; what can be seen to be wrong without the network is refused here."""
     installed = installed_folder(source) if isinstance(source, str) else None
-    folder = installed or Path(source).expanduser()
+    folder = installed or given_path(source)
     if not folder.is_dir():
         if isinstance(source, Path) or str(source).startswith((".", "/", "~")) or str(source).count("/") > 1:
             raise EncoderError(f"{source}: no such folder. Give an encoder's folder, or its name on the hub")
         return str(source)
     check_folder(folder, allow_pickle)
     return str(folder)
+
+
+def _check_reads(source: str, encoder: Encoder) -> None:
+    """Let the tokenizer read a word: it shows odd settings when it is used."""
+    tokenizer, rows = encoder.tokenizer, encoder.model.config.vocab_size
+    with _quiet(), _explained(source):
+        read = tokenizer(["a", "a a"], padding=True)["input_ids"]
+        room = encoder.max_length - tokenizer.num_special_tokens_to_add()
+        pieces = tokenizer.backend_tokenizer.get_vocab(with_added_tokens=False).values()
+        last = max(*pieces, *tokenizer.all_special_ids, *chain.from_iterable(read))
+    if room < 1:
+        raise EncoderError(f"{source}: sequences have no room for text; see model_max_length in tokenizer_config.json")
+    if last >= rows:
+        raise EncoderError(
+            f"{source}: its tokenizer gives the id {last}, but there are {rows} embeddings. Copy its files again"
+        )
 
 
 def _assembled(source: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, missing: set[str]) -> Encoder:
@@ -214,7 +233,9 @@ def _assembled(source: str, model: PreTrainedModel, tokenizer: PreTrainedTokeniz
 
 def _check_vocabulary(source: str, tokenizer: PreTrainedTokenizerBase) -> None:
     """Where there are no files of a tokenizer, transformers makes one of the family's special pieces alone."""
-    if set(tokenizer.get_vocab().values()) <= set(tokenizer.all_special_ids):
+    with _explained(source):
+        has_pieces = not set(tokenizer.get_vocab().values()) <= set(tokenizer.all_special_ids)
+    if not has_pieces:
         raise EncoderError(
             f"{source}: its tokenizer has no pieces but special ones, so every word would be unknown. Add the "
             "tokenizer's files, such as tokenizer.json, or vocab.txt of a BERT"

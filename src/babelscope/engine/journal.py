@@ -9,6 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
+from babelscope.core.crash import crash_point
 from babelscope.core.errors import StepError
 from babelscope.core.row import Row, as_record
 from babelscope.engine.disk import MISPLACED, append_text, explained, write_json, write_text
@@ -40,8 +41,11 @@ class Journal:
         text = "".join(map(_line, rows))
         with explained(self._path):
             write_text(self._folder / UNFINISHED, text)
+            crash_point("rows-written")
             self.forget_digest()  # between the two moves a kill leaves rows without one, and never with another's
+            crash_point("rows-undigested")
             (self._folder / UNFINISHED).replace(self._path)
+            crash_point("rows-moved")
             self._note_digest()
 
     def add(self, rows: Iterable[Row]) -> None:
@@ -49,6 +53,7 @@ class Journal:
         text = "".join(map(_line, rows))
         with explained(self._path):
             append_text(self._path, text)
+            crash_point("rows-added")
             self._note_digest()
 
     def read(self) -> Written:
@@ -73,6 +78,7 @@ class Journal:
         content = self._path.read_bytes()
         recorded = {"bytes": len(content), "sha256": sha256(content).hexdigest()}
         write_json(self._folder / UNFINISHED_DIGEST, recorded)
+        crash_point("digest-written")
         (self._folder / UNFINISHED_DIGEST).replace(self._folder / DIGEST)
 
     def _matches(self, content: bytes) -> bool:

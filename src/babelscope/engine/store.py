@@ -26,6 +26,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from babelscope.core.crash import crash_point
 from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.core.row import Row
 from babelscope.engine.disk import MISPLACED, explained, sync, verify, write_json
@@ -99,12 +100,14 @@ class Store:
         lock = FileLock(path, blocking=False, fallback_to_soft=False)
         with explained(path), suppress(Timeout):
             lock.acquire()
+            crash_point("claimed")
         try:
             yield lock.is_locked
         finally:
             if lock.is_locked:
                 # While the lock is held; filelock takes no lock on a file without a name.
                 path.unlink(missing_ok=True)
+                crash_point("claim-removed")
                 lock.release()
 
     def claimed(self, key: str) -> bool:
@@ -162,13 +165,16 @@ class Store:
         draft, target = self.draft(key), self._published(key)
         with explained(draft):
             if not target.is_dir():
+                crash_point("publication-begun")
                 Journal(draft).forget_digest()
                 write_manifest(draft, key, about)
+                crash_point("manifest-written")
                 for path in (target.parent, target):
                     if not path.is_dir():
                         self._make_way(path, S_ISDIR)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 _move_folder(draft, target)
+            crash_point("publication-moved")
             shutil.rmtree(draft, ignore_errors=True)
         return target
 
@@ -196,6 +202,7 @@ class Store:
             self._make_way(path, S_ISREG)
             with explained(path):
                 path.unlink(missing_ok=True)
+        crash_point("log-begun")
         return self.log(key, running=True)
 
     def log(self, key: str, running: bool = False) -> Path:

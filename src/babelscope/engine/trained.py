@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from babelscope.core.errors import InputError
 from babelscope.core.files import share
+from babelscope.core.outside import given_path, new_path, writing
 from babelscope.corpora.codes import known_as
 from babelscope.corpora.parallel import SOURCE
 from babelscope.encoders.places import near_folder
@@ -55,8 +56,7 @@ def export(store: Store, key: str, folder: Path) -> str:
     Raises:
         InputError: there is no such model, its head is one that transformers does not have, or the folder exists.
     """
-    step = _trained_step(store, find_key(store, key))
-    refuse_existing(folder)
+    step, folder = _trained_step(store, find_key(store, key)), new_path(folder)
     if isinstance(step, Learned):
         with replacing(folder) as draft:
             shutil.copytree(store.result(step.key) / "encoder", draft)
@@ -97,7 +97,7 @@ def predict(store: Store, source: str, file: Path, output: Path, language: str |
     """
     from babelscope.encoders.own_vocabulary import check_own
 
-    refuse_existing(output)
+    output = new_path(output)
     model = trained_model(store, source)
     made_for = languages_of(Path(source))
     check_own(language, [*model.languages, *([made_for.language] if made_for and model.languages else [])])
@@ -125,10 +125,10 @@ def trained_model(store: Store, source: str) -> TaskModel:
     Raises:
         InputError: there is no such model, or it is an encoder that is not tuned.
     """
-    if Path(source).is_dir():
+    if given_path(source).is_dir():
         from babelscope.tasks.export import load_model
 
-        return load_model(Path(source))
+        return load_model(given_path(source))
     if os.sep in source:
         raise InputError(
             f"{source}: no such folder{near_folder(source)}; give one that babelscope export wrote, or the key of a "
@@ -204,23 +204,16 @@ def _read_before(model: TaskModel, step: Tune | Evaluate, records: Sequence[Mapp
     return [code for code in dict.fromkeys([_trained_in(step), *told]) if not known_as(code, model.languages)]
 
 
-def refuse_existing(path: Path) -> None:
-    """Raise `InputError` if there is something at a path that is to be written."""
-    if path.exists():
-        raise InputError(f"{path}: already there; give a name that does not exist yet")
-
-
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A path beside `path` that takes its place when all went well, file or folder."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        yield draft
-        share(*filter(Path.is_file, [draft, *draft.rglob("*")]))
-        draft.rename(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+        with writing(path):
+            yield draft
+            share(*filter(Path.is_file, [draft, *draft.rglob("*")]))
+            draft.rename(path)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):  # what kept it from being written keeps it from being removed
+            draft.unlink()

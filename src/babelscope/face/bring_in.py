@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from babelscope.core.errors import InputError
-from babelscope.corpora.codes import known_as, same_language
+from babelscope.core.outside import given_path, new_path
+from babelscope.corpora.codes import checked_code, known_as, same_language
 from babelscope.corpora.paired import Pair
 from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, given_pairs, joined
 from babelscope.encoders.places import MODEL_FILE, Place, locate
 from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_records
 from babelscope.engine.store import Store
-from babelscope.engine.trained import refuse_existing, replacing, trained_model
+from babelscope.engine.trained import replacing, trained_model
 
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
@@ -55,7 +56,7 @@ def write_with_language(model: str, wanted: Wanted, folder: Path, store: Store) 
     Raises:
         InputError: there is no such model or text, or the folder exists.
     """
-    refuse_existing(folder)
+    folder = new_path(folder)
     texts = find_texts(wanted)
     pairs = joined(texts).pairs[: wanted.pairs]
     place = None if _is_tuned(model) else locate(model)
@@ -74,8 +75,13 @@ def find_texts(wanted: Wanted) -> list[NamedPairs | FilePairs]:
     """The texts that are named.
 
     Raises:
-        InputError: no text is given, or there is no such text.
+        InputError: no text is given, or there is no such text; or a code is none.
     """
+    for option, code in (("--language", wanted.language), ("--source", wanted.source)):
+        try:
+            checked_code(code)
+        except ValueError as error:
+            raise InputError(f"{option} {code!r:.100}: {error}") from None
     if not wanted.parallel:
         raise InputError("no text to learn from; give one at least, such as ntrex:it or pairs.tsv")
     return [given_pairs(given, wanted.language, wanted.source) for given in wanted.parallel]
@@ -131,5 +137,5 @@ def _check_languages(given: str, encoder: Encoder, wanted: Wanted) -> None:
 
 def _is_tuned(model: str) -> bool:
     """Whether it is a tuned model's folder or a key, and no encoder."""
-    folder = Path(model).expanduser()
+    folder = given_path(model)
     return (folder / MODEL_FILE).is_file() if folder.is_dir() else bool(re.fullmatch("[0-9a-f]{4,64}", model))

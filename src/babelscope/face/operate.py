@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from babelscope.core.errors import InputError
+from babelscope.core.outside import writable_path, writing
 from babelscope.core.version import __version__
 from babelscope.encoders.places import Place, locate
 from babelscope.surgery import Operation, apply, donors_of, parse_operation
@@ -34,6 +35,7 @@ def write_operated(source: str, texts: Sequence[str], folder: Path, seed: int = 
     operations = [parse_operation(text) for text in texts]
     if not operations:
         raise InputError("no operation given: give --op at least once, such as --op reverse --op drop:last=6")
+    folder = writable_path(folder)
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise InputError(f"{folder}: already there and not an empty folder; give one that does not exist yet")
     place = locate(source)
@@ -49,17 +51,11 @@ def _operate(place: Place, donors: dict[str, Place], operations: Sequence[Operat
 
     encoder = load_located(place)
     operated = apply(encoder, operations, seed, {name: load_located(donor) for name, donor in donors.items()})
-    _make(folder)
-    save_encoder(operated, folder)
+    with writing(folder):
+        folder.mkdir(exist_ok=True)
+        save_encoder(operated, folder)
     before, after = (sum(weight.numel() for weight in weights_of(each).values()) for each in (encoder, operated))
     return before, after
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made: {error.strerror}") from None
 
 
 def _write_record(
@@ -73,4 +69,5 @@ def _write_record(
         "parameters": {"before": sizes[0], "after": sizes[1]},
         "babelscope": __version__,
     }
-    path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    with writing(path):
+        path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

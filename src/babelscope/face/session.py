@@ -26,11 +26,12 @@ def open_store(store: Store | Path | str | None = None) -> Store:
     Raises:
         StoreError: the folder holds something else, or a store of another format.
     """
+    from babelscope.core.outside import given_path
     from babelscope.engine.store import Store
 
     if isinstance(store, Store):
         return store
-    return Store(Path(store or os.environ.get(STORE_VARIABLE) or DEFAULT_STORE).expanduser())
+    return Store(given_path(store or os.environ.get(STORE_VARIABLE) or DEFAULT_STORE))
 
 
 def missing(plan: Plan, store: Store) -> list[Step]:

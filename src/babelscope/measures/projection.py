@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, PositiveInt
 
+from babelscope.core.declaration import Count
 from babelscope.core.errors import InputError
 from babelscope.core.faults import Faults
 from babelscope.core.step import Step
@@ -39,10 +40,10 @@ class Projection(Measure):
     whose words have spaces between them, such as `text:en:news.en`."""
     targets: tuple[str, ...] = Field(min_length=1)
     """Others of the same kind, each shown with the source. Treebanks are parallel by `sent_id`, texts line by line."""
-    sentences: PositiveInt = 100
+    sentences: Count = 100
     """The first of them, over whose words the share is counted whose nearest word in the other language is a
     translation."""
-    pairs: PositiveInt = 100
+    pairs: Count = 100
     """Aligned words that are shown, at most."""
     library: Library | None = None
     """What computes t-SNE; None: openTSNE where it is installed, else scikit-learn."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt, SerializeAsAny
 
+from babelscope.core.declaration import Count
 from babelscope.core.faults import Faults
 from babelscope.core.row import Row
 from babelscope.core.step import Step, Workspace
@@ -33,7 +34,7 @@ class Retrieval(Measure):
     """A language of the world, such as `qaa`."""
     targets: tuple[str, ...] = Field(min_length=1)
     """Languages of the world; each is searched by itself."""
-    sentences: PositiveInt = 300
+    sentences: Count = 300
     """Of each language, all of them candidates."""
 
     def check(self, compiled: Compiled, faults: Faults) -> None:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from babelscope.core.errors import InputError
+from babelscope.core.outside import writing
 from babelscope.core.row import COLUMNS, Row
 from babelscope.report.model import Report
-from babelscope.report.output import FIGURE_SUFFIXES, check_suffix, file_name, unwritable
+from babelscope.report.output import FIGURE_SUFFIXES, check_suffix, file_name
 from babelscope.report.sections import Section, sections_of
 from babelscope.report.tables import Table
 
@@ -30,13 +31,11 @@ def write_rows(rows: Sequence[Row], path: Path) -> None:
     """
     check_suffix(path, ROW_SUFFIXES)
     table = row_table(rows)
-    try:
+    with writing(path):
         if path.suffix == ".csv":
             table.to_csv(path, index=False)
         else:
             table.to_parquet(path, index=False)
-    except OSError as error:
-        raise unwritable(path, error) from None
 
 
 def row_table(rows: Sequence[Row]) -> pd.DataFrame:
@@ -66,10 +65,8 @@ def write_figures(report: Report, path: Path, *, width: int = 520) -> list[Path]
         fits = getattr(figure.chart, "width", None) == "container"
         chart = figure.chart.properties(width=width) if fits else figure.chart
         chart.config = CONFIG | {"background": "white"}
-        try:
+        with writing(file):
             chart.save(str(file), scale_factor=2 if file.suffix == ".png" else 1)
-        except OSError as error:
-            raise unwritable(file, error) from None
     return files
 
 
@@ -85,10 +82,8 @@ def _stems(stem: str, figures: Sequence[Figure]) -> list[str]:
 
 def write_markdown(report: Report, path: Path) -> list[Path]:
     """Write `markdown` to a file; gives the file."""
-    try:
+    with writing(path):
         path.write_text(markdown(report), encoding="utf-8")
-    except OSError as error:
-        raise unwritable(path, error) from None
     return [path]
 
 

@@ -1,4 +1,4 @@
-"""What all writers of files share: names, allowed suffixes, and the error for a place that cannot be written."""
+"""What all writers of files share: names and allowed suffixes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,6 @@ FIGURE_SUFFIXES = (".svg", ".png")
 def file_name(title: str) -> str:
     """A title as part of a file's name: `layers-frozen-dependency-parsing`."""
     return re.sub(r"\W+", "-", title.lower()).strip("-")
-
-
-def unwritable(path: Path, error: OSError) -> InputError:
-    """The error for a file that the system does not let us write."""
-    return InputError(f"{path}: cannot be written ({error.strerror or error}); choose another place with -o")
 
 
 def check_suffix(path: Path, allowed: tuple[str, ...]) -> None:

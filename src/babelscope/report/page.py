@@ -15,10 +15,10 @@ from typing import Any
 import altair as alt
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from babelscope.core.outside import writing
 from babelscope.report.figures import CONFIG, Chart
 from babelscope.report.files import row_table
 from babelscope.report.model import Report
-from babelscope.report.output import unwritable
 from babelscope.report.sections import sections_of
 
 
@@ -28,10 +28,8 @@ def write_page(report: Report, path: Path) -> list[Path]:
     Raises InputError when the file cannot be written.
     """
     text = render(report)
-    try:
+    with writing(path):
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise unwritable(path, error) from None
     return [path]
 
 

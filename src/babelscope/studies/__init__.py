@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from babelscope.core.errors import InputError, StudyError
+from babelscope.core.outside import given_path
 from babelscope.core.plugins import import_plugins
 from babelscope.core.row import Row
 from babelscope.core.validation import declare, validate
@@ -143,8 +144,8 @@ def find_study(name: str, changes: Mapping[str, Any]) -> Study:
         InputError: there is no such study or profile.
         DataError, StudyError: the file, the parameters or the declaration are at fault.
     """
-    if name.endswith(YAML) or _is_file(name):
-        return load_study(Path(name), dict(changes))
+    if name.endswith(YAML) or given_path(name).is_file():
+        return load_study(given_path(name), dict(changes))
     base, at, profile = name.partition("@")
     if base not in STUDIES:
         raise InputError(f"no study is named {base!r}; there are {', '.join(STUDIES)}, or give a YAML file")
@@ -162,10 +163,3 @@ def published_rows(study: str) -> list[Row]:
 
 def _typed(column: str, text: str) -> Any:
     return int(text) if column in ("seed", "step", "layer") else float(text) if column == "value" else text
-
-
-def _is_file(name: str) -> bool:
-    try:
-        return Path(name).is_file()
-    except OSError:  # longer than a name may be
-        return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -30,6 +31,8 @@ __all__ = [
     "Condition", "Contrast", "Seed", "Sizes", "Study", "Surgery", "Transfer", "dump_study", "load_study",
 ]  # fmt: skip
 
+MOST_MODELS = 1_000_000
+"""Of a study; with a second for each they would take eleven days."""
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 """Files of rows hold numbers of 64 bits."""
 
@@ -121,6 +124,9 @@ class Study(Declaration):
     def _does_something(self) -> Self:
         if not (self.tasks or self.measures):
             raise ValueError("nothing to do: give tasks, measures, or both")
+        conditions = (self.encoders, self.surgeries, self.schedules, self.seeds, self.tasks or (None,))
+        if (models := prod(map(len, conditions))) > MOST_MODELS:
+            raise ValueError(f"{models:,} models would be tuned; {MOST_MODELS:,} are the most")
         return self
 
     def task(self, name: str) -> Task:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Discriminator, Field, NonNegativeFloat, NonNegativeInt, PositiveInt, Tag, model_validator
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveInt,
+    Tag,
+    model_validator,
+)
 
-from babelscope.core.declaration import Declaration
-from babelscope.corpora.codes import known_as
+from babelscope.core.declaration import Count, Declaration
+from babelscope.corpora.codes import checked_code, known_as
 from babelscope.corpora.parallel import WorldPairs
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.shape import Shape
@@ -36,6 +45,9 @@ DeclaredPair = Annotated[
 or such sentences of the world spelled out."""
 
 
+Code = Annotated[str, AfterValidator(checked_code)]
+
+
 class Pretraining(Declaration):
     """A small BERT and its WordPiece tokenizer, trained from scratch by masked language modelling.
 
@@ -48,7 +60,7 @@ class Pretraining(Declaration):
     """What it reads, all mixed: text of the world, or names such as `ntrex:nl`, whose training split is meant."""
     sentences: PositiveInt | None = None
     """How many of each named text are read at most; None: all."""
-    vocabulary_size: PositiveInt = 1500
+    vocabulary_size: Count = 1500
     """Pieces, special ones included."""
     shape: Shape = Shape()
     masking: Annotated[float, Field(gt=0, lt=1)] = 0.3
@@ -73,7 +85,7 @@ class Adaptation(Declaration):
     sequence, masked on both sides (Conneau and Lample, 2019)."""
     sentences: PositiveInt | None = None
     """How many of each named text, or of each two, are read at most; None: all."""
-    new_pieces: PositiveInt | None = None
+    new_pieces: Count | None = None
     """How many pieces at most are added to the vocabulary for what it covers badly in these texts; None: none."""
     masking: Annotated[float, Field(gt=0, lt=1)] = 0.15
     """Share of the pieces that are hidden."""
@@ -114,13 +126,13 @@ class BringingIn(Declaration):
     """What rows and reports call it."""
     encoder: str
     """The name of an encoder that the study declares before this one, or of another as `encoders` would name it."""
-    languages: Annotated[dict[str, Annotated[tuple[DeclaredPair, ...], Field(min_length=1)]], Field(min_length=1)]
+    languages: Annotated[dict[Code, Annotated[tuple[DeclaredPair, ...], Field(min_length=1)]], Field(min_length=1)]
     """By code, as data sets have it, sentences of what the encoder reads with their translations in the language, such
     as `de: [ntrex:de, tatoeba:de]`. All are read in full: name a part, such as `ntrex:de:lines-1-1597`, to keep others
     for a test."""
     pairs: PositiveInt | None = None
     """At most, in each language; None: all."""
-    pieces: PositiveInt | None = None
+    pieces: Count | None = None
     """At most how many a language's own vocabulary learns; None: one for every 20 words, but 1,000 to 5,000."""
     keep_accents: bool = True
     """Whether accents stay that an uncased BERT would strip."""

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, NonNegativeInt
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from babelscope.core.errors import InputError
 
 Part = Literal["all", "word-embeddings", "layers", "attention", "feed-forward", "norms", "positions", "head"]
+MOST_LAYERS = 1000
+"""Of an encoder, before and after an operation."""
 IN_LAYERS: tuple[Part, ...] = ("all", "layers", "attention", "feed-forward", "norms")
 """The parts that `layers` can narrow down."""
 ENGLISH_LIKE = "(##)?[A-Za-z]+"
@@ -43,6 +45,9 @@ def _split(given: Any) -> Any:
 
 
 Layers = Annotated[
-    tuple[NonNegativeInt, ...], BeforeValidator(_joined), Field(min_length=1), AfterValidator(_each_once)
+    tuple[Annotated[int, Field(ge=0, lt=MOST_LAYERS)], ...],
+    BeforeValidator(_joined),
+    Field(min_length=1),
+    AfterValidator(_each_once),
 ]
 Patterns = Annotated[tuple[str, ...], BeforeValidator(_split)]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, runtime_checkable
+
+from pydantic import Field, PositiveInt
 
 from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError
@@ -33,10 +35,10 @@ class Design(Declaration):
     """One of the kind's `heads`; None: the default of the task's model."""
     entity_types: tuple[str, ...] = ()
     """Of named entities: what the model can call one."""
-    dropout: float = 0.1
-    max_length: int | None = None
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    max_length: PositiveInt | None = None
 
-    def __init__(self, task: str | Task, **choices: Any):
+    def __init__(self, task: str | Task | None = None, **choices: Any):
         super().__init__(**{"task": task, **choices})
 
 

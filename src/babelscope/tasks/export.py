@@ -23,7 +23,8 @@ from transformers import PretrainedConfig
 from transformers.models.auto import modeling_auto
 
 from babelscope.core.declaration import Declaration
-from babelscope.core.errors import InputError
+from babelscope.core.errors import DataError, InputError
+from babelscope.core.outside import read_text
 from babelscope.core.version import __version__
 from babelscope.encoders.anatomy import anatomy_of, reads_types
 from babelscope.encoders.beside import save_config, save_tokenizer
@@ -194,9 +195,9 @@ def _save_tokenizer(module: Any, folder: Path, *, pretty: bool = True) -> None:
 def _read_record(folder: Path) -> Record:
     path = folder / MODEL_FILE
     try:
-        return Record.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}; give a folder that babelscope export wrote") from None
+        return Record.model_validate_json(read_text(path))
+    except DataError as error:
+        raise InputError(f"{error}; give a folder that babelscope export wrote") from None
     except ValidationError as error:
         fault = error.errors()[0]
         where = ".".join(map(str, fault["loc"]))

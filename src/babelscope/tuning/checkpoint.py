@@ -16,6 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from babelscope.core.crash import crash_point
 from babelscope.core.errors import OtherRunError, StepError
 from babelscope.encoders.written import check_finite, write_tensors
 
@@ -64,7 +65,9 @@ def _write(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) 
     draft, own = _draft(path), {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     draft.unlink(missing_ok=True)
     write_tensors(draft, own, {**metadata, _DIGEST: _digest(own, metadata)})
+    crash_point("weights-written")
     draft.replace(path)
+    crash_point("weights-moved")
 
 
 def _digest(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
@@ -149,6 +152,7 @@ def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
         moments = optimizer.state[group["params"][0]]  # empty while a group waits for its first step
         tensors |= {f"{moment}/{number}": moments[moment] for moment in _MOMENTS if moments}
     _write(path, tensors, {"state": json.dumps(asdict(state))})
+    crash_point("checkpoint-moved")
 
 
 def load_checkpoint(path: Path, best: Path, model: nn.Module, optimizer: torch.optim.Optimizer, run: str) -> State:

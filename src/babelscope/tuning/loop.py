@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from babelscope.core.crash import crash_point, crashes
 from babelscope.core.errors import DivergedError, InputError
 from babelscope.core.hashing import digest
 from babelscope.core.keyed import keyed_fields
@@ -125,10 +126,11 @@ def tune(
                 if tuning.patience is not None and state.without_best >= tuning.patience:
                     look(step, ends=True)
                     break
-            if time.monotonic() - saved_at >= checkpoint_seconds:
+            if time.monotonic() - saved_at >= checkpoint_seconds or crashes():
                 save_checkpoint(checkpoint, model, optimizer, state)
                 saved_at = time.monotonic()
             progress(step, total, loss=value)
+            crash_point("training-step")
 
         _write_last(model, state, best, last)
     _finish(model, checkpoint, best, last)

@@ -8,7 +8,7 @@ from typing import Any, Protocol, cast
 import torch
 from torch import Tensor, nn
 
-from babelscope.core.errors import InputError
+from babelscope.core.errors import InputError, OtherRunError
 from babelscope.core.row import Row
 from babelscope.core.seeds import derive_seed
 from babelscope.core.step import PROBE_SPLIT
@@ -82,8 +82,16 @@ class Observer:
         }
 
     def resume(self, step: int) -> None:
-        """Forget what was measured after this step: it is measured again."""
-        self.journal.write_rows(row for row in self.journal.rows_so_far() if step and (row.step or 0) <= step)
+        """Forget what was measured after this step: it is measured again.
+
+        Raises:
+            OtherRunError: what was measured before the first step is gone, and with it what came after.
+        """
+        rows = [row for row in self.journal.rows_so_far() if step and (row.step or 0) <= step]
+        measures = self.probes.perplexity or self.probes.distance or self.probes.scores
+        if step and measures and not any(row.step == 0 for row in rows):
+            raise OtherRunError(f"the checkpoint is of step {step}, but the probes of step 0 are gone")
+        self.journal.write_rows(rows)
 
     def due(self, step: int, total: int) -> bool:
         """Whether to observe after this step."""

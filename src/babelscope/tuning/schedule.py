@@ -44,7 +44,7 @@ class Schedule(Declaration):
     decay: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Each layer's learning rate is this times that of the layer above; the embeddings count as a layer below the
     first. The top layer and the head have the full rate."""
-    lora: PositiveInt | None = None
+    lora: Annotated[int, Field(gt=0, le=4096)] | None = None
     """Train low-rank adapters of this rank (Hu et al., 2022) in place of the layers' own matrices; they are merged
     into these at the end. The embeddings have none."""
     frozen_dropout: bool = False

@@ -62,7 +62,7 @@ class Tuning(Declaration):
     """bfloat16 is autocast: weights and optimizer stay in float32."""
     device: Literal["cpu", "cuda"] = "cpu"
     """What it is trained on; never chosen by itself, since the numbers differ."""
-    threads: PositiveInt = 1
+    threads: Annotated[int, Field(gt=0, le=1024)] = 1
     """Of one training run on a CPU. Another number of threads changes the last digits."""
 
     @model_validator(mode="before")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+from babelscope.core import outside
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.registry import Registered, import_plugins
 from babelscope.core.tasks import Task
@@ -141,7 +142,7 @@ def given_path(name: str, form: str, folders: bool = False) -> Path:
     _, code, given = [*name.split(":", 2), "", ""][:3]
     if not (code and given):
         raise InputError(f"{name!r}: such data sets are named {form}, where CODE is that of the language")
-    path = Path(given).expanduser()
+    path = outside.given_path(given)
     if not (path.is_file() or (folders and path.is_dir())):
         raise InputError(f"{name}: there is no file {'or folder ' if folders else ''}{path}")
     return path

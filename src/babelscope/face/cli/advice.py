@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from babelscope.face.cli.options import DEFAULT_STORE, PARALLEL, StoreFolder, err, out
+from babelscope.core.outside import writable_path
+from babelscope.face.cli.options import DEFAULT_STORE, PARALLEL, OutputFile, StoreFolder, err, out
 
 
 def advise(
@@ -23,9 +24,14 @@ def advise(
     task: Annotated[str, typer.Option(help="pos or parsing")] = "pos",
     run: Annotated[bool, typer.Option("--run", help="run the plan; interrupted, the same command goes on")] = False,
     export: Annotated[
-        Path | None, typer.Option(help="with --run: the folder for the best model that transformers can load")
+        Path | None,
+        typer.Option(
+            parser=writable_path,
+            metavar="FOLDER",
+            help="with --run: the folder for the best model that transformers can load",
+        ),
     ] = None,
-    output: Annotated[Path, typer.Option("-o", "--output", help="the page to write")] = Path("advice.html"),
+    output: OutputFile = Path("advice.html"),
     store: StoreFolder = DEFAULT_STORE,
     seeds: Annotated[int, typer.Option(min=1, help="rounds, each with a seed of its own")] = 3,
     steps: Annotated[int, typer.Option(min=1, help="of language modelling on the text")] = 300,

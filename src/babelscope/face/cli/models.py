@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from babelscope.face.cli.options import DEFAULT_STORE, PARALLEL, OutputFile, StoreFolder, out
-
-OutputFolder = Annotated[Path, typer.Option("-o", "--output", help="the folder to write")]
+from babelscope.core.outside import given_path
+from babelscope.face.cli.options import DEFAULT_STORE, PARALLEL, OutputFile, OutputFolder, StoreFolder, out
 
 
 def export(
@@ -29,8 +28,9 @@ def predict(
     file: Annotated[
         Path,
         typer.Argument(
+            parser=given_path,
             help="CoNLL-U, BIO or TSV; or plain text, one sentence a line. For taggers and parsers its words must be "
-            "separated by spaces as in their treebank, the full stop too"
+            "separated by spaces as in their treebank, the full stop too",
         ),
     ],
     output: OutputFile,
@@ -54,7 +54,7 @@ def operate(
         list[str],
         typer.Option(metavar="OPERATION", help="such as reverse or drop:last=6; repeatable, done in this order"),
     ],
-    seed: Annotated[int, typer.Option(min=0, help="of operations that draw at random")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="of operations that draw at random")] = 0,
 ) -> None:
     """Operate on an encoder's weights and write the result as a Hugging Face folder."""
     from babelscope.face.operate import write_operated
@@ -86,7 +86,10 @@ def bring_in(
 
 
 def transliterate(
-    file: Annotated[Path, typer.Argument(help="CoNLL-U (named .conllu or .conllu.gz) or plain text")],
+    file: Annotated[
+        Path,
+        typer.Argument(parser=given_path, help="CoNLL-U (named .conllu or .conllu.gz) or plain text"),
+    ],
     output: OutputFile,
     by: Annotated[
         str, typer.Option("--by", help="uyghur, cyrillic, uroman, table:FILE ...; +permute:SEED after it")

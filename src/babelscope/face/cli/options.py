@@ -8,9 +8,13 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from babelscope.core.outside import given_path, writable_path
 from babelscope.face.session import DEFAULT_STORE, STORE_VARIABLE
 
-__all__ = ["DEFAULT_STORE", "PARALLEL", "OutputFile", "StoreFolder", "StudyName", "With", "err", "out"]
+__all__ = [
+    "DEFAULT_STORE", "PARALLEL", "OutputFile", "OutputFolder", "StoreFolder", "StudyName", "With", "err",
+    "out",
+]  # fmt: skip
 
 out, err = Console(soft_wrap=True, emoji=False), Console(stderr=True, soft_wrap=True, emoji=False)
 
@@ -18,8 +22,12 @@ StudyName = Annotated[
     str, typer.Argument(metavar="STUDY", help="a built-in study, NAME or NAME@PROFILE, or a YAML file")
 ]
 StoreFolder = Annotated[
-    Path, typer.Option("--store", envvar=STORE_VARIABLE, help="the folder that keeps results", show_default=True)
-]
+    Path,
+    typer.Option(
+        "--store", envvar=STORE_VARIABLE, parser=given_path, metavar="FOLDER", help="the folder that keeps results",
+        show_default=True,
+    ),
+]  # fmt: skip
 With = Annotated[
     list[str] | None,
     typer.Option(
@@ -32,4 +40,9 @@ PARALLEL = typer.Option(
     metavar="TEXT",
     help="sentences and translations: ntrex:it, FILE.tsv, FILE.tmx, or two files en.txt,it.txt; repeatable",
 )
-OutputFile = Annotated[Path, typer.Option("-o", "--output", help="the file to write")]
+OutputFile = Annotated[
+    Path, typer.Option("-o", "--output", parser=writable_path, metavar="FILE", help="the file to write")
+]
+OutputFolder = Annotated[
+    Path, typer.Option("-o", "--output", parser=writable_path, metavar="FOLDER", help="the folder to write")
+]

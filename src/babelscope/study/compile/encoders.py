@@ -212,8 +212,5 @@ def _unnamed(name: str, known: Sequence[str]) -> str:
 
 
 def _load(given: str) -> Load:
-    try:
-        place = locate(given)
-    except OSError as error:  # a folder that may not be read, a name longer than the system allows
-        raise InputError(f"{given[:200]}: cannot be read: {error.strerror}") from None
+    place = locate(given)
     return Load(name=place.name, content=place.content, place=place.path)

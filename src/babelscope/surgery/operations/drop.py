@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field, PositiveInt, model_validator
+from pydantic import Field, model_validator
 
 from babelscope.core.errors import InputError
-from babelscope.surgery.fields import Layers, check_layers
+from babelscope.surgery.fields import MOST_LAYERS, Layers, check_layers
 from babelscope.surgery.operation import Operation
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ class Drop(Operation):
     """
 
     operation: Literal["drop"] = "drop"
-    last: PositiveInt | Literal["half"] | None = None
+    last: Annotated[int, Field(gt=0, le=MOST_LAYERS)] | Literal["half"] | None = None
     """So many from the end; half of an odd number is rounded down."""
-    every: Annotated[int, Field(ge=2)] | None = None
+    every: Annotated[int, Field(ge=2, le=MOST_LAYERS)] | None = None
     """Every n-th."""
     layers: Layers | None = None
     """These, counted from 0."""

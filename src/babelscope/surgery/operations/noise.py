@@ -20,7 +20,7 @@ class Noise(OnPart):
 
     takes_seed: ClassVar[bool] = True
     operation: Literal["noise"] = "noise"
-    share: Annotated[float, Field(gt=0)] = 0.1
+    share: Annotated[float, Field(gt=0, le=1e6)] = 0.1
 
     def apply(self, encoder: Encoder, seed: int, donors: Mapping[str, Encoder]) -> Encoder:
         import torch

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from babelscope.surgery.fields import Layers, check_layers
+from babelscope.core.errors import InputError
+from babelscope.surgery.fields import MOST_LAYERS, Layers, check_layers
 from babelscope.surgery.operation import Operation
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ class Repeat(Operation):
     operation: Literal["repeat"] = "repeat"
     layers: Layers | None = None
     """These, counted from 0; None: all."""
-    times: Annotated[int, Field(ge=2)] = 2
+    times: Annotated[int, Field(ge=2, le=MOST_LAYERS)] = 2
 
     def layers_after(self, count: int, name: str) -> int:
         return len(self._order(count, name))
@@ -33,4 +34,7 @@ class Repeat(Operation):
     def _order(self, count: int, name: str) -> list[int]:
         chosen = range(count) if self.layers is None else self.layers
         check_layers(chosen, count, name)
+        after = count + (self.times - 1) * len(chosen)
+        if after > MOST_LAYERS:
+            raise InputError(f"{name} would have {after:,} layers; {MOST_LAYERS:,} are the most")
         return [layer for layer in range(count) for _ in range(self.times if layer in chosen else 1)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import field_validator
 
+from babelscope.core.patterns import check_pattern
 from babelscope.surgery.fields import ENGLISH_LIKE, Patterns
 from babelscope.surgery.operation import Operation
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
     from babelscope.encoders.load import Encoder
+
+LONGEST = 100
+"""Letters of a token, about."""
 
 
 class Shuffle(Operation):
@@ -34,10 +38,7 @@ class Shuffle(Operation):
     @classmethod
     def _are_patterns(cls, classes: tuple[str, ...]) -> tuple[str, ...]:
         for pattern in classes:
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
+            check_pattern(pattern, LONGEST)
         return classes
 
     def apply(self, encoder: Encoder, seed: int, donors: Mapping[str, Encoder]) -> Encoder:

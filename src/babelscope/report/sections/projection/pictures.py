@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from babelscope.core.errors import InputError
+from babelscope.core.outside import writing
 from babelscope.report.figures import CONFIG, PALETTE, Chart
-from babelscope.report.output import FIGURE_SUFFIXES, unwritable
+from babelscope.report.output import FIGURE_SUFFIXES
 
 MARKERS = ("circle", "triangle-up")
 """One a language, so that a picture can be read without colours too."""
@@ -53,15 +54,13 @@ def draw_projection(
     animation = folder / "layers.gif"
     corners = _corners(coordinates)
     frames = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    with writing(folder):
+        folder.mkdir(exist_ok=True)
         for layer, path in enumerate(paths):
             chart = _picture(coordinates[layer], languages, pairs, corners, _title(layer, shares[layer]))
             chart.save(str(path), scale_factor=2 if suffix == ".png" else 1)
             frames.append(_frame(chart))
         frames[0].save(animation, save_all=True, append_images=frames[1:], duration=int(1000 * SECONDS), loop=0)
-    except OSError as error:
-        raise unwritable(folder, error) from None
     return [*paths, animation]
 
 

@@ -1,0 +1,63 @@
+"""Whether an encoder's files say that it is larger than they are. Reads no weights, and loads no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from babelscope.core.errors import EncoderError
+from babelscope.core.outside import read_json, read_text
+
+WIDTH = ("hidden_size", "dim", "n_embd")
+"""Of the layers, by the names that families have for it."""
+ROWS = (*WIDTH, "embedding_size", "vocab_size", "intermediate_size", "hidden_dim", "n_inner", "n_positions", "head_dim")
+"""Sizes that come with as many rows, of the layers' width, among the weights."""
+MATRICES = (
+    "num_hidden_layers", "n_layers", "n_layer", "num_attention_heads", "n_heads", "n_head", "num_key_value_heads",
+)  # fmt: skip
+"""Sizes that come with a square matrix of that width, or part of one, for each."""
+OPTIONAL = ("type_vocab_size", "num_labels", "max_relative_positions", "position_buckets")
+"""Sizes of rows that may be 0, or -1 for none."""
+MOST_ADDED = 50_000
+"""Tokens added to a tokenizer's pieces: transformers takes a second for every few thousand."""
+
+
+def check_sizes(config: Mapping[str, Any], folder: Path, tables: tuple[str, ...]) -> None:
+    """Refuse sizes that no weights in the folder can have, before memory is taken for them.
+
+    A weight takes a byte or more, so that no table of the model has more weights than the files have bytes.
+
+    Args:
+        config: of config.json.
+        folder: with the weights.
+        tables: further sizes of which the family has a table.
+
+    Raises:
+        EncoderError: a size is below 1, or too large. What is no number is left to who reads it.
+    """
+    held = sum(file.stat().st_size for pattern in ("*.safetensors", "*.bin") for file in folder.rglob(pattern))
+    sizes = {name: value for name, value in config.items() if isinstance(value, int)}
+    width = next((sizes[name] for name in WIDTH if name in sizes), 1)
+    for name in (*ROWS, *MATRICES, *OPTIONAL, *tables):
+        if sizes.get(name, 1) < 1 and name not in OPTIONAL:
+            raise EncoderError(f"{name} is {sizes[name]}, and should be 1 or more")
+        if sizes.get(name, 0) * width ** (2 if name in MATRICES else 1) > held:
+            raise EncoderError(f"{name} is {sizes[name]:,}, but the weights, {held:,} bytes, are too few for that")
+
+
+def check_added_tokens(folder: Path) -> None:
+    """Refuse a tokenizer that would take minutes to load.
+
+    Raises:
+        EncoderError: more than `MOST_ADDED` tokens are added to its pieces.
+    """
+    for name in ("tokenizer.json", "tokenizer_config.json", "added_tokens.json"):
+        path = folder / name
+        if not path.is_file() or path.stat().st_size < 10 * MOST_ADDED:
+            continue
+        added = len(read_json(path)) if name == "added_tokens.json" else read_text(path, 1 << 30).count('"content"')
+        if added > MOST_ADDED:
+            raise EncoderError(
+                f"{path}: {added:,} tokens are added to its pieces, {MOST_ADDED:,} are the most. Make them pieces"
+            )

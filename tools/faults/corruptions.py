@@ -1,0 +1,185 @@
+"""Files and folders of stores that are not as they were written: what is wrong is found, repaired, or named."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from babelscope.core.errors import BabelscopeError
+from babelscope.engine.store import FORMAT_FILE as MARK
+from faults.attempts import Attempt, WrongError
+from faults.kills import run_in_forks
+from faults.mutations import odd_file
+from faults.stores import Laboratory, content, strict
+
+HALFWAY = ("weights-moved:3", "rows-moved:2", "rows-added:2", "manifest-written:1", "checkpoint-moved:4")
+"""Kills after which there are drafts to corrupt."""
+PLACES = {
+    "published weights": "results/*/*/*.safetensors",
+    "published rows": "results/*/*/rows.jsonl",
+    "other published files": "results/*/*/*.json",
+    "manifests": "results/*/*/manifest.json",
+    "results": "results/*/*",
+    "checkpoints": "drafts/*/*.safetensors",
+    "journals": "drafts/*/rows.*",
+    "other files of drafts": "drafts/*/*.json",
+    "drafts": "drafts/*",
+    "logs": "logs/*",
+    "folders": "*",
+}
+"""What is corrupted, by patterns of paths in a store."""
+
+
+def corruption_attempts(laboratory: Laboratory) -> dict[str, Attempt]:
+    """For every kind of place stores in which some are corrupted, and then a few others."""
+
+    def at(place: str) -> Attempt:
+        return strict(lambda chance, folder: _corrupted(laboratory, folder / "store", place, chance))
+
+    return {f"corrupted {place}": at(place) for place in PLACES}
+
+
+def _corrupted(laboratory: Laboratory, store: Path, place: str, chance: random.Random) -> Counter[str]:
+    has_drafts = (
+        place in ("checkpoints", "journals", "other files of drafts", "drafts", "logs") or chance.random() < 0.3
+    )
+    shutil.copytree(_halfway(laboratory, chance) if has_drafts else laboratory.undisturbed, store)
+    tally, done = Counter[str](), list[str]()
+    there = [other for other, pattern in PLACES.items() if any(store.glob(pattern))]
+    for chosen in [place] * 5 + chance.choices(there, k=5):
+        if paths := sorted(store.glob(PLACES[chosen])):
+            path = chance.choice(paths)
+            change = chance.choice(ANYWHERE + (OF_FILES if path.is_file() else OF_FOLDERS if path.is_dir() else ()))
+            change(path, store, chance)
+            done.append(f"{change.__name__[1:]} {path.relative_to(store)}")
+            tally[f"corruption: {chosen}"] += 1
+    try:
+        _judge(laboratory, store, tally)
+    except (WrongError, BabelscopeError) as error:
+        raise WrongError(f"{error}\nafter: {'; '.join(done)}") from error
+    return tally
+
+
+def _judge(laboratory: Laboratory, store: Path, tally: Counter[str]) -> None:
+    """What is wrong is refused in words or repaired; what is sound stays."""
+    sound = _sound(laboratory, store)
+    ended = laboratory.run(store, "--jobs", "1").end()
+    if ended.status == 2:  # what only a person can put right is named
+        tally["corruption: named, and put right by hand"] += 1
+        _put_right(store)
+    elif ended.status:
+        raise WrongError(f"not repaired: {ended}")
+    laboratory.finish(store)
+    if lost := [key for key, manifest in sound.items() if _manifest(store, key).read_bytes() != manifest]:
+        raise WrongError(f"computed again though they were sound: {lost}")
+
+
+def _sound(laboratory: Laboratory, store: Path) -> dict[str, bytes]:
+    """The manifests of results that can be read before anything is repaired; other rows than the right ones cannot."""
+    sound = {}
+    for key in laboratory.plan.steps:
+        try:
+            laboratory.check(key, content(store, key))
+        except BabelscopeError:
+            continue
+        sound[key] = _manifest(store, key).read_bytes()
+    return sound
+
+
+def _manifest(store: Path, key: str) -> Path:
+    return store / "results" / key[:2] / key / "manifest.json"
+
+
+def _put_right(store: Path) -> None:
+    """Remove what is no folder where folders should be, and write the store's mark again."""
+    for path in store.iterdir():
+        if path.is_symlink() or path.is_file():
+            path.unlink()
+        elif path.name == MARK:
+            shutil.rmtree(path)
+    (store / MARK).write_text('{"format": 1}\n')
+
+
+def _halfway(laboratory: Laboratory, chance: random.Random) -> Path:
+    """A store with drafts."""
+    killed_at = chance.choice(HALFWAY)
+    store = laboratory.study.parent / f"halfway {killed_at}"
+    if not store.exists():
+        run_in_forks(laboratory.plan, store, killed_at)
+    return store
+
+
+# What is done to a path
+
+
+def _flipped(path: Path, store: Path, chance: random.Random) -> None:
+    raw = bytearray(path.read_bytes())
+    for _ in range(chance.choice([1, 1, 8])):
+        if raw:
+            raw[chance.randrange(len(raw))] ^= 1 << chance.randrange(8)
+    path.write_bytes(raw)
+
+
+def _cut(path: Path, store: Path, chance: random.Random) -> None:
+    os.truncate(path, chance.randrange(path.stat().st_size + 1))
+
+
+def _zeroed(path: Path, store: Path, chance: random.Random) -> None:
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+def _longer(path: Path, store: Path, chance: random.Random) -> None:
+    path.write_bytes(path.read_bytes() + chance.choice([b"\0" * 512, b"{}\n", b"\xff", path.read_bytes()]))
+
+
+def _odd(path: Path, store: Path, chance: random.Random) -> None:
+    path.write_bytes(odd_file(path.read_text(encoding="utf-8", errors="replace")[:100_000], chance))
+
+
+def _removed(path: Path, store: Path, chance: random.Random) -> None:
+    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
+def _a_file(path: Path, store: Path, chance: random.Random) -> None:
+    _removed(path, store, chance)
+    path.write_text("holiday")
+
+
+def _a_folder(path: Path, store: Path, chance: random.Random) -> None:
+    _removed(path, store, chance)
+    path.mkdir()
+    if chance.random() < 0.5:
+        (path / "holiday.jpg").touch()
+
+
+def _a_link(path: Path, store: Path, chance: random.Random) -> None:
+    elsewhere = store.parent / f"elsewhere {path.name}"
+    if path.exists() and chance.random() < 0.7 and not elsewhere.exists():
+        shutil.copytree(path, elsewhere) if path.is_dir() else shutil.copyfile(path, elsewhere)
+    _removed(path, store, chance)
+    path.symlink_to(elsewhere)
+
+
+def _exchanged(path: Path, store: Path, chance: random.Random) -> None:
+    """With another of its kind, in this result or another."""
+    others = [other for other in store.rglob(path.name if path.is_file() else "*") if other.is_dir() == path.is_dir()]
+    other = chance.choice([each for each in others if path not in each.parents and each not in path.parents] or [path])
+    aside = store.parent / "aside"
+    path.rename(aside)
+    if other != path:
+        other.rename(path)
+    aside.rename(other)
+
+
+def _with_more(path: Path, store: Path, chance: random.Random) -> None:
+    (path / chance.choice(["more.txt", "rows.jsonl", "manifest.json", "mark"])).write_text("holiday")
+
+
+Change = Callable[[Path, Path, random.Random], None]
+ANYWHERE: tuple[Change, ...] = (_removed, _a_file, _a_folder, _a_link, _exchanged)
+OF_FILES: tuple[Change, ...] = (_flipped, _flipped, _flipped, _cut, _zeroed, _longer, _odd)
+OF_FOLDERS: tuple[Change, ...] = (_with_more,)
