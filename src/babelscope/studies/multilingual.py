@@ -49,7 +49,7 @@ PUD = {
 """English and nine of the languages, in five scripts: treebanks of the same sentences, which studies score."""
 LEARNING_RATE = 2e-4
 """That tasks are tuned with, as fits an encoder so small."""
-DISTILLATION = Tuning(learning_rate=3e-4, steps=2000, tokens_per_batch=1024, max_length=128, threads=2)
+DISTILLATION = Tuning(learning_rate=3e-4, steps=1000, tokens_per_batch=1024, max_length=128, threads=2)
 
 
 def given_or_both(given: str | None, *, small: bool) -> tuple[DeclaredEncoder, ...]:
