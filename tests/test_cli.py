@@ -141,7 +141,8 @@ def test_status_of_all_built_in_studies(tmp_path, monkeypatch):
 def test_a_step_that_fails_makes_exit_status_1_and_the_others_run(encoder_folder, tmp_path):
     broken = tmp_path / "broken"
     shutil.copytree(encoder_folder, broken)
-    (broken / "model.safetensors").write_bytes(b"no weights")
+    weights = broken / "model.safetensors"
+    weights.write_bytes(bytes(weights.stat().st_size))
     path = write_study(tmp_path / "study.yaml", declaration(broken, seeds=[0], retrieval=None))
     answer = babelscope("run", path, "--store", tmp_path / "store", "--jobs", 1)
     assert answer.status == 1
