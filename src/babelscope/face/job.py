@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from babelscope.engine.local import Outcome
+    from babelscope.engine.run import Outcome
     from babelscope.report import Report
 
 Table = tuple[tuple[str, ...], list[tuple[str, ...]]]

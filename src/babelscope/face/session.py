@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from babelscope.core.step import Step
-    from babelscope.engine.local import Outcome
+    from babelscope.engine.run import Outcome
     from babelscope.engine.store import Store
     from babelscope.steps.plan import Plan
 
@@ -49,7 +49,7 @@ def run(plan: Plan, store: Store, jobs: int | None = None, console: Console | No
     """
     from rich.console import Console
 
-    from babelscope.engine.local import run_plan
+    from babelscope.engine.run import run_plan
     from babelscope.face.display import RunDisplay
     from babelscope.steps.plan import check_data, check_device
 
