@@ -9,6 +9,7 @@ from multiprocessing.reduction import ForkingPickler
 
 import psutil
 
+from babelscope.core.errors import InputError
 from babelscope.core.step import Step
 from babelscope.engine.child import Child, dismiss
 from babelscope.engine.events import Event
@@ -20,6 +21,8 @@ class LocalCrew:
     """At most `size` children, each of which has `seconds` for a step (None: all that it takes)."""
 
     def __init__(self, store: Store, size: int, seconds: float | None = None):
+        if size < 1:
+            raise InputError(f"--jobs {size}: give at least 1, or leave it out for as many as the cores have room for")
         self._store, self._size, self._seconds = store, size, seconds
         self._children: list[Child] = []
 

@@ -12,7 +12,7 @@ from types import FrameType
 
 from rich.filesize import decimal
 
-from babelscope.core.errors import DamagedResult, InputError
+from babelscope.core.errors import DamagedResult
 from babelscope.engine.agenda import Agenda
 from babelscope.engine.crew import Crew
 from babelscope.engine.disk import ROOM
@@ -68,12 +68,11 @@ def run_plan(
     save where they are, and raise KeyboardInterrupt; running again goes on.
 
     Raises:
+        InputError: `jobs` is below 1, or what the crew needs is not there.
         StoreError: the store cannot be written.
     """
-    if jobs is not None and jobs < 1:
-        raise InputError(f"--jobs {jobs}: give at least 1, or leave it out for as many as the cores have room for")
-    run = _Run(plan, store, observe)
-    return run.run(crew or LocalCrew(store, min(jobs or default_jobs(plan), max(1, len(run.agenda.unfinished)))))
+    crew = crew or LocalCrew(store, default_jobs(plan) if jobs is None else jobs)
+    return _Run(plan, store, observe).run(crew)
 
 
 class _Run:
