@@ -12,7 +12,7 @@ from contextlib import suppress
 from multiprocessing import Pipe
 from pathlib import Path
 
-from babelscope.engine.events import Event, Lost, ends_attempt
+from babelscope.engine.events import Event, Lost, Started, ends_attempt
 
 ENVIRONMENT = {
     "OMP_WAIT_POLICY": "PASSIVE",  # idle threads of one worker must not burn the cores of another
@@ -35,6 +35,7 @@ class Child:
 
     def __init__(self, folder: Path):
         self.key: str | None = None
+        self._seconds: float | None = None
         self._deadline: float | None = None
         self.connection, theirs = Pipe()
         command = [sys.executable, "-P", "-m", "babelscope.engine.worker", str(theirs.fileno()), str(folder)]
@@ -49,9 +50,8 @@ class Child:
             theirs.close()
 
     def give(self, key: str, pickled: bytes, seconds: float | None = None) -> None:
-        """Send a step, which has so many seconds, or all. If the process is gone, `hear` will say so."""
-        self.key = key
-        self._deadline = None if seconds is None else time.monotonic() + seconds
+        """Send a step, which has so many seconds from its start, or all. If the process is gone, `hear` will say so."""
+        self.key, self._seconds, self._deadline = key, seconds, None
         with suppress(OSError):
             self.connection.send((key, pickled))
 
@@ -61,6 +61,8 @@ class Child:
             event: Event = self.connection.recv()
         except (EOFError, OSError):
             return self._lost(_obituary(self._buried()))
+        if isinstance(event, Started) and self._seconds is not None:
+            self._deadline = time.monotonic() + self._seconds
         if ends_attempt(event):
             self.key = None
         return event
@@ -75,10 +77,10 @@ class Child:
         """Whether its step has run out of time."""
         return self.key is not None and self._deadline is not None and time.monotonic() > self._deadline
 
-    def give_up(self, seconds: float) -> Event | None:
-        """Kill it, since its step took longer than `seconds`."""
+    def give_up(self) -> Event | None:
+        """Kill it, since its step takes too long."""
         self.stop()
-        return self._lost(f"took longer than the {seconds:g} seconds that a step may take (--timeout)")
+        return self._lost(f"took longer than the {self._seconds:g} seconds that a step may take (--timeout)")
 
     def stop(self) -> None:
         """Kill the process. It loses nothing: results are published whole, and drafts stay."""

@@ -60,7 +60,7 @@ def perform(errand: Errand) -> dict[str, Any]:
     _check(errand, worker.address)
     child = _free_child(errand.folder)
     child.give(errand.key, errand.pickled, errand.seconds)
-    while not ends_attempt(event := _next_event(child, errand.seconds)):
+    while not ends_attempt(event := _next_event(child)):
         worker.log_event(TOPIC, {"said": as_record(event)})
     if isinstance(event, Lost):
         _children.remove(child)
@@ -70,13 +70,13 @@ def perform(errand: Errand) -> dict[str, Any]:
     return as_record(event)
 
 
-def _next_event(child: Child, seconds: float | None) -> Event:
+def _next_event(child: Child) -> Event:
     while True:
         event = None
         if child.connection.poll(LOOKING):
             event = child.hear()
-        elif child.is_late and seconds is not None:
-            event = child.give_up(seconds)
+        elif child.is_late:
+            event = child.give_up()
         if event:
             return event
 

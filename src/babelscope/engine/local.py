@@ -48,8 +48,8 @@ class LocalCrew:
             event = None
             if child.connection in speaking:
                 event = child.hear()
-            elif child.is_late and self._seconds is not None:
-                event = child.give_up(self._seconds)
+            elif child.is_late:
+                event = child.give_up()
             if child.connection.closed:
                 self._children.remove(child)
             if event:
