@@ -22,12 +22,6 @@ scheduler=$PWD/scheduler-$SLURM_ARRAY_JOB_ID.json
 ended=$PWD/ended-$SLURM_ARRAY_JOB_ID
 [ -e "$ended" ] && exit 0
 
-# The status of a process, however often this script is told something while it waits.
-await() {
-    wait "$1"; status=$?
-    while [ $status -gt 128 ] && kill -0 "$1" 2>/dev/null; do wait "$1"; status=$?; done
-    return $status
-}
 trap 'kill -TERM $run $worker 2>/dev/null' USR1 TERM
 
 if [ "$SLURM_ARRAY_TASK_ID" = "$SLURM_ARRAY_TASK_MIN" ]; then
@@ -36,14 +30,17 @@ if [ "$SLURM_ARRAY_TASK_ID" = "$SLURM_ARRAY_TASK_MIN" ]; then
     babelscope run "$@" --engine "dask:$scheduler" & run=$!
 fi
 srun --ntasks=1 dask worker --scheduler-file "$scheduler" --no-nanny --no-dashboard \
-    --nthreads 1 --resources "GPU=1" --death-timeout 300 & worker=$!
+    --nthreads 1 --resources "GPU=1" --death-timeout 120 & worker=$!
 
 if [ -n "$run" ]; then
-    await "$run"; outcome=$?
+    while kill -0 "$run" 2>/dev/null; do wait "$run"; outcome=$?; done
     [ $outcome = 130 ] || touch "$ended"    # 130: interrupted; else the study has ended, well or not
-    kill -TERM "$worker" 2>/dev/null
+    rm -f "$scheduler"
 fi
-await "$worker"
-[ -n "$server" ] && kill -TERM "$server" && await "$server"
-if [ -e "$ended" ]; then exit "${outcome:-0}"; fi
+while kill -0 "$worker" 2>/dev/null; do
+    [ -e "$ended" ] && kill -TERM "$worker"
+    sleep 2 & wait $!
+done
+[ -n "$server" ] && kill -TERM "$server" && wait "$server"
+[ -e "$ended" ] && exit "${outcome:-0}"
 scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"

@@ -1,7 +1,7 @@
 """A stand-in for Slurm, as far as a script with an array needs it: `sbatch`, `srun`, and `scontrol requeue`.
 
-A task's first run is told that its time is nearly up when the store `SLURM_UNTIL` has two results; those that follow have
-all the time that they need. `dask` and `babelscope` are those of this Python, on the loopback interface.
+A task's first run is told that its time is nearly up when there is a file `SLURM_UNTIL`; those that follow have all the
+time that they need. `dask` is that of this Python, on the loopback interface, and `babelscope` runs toys.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ KILL_WAIT = 60
 COMMANDS = {
     **{name: f'{__file__} {name} "$@"' for name in ("sbatch", "srun", "scontrol")},
     "dask": '-m distributed.cli.dask_$kind --host 127.0.0.1 "$@"',
-    "babelscope": '-m babelscope "$@"',
+    "babelscope": '-c "import sys, toy_steps; toy_steps.run_as_command(*sys.argv[1:])" "$@"',
 }
 
 
@@ -62,7 +62,7 @@ def _task(script: str, arguments: tuple[str, ...], task: int, first: int, told: 
             with subprocess.Popen(
                 command, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True
             ) as shell:
-                while not restarts and shell.poll() is None and _results() < 2:
+                while not restarts and shell.poll() is None and not Path(os.environ["SLURM_UNTIL"]).exists():
                     time.sleep(0.02)
                 if not restarts:
                     shell.send_signal(told)  # to the batch shell alone
@@ -75,10 +75,6 @@ def _task(script: str, arguments: tuple[str, ...], task: int, first: int, told: 
             restarts += 1
     print(f"task {task}: {restarts} runs, status {status}", flush=True)
     return status
-
-
-def _results() -> int:
-    return len(list(Path(os.environ["SLURM_UNTIL"]).glob("results/*/*/manifest.json")))
 
 
 def main(name: str, *arguments: str) -> int:

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -23,7 +22,7 @@ from babelscope.engine.run import Outcome
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
 from command_line import babelscope, declaration, write_study
-from toy_steps import SOON, Demanding, Gate, Steady, Talkative, Toy, gated_plan, journal, runs, value
+from toy_steps import SOON, Demanding, Gate, Steady, Talkative, Toy, gated_plan, journal, runs, steady_plan, value
 
 pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
 
@@ -49,16 +48,11 @@ class Cluster:
         place.mkdir()
         command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", "--scheduler-file", str(self.file)]
         with (place / "log").open("wb") as log:
-            self.processes.append(
-                subprocess.Popen(
-                    [*command, "--no-dashboard", *arguments],
-                    cwd=place,
-                    env={**ENVIRONMENT, **environment},
-                    stdout=log,
-                    stderr=log,
-                    stdin=subprocess.DEVNULL,
-                )  # fmt: skip
-            )
+            process = subprocess.Popen(
+                [*command, "--no-dashboard", *arguments],
+                cwd=place, env={**ENVIRONMENT, **environment}, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
+            )  # fmt: skip
+        self.processes.append(process)
         return self.processes[-1].pid
 
     def add_worker(self, resources: str = "memory=1e9", **environment: str) -> int:
@@ -102,7 +96,8 @@ def test_a_study_on_a_cluster_has_the_rows_of_a_local_one(dask: Cluster, tmp_pat
     study, written = write_study(tmp_path / "tiny.yaml", declaration(encoder_folder)), {}
     for engine in (dask.engine, "local"):
         store, rows = tmp_path / f"store of {engine[:4]}", tmp_path / f"{engine[:4]}.csv"
-        answer = babelscope("run", study, "--store", store, "--engine", engine)
+        one_at_a_time = ("--jobs", 1) if engine == "local" else ()
+        answer = babelscope("run", study, "--store", store, "--engine", engine, *one_at_a_time)
         assert answer.status == 0, answer.errors
         assert babelscope("rows", study, "--store", store, "-o", rows).status == 0
         written[engine] = rows.read_bytes()
@@ -203,10 +198,8 @@ def test_a_killed_client_loses_nothing(dask: Cluster, store: Store, outside: Pat
 def test_other_versions_are_an_error_with_both(
     dask: Cluster, store: Store, outside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "installed", lambda: {**installed(), "torch": "1.0", "dask-jobs": "3"})
-    with pytest.raises(
-        InputError, match=r"dask-jobs None there, 3 here; torch 2\S+ there, 1\.0 here: install the same"
-    ):
+    monkeypatch.setattr(cluster, "installed", lambda: {**installed(), "torch": "1.0", "jobs": "3"})
+    with pytest.raises(InputError, match=r"jobs None there, 3 here; torch 2\S+ there, 1\.0 here: install"):
         run_on(dask, Plan.of([Toy(name="step", outside=str(outside))]), store)
     assert runs(outside) == {}
 
@@ -216,7 +209,7 @@ def test_a_worker_that_does_not_see_the_store_says_so(tmp_path: Path, monkeypatc
         address = "tcp://there"
 
     monkeypatch.setattr("distributed.get_worker", Here)
-    with pytest.raises(InputError, match="the worker tcp://there sees no store in .*nowhere"):
+    with pytest.raises(InputError, match=r"the worker tcp://there sees no store in .*nowhere"):
         perform(Errand("ab", b"", str(tmp_path / "nowhere"), None, installed()))
 
 
@@ -225,27 +218,23 @@ def test_where_no_scheduler_is_a_run_says_how_to_start_one(
     store: Store, outside: Path, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster, "CONNECTING", 0.5)
-    with pytest.raises(InputError, match="no scheduler there .*: start one with dask scheduler"):
+    with pytest.raises(InputError, match=r"no scheduler there .*: start one with dask scheduler"):
         run_plan(Plan.of([Toy(name="step", outside=str(outside))]), store, crew=DaskCrew(store, engine))
 
 
-def test_the_script_for_slurm_runs_as_it_stands(tmp_path: Path, encoder_folder: Path) -> None:
-    """Its time is up when the store has two results; every task saves where it is, queues again, and goes on."""
-    study = write_study(tmp_path / "tiny.yaml", declaration(encoder_folder))
+def test_the_script_for_slurm_runs_as_it_stands(tmp_path: Path, outside: Path, store: Store) -> None:
+    """Its time is up while a long step runs; every task saves where it is, queues again, and goes on."""
     commands = tmp_path / "commands"
     commands.mkdir()
     slurm.install(commands)
-    environment: dict[str, Any] = {
-        **ENVIRONMENT, "PATH": f"{commands}:{os.environ['PATH']}", "SLURM_ARRAY": "0-1",
-        "SLURM_UNTIL": str(tmp_path / "store"),
-    }  # fmt: skip
-    command = ["sbatch", str(SCRIPT), str(study), "--store", str(tmp_path / "store")]
-    answer = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=4 * SOON)
+    own = {"PATH": f"{commands}:{os.environ['PATH']}", "SLURM_ARRAY": "0-1", "SLURM_UNTIL": str(outside / "started")}
+    answer = subprocess.run(
+        ["sbatch", str(SCRIPT), str(outside), str(store.folder)],
+        cwd=tmp_path, env={**ENVIRONMENT, **own}, capture_output=True, text=True, timeout=4 * SOON,
+    )  # fmt: skip
     log = (tmp_path / "task-0.log").read_text()
     assert sorted(answer.stdout.splitlines()) == [f"task {task}: 2 runs, status 0" for task in (0, 1)], log
-    assert log.count("interrupted; run the same command again to go on") == 1
-    assert " 0 failed, 0 blocked" in log
-    assert babelscope("run", study, "--store", tmp_path / "local").status == 0
-    for store in ("store", "local"):
-        babelscope("rows", study, "--store", tmp_path / store, "-o", tmp_path / f"{store}.csv")
-    assert (tmp_path / "store.csv").read_bytes() == (tmp_path / "local.csv").read_bytes()
+    assert [line.split()[1] for line in journal(outside) if line.startswith("steady")][1::2] == ["saved", "resumed"]
+    assert runs(outside)["first"] == runs(outside)["last"] == 1
+    for step in steady_plan(str(outside)).steps.values():
+        assert isinstance(step, Toy) and store.rows(step.key)[0].value == value(step)

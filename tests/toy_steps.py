@@ -199,6 +199,18 @@ def run_steady(outside: str, store: str) -> None:
     _run(Plan.of([Steady(name="steady", outside=outside)]), store)
 
 
+def steady_plan(outside: str) -> Plan:
+    """A long step between short ones."""
+    steady = Steady(name="steady", outside=outside, left=Toy(name="first", outside=outside))
+    return Plan.of([Toy(name="last", outside=outside, left=steady), Toy(name="beside", outside=outside)])
+
+
+def run_as_command(run: str, outside: str, store: str, engine: str, scheduler: str) -> None:
+    """In place of `babelscope run STUDY --engine dask:FILE`."""
+    assert (run, engine) == ("run", "--engine")
+    _run(steady_plan(outside), store, scheduler)
+
+
 def _run(plan: Plan, store: str, scheduler: str | None = None) -> None:
     engine = Engine(scheduler) if scheduler else Engine(jobs=2)
     try:
