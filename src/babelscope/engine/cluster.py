@@ -16,7 +16,7 @@ from distributed import Client, Future, KilledWorker
 from babelscope.core.errors import BabelscopeError, InputError
 from babelscope.core.step import Step
 from babelscope.engine.cluster_worker import TOPIC, Errand, installed, perform
-from babelscope.engine.events import Event, Lost, event_of
+from babelscope.engine.events import Event, Lost, ends_attempt, event_of
 from babelscope.engine.store import Store
 
 FILE = "dask:"
@@ -41,6 +41,8 @@ class DaskCrew:
         self._store, self._address, self._seconds = store, address, seconds
         self._futures: dict[str, Future] = {}
         """By the keys of steps."""
+        self._last: dict[str, Event] = {}
+        """What ended an attempt, by the step's key; it comes before the future is done."""
         self._attempts: Counter[str] = Counter()
         self._inbox: SimpleQueue[Any] = SimpleQueue()
         """Records of events, and futures that are done, in the order in which they came."""
@@ -90,16 +92,23 @@ class DaskCrew:
 
     def _told(self, record: dict[str, Any]) -> Event | None:
         """An event of a step that runs; not one that came late, nor another run's."""
-        return event_of(record) if record["key"] in self._futures else None
+        if record["key"] not in self._futures:
+            return None
+        event = event_of(record)
+        if ends_attempt(event):
+            self._last[event.key] = event
+            return None
+        return event
 
     def _ended(self, future: Future) -> Event:
         key = next(part for part in future.key.split("-") if part in self._futures)
         del self._futures[key]
+        last = self._last.pop(key, None)
+        if future.status == "finished":
+            return last or event_of(future.result())
         if future.cancelled():
             raise InputError(f"{self._address}: the scheduler is gone: start it again, then run again to go on")
         match error := future.exception():
-            case None:
-                return event_of(future.result())
             case KilledWorker():
                 return Lost(key, f"{KILLED + 1} workers have died with the step", times=KILLED)
             case BabelscopeError():

@@ -51,7 +51,7 @@ def installed() -> dict[str, str]:
 
 
 def perform(errand: Errand) -> dict[str, Any]:
-    """Execute the step in a child; returns the event that ended it, as a dictionary. Those before go to `TOPIC`.
+    """Execute the step in a child; its events go to `TOPIC`. Returns the one that ended it, as a dictionary.
 
     Raises:
         InputError: other versions are installed here than there, or the store is not seen from here.
@@ -67,6 +67,7 @@ def perform(errand: Errand) -> dict[str, Any]:
         event = replace(event, message=f"{event.message}, on {worker.address}")
     else:
         _idle[errand.folder].append(child)
+    worker.log_event(TOPIC, {"said": as_record(event)})
     return as_record(event)
 
 
