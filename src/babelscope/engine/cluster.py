@@ -101,7 +101,7 @@ class DaskCrew:
         return event
 
     def _ended(self, future: Future) -> Event:
-        key = next(part for part in future.key.split("-") if part in self._futures)
+        key = next(part for part in str(future.key).split("-") if part in self._futures)
         del self._futures[key]
         last = self._last.pop(key, None)
         if future.status == "finished":
