@@ -107,7 +107,7 @@ class DaskCrew:
         if future.status == "finished":
             return last or event_of(future.result())
         if future.cancelled():
-            raise InputError(f"{self._address}: the scheduler is gone: start it again, then run again to go on")
+            raise self._gone()
         match error := future.exception():
             case KilledWorker():
                 return Lost(key, f"{KILLED + 1} workers have died with the step", times=KILLED)
@@ -118,11 +118,17 @@ class DaskCrew:
             case _:
                 return Lost(key, f"{type(error).__name__}: {error}")
 
+    def _gone(self) -> InputError:
+        return InputError(f"{self._address}: the scheduler is gone: start it again, then run again to go on")
+
     def _look(self) -> None:
         """See how many threads there are, and what workers declare to have."""
         if time.monotonic() - self._looked_at < LOOKING:
             return
-        workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        try:
+            workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        except OSError:
+            raise self._gone() from None
         self._threads = sum(worker["nthreads"] for worker in workers)
         self._declared = frozenset(name for worker in workers for name in worker["resources"])
         self._looked_at = time.monotonic()
