@@ -82,6 +82,11 @@ class Child:
         self.stop()
         return self._lost(f"took longer than the {self._seconds:g} seconds that a step may take (--timeout)")
 
+    def tell_to_end(self) -> Event | None:
+        """Let its step save where it is, and wait until it has."""
+        dismiss([self])
+        return self._lost("was told to end")
+
     def stop(self) -> None:
         """Kill the process. It loses nothing: results are published whole, and drafts stay."""
         self.process.kill()

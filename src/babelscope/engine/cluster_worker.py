@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import distributed
+from distributed.core import Status
 
 from babelscope.core.errors import InputError
 from babelscope.engine.child import Child, dismiss
@@ -60,7 +61,7 @@ def perform(errand: Errand) -> dict[str, Any]:
     _check(errand, worker.address)
     child = _free_child(errand.folder)
     child.give(errand.key, errand.pickled, errand.seconds)
-    while not ends_attempt(event := _next_event(child)):
+    while not ends_attempt(event := _next_event(child, worker)):
         worker.log_event(TOPIC, {"said": as_record(event)})
     if isinstance(event, Lost):
         _children.remove(child)
@@ -71,10 +72,13 @@ def perform(errand: Errand) -> dict[str, Any]:
     return as_record(event)
 
 
-def _next_event(child: Child) -> Event:
+def _next_event(child: Child, worker: distributed.Worker) -> Event:
+    """What the child says next. If the worker is to end, the child is, too: Dask would wait half a minute for it."""
     while True:
         event = None
-        if child.connection.poll(LOOKING):
+        if worker.status in (Status.closing, Status.closed, Status.failed):
+            event = child.tell_to_end()
+        elif child.connection.poll(LOOKING):
             event = child.hear()
         elif child.is_late:
             event = child.give_up()
