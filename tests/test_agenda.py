@@ -55,7 +55,7 @@ def test_agenda_laws(shape: Shape, data: st.DataObject) -> None:
     running: list[str] = []
     done, failed, blocked = set(has), set(), set()
     while agenda.unfinished:
-        while agenda.ready and (not running or data.draw(st.booleans())):
+        while agenda.has_ready and (not running or data.draw(st.booleans())):
             running.append(agenda.take())
             assert {i.key for i in plan.steps[running[-1]].inputs} <= done
         key = running.pop(data.draw(st.integers(0, len(running) - 1)))
@@ -68,7 +68,7 @@ def test_agenda_laws(shape: Shape, data: st.DataObject) -> None:
             taken_off = agenda.fail(key)
             assert not blocked & set(taken_off) and len(set(taken_off)) == len(taken_off)
             blocked |= set(taken_off)
-    assert not running and not agenda.ready
+    assert not running and not agenda.has_ready
     assert needed == (done - has) | failed | blocked
     downstream = {key for key in needed if any(i.key in failed | blocked for i in plan.steps[key].inputs)}
     assert downstream == blocked

@@ -13,7 +13,7 @@ from threading import Event as Flag
 import psutil
 import pytest
 
-from babelscope.engine import Event, Waiting, run_plan
+from babelscope.engine import Event, Lost, Waiting, run_plan
 from babelscope.engine.progress import progress_by_kind
 from babelscope.engine.store import Store
 from babelscope.engine.worker import Clock
@@ -23,6 +23,7 @@ from toy_steps import (
     SOON,
     Gate,
     Gated,
+    Steady,
     gated_plan,
     journal,
     runs,
@@ -56,8 +57,8 @@ def test_two_runners_share_the_work(store: Store, outside: Path, gate: Gate) -> 
     assert all({*outcome.computed, *outcome.cached} == set(plan.steps) for outcome in outcomes)
 
 
-def start_runner(outside: Path, store: Store) -> subprocess.Popen[bytes]:
-    code = f"{HEED_CTRL_C}import sys, toy_steps; toy_steps.run_gated(*sys.argv[1:])"
+def start_runner(outside: Path, store: Store, what: str = "gated") -> subprocess.Popen[bytes]:
+    code = f"{HEED_CTRL_C}import sys, toy_steps; toy_steps.run_{what}(*sys.argv[1:])"
     return subprocess.Popen(
         [sys.executable, "-c", code, str(outside), str(store.folder)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
@@ -121,6 +122,33 @@ def test_an_interrupted_run_goes_on(
         assert (runner.returncode, errors) == (130, b"")
         assert_all_end(processes)
     finish_and_compare(store, outside, tmp_path)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_step_that_reports_progress_saves_where_it_is(
+    store: Store, outside: Path, gate: Gate, number: signal.Signals
+) -> None:
+    """Whatever ends the runner: a terminal, a scheduler of jobs, or the system."""
+    with start_runner(outside, store, "steady") as runner:
+        gate.wait()
+        processes = handles(runner)
+        runner.send_signal(number)
+        runner.wait(SOON)
+        assert_all_end(processes)
+    assert journal(outside)[1:] == ["steady saved"]
+    assert not list((store.folder / "logs").glob("*.txt"))  # it has not failed
+    run_plan(Plan.of([Steady(name="steady", outside=str(outside))]), store, jobs=1)
+    assert journal(outside)[3:] == ["steady resumed"]
+
+
+def test_a_worker_that_is_told_to_end_saves_where_it_is(store: Store, outside: Path, gate: Gate) -> None:
+    step, events = Steady(name="steady", outside=str(outside)), list[Event]()
+    with ThreadPoolExecutor(1) as pool:
+        run = pool.submit(run_plan, Plan.of([step]), store, 1, events.append)
+        os.kill(gate.wait(), signal.SIGTERM)
+        assert run.result(SOON).computed == (step.key,)
+    assert [line.split()[1] for line in journal(outside)[1::2]] == ["saved", "resumed"]
+    assert [event.message for event in events if isinstance(event, Lost)] == ["the step's process was told to end"]
 
 
 def test_a_runner_takes_over_from_one_that_died(store: Store, outside: Path, gate: Gate) -> None:

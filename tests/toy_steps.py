@@ -7,6 +7,7 @@ import os
 import select
 import signal
 import sys
+import time
 from collections import Counter
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
@@ -16,10 +17,11 @@ from safetensors import SafetensorError
 
 from babelscope.core.errors import InputError, OtherRunError
 from babelscope.core.row import Row
-from babelscope.core.step import Step, Workspace
+from babelscope.core.step import Interrupted, Needs, Step, Workspace
 from babelscope.engine import run_plan
 from babelscope.engine.store import Store
 from babelscope.engine.worker import attempt
+from babelscope.face.session import Engine
 from babelscope.steps.plan import Plan
 
 SOON = 60
@@ -123,6 +125,48 @@ class Resuming(Toy):
         note(self.outside, f"rows {len(workspace.rows_so_far())}")
 
 
+class Unlucky(Toy):
+    """Dies in its first attempts."""
+
+    times: int = 1
+
+    def act(self, workspace: Workspace) -> None:
+        before = runs(Path(self.outside))[self.name] - 1
+        if before < self.times:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Steady(Toy):
+    """Reports progress until it is to end, and saves that it was; the second attempt finds its mark."""
+
+    def act(self, workspace: Workspace) -> None:
+        mark = Path(workspace.folder, "mark")
+        if mark.exists():
+            note(self.outside, f"{self.name} resumed")
+            return
+        workspace.progress(1, 10**6)
+        Path(self.outside, "started").write_text(f"{os.getpid()}\n")
+        try:
+            for done in range(2, 10**6):
+                time.sleep(0.01)
+                workspace.progress(done, 10**6)
+        except Interrupted:
+            mark.touch()
+            note(self.outside, f"{self.name} saved")
+            raise
+
+
+class Demanding(Toy):
+    """Needs a GPU, and says on which machine it runs, as far as its environment tells."""
+
+    @property
+    def needs(self) -> Needs:
+        return Needs(gpus=1)
+
+    def act(self, workspace: Workspace) -> None:
+        note(self.outside, f"on {os.environ.get('TOY_MACHINE')}")
+
+
 class Gated(Toy):
     """Says in one pipe that it runs, and goes on when the other lets it; a second attempt finds its mark."""
 
@@ -145,10 +189,32 @@ def gated_plan(outside: str) -> Plan:
     return Plan.of([Toy(name="last", outside=outside, left=gated), Toy(name="beside", outside=outside, left=first)])
 
 
-def run_gated(outside: str, store: str) -> None:
+def run_gated(outside: str, store: str, scheduler: str | None = None) -> None:
     """What a test starts in a process of its own, to kill it."""
+    _run(gated_plan(outside), store, scheduler)
+
+
+def run_steady(outside: str, store: str) -> None:
+    """Likewise."""
+    _run(Plan.of([Steady(name="steady", outside=outside)]), store)
+
+
+def steady_plan(outside: str) -> Plan:
+    """A long step between short ones."""
+    steady = Steady(name="steady", outside=outside, left=Toy(name="first", outside=outside))
+    return Plan.of([Toy(name="last", outside=outside, left=steady), Toy(name="beside", outside=outside)])
+
+
+def run_as_command(run: str, outside: str, store: str, engine: str, scheduler: str) -> None:
+    """In place of `babelscope run STUDY --engine dask:FILE`."""
+    assert (run, engine) == ("run", "--engine")
+    _run(steady_plan(outside), store, scheduler)
+
+
+def _run(plan: Plan, store: str, scheduler: str | None = None) -> None:
+    engine = Engine(scheduler) if scheduler else Engine(jobs=2)
     try:
-        run_plan(gated_plan(outside), Store(store), jobs=2)
+        run_plan(plan, Store(store), crew=engine.crew(plan, Store(store)))
     except KeyboardInterrupt:
         sys.exit(130)
 

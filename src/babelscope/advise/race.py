@@ -15,7 +15,7 @@ from babelscope.advise.steps import evaluation, load_step, on_dev
 from babelscope.core.errors import InputError
 from babelscope.core.tasks import TASKS
 from babelscope.engine.events import Event
-from babelscope.engine.local import run_plan
+from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.steps import Evaluate, Load
 from babelscope.steps.plan import Plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from babelscope.core.declaration import Declaration
 from babelscope.core.hashing import digest
@@ -17,6 +17,24 @@ PROBE_SPLIT = "probe"
 
 STEPS: dict[str, type[Step]] = {}
 """Every kind of step that has been imported, by the name that keys and manifests have for it."""
+
+
+class Interrupted(BaseException):
+    """The process is to end: a step saves what the next attempt goes on from, and lets this pass."""
+
+
+class Needs(NamedTuple):
+    """What a step takes of a machine while it runs."""
+
+    gpus: int = 0
+    threads: int = 1
+    memory: int = 0
+    """Bytes of main memory; 0: not known."""
+
+    @classmethod
+    def on(cls, device: str, threads: int) -> Needs:
+        """A model on a device."""
+        return cls(gpus=int(device == "cuda"), threads=threads)
 
 
 class Results(Protocol):
@@ -43,7 +61,11 @@ class Workspace(Results, Protocol):
         """The rows that this step, or an attempt that was cut short, has written."""
 
     def progress(self, done: int, total: int, **numbers: float) -> None:
-        """Tell the person who waits: `done` of `total` units, and numbers such as the current loss."""
+        """Tell the person who waits: `done` of `total` units, and numbers such as the current loss.
+
+        Raises:
+            Interrupted: the process is to end.
+        """
 
 
 class Step(Declaration):
@@ -84,9 +106,9 @@ class Step(Declaration):
         return digest({"step": type(self).__name__, "version": self.version, "fields": fields})
 
     @property
-    def runs_on(self) -> str:
-        """The kind of device that it is computed on."""
-        return "cpu"
+    def needs(self) -> Needs:
+        """What it takes of the machine that it is computed on. No part of the key."""
+        return Needs()
 
     @property
     def title(self) -> str:

@@ -12,11 +12,12 @@ from babelscope.engine.events import (
     Finished,
     Found,
     Full,
+    Lost,
     Progressed,
     Started,
     Waiting,
 )
-from babelscope.engine.local import Outcome, run_plan
+from babelscope.engine.run import Outcome, run_plan
 
 __all__ = [
     "Blocked",
@@ -26,6 +27,7 @@ __all__ = [
     "Finished",
     "Found",
     "Full",
+    "Lost",
     "Outcome",
     "Progressed",
     "Started",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from heapq import heappop, heappush
 
 from babelscope.steps.plan import Plan
 
@@ -16,10 +17,11 @@ class Agenda:
 
     def __init__(self, plan: Plan, has: Callable[[str], bool]):
         self._plan, self._has = plan, has
-        self._position = {key: position for position, key in enumerate(plan.steps)}
+        self._keys = list(plan.steps)
+        self._position = {key: position for position, key in enumerate(self._keys)}
         self._missing: dict[str, set[str]] = {}
         self._readers: dict[str, set[str]] = {}
-        self.ready: set[str] = set()
+        self._ready: list[int] = []
         self.unfinished: set[str] = set()
         read = {needed.key for step in plan.steps.values() for needed in step.inputs}
         for key in plan.steps:
@@ -42,13 +44,24 @@ class Agenda:
         for needed in inputs:
             self._readers.setdefault(needed, set()).add(key)
         if not inputs:
-            self.ready.add(key)
+            self.put_back(key)
+
+    @property
+    def has_ready(self) -> bool:
+        """Whether a step can start."""
+        return bool(self._ready)
 
     def take(self) -> str:
         """The ready step that comes first in the plan; it is no longer ready."""
-        key = min(self.ready, key=self._position.__getitem__)
-        self.ready.remove(key)
-        return key
+        return self._keys[heappop(self._ready)]
+
+    def put_back(self, key: str) -> None:
+        """Make a step ready, that was taken or has all its inputs."""
+        heappush(self._ready, self._position[key])
+
+    def place(self, key: str) -> int:
+        """Where the step is in the plan."""
+        return self._position[key]
 
     def finish(self, key: str) -> None:
         """The result is in the store: readers that missed only this one become ready."""
@@ -56,7 +69,7 @@ class Agenda:
         for reader in self._readers.pop(key, set()):
             self._missing[reader].discard(key)
             if not self._missing[reader]:
-                self.ready.add(reader)
+                self.put_back(reader)
 
     def fail(self, key: str) -> list[str]:
         """Take the step off, and every step downstream of it. Returns the latter, in the plan's order."""

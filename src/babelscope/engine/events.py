@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +56,16 @@ class Damaged(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Lost(Event):
+    """The step's worker died, was told to end or ran out of time, as often as `times`; the step is tried again."""
+
+    message: str
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Failed(Event):
-    """The step raised an error, or its worker died; `message` says which."""
+    """The step raised an error, or its worker died in each of several attempts; `message` says which."""
 
     message: str
 
@@ -71,3 +80,20 @@ class Blocked(Event):
     """The step cannot run since the step of key `because` failed."""
 
     because: str
+
+
+def ends_attempt(event: Event) -> bool:
+    """Whether the worker is done with the step, for now at least."""
+    return not isinstance(event, Started | Progressed)
+
+
+def as_record(event: Event) -> dict[str, Any]:
+    """An event as a dictionary of plain values."""
+    return {"event": type(event).__name__, **asdict(event)}
+
+
+def event_of(record: dict[str, Any]) -> Event:
+    """The event of a dictionary that `as_record` made."""
+    kinds = (Started, Progressed, Finished, Found, Waiting, Damaged, Lost, Failed, Full, Blocked)
+    kind = next(kind for kind in kinds if kind.__name__ == record["event"])
+    return kind(**{name: value for name, value in record.items() if name != "event"})

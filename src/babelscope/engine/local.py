@@ -1,193 +1,79 @@
-"""The local engine: run what a plan still needs, on worker processes of this machine."""
+"""The crew of this machine: child processes, started when there is something to do."""
 
 from __future__ import annotations
 
 import os
-import signal
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from types import FrameType
+from collections.abc import Iterator
+from multiprocessing.connection import wait
+from multiprocessing.reduction import ForkingPickler
 
 import psutil
-from rich.filesize import decimal
 
-from babelscope.core.errors import DamagedResult, InputError
-from babelscope.engine.agenda import Agenda
-from babelscope.engine.crew import Crew
-from babelscope.engine.disk import ROOM
-from babelscope.engine.events import Blocked, Damaged, Event, Failed, Finished, Found, Full, Waiting
-from babelscope.engine.forecast import missing_bytes
+from babelscope.core.errors import InputError
+from babelscope.core.step import Step
+from babelscope.engine.child import Child, dismiss
+from babelscope.engine.events import Event
 from babelscope.engine.store import Store
-from babelscope.steps import Training
 from babelscope.steps.plan import Plan
 
-POLL_INTERVAL = 0.2
-"""Seconds between two looks at steps that another runner computes."""
 
+class LocalCrew:
+    """At most `size` children, each of which has `seconds` for a step (None: all that it takes)."""
 
-@dataclass(frozen=True)
-class Outcome:
-    """How a run ended, by the keys of steps. A step that was not needed is in none of the four."""
+    def __init__(self, store: Store, size: int, seconds: float | None = None):
+        if size < 1:
+            raise InputError(f"--jobs {size}: give at least 1, or leave it out for as many as the cores have room for")
+        self._store, self._size, self._seconds = store, size, seconds
+        self._children: list[Child] = []
 
-    computed: tuple[str, ...]
-    cached: tuple[str, ...]
-    failed: dict[str, str] = field(default_factory=dict)
-    """Key to message."""
-    blocked: dict[str, str] = field(default_factory=dict)
-    """Key to the key of the failed step that it needs, or that found the disk full."""
+    def __enter__(self) -> LocalCrew:
+        return self
 
+    def __exit__(self, *exception: object) -> None:
+        dismiss(self._children)
 
-def run_plan(
-    plan: Plan, store: Store, jobs: int | None = None, observe: Callable[[Event], None] = lambda event: None
-) -> Outcome:
-    """Compute what the plan needs and the store lacks, `jobs` steps at once (default: `default_jobs`).
+    @property
+    def has_room(self) -> bool:
+        """Whether a child is free, or another may be started."""
+        return len(self._children) < self._size or any(child.key is None for child in self._children)
 
-    A step that fails, or whose process dies, stops only the steps that need it; one that finds the disk full stops all
-    that have not begun, and one whose result has no room there is not begun. `observe` is told of every
-    event, in this thread. Two runners may share a store. Ctrl-C and SIGTERM stop the workers and raise
-    KeyboardInterrupt; running again goes on. Raises StoreError if the store cannot be written.
-    """
-    if jobs is not None and jobs < 1:
-        raise InputError(f"--jobs {jobs}: give at least 1, or leave it out for as many as the cores have room for")
-    return _Run(plan, store, observe).run(jobs or default_jobs(plan))
+    def give(self, step: Step, place: int) -> None:
+        """Let a free child execute the step."""
+        self._free_child().give(step.key, bytes(ForkingPickler.dumps(step)), self._seconds)
+
+    def listen(self, seconds: float) -> Iterator[Event]:
+        """What children say within `seconds`, or sooner; the death of one is the loss of its step."""
+        speaking = wait([child.connection for child in self._children], seconds)
+        for child in list(self._children):
+            event = None
+            if child.connection in speaking:
+                event = child.hear()
+            elif child.is_late:
+                event = child.give_up()
+            if child.connection.closed:
+                self._children.remove(child)
+            if event:
+                yield event
+
+    def _free_child(self) -> Child:
+        for child in [child for child in self._children if child.key is None]:
+            if child.is_alive:
+                return child
+            child.stop()  # it died while it had nothing to do
+            self._children.remove(child)
+        self._children.append(Child(self._store.folder))
+        return self._children[-1]
 
 
 def default_jobs(plan: Plan) -> int:
-    """As many steps as the usable cores have threads for; one at a time if a step needs the CUDA device."""
-    tunings = [step.tuning for step in plan.steps.values() if isinstance(step, Training)]
-    if any(tuning.device == "cuda" for tuning in tunings):
+    """As many steps as the usable cores have threads for; one at a time if a step needs a GPU."""
+    needs = [step.needs for step in plan.steps.values()]
+    if any(need.gpus for need in needs):
         return 1
-    return max(1, usable_cores() // max((tuning.threads for tuning in tunings), default=1))
+    return max(1, usable_cores() // max((need.threads for need in needs), default=1))
 
 
 def usable_cores() -> int:
     """The number of physical cores that this process may use."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(psutil.cpu_count(logical=False) or usable, usable)
-
-
-class _Run:
-    """One run of a plan: the agenda, kept up to date by what workers say."""
-
-    def __init__(self, plan: Plan, store: Store, observe: Callable[[Event], None]):
-        self.plan, self.store, self.observe = plan, store, observe
-        self.damaged: set[str] = set()
-        self.elsewhere: set[str] = set()
-        self.computed: list[str] = []
-        self.failed: dict[str, str] = {}
-        self.blocked: dict[str, str] = {}
-        self.full: str | None = None
-        """The key of the first step that has found the disk full."""
-        self.refused: str | None = None
-        """That of the first one whose result has no room there."""
-        damaged = self.set_aside_damaged()
-        self.agenda = Agenda(plan, store.has)
-        for key in damaged:
-            self.agenda.need(key)
-
-    def run(self, jobs: int) -> Outcome:
-        if self.agenda.unfinished:
-            self.store.prepare()
-            with _terminable(), Crew(self.store, min(jobs, len(self.agenda.unfinished))) as crew:
-                while self.agenda.unfinished:
-                    while self.agenda.ready and crew.has_room:
-                        self.begin(self.agenda.take(), crew)
-                    for event in crew.listen(POLL_INTERVAL):
-                        self.note(event)
-                    self.look_elsewhere()
-        computed = set(self.computed)
-        cached = tuple(key for key in self.plan.steps if key not in computed and self.store.has(key))
-        return Outcome(tuple(self.computed), cached, self.failed, self.blocked)
-
-    def begin(self, key: str, crew: Crew) -> None:
-        """Give a step to a worker if there is room on the disk; what is wrong is said of the first without."""
-        missing = missing_bytes([self.plan.steps[key]], self.store)
-        if because := self.full or (self.refused if missing else None):
-            self.blocked |= dict.fromkeys([key, *self.agenda.fail(key)], because)
-        elif missing:
-            self.refused = key
-            self.note(Failed(key, f"{self.store.folder}: no room for the result{self.lacking()}; {ROOM}"))
-        else:
-            crew.give(self.plan.steps[key])
-
-    def set_aside_damaged(self) -> list[str]:
-        """Verify the rows that are in the store. Larger files are verified by the steps that read them."""
-        damaged = []
-        for key in filter(self.store.has, self.plan.steps):
-            try:
-                self.store.rows(key)
-            except DamagedResult as error:
-                self.observe(Damaged(key, str(error)))
-                self.store.quarantine(key)
-                damaged.append(key)
-        return damaged
-
-    def note(self, event: Event) -> None:
-        """Bring the agenda up to date with an event, and pass it on."""
-        if isinstance(event, Full) and not self.full:
-            self.full = event.key
-            event = replace(event, message=event.message + self.lacking())
-        self.observe(event)
-        match event:
-            case Finished(key):
-                self.computed.append(key)
-                self.agenda.finish(key)
-            case Found(key):
-                self.agenda.finish(key)
-            case Waiting(key):
-                self.elsewhere.add(key)
-            case Failed(key, message):
-                self.fail(key, message)
-            case Damaged(key, message, reader) if reader:
-                self.repair(key, message, reader)
-
-    def lacking(self) -> str:
-        """How much room is missing, where that is known."""
-        steps = [self.plan.steps[key] for key in self.plan.steps if key in self.agenda.unfinished]
-        missing = missing_bytes(steps, self.store)
-        return f"; about {decimal(missing)} are missing for what is left to compute" if missing else ""
-
-    def fail(self, key: str, message: str) -> None:
-        self.failed[key] = message
-        for reader in self.agenda.fail(key):
-            self.blocked[reader] = key
-            self.observe(Blocked(reader, key))
-
-    def repair(self, key: str, message: str, reader: str) -> None:
-        """Compute an input again that its reader found damaged or gone, then let the reader try again."""
-        if key in self.damaged:  # once is an accident; twice is a bad disk
-            self.note(Failed(reader, message))
-            return
-        self.damaged.add(key)
-        self.store.quarantine(key)
-        self.agenda.need(key)
-        self.agenda.hold(reader, {key} & self.agenda.unfinished)
-
-    def look_elsewhere(self) -> None:
-        """Take what another runner has published; take over what it gave up."""
-        for key in sorted(self.elsewhere):
-            if self.store.has(key):
-                self.elsewhere.remove(key)
-                self.note(Found(key))
-            elif not self.store.claimed(key):
-                self.elsewhere.remove(key)
-                self.agenda.ready.add(key)
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Treat SIGTERM as Ctrl-C, so that workers are stopped on the way out."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    previous = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, previous)

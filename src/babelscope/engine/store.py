@@ -29,7 +29,7 @@ from filelock import FileLock, Timeout
 from babelscope.core.crash import crash_point
 from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.core.row import Row
-from babelscope.engine.disk import MISPLACED, explained, sync, verify, write_json
+from babelscope.engine.disk import MISPLACED, append_text, explained, sync, verify, write_json
 from babelscope.engine.journal import ROWS, Journal
 from babelscope.engine.manifest import MANIFEST, check_files, read_manifest, write_manifest
 from babelscope.engine.old_rows import upgraded
@@ -204,6 +204,17 @@ class Store:
                 path.unlink(missing_ok=True)
         crash_point("log-begun")
         return self.log(key, running=True)
+
+    def bury(self, key: str, cause: str) -> str:
+        """Say in the log of a step why it has no process any more; gives what it says, with where the output is."""
+        log = self.log(key)
+        with suppress(OSError):
+            self.log(key, running=True).replace(log)
+        output = f"; what it printed is in {log}" if log.exists() and log.stat().st_size else ""
+        message = f"{cause}{output}; run again to go on"
+        with suppress(OSError):
+            append_text(log, f"{message}\n")
+        return message
 
     def log(self, key: str, running: bool = False) -> Path:
         """What a step has printed, and why it failed if it did: under one name while it runs, another when it ended."""

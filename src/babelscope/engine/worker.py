@@ -1,6 +1,6 @@
 """A worker: a process that executes one step after another, so that what they import is loaded once.
 
-Started by `crew` as `python -m babelscope.engine.worker DESCRIPTOR STORE`, with one end of a pipe.
+Started by `child` as `python -m babelscope.engine.worker DESCRIPTOR STORE`, with one end of a pipe.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Thread
+from threading import Thread, Timer
 from typing import Any
 
 from babelscope.core.errors import BabelscopeError, OtherRunError, StoreError
 from babelscope.core.row import Row
-from babelscope.core.step import Step
+from babelscope.core.step import Interrupted, Step
+from babelscope.engine.child import GRACE, TOLD_TO_END
 from babelscope.engine.disk import room_advice, write_text
 from babelscope.engine.events import Damaged, Event, Failed, Finished, Found, Full, Progressed, Started, Waiting
 from babelscope.engine.store import Store
@@ -31,6 +32,31 @@ PROGRESS_INTERVAL = 0.1
 """Seconds between two progress messages of a step."""
 SAVE_INTERVAL = 1.0
 """Seconds between two notes of how long a step has taken."""
+
+
+class End:
+    """Whether this process is to end, since its pipe has closed, or somebody has told it to.
+
+    A step that reports its progress is told so, and has `GRACE` to save where it is. Any other loses nothing.
+    """
+
+    def __init__(self) -> None:
+        self.is_asked = False
+        self.can_wait = False
+        """Whether a step is there that will look at `is_asked`."""
+
+    def ask(self, *_: object) -> None:
+        """End the process, at once or soon."""
+        if not self.can_wait:
+            os._exit(TOLD_TO_END)
+        if not self.is_asked:
+            self.is_asked = True
+            timer = Timer(GRACE, os._exit, [TOLD_TO_END])
+            timer.daemon = True
+            timer.start()
+
+
+END = End()
 
 
 class Clock:
@@ -48,10 +74,10 @@ class Clock:
             self._earlier, self.key = (kept["seconds"], kept["key"]) if isinstance(kept, dict) else (float(kept), key)
         self._saved = self._began
 
-    def save(self) -> None:
-        """Keep the seconds for another attempt, at most once a second."""
+    def save(self, at_once: bool = False) -> None:
+        """Keep the seconds for another attempt, at most once a second unless at once."""
         now = time.monotonic()
-        if now - self._saved >= SAVE_INTERVAL:
+        if at_once or now - self._saved >= SAVE_INTERVAL:
             self._saved = now
             write_text(self._path, json.dumps({"key": self._key, "seconds": self._earlier + now - self._began}))
 
@@ -107,11 +133,16 @@ class DraftWorkspace:
 
     def progress(self, done: int, total: int, **numbers: float) -> None:
         """Tell the runner, at most ten times a second, and when all is done."""
+        END.can_wait = True
+        if END.is_asked:
+            self.clock.save(at_once=True)
+            raise Interrupted
         now = time.monotonic()
         if done >= total or now - self._last_message >= PROGRESS_INTERVAL:
             self._last_message = now
             values = {name: float(value) for name, value in numbers.items()}
-            self._connection.send(Progressed(self._key, int(done), int(total), values))
+            with suppress(OSError):  # the runner is gone, which the next step will hear
+                self._connection.send(Progressed(self._key, int(done), int(total), values))
             self.clock.save()
 
 
@@ -126,7 +157,10 @@ def attempt(key: str, pickled: bytes, store: Store, connection: Connection) -> E
         with _output_to(store.new_log(key), store.log(key)):
             if moved := store.renew_draft(key):
                 _say_begun_again(moved, "it holds links, or rows that are not as they were written")
-            return _execute(key, pickled, store, DraftWorkspace(key, store, connection))
+            try:
+                return _execute(key, pickled, store, DraftWorkspace(key, store, connection))
+            finally:
+                END.can_wait = False
 
 
 def _execute(key: str, pickled: bytes, store: Store, workspace: DraftWorkspace) -> Event:
@@ -196,13 +230,19 @@ def _input(step: Step) -> dict[str, Any]:
 
 @contextmanager
 def _output_to(running: Path, ended: Path) -> Iterator[None]:
-    """Send what this process prints, native libraries included, to a file, renamed in the end; an empty one goes."""
+    """Send what this process prints, native libraries included, to a file, renamed in the end; an empty one goes.
+
+    What is interrupted is not renamed.
+    """
     saved = os.dup(1), os.dup(2)
     with running.open("xb") as file:
         for stream in (1, 2):
             os.dup2(file.fileno(), stream)
     try:
         yield
+    except Interrupted:
+        ended = running
+        raise
     finally:
         with suppress(OSError):
             sys.stdout.flush()
@@ -218,17 +258,18 @@ def _output_to(running: Path, ended: Path) -> Iterator[None]:
 
 
 def _listen(connection: Connection, inbox: SimpleQueue[tuple[str, bytes]]) -> None:
-    """Receive steps; end the process at once when the runner is gone, whatever a step is doing."""
+    """Receive steps; end the process when the runner is gone."""
     try:
         while True:
             inbox.put(connection.recv())
     except (EOFError, OSError):
-        os._exit(0)
+        END.ask()
 
 
 def main(descriptor: int, folder: str) -> None:
     """Execute the steps that come through the pipe, until it closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to every process; the runner decides
+    signal.signal(signal.SIGTERM, END.ask)  # schedulers of jobs do, too, and are not to be kept waiting
     connection: Connection = Connection(descriptor)
     inbox: SimpleQueue[tuple[str, bytes]] = SimpleQueue()
     Thread(target=_listen, args=(connection, inbox), daemon=True).start()
@@ -240,7 +281,11 @@ def main(descriptor: int, folder: str) -> None:
                 event = attempt(key, pickled, store, connection)
             except (StoreError, OSError) as error:
                 event = _failed(key, error, str(error))
+            except Interrupted:
+                os._exit(TOLD_TO_END)
             connection.send(event)
+            if END.is_asked:
+                os._exit(TOLD_TO_END)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,18 @@ from rich.progress import (
 )
 from rich.table import Column, Table
 
-from babelscope.engine.events import Blocked, Damaged, Event, Failed, Finished, Found, Progressed, Started, Waiting
+from babelscope.engine.events import (
+    Blocked,
+    Damaged,
+    Event,
+    Failed,
+    Finished,
+    Found,
+    Lost,
+    Progressed,
+    Started,
+    Waiting,
+)
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
 
@@ -80,6 +91,9 @@ class RunDisplay:
                 self._line(key, f"{title}: {event.seconds:.1f} s", at_once=True)
             case Found():
                 self.progress.advance(self.total)
+            case Lost(key, message):
+                self._end(key)
+                self.console.print(f"[yellow]lost[/] {title}: {escape(message)}; it is tried again")
             case Failed(key, message):
                 self._end(key)
                 self.console.print(f"[red]failed[/] {title}: {escape(message)}")

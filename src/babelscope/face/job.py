@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from babelscope.engine.local import Outcome
+    from babelscope.engine.run import Outcome
     from babelscope.report import Report
 
 Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
@@ -70,9 +70,9 @@ class Job(NamedTuple):
         """A line: steps, and how many are done."""
         return f"{len(self.plan.steps)} steps, {self.done} cached, in {self.store.folder}"
 
-    def run(self, jobs: int | None = None, console: Console | None = None) -> Outcome:
+    def run(self, engine: session.Engine = session.HERE, console: Console | None = None) -> Outcome:
         """Compute what the store lacks, as `session.run` does."""
-        return session.run(self.plan, self.store, jobs, console)
+        return session.run(self.plan, self.store, engine, console)
 
     def status(self) -> Table:
         """How many steps of each kind are in which state."""

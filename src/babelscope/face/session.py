@@ -5,19 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from babelscope.core.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from babelscope.core.step import Step
-    from babelscope.engine.local import Outcome
+    from babelscope.engine.crew import Crew
+    from babelscope.engine.run import Outcome
     from babelscope.engine.store import Store
     from babelscope.steps.plan import Plan
 
 DEFAULT_STORE = Path("babelscope-store")
 STORE_VARIABLE = "BABELSCOPE_STORE"
 """The environment variable that names another folder."""
+LOCAL = "local"
+CLUSTERS = ("dask:", "tcp://", "tls://")
 
 
 def open_store(store: Store | Path | str | None = None) -> Store:
@@ -39,25 +44,61 @@ def missing(plan: Plan, store: Store) -> list[Step]:
     return [step for key, step in plan.steps.items() if not store.has(key)]
 
 
-def run(plan: Plan, store: Store, jobs: int | None = None, console: Console | None = None) -> Outcome:
+class Engine(NamedTuple):
+    """What computes the steps of a study."""
+
+    place: str = LOCAL
+    """`local`, or the scheduler of a Dask cluster: `dask:FILE`, `tcp://HOST:PORT` or `tls://HOST:PORT`."""
+    jobs: int | None = None
+    """Steps at once on this machine; None: as its cores allow."""
+    seconds: float | None = None
+    """That a step may take before it is begun again; None: all that it takes."""
+
+    def crew(self, plan: Plan, store: Store) -> Crew:
+        """Workers for a plan.
+
+        Raises:
+            InputError: there is no such place, what it needs is not installed, or `jobs` does not fit it.
+        """
+        if self.place == LOCAL:
+            from babelscope.engine.local import LocalCrew, default_jobs
+
+            return LocalCrew(store, default_jobs(plan) if self.jobs is None else self.jobs, self.seconds)
+        if not self.place.startswith(CLUSTERS):
+            raise InputError(f"--engine {self.place}: give local, dask:FILE (of dask scheduler), or tcp://HOST:PORT")
+        if self.jobs is not None:
+            raise InputError("--jobs: is of this machine; a cluster computes as many steps as its workers have threads")
+        try:
+            from babelscope.engine.cluster import DaskCrew
+        except ImportError as error:
+            raise InputError(f"--engine {self.place}: {error}: pip install 'babelscope[cluster]'") from None
+        return DaskCrew(store, self.place, self.seconds)
+
+
+HERE = Engine()
+
+
+def run(plan: Plan, store: Store, engine: Engine = HERE, console: Console | None = None) -> Outcome:
     """Compute what the store lacks, and show progress on a console (default: standard error, or the notebook).
 
     Raises:
         StudyError: data are malformed.
-        InputError: a step needs a device that is not there, or `jobs` is below 1.
+        InputError: a step needs a device that is not there, or the engine cannot be had.
         StoreError: the store cannot be written.
     """
     from rich.console import Console
 
-    from babelscope.engine.local import run_plan
+    from babelscope.engine.run import run_plan
     from babelscope.face.display import RunDisplay
     from babelscope.steps.plan import check_data, check_device
 
     pending = missing(plan, store)
     check_data(pending)
-    check_device(pending)
+    if engine.place == LOCAL:
+        check_device(pending)
+    crew = engine.crew(plan, store)
     with RunDisplay(plan, store, console or Console(stderr=True, soft_wrap=True, emoji=False)) as display:
-        return run_plan(plan, store, jobs, display)
+        return run_plan(plan, store, observe=display, crew=crew)
 
 
 def complete(targets: Iterable[Step], store: Store, jobs: int | None = None) -> None:
@@ -70,7 +111,7 @@ def complete(targets: Iterable[Step], store: Store, jobs: int | None = None) -> 
     from babelscope.steps.plan import Plan
 
     plan = Plan.of(targets)
-    require_success(plan, run(plan, store, jobs))
+    require_success(plan, run(plan, store, Engine(jobs=jobs)))
 
 
 def require_success(plan: Plan, outcome: Outcome) -> None:

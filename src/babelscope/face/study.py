@@ -15,7 +15,7 @@ from babelscope.face import html
 from babelscope.face.encoder import Encoder
 from babelscope.face.job import Job, spoken_changes
 from babelscope.face.result import Result
-from babelscope.face.session import require_success
+from babelscope.face.session import LOCAL, Engine, require_success
 from babelscope.studies import find_study
 from babelscope.study import declare as declared_study
 from babelscope.study.declare import Transfer
@@ -57,15 +57,21 @@ class Study(declared_study.Study):
         """
         return Job.of(self, store, self._changes)
 
-    def run(self, store: Store | Path | str | None = None, jobs: int | None = None) -> Result:
-        """Compute what the store lacks, `jobs` steps at once, and show progress. Run again, it goes on.
+    def run(self, store: Store | Path | str | None = None, jobs: int | None = None, engine: str = LOCAL) -> Result:
+        """Compute what the store lacks, and show progress. Run again, it goes on.
+
+        Args:
+            store: a folder.
+            jobs: steps at once on this machine; None: as its cores allow.
+            engine: `local`, or the scheduler of a Dask cluster: `dask:FILE`, `tcp://HOST:PORT` or `tls://HOST:PORT`.
 
         Raises:
+            InputError: the engine cannot be had.
             StudyError: what the study names is not there or malformed.
             StepError: a step failed; those that do not need it have run.
         """
         job = self.plan(store)
-        require_success(job.plan, job.run(jobs))
+        require_success(job.plan, job.run(Engine(engine, jobs)))
         return Result(job)
 
     def rows(self, store: Store | Path | str | None = None) -> Result:

@@ -12,7 +12,7 @@ from pydantic import Field, FiniteFloat, NonNegativeInt, PositiveInt, SerializeA
 from babelscope.core.faults import Faults
 from babelscope.core.row import Row
 from babelscope.core.scores import MEASURES
-from babelscope.core.step import Step, Workspace
+from babelscope.core.step import Needs, Step, Workspace
 from babelscope.core.tasks import Task
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset, data_labels
@@ -167,6 +167,10 @@ class Surface(Step):
         if len(self.points) == 1 and len({model.seed for model in self.models}) > 1:
             labels["seed"] = None
         return labels | ({} if self.part == "all" else {"part": self.part})
+
+    @property
+    def needs(self) -> Needs:
+        return self.models[0].needs
 
     @property
     def title(self) -> str:

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, PositiveInt, SerializeAsAny
 from babelscope.core.faults import Faults
 from babelscope.core.registry import reader
 from babelscope.core.row import Row
-from babelscope.core.step import Step, Workspace
+from babelscope.core.step import Needs, Step, Workspace
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset, data_labels
 from babelscope.measures.compiled import Compiled
@@ -91,8 +91,8 @@ class MeasureLayers(Step):
     threads: PositiveInt = 1
 
     @property
-    def runs_on(self) -> str:
-        return self.device
+    def needs(self) -> Needs:
+        return Needs.on(self.device, self.threads)
 
     @property
     def labels(self) -> dict[str, Any]:

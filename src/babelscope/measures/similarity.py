@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, PositiveInt, SerializeAsAny
 from babelscope.core.examples import Pooling
 from babelscope.core.faults import Faults
 from babelscope.core.row import Row
-from babelscope.core.step import Step, Workspace
+from babelscope.core.step import Needs, Step, Workspace
 from babelscope.corpora.letters import split_name
 from babelscope.corpora.parallel_sentences import Parallel, find_parallel
 from babelscope.measures.compiled import Compiled
@@ -110,8 +110,8 @@ class SentenceSimilarity(Step):
     threads: PositiveInt
 
     @property
-    def runs_on(self) -> str:
-        return self.device
+    def needs(self) -> Needs:
+        return Needs.on(self.device, self.threads)
 
     @property
     def labels(self) -> dict[str, Any]:

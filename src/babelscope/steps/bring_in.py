@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt, SerializeAsAny
 
 from babelscope.core.row import Row
-from babelscope.core.step import Results, Step, Workspace
+from babelscope.core.step import Needs, Results, Step, Workspace
 from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs, joined
 from babelscope.steps.card import CARD, Brought, card, described
 from babelscope.steps.curves import curve_rows
@@ -183,8 +183,8 @@ class Distil(WithLanguages, Learned):
         return tuple(text for aligned in self.encoder.languages for text in aligned.parallel)
 
     @property
-    def runs_on(self) -> str:
-        return self.tuning.device
+    def needs(self) -> Needs:
+        return Needs.on(self.tuning.device, self.tuning.threads)
 
     @property
     def title(self) -> str:

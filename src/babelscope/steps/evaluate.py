@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from babelscope.core.row import Row
-from babelscope.core.step import Results, Step, Workspace
+from babelscope.core.step import Needs, Results, Step, Workspace
 from babelscope.core.tasks import Task
 from babelscope.corpora.datasets import Dataset, data_labels
 from babelscope.steps.bring_in import BringIn
@@ -46,6 +46,10 @@ class Evaluate(Step):
         """The columns of the model and of the data."""
         brought_in = self.brought_in.labels if self.brought_in else {}
         return self.model.labels | brought_in | data_labels(self.data)
+
+    @property
+    def needs(self) -> Needs:
+        return self.model.needs
 
     @property
     def title(self) -> str:

@@ -60,9 +60,9 @@ def check_device(steps: Iterable[Step]) -> None:
     """Refuse steps on a CUDA device where there is none; torch is loaded only if a step asks for one.
 
     Raises:
-        InputError: a step's `device` is cuda, and torch sees no such device.
+        InputError: a step's device is cuda, and torch sees no such device.
     """
-    if any(step.runs_on == "cuda" for step in steps):
+    if any(step.needs.gpus for step in steps):
         import torch
 
         if not torch.cuda.is_available():

@@ -12,7 +12,7 @@ from pydantic import NonNegativeInt, PositiveInt, SerializeAsAny
 
 from babelscope.core.errors import InputError
 from babelscope.core.seeds import derive_seed
-from babelscope.core.step import Results, Workspace
+from babelscope.core.step import Needs, Results, Workspace
 from babelscope.corpora.codes import known_as
 from babelscope.corpora.datasets import FileData
 from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs
@@ -71,8 +71,8 @@ class Pretrain(Learned):
         return self.shape.layers
 
     @property
-    def runs_on(self) -> str:
-        return self.tuning.device
+    def needs(self) -> Needs:
+        return Needs.on(self.tuning.device, self.tuning.threads)
 
     @property
     def title(self) -> str:
@@ -120,8 +120,8 @@ class Adapt(Learned):
         return self.encoder.has_languages
 
     @property
-    def runs_on(self) -> str:
-        return self.tuning.device
+    def needs(self) -> Needs:
+        return Needs.on(self.tuning.device, self.tuning.threads)
 
     @property
     def title(self) -> str:

@@ -10,7 +10,7 @@ from pydantic import NonNegativeInt, SerializeAsAny
 
 from babelscope.core.errors import InputError
 from babelscope.core.seeds import derive_seed
-from babelscope.core.step import Results, Step, Workspace
+from babelscope.core.step import Needs, Results, Step, Workspace
 from babelscope.core.tasks import Task
 from babelscope.core.training import TrainedOn
 from babelscope.corpora.codes import known_as
@@ -73,8 +73,8 @@ class Tune(Step):
         return labels | ({"schedule": self.schedule.name} if self.schedule else {})
 
     @property
-    def runs_on(self) -> str:
-        return self.tuning.device
+    def needs(self) -> Needs:
+        return Needs.on(self.tuning.device, self.tuning.threads)
 
     @property
     def title(self) -> str:

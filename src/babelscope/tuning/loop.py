@@ -24,6 +24,7 @@ from babelscope.core.errors import DivergedError, InputError
 from babelscope.core.hashing import digest
 from babelscope.core.keyed import keyed_fields
 from babelscope.core.seeds import derive_seed
+from babelscope.core.step import Interrupted
 from babelscope.encoders.pieces import EVALUATION_TOKENS
 from babelscope.tasks.apart import Apart
 from babelscope.tasks.task import InParts, Objective
@@ -129,7 +130,11 @@ def tune(
             if time.monotonic() - saved_at >= checkpoint_seconds or crashes():
                 save_checkpoint(checkpoint, model, optimizer, state)
                 saved_at = time.monotonic()
-            progress(step, total, loss=value)
+            try:
+                progress(step, total, loss=value)
+            except Interrupted:
+                save_checkpoint(checkpoint, model, optimizer, state)
+                raise
             crash_point("training-step")
 
         _write_last(model, state, best, last)

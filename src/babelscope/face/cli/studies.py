@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from babelscope.face.cli.options import DEFAULT_STORE, OutputFile, StoreFolder, StudyName, With, err, out
+from babelscope.face.session import LOCAL, Engine
 
 if TYPE_CHECKING:
     from babelscope.face.job import Job
@@ -38,13 +39,15 @@ def plan(name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None
 def run(
     name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="steps at once; default: as the cores allow")] = None,
+    engine: Annotated[str, typer.Option(help="local, or a Dask scheduler: dask:FILE, tcp://HOST:PORT")] = LOCAL,
+    timeout: Annotated[float | None, typer.Option(min=1, help="seconds until a step is begun again")] = None,
 ) -> None:  # fmt: skip
     """Run a study. Interrupt it at any moment; running it again goes on where it stopped."""
     from babelscope.face.job import job_of
 
     job = job_of(name, with_, store)
     began = time.monotonic()
-    outcome = job.run(jobs, err)
+    outcome = job.run(Engine(engine, jobs, timeout), err)
     out.print(
         f"{job.title}: {len(outcome.computed)} steps computed, {len(outcome.cached)} cached, "
         f"{len(outcome.failed)} failed, {len(outcome.blocked)} blocked, {time.monotonic() - began:.1f} s",

@@ -1,0 +1,238 @@
+"""Run what a plan still needs, on a crew: processes of this machine, unless another is given."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from types import FrameType
+
+from rich.filesize import decimal
+
+from babelscope.core.errors import DamagedResult
+from babelscope.engine.agenda import Agenda
+from babelscope.engine.crew import Crew
+from babelscope.engine.disk import ROOM
+from babelscope.engine.events import (
+    Blocked,
+    Damaged,
+    Event,
+    Failed,
+    Finished,
+    Found,
+    Full,
+    Lost,
+    Progressed,
+    Waiting,
+    ends_attempt,
+)
+from babelscope.engine.forecast import missing_bytes
+from babelscope.engine.local import LocalCrew, default_jobs
+from babelscope.engine.store import Store
+from babelscope.steps.plan import Plan
+
+POLL_INTERVAL = 0.2
+"""Seconds between two looks at steps that another runner computes."""
+TRIES = 3
+"""How often a step that gets no further is lost before it is tried alone."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended, by the keys of steps. A step that was not needed is in none of the four."""
+
+    computed: tuple[str, ...]
+    cached: tuple[str, ...]
+    failed: dict[str, str] = field(default_factory=dict)
+    """Key to message."""
+    blocked: dict[str, str] = field(default_factory=dict)
+    """Key to the key of the failed step that it needs, or that found the disk full."""
+
+
+def run_plan(
+    plan: Plan,
+    store: Store,
+    jobs: int | None = None,
+    observe: Callable[[Event], None] = lambda event: None,
+    crew: Crew | None = None,
+) -> Outcome:
+    """Compute what the plan needs and the store lacks, on a crew; None: `jobs` steps at once here (`default_jobs`).
+
+    A step that fails stops only the steps that need it; one that finds the disk full stops all that have not begun,
+    and one whose result has no room there is not begun. One whose worker is lost goes on from its draft with another;
+    after three times without getting further it is tried once more when nothing else runs, and then fails. `observe` is
+    told of every event, in this thread. Two runners may share a store. Ctrl-C and SIGTERM stop the workers, which
+    save where they are, and raise KeyboardInterrupt; running again goes on.
+
+    Raises:
+        InputError: `jobs` is below 1, or what the crew needs is not there.
+        StoreError: the store cannot be written.
+    """
+    crew = crew or LocalCrew(store, default_jobs(plan) if jobs is None else jobs)
+    return _Run(plan, store, observe).run(crew)
+
+
+class _Run:
+    """One run of a plan: the agenda, kept up to date by what workers say."""
+
+    def __init__(self, plan: Plan, store: Store, observe: Callable[[Event], None]):
+        self.plan, self.store, self.observe = plan, store, observe
+        self.damaged: set[str] = set()
+        self.elsewhere: set[str] = set()
+        self.computed: list[str] = []
+        self.failed: dict[str, str] = {}
+        self.blocked: dict[str, str] = {}
+        self.full: str | None = None
+        """The key of the first step that has found the disk full."""
+        self.refused: str | None = None
+        """That of the first one whose result has no room there."""
+        self.given: set[str] = set()
+        self.furthest: dict[str, int] = {}
+        """How far each step has got in any attempt."""
+        self.losses: Counter[str] = Counter()
+        """How often each has been lost since it last got further."""
+        self.lonely: list[str] = []
+        """Those that are put off until nothing else runs."""
+        self.alone: str | None = None
+        """The one of them that runs."""
+        damaged = self.set_aside_damaged()
+        self.agenda = Agenda(plan, store.has)
+        for key in damaged:
+            self.agenda.need(key)
+
+    def run(self, crew: Crew) -> Outcome:
+        if self.agenda.unfinished:
+            self.store.prepare()
+            with _terminable(), crew:
+                while self.agenda.unfinished:
+                    self.begin_ready(crew)
+                    for event in crew.listen(POLL_INTERVAL):
+                        self.note(event)
+                    self.look_elsewhere()
+        computed = set(self.computed)
+        cached = tuple(key for key in self.plan.steps if key not in computed and self.store.has(key))
+        return Outcome(tuple(self.computed), cached, self.failed, self.blocked)
+
+    def begin_ready(self, crew: Crew) -> None:
+        """Give the crew what it has room for; a step that must be alone when there is nothing else."""
+        while self.agenda.has_ready and not self.alone and crew.has_room:
+            self.begin(self.agenda.take(), crew)
+        if self.lonely and not self.given and not self.agenda.has_ready:
+            key = self.lonely.pop(0)
+            self.begin(key, crew)
+            self.alone = key if key in self.given else None
+
+    def begin(self, key: str, crew: Crew) -> None:
+        """Give a step to a worker if there is room on the disk; what is wrong is said of the first without."""
+        missing = missing_bytes([self.plan.steps[key]], self.store)
+        if because := self.full or (self.refused if missing else None):
+            self.blocked |= dict.fromkeys([key, *self.agenda.fail(key)], because)
+        elif missing:
+            self.refused = key
+            self.note(Failed(key, f"{self.store.folder}: no room for the result{self.lacking()}; {ROOM}"))
+        else:
+            self.given.add(key)
+            crew.give(self.plan.steps[key], self.agenda.place(key))
+
+    def set_aside_damaged(self) -> list[str]:
+        """Verify the rows that are in the store. Larger files are verified by the steps that read them."""
+        damaged = []
+        for key in filter(self.store.has, self.plan.steps):
+            try:
+                self.store.rows(key)
+            except DamagedResult as error:
+                self.observe(Damaged(key, str(error)))
+                self.store.quarantine(key)
+                damaged.append(key)
+        return damaged
+
+    def note(self, event: Event) -> None:
+        """Bring the agenda up to date with an event, and pass it on."""
+        if isinstance(event, Full) and not self.full:
+            self.full = event.key
+            event = replace(event, message=event.message + self.lacking())
+        self.observe(event)
+        if ends_attempt(event):
+            self.given.discard(event.key)
+        match event:
+            case Progressed(key, done) if done > self.furthest.get(key, 0):
+                self.furthest[key] = done
+                self.losses.pop(key, None)
+            case Lost(key, message, times):
+                self.lose(key, message, times)
+            case Finished(key):
+                self.computed.append(key)
+                self.agenda.finish(key)
+            case Found(key):
+                self.agenda.finish(key)
+            case Waiting(key):
+                self.elsewhere.add(key)
+            case Failed(key, message):
+                self.fail(key, message)
+            case Damaged(key, message, reader) if reader:
+                self.repair(key, message, reader)
+        if event.key == self.alone and event.key not in self.given:
+            self.alone = None
+
+    def lose(self, key: str, message: str, times: int) -> None:
+        """Let the step go on elsewhere, later, or not at all."""
+        was_lost_before = key in self.losses
+        self.losses[key] += times
+        if key == self.alone and was_lost_before:
+            self.note(Failed(key, self.store.bury(key, message)))
+        elif self.losses[key] < TRIES:
+            self.agenda.put_back(key)
+        else:
+            self.lonely.append(key)
+
+    def lacking(self) -> str:
+        """How much room is missing, where that is known."""
+        steps = [self.plan.steps[key] for key in self.plan.steps if key in self.agenda.unfinished]
+        missing = missing_bytes(steps, self.store)
+        return f"; about {decimal(missing)} are missing for what is left to compute" if missing else ""
+
+    def fail(self, key: str, message: str) -> None:
+        self.failed[key] = message
+        for reader in self.agenda.fail(key):
+            self.blocked[reader] = key
+            self.observe(Blocked(reader, key))
+
+    def repair(self, key: str, message: str, reader: str) -> None:
+        """Compute an input again that its reader found damaged or gone, then let the reader try again."""
+        if key in self.damaged:  # once is an accident; twice is a bad disk
+            self.note(Failed(reader, message))
+            return
+        self.damaged.add(key)
+        self.store.quarantine(key)
+        self.agenda.need(key)
+        self.agenda.hold(reader, {key} & self.agenda.unfinished)
+
+    def look_elsewhere(self) -> None:
+        """Take what another runner has published; take over what it gave up."""
+        for key in sorted(self.elsewhere):
+            if self.store.has(key):
+                self.elsewhere.remove(key)
+                self.note(Found(key))
+            elif not self.store.claimed(key):
+                self.elsewhere.remove(key)
+                self.agenda.put_back(key)
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Treat SIGTERM as Ctrl-C, so that workers are stopped on the way out."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
