@@ -29,7 +29,7 @@ from filelock import FileLock, Timeout
 from babelscope.core.crash import crash_point
 from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.core.row import Row
-from babelscope.engine.disk import MISPLACED, explained, sync, verify, write_json
+from babelscope.engine.disk import MISPLACED, explained, names_in, sync, verify, write_json
 from babelscope.engine.journal import ROWS, Journal
 from babelscope.engine.manifest import MANIFEST, check_files, read_manifest, write_manifest
 from babelscope.engine.old_rows import upgraded
@@ -53,6 +53,12 @@ class Store:
     def has(self, key: str) -> bool:
         """Whether the result is published. Its checksums are not looked at."""
         return self._published(key).is_dir()
+
+    def published(self, keys: Iterable[str]) -> set[str]:
+        """Those of the keys whose results are published, by one look at each folder that they are in."""
+        wanted = set(keys)
+        shelves = (self.folder / "results" / shelf for shelf in {key[:2] for key in wanted})
+        return {name for shelf in shelves for name in names_in(shelf, are_folders=True)} & wanted
 
     def result(self, key: str) -> Path:
         """The folder of a published result. The first call in a process verifies all files (DamagedResult)."""
@@ -116,6 +122,15 @@ class Store:
             return False
         with self.claim(key) as free:
             return not free
+
+    def running(self, keys: Iterable[str]) -> set[str]:
+        """Those of the keys that some process is computing now."""
+        names = {name.removesuffix(".lock") for name in names_in(self.folder / "claims")}
+        return set(filter(self.claimed, names.intersection(keys)))
+
+    def logged(self, keys: Iterable[str]) -> set[str]:
+        """Those of the keys whose steps have left a log, of which they failed if they have no result."""
+        return {name.removesuffix(".txt") for name in names_in(self.folder / "logs")}.intersection(keys)
 
     def draft(self, key: str) -> Path:
         """The working folder of an unfinished step, with what an interrupted run left in it."""
