@@ -13,7 +13,7 @@ from types import FrameType
 import psutil
 from rich.filesize import decimal
 
-from babelscope.core.errors import DamagedResult, InputError
+from babelscope.core.errors import InputError
 from babelscope.engine.agenda import Agenda
 from babelscope.engine.crew import Crew
 from babelscope.engine.disk import ROOM
@@ -114,15 +114,11 @@ class _Run:
 
     def set_aside_damaged(self) -> list[str]:
         """Verify the rows that are in the store. Larger files are verified by the steps that read them."""
-        damaged = []
-        for key in filter(self.store.has, self.plan.steps):
-            try:
-                self.store.rows(key)
-            except DamagedResult as error:
-                self.observe(Damaged(key, str(error)))
-                self.store.quarantine(key)
-                damaged.append(key)
-        return damaged
+        damaged = self.store.damaged(self.plan.steps)
+        for key, error in damaged.items():
+            self.observe(Damaged(key, str(error)))
+            self.store.quarantine(key)
+        return list(damaged)
 
     def note(self, event: Event) -> None:
         """Bring the agenda up to date with an event, and pass it on."""

@@ -3,6 +3,7 @@
 Layout of the folder:
 
     babelscope-store.json   the format's version
+    babelscope-index.json   which rows were verified, and when their files had last changed
     results/ab/KEY/         published: the step's files, rows.jsonl, manifest.json (key abcd...)
     drafts/KEY/             the working folder of an unfinished step, kept after a fault
     claims/KEY.lock         a lock of the operating system while a step runs; it dies with its holder
@@ -30,6 +31,7 @@ from babelscope.core.crash import crash_point
 from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.core.row import Row
 from babelscope.engine.disk import MISPLACED, explained, names_in, sync, verify, write_json
+from babelscope.engine.index import Index, doubted, look_at
 from babelscope.engine.journal import ROWS, Journal
 from babelscope.engine.manifest import MANIFEST, check_files, read_manifest, write_manifest
 from babelscope.engine.old_rows import upgraded
@@ -63,18 +65,32 @@ class Store:
     def result(self, key: str) -> Path:
         """The folder of a published result. The first call in a process verifies all files (DamagedResult)."""
         if key not in self._verified:
-            check_files(self._published(key), self.manifest(key))
+            with doubted(self.folder):
+                check_files(self._published(key), self.manifest(key))
             self._verified.add(key)
         return self._published(key)
 
     def rows(self, key: str) -> list[Row]:
         """The rows of a published result, verified; empty if the step wrote none."""
-        manifest = self.manifest(key)
-        recorded = manifest["files"].get(ROWS)
-        if recorded is None:
-            return []
-        content = verify(self._published(key) / ROWS, recorded, read=True)
-        return upgraded(manifest.get("step", ""), [Row(**json.loads(line)) for line in content.splitlines()])
+        step, content = self._verified_rows(key)
+        return upgraded(step, [Row(**json.loads(line)) for line in content.splitlines()])
+
+    def damaged(self, keys: Iterable[str]) -> dict[str, DamagedResult]:
+        """Those of the keys whose results' rows are not as they were published, and what is wrong with each.
+
+        Rows that were verified before, and whose files have not changed since, are not read again.
+        """
+        index, found = Index(self.folder), {}
+        for key in sorted(self.published(keys)):
+            seen = look_at(self._published(key))
+            if not index.has(key, seen):
+                try:
+                    self._verified_rows(key)
+                    index.note(key, seen)
+                except DamagedResult as error:
+                    found[key] = error
+        index.save()
+        return found
 
     def manifest(self, key: str) -> dict[str, Any]:
         """What made a published result: step, files with SHA-256 and bytes, seconds, versions, machine."""
@@ -224,8 +240,16 @@ class Store:
         """What a step has printed, and why it failed if it did: under one name while it runs, another when it ended."""
         return self.folder / "logs" / f"{key}.{'running' if running else 'txt'}"
 
+    def _verified_rows(self, key: str) -> tuple[str, bytes]:
+        """The class of a result's step, and the very bytes of its rows that were verified."""
+        with doubted(self.folder):
+            manifest = self.manifest(key)
+            recorded = manifest["files"].get(ROWS)
+            content = verify(self._published(key) / ROWS, recorded, read=True) if recorded else b""
+        return manifest.get("step", ""), content
+
     def _published(self, key: str) -> Path:
-        return self.folder / "results" / key[:2] / key
+        return self.folder.joinpath("results", key[:2], key)
 
     def _make_way(self, path: Path, is_usual: Callable[[int], bool]) -> None:
         """Set aside what is in the place of a file or folder of the store, a link say."""
