@@ -97,8 +97,8 @@ class _Run:
                     for event in crew.listen(POLL_INTERVAL):
                         self.note(event)
                     self.look_elsewhere()
-        computed = set(self.computed)
-        cached = tuple(key for key in self.plan.steps if key not in computed and self.store.has(key))
+        there = self.store.published(self.plan.steps).difference(self.computed)
+        cached = tuple(key for key in self.plan.steps if key in there)
         return Outcome(tuple(self.computed), cached, self.failed, self.blocked)
 
     def begin(self, key: str, crew: Crew) -> None:

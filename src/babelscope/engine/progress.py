@@ -30,11 +30,11 @@ def study_rows(study: str, plan: Plan, store: Store) -> list[Row]:
     Of an unfinished step they are those that it has written so far. An alignment's rows are there once for each encoder
     of the study that it brings a language into, under that encoder's name.
     """
-    made = names_by_alignment(plan.steps.values())
+    made, published = names_by_alignment(plan.steps.values()), store.published(plan.steps)
     return [
         row.labelled(study=study, key=key, kind=step.kind_of(row), encoder=encoder)
         for key, step in plan.steps.items()
-        for row in (store.rows(key) if store.has(key) else store.rows_so_far(key, _kind(step)))
+        for row in (store.rows(key) if key in published else store.rows_so_far(key, _kind(step)))
         for encoder in made.get(key, [row.encoder])
     ]
 

@@ -54,7 +54,7 @@ class Store:
 
     def has(self, key: str) -> bool:
         """Whether the result is published. Its checksums are not looked at."""
-        return self._published(key).is_dir()
+        return os.path.isdir(self._published(key))
 
     def published(self, keys: Iterable[str]) -> set[str]:
         """Those of the keys whose results are published, by one look at each folder that they are in."""
@@ -94,9 +94,7 @@ class Store:
 
     def manifest(self, key: str) -> dict[str, Any]:
         """What made a published result: step, files with SHA-256 and bytes, seconds, versions, machine."""
-        if not self.has(key):
-            raise StoreError(f"{self.folder}: no result {key}; run the study that needs it")
-        return read_manifest(self._published(key), key)
+        return self._manifest(self._published(key), key)
 
     def prepare(self) -> None:
         """Make the store's folders; a StoreError here says that nothing can be written."""
@@ -242,14 +240,23 @@ class Store:
 
     def _verified_rows(self, key: str) -> tuple[str, bytes]:
         """The class of a result's step, and the very bytes of its rows that were verified."""
+        folder = self._published(key)
         with doubted(self.folder):
-            manifest = self.manifest(key)
+            manifest = self._manifest(folder, key)
             recorded = manifest["files"].get(ROWS)
-            content = verify(self._published(key) / ROWS, recorded, read=True) if recorded else b""
+            content = verify(folder / ROWS, recorded, read=True) if recorded else b""
         return manifest.get("step", ""), content
 
+    def _manifest(self, folder: Path, key: str) -> dict[str, Any]:
+        try:
+            return read_manifest(folder, key)
+        except DamagedResult:
+            if folder.is_dir():
+                raise
+            raise StoreError(f"{self.folder}: no result {key}; run the study that needs it") from None
+
     def _published(self, key: str) -> Path:
-        return self.folder.joinpath("results", key[:2], key)
+        return Path(f"{self.folder}/results/{key[:2]}/{key}")
 
     def _make_way(self, path: Path, is_usual: Callable[[int], bool]) -> None:
         """Set aside what is in the place of a file or folder of the store, a link say."""
