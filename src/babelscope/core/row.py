@@ -68,7 +68,10 @@ class Row:
 
     def labelled(self, **labels: Any) -> Row:
         """The same number with some columns filled in."""
-        return Row(**{**dict(zip(_NAMES, _values(self), strict=True)), **labels})
+        values = [*_values(self)]
+        for name, label in labels.items():
+            values[_PLACES[name]] = label
+        return Row(*values)
 
 
 COLUMNS = (
@@ -79,6 +82,7 @@ COLUMNS = (
 """The order of columns in every file."""
 
 _NAMES = tuple(field.name for field in fields(Row))
+_PLACES = {name: place for place, name in enumerate(_NAMES)}
 _values = attrgetter(*_NAMES)
 
 assert set(COLUMNS) == set(_NAMES)

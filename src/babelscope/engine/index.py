@@ -60,11 +60,12 @@ class Index:
         unfinished = self._path.with_name(f"{INDEX}.{os.getpid()}")
         with suppress(OSError):
             write_text(unfinished, "")
-            # The clock of the file system, which may be another machine's.
+            # By the clock of the file system, which may be another machine's.
             began = unfinished.stat().st_mtime_ns - (time.monotonic_ns() - self._began)
             settled = {key: seen.stamp for key, seen in self._noted.items() if seen.changed < began - SETTLED}
-            write_text(unfinished, json.dumps({"format": FORMAT, "verified": self._verified | settled}) + "\n")
-            unfinished.replace(self._path)
+            if settled:
+                write_text(unfinished, json.dumps({"format": FORMAT, "verified": self._verified | settled}) + "\n")
+                unfinished.replace(self._path)
         with suppress(OSError):
             unfinished.unlink(missing_ok=True)
 
@@ -99,6 +100,6 @@ def doubted(folder: Path) -> Iterator[None]:
 def _read(path: Path) -> dict[str, str]:
     with suppress(OSError, ValueError, RecursionError):
         match json.loads(path.read_bytes()):
-            case {"format": 1, "verified": dict(verified)}:
+            case {"format": version, "verified": dict(verified)} if version == FORMAT:
                 return verified
     return {}

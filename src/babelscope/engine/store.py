@@ -19,7 +19,7 @@ import itertools
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -75,13 +75,13 @@ class Store:
         step, content = self._verified_rows(key)
         return upgraded(step, [Row(**json.loads(line)) for line in content.splitlines()])
 
-    def damaged(self, keys: Iterable[str]) -> dict[str, DamagedResult]:
+    def damaged(self, keys: Collection[str]) -> dict[str, DamagedResult]:
         """Those of the keys whose results' rows are not as they were published, and what is wrong with each.
 
         Rows that were verified before, and whose files have not changed since, are not read again.
         """
-        index, found = Index(self.folder), {}
-        for key in sorted(self.published(keys)):
+        index, there, found = Index(self.folder), self.published(keys), {}
+        for key in filter(there.__contains__, keys):
             seen = look_at(self._published(key))
             if not index.has(key, seen):
                 try:
