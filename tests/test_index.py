@@ -1,4 +1,4 @@
-"""The index of a store saves a run from reading what has not changed. It is believed in nothing that a number rests on."""
+"""The index of a store saves a run from reading what has not changed. No number rests on what it says."""
 
 import json
 import os
@@ -145,7 +145,7 @@ def test_a_new_result_is_verified_alone(filled: Store, read: list[str]) -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
 @given(data=st.data())
-def test_whatever_happens_the_index_hides_nothing(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+def test_whatever_happens_it_hides_nothing(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     store = Store(tmp_path_factory.mktemp("store"))
     store.prepare()
     for key in KEYS:

@@ -24,8 +24,8 @@ from babelscope.engine.manifest import MANIFEST
 
 INDEX, FORMAT = "babelscope-index.json", 1
 SETTLED = 2_000_000_000
-"""Nanoseconds for which files must have rested when they are verified. No clock that stamps files ticks more slowly, and
-what is changed within a tick of the last change has the same stamp."""
+"""Nanoseconds for which files must have rested when they are verified: what changes within one tick of the clock that
+stamps files has the same stamp, and none ticks more slowly."""
 
 
 class Seen(NamedTuple):

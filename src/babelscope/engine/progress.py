@@ -6,7 +6,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from statistics import fmean as mean
+from statistics import fmean
 from typing import Any
 
 from babelscope.core.languages import REAL_LANGUAGES, language_name
@@ -18,7 +18,6 @@ from babelscope.steps import SENTENCES
 from babelscope.steps.bring_in import names_by_alignment
 from babelscope.steps.plan import Plan
 from babelscope.world import LANGUAGES
-
 
 SAMPLED = 100
 """Results of a kind whose times are looked at for what the others are expected to take."""
@@ -97,7 +96,7 @@ def expected_seconds(plan: Plan, store: Store) -> dict[str, float]:
     for key, step in plan.steps.items():
         if key in published:
             done[_kind(step)].append(key)
-    return {kind: mean(store.manifest(key)["seconds"] for key in _sample(keys)) for kind, keys in done.items()}
+    return {kind: fmean(store.manifest(key)["seconds"] for key in _sample(keys)) for kind, keys in done.items()}
 
 
 def _sample(keys: list[str]) -> list[str]:

@@ -54,7 +54,7 @@ class Store:
 
     def has(self, key: str) -> bool:
         """Whether the result is published. Its checksums are not looked at."""
-        return os.path.isdir(self._published(key))
+        return self._published(key).is_dir()
 
     def published(self, keys: Iterable[str]) -> set[str]:
         """Those of the keys whose results are published, by one look at each folder that they are in."""
