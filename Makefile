@@ -49,6 +49,7 @@ bench: $(READY)  ## speed, against usual ways to do the same
 	$(BIN)/python benchmarks/tasks.py
 	$(BIN)/python benchmarks/surgery.py drop:last=6
 	$(BIN)/python benchmarks/freezing.py
+	$(BIN)/python benchmarks/growth.py
 
 paper-check: $(READY)  ## every kind of training of the paper profiles, on a stand-in and little data (on a CPU)
 	$(BIN)/python tools/paper_check.py

@@ -15,7 +15,7 @@ import pytest
 from babelscope.core.errors import DamagedResult, InputError, StoreError
 from babelscope.core.hashing import digest
 from babelscope.core.row import Row
-from babelscope.engine import Blocked, Damaged, Event, Failed, Finished, Progressed, local, run_plan
+from babelscope.engine import Blocked, Damaged, Event, Failed, Finished, Progressed, index, local, run_plan
 from babelscope.engine.progress import progress_by_kind
 from babelscope.engine.store import Store
 from babelscope.steps import Load, Tune
@@ -35,6 +35,9 @@ from toy_steps import (
     runs,
     value,
 )
+
+AGES = 10**18
+"""Nanoseconds."""
 
 
 def test_a_diamond_is_computed_once_and_then_found(store: Store, outside: Path) -> None:
@@ -228,7 +231,7 @@ def test_a_store_that_cannot_be_written_is_said_at_once(tmp_path: Path, outside:
 def test_a_finished_plan_is_recognised_by_its_manifests_and_rows(
     store: Store, outside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each is opened once; larger files are verified by the steps that read them."""
+    """Each is opened once; larger files are verified by the steps that read them. What rests is not opened again."""
     store.prepare()
     steps = [Toy(name=f"s{i}", outside=str(outside)) for i in range(100)]
     store.write_rows(steps[0].key, [Row("value", j / 7, language=f"qa{j}") for j in range(9)])
@@ -250,9 +253,14 @@ def test_a_finished_plan_is_recognised_by_its_manifests_and_rows(
         return has(fresh, key)
 
     fresh = Store(store.folder)
+    monkeypatch.setattr(index, "SETTLED", -AGES)
     monkeypatch.setattr(io, "open", noting_open)
     monkeypatch.setattr(Store, "has", noting_has)
     outcome = run_plan(Plan.of(steps), fresh)
     assert len(outcome.cached) == 100
-    assert opened == Counter((step.key, name) for step in steps for name in ("manifest.json", "rows.jsonl"))
+    of_results = Counter({file: times for file, times in opened.items() if file[0] != fresh.folder.name})
+    assert of_results == Counter((step.key, name) for step in steps for name in ("manifest.json", "rows.jsonl"))
     assert max(looked_at.values()) <= 4
+    opened.clear()
+    assert run_plan(Plan.of(steps), fresh) == outcome
+    assert opened == {(fresh.folder.name, "babelscope-index.json"): 1}

@@ -14,7 +14,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from babelscope.core import step as step_module
+from babelscope.core.declaration import Declaration
 from babelscope.core.errors import StudyError
+from babelscope.core.hashing import digest
+from babelscope.core.step import Step
 from babelscope.steps import Evaluate, Load, Operate, Tune
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study, Transfer
@@ -55,6 +59,36 @@ def test_an_evaluation_hangs_on_its_own_tuning(encoder_folder):
         if isinstance(step, Tune):
             encoder = step.encoder.encoder if isinstance(step.encoder, Operate) else step.encoder
             assert isinstance(encoder, Load) and step.inputs == ()
+
+
+def test_an_evaluation_reads_the_very_tuning_of_the_plan(encoder_folder):
+    """Its key is computed once, however many data sets it is scored on."""
+    steps = compile_study(Study.model_validate(declaration(encoder_folder))).steps
+    scored = [step for step in steps.values() if isinstance(step, Evaluate)]
+    assert scored and all(step.model is steps[step.model.key] for step in scored)
+
+
+class Share(Declaration):
+    of: int | float
+
+
+class Sharing(Step):
+    share: Share
+
+
+@pytest.mark.parametrize("values", [(1, 1.0), (1.0, 1), (0, False)])
+def test_what_is_equal_but_written_otherwise_has_its_own_key(values):
+    """Declarations that steps share are remembered, and not by their value."""
+    steps = [Sharing(share=Share.model_construct(of=value)) for value in values]
+    plain = [{"step": "Sharing", "version": 1, "fields": {"share": {"of": value}}} for value in values]
+    assert [step.key for step in steps] == [digest(each) for each in plain]
+    assert steps[0].key != steps[1].key and steps[0].share == steps[1].share
+
+
+def test_more_declarations_than_are_kept_have_their_own_keys(monkeypatch):
+    monkeypatch.setattr(step_module, "MOST_KEPT", 3)
+    keys = {Sharing(share=Share(of=number)).key for number in range(20)}
+    assert len(keys) == 20 and len(step_module._PLAIN) <= 3
 
 
 @pytest.mark.parametrize("hashing", ["0", "1", "random"])

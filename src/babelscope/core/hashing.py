@@ -11,8 +11,10 @@ from typing import Any
 
 def digest(value: Any) -> str:
     """SHA-256 (hex) of a JSON value in canonical form: sorted keys, no spaces, ASCII; NaN is refused."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    return hashlib.sha256(_canonical(value).encode("ascii")).hexdigest()
+
+
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
 
 
 def file_digest(path: Path) -> str:

@@ -20,19 +20,24 @@ from babelscope.core.declaration import Declaration
 
 def keyed_fields(declared: Declaration) -> Iterator[tuple[str, Any]]:
     """Names and values of the fields that count."""
-    always = _always().get(type(declared).__name__, frozenset())
-    fields = type(declared).model_fields
-    for name, value in dict(declared).items():
-        if name in always or _names_the_kind(fields[name]) or not _is_default(fields[name], value):
+    for name, always, default in _fields(type(declared)):
+        value = getattr(declared, name)
+        if always or not (value is default or value == default):
             yield name, value
+
+
+@cache
+def _fields(kind: type[Declaration]) -> tuple[tuple[str, bool, Any], ...]:
+    """Of every field of a class its name, whether it always counts, and its default."""
+    always = _always().get(kind.__name__, frozenset())
+    return tuple(
+        (name, name in always or field.is_required() or _names_the_kind(field), field.get_default())
+        for name, field in kind.model_fields.items()
+    )
 
 
 def _names_the_kind(field: FieldInfo) -> bool:
     return get_origin(field.annotation) is Literal and len(get_args(field.annotation)) == 1
-
-
-def _is_default(field: FieldInfo, value: Any) -> bool:
-    return not field.is_required() and value == field.get_default(call_default_factory=True)
 
 
 @cache

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any
 
 from babelscope.core.training import TrainedOn
@@ -67,7 +68,10 @@ class Row:
 
     def labelled(self, **labels: Any) -> Row:
         """The same number with some columns filled in."""
-        return replace(self, **labels)
+        values = [*_values(self)]
+        for name, label in labels.items():
+            values[_PLACES[name]] = label
+        return Row(*values)
 
 
 COLUMNS = (
@@ -77,10 +81,14 @@ COLUMNS = (
 )  # fmt: skip
 """The order of columns in every file."""
 
-assert set(COLUMNS) == {field.name for field in fields(Row)}
+_NAMES = tuple(field.name for field in fields(Row))
+_PLACES = {name: place for place, name in enumerate(_NAMES)}
+_values = attrgetter(*_NAMES)
+
+assert set(COLUMNS) == set(_NAMES)
 
 
 def as_record(row: Row) -> dict[str, Any]:
     """The row as a JSON object in column order, empty columns left out."""
-    values = asdict(row)
+    values = dict(zip(_NAMES, _values(row), strict=True))
     return {name: values[name] for name in COLUMNS if values[name] is not None}

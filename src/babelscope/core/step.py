@@ -95,7 +95,7 @@ class Step(Declaration):
     @property
     def inputs(self) -> tuple[Step, ...]:
         """The stored steps whose results this one reads, directly or through steps that are not stored."""
-        fields = [value if isinstance(value, tuple) else (value,) for value in dict(self).values()]
+        fields = [value if isinstance(value, tuple) else (value,) for value in vars(self).values()]
         steps = [value for values in fields for value in values if isinstance(value, Step)]
         return tuple(needed for step in steps for needed in ((step,) if step.stored else step.inputs))
 
@@ -127,15 +127,34 @@ class Step(Declaration):
 def _plain(value: Any) -> Any:
     """A field's value for the key: of a step its key, of a declaration its keyed fields."""
     match value:
+        case str() | int() | float() | None:
+            return value
         case Step():
             return value.key
-        case Declaration(known_as=str(name)):
-            return name
         case Declaration():
-            return {name: _plain(inside) for name, inside in keyed_fields(value)}
+            return _plain_declaration(value)
         case tuple():
             return [_plain(inside) for inside in value]
         case dict():
             return {name: _plain(inside) for name, inside in value.items()}
         case _:
             return value
+
+
+_PLAIN: dict[int, tuple[Declaration, Any]] = {}
+"""Declarations with what they are for the key, by their identity, which is theirs as long as they are kept here.
+
+Thousands of steps share them. They are not told apart by their value: 1 and 1.0 are equal, and keys of them are not.
+"""
+MOST_KEPT = 10_000
+
+
+def _plain_declaration(declared: Declaration) -> Any:
+    kept = _PLAIN.get(id(declared))
+    if kept is None:
+        if len(_PLAIN) >= MOST_KEPT:
+            _PLAIN.clear()
+        name = declared.known_as
+        plain = {field: _plain(value) for field, value in keyed_fields(declared)} if name is None else name
+        kept = _PLAIN[id(declared)] = (declared, plain)
+    return kept[1]

@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,13 @@ from babelscope.core.hashing import file_digest
 
 MISPLACED = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 """What the system says where a file is gone, or something else is in its place."""
+
+
+def names_in(folder: Path, are_folders: bool = False) -> list[str]:
+    """The names in a folder, or those of the folders in it; none where there is no folder."""
+    with explained(folder), suppress(*MISPLACED), os.scandir(folder) as entries:
+        return [entry.name for entry in entries if not are_folders or entry.is_dir()]
+    return []
 
 
 def write_text(path: Path, text: str) -> None:

@@ -29,6 +29,8 @@ def _with_shots(row: Row) -> Row:
 def _with_intervals(rows: Iterable[Row]) -> list[Row]:
     """The rows `accuracy.low` and `accuracy.high` go into the row `accuracy`."""
     listed = list(rows)
+    if not any(row.measure.endswith((".low", ".high")) for row in listed):
+        return listed
     there = {row.labelled(value=0.0) for row in listed if row.low is None}
     ends = {of: row for row in listed if (of := _end(row)) and of[0] in there}
     joined = []

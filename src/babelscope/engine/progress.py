@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from statistics import fmean
 from typing import Any
 
 from babelscope.core.languages import REAL_LANGUAGES, language_name
@@ -18,6 +19,9 @@ from babelscope.steps.bring_in import names_by_alignment
 from babelscope.steps.plan import Plan
 from babelscope.world import LANGUAGES
 
+SAMPLED = 100
+"""Results of a kind whose times are looked at for what the others are expected to take."""
+
 
 def study_rows(study: str, plan: Plan, store: Store) -> list[Row]:
     """All rows of the plan's steps, in the plan's order, with study, key and kind filled in.
@@ -25,11 +29,11 @@ def study_rows(study: str, plan: Plan, store: Store) -> list[Row]:
     Of an unfinished step they are those that it has written so far. An alignment's rows are there once for each encoder
     of the study that it brings a language into, under that encoder's name.
     """
-    made = names_by_alignment(plan.steps.values())
+    made, published = names_by_alignment(plan.steps.values()), store.published(plan.steps)
     return [
         row.labelled(study=study, key=key, kind=step.kind_of(row), encoder=encoder)
         for key, step in plan.steps.items()
-        for row in (store.rows(key) if store.has(key) else store.rows_so_far(key, _kind(step)))
+        for row in (store.rows(key) if key in published else store.rows_so_far(key, _kind(step)))
         for encoder in made.get(key, [row.encoder])
     ]
 
@@ -71,7 +75,8 @@ def provenance(plan: Plan, store: Store) -> dict[str, Any]:
     Steps run side by side, on several days perhaps: their seconds together say what the study cost, the first start
     and the last finish when it was made. A step that was interrupted counts as one stretch, up to its end.
     """
-    manifests = [store.manifest(key) for key in plan.steps if store.has(key)]
+    published = store.published(plan.steps)
+    manifests = [store.manifest(key) for key in plan.steps if key in published]
     versions = {f"{name} {version}" for manifest in manifests for name, version in manifest["versions"].items()}
     ends = [datetime.fromisoformat(manifest["finished"]) for manifest in manifests]
     starts = [end - timedelta(seconds=manifest["seconds"]) for end, manifest in zip(ends, manifests, strict=True)]
@@ -86,33 +91,34 @@ def provenance(plan: Plan, store: Store) -> dict[str, Any]:
 
 
 def expected_seconds(plan: Plan, store: Store) -> dict[str, float]:
-    """Mean seconds of a step by kind, over the plan's results that are in the store."""
-    spent: dict[str, list[float]] = {}
+    """Mean seconds of a step by kind, over the plan's results that are in the store; of many, over a sample."""
+    done, published = defaultdict[str, list[str]](list), store.published(plan.steps)
     for key, step in plan.steps.items():
-        if store.has(key):
-            spent.setdefault(_kind(step), []).append(store.manifest(key)["seconds"])
-    return {kind: sum(seconds) / len(seconds) for kind, seconds in spent.items()}
+        if key in published:
+            done[_kind(step)].append(key)
+    return {kind: fmean(store.manifest(key)["seconds"] for key in _sample(keys)) for kind, keys in done.items()}
+
+
+def _sample(keys: list[str]) -> list[str]:
+    """Evenly from the first to the last, `SAMPLED` at most."""
+    count = min(len(keys), SAMPLED)
+    return [keys[place * len(keys) // count] for place in range(count)]
 
 
 def progress_by_kind(plan: Plan, store: Store) -> dict[str, Counter[str]]:
     """Kind of step -> how many are done, running, failed (its log says why) or pending."""
+    states = dict.fromkeys(store.logged(plan.steps), "failed")
+    states |= dict.fromkeys(store.running(plan.steps), "running")
+    states |= dict.fromkeys(store.published(plan.steps), "done")
     table: dict[str, Counter[str]] = {}
     for key, step in plan.steps.items():
-        table.setdefault(_kind(step), Counter())[_state(key, store)] += 1
+        table.setdefault(_kind(step), Counter())[states.get(key, "pending")] += 1
     return table
 
 
 def is_running(plan: Plan, store: Store) -> bool:
     """Whether some process computes a step of the plan now."""
-    return any(store.claimed(key) for key in plan.steps)
-
-
-def _state(key: str, store: Store) -> str:
-    if store.has(key):
-        return "done"
-    if store.claimed(key):
-        return "running"
-    return "failed" if store.log(key).exists() else "pending"
+    return bool(store.running(plan.steps))
 
 
 def _kind(step: object) -> str:

@@ -12,7 +12,6 @@ from types import FrameType
 
 from rich.filesize import decimal
 
-from babelscope.core.errors import DamagedResult
 from babelscope.engine.agenda import Agenda
 from babelscope.engine.crew import Crew
 from babelscope.engine.disk import ROOM
@@ -112,8 +111,8 @@ class _Run:
                     for event in crew.listen(POLL_INTERVAL):
                         self.note(event)
                     self.look_elsewhere()
-        computed = set(self.computed)
-        cached = tuple(key for key in self.plan.steps if key not in computed and self.store.has(key))
+        there = self.store.published(self.plan.steps).difference(self.computed)
+        cached = tuple(key for key in self.plan.steps if key in there)
         return Outcome(tuple(self.computed), cached, self.failed, self.blocked)
 
     def begin_ready(self, crew: Crew) -> None:
@@ -139,15 +138,11 @@ class _Run:
 
     def set_aside_damaged(self) -> list[str]:
         """Verify the rows that are in the store. Larger files are verified by the steps that read them."""
-        damaged = []
-        for key in filter(self.store.has, self.plan.steps):
-            try:
-                self.store.rows(key)
-            except DamagedResult as error:
-                self.observe(Damaged(key, str(error)))
-                self.store.quarantine(key)
-                damaged.append(key)
-        return damaged
+        damaged = self.store.damaged(self.plan.steps)
+        for key, error in damaged.items():
+            self.observe(Damaged(key, str(error)))
+            self.store.quarantine(key)
+        return list(damaged)
 
     def note(self, event: Event) -> None:
         """Bring the agenda up to date with an event, and pass it on."""

@@ -3,6 +3,7 @@
 Layout of the folder:
 
     babelscope-store.json   the format's version
+    babelscope-index.json   which rows were verified, and when their files had last changed
     results/ab/KEY/         published: the step's files, rows.jsonl, manifest.json (key abcd...)
     drafts/KEY/             the working folder of an unfinished step, kept after a fault
     claims/KEY.lock         a lock of the operating system while a step runs; it dies with its holder
@@ -18,7 +19,7 @@ import itertools
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -29,7 +30,8 @@ from filelock import FileLock, Timeout
 from babelscope.core.crash import crash_point
 from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.core.row import Row
-from babelscope.engine.disk import MISPLACED, append_text, explained, sync, verify, write_json
+from babelscope.engine.disk import MISPLACED, append_text, explained, names_in, sync, verify, write_json
+from babelscope.engine.index import Index, doubted, look_at
 from babelscope.engine.journal import ROWS, Journal
 from babelscope.engine.manifest import MANIFEST, check_files, read_manifest, write_manifest
 from babelscope.engine.old_rows import upgraded
@@ -54,27 +56,45 @@ class Store:
         """Whether the result is published. Its checksums are not looked at."""
         return self._published(key).is_dir()
 
+    def published(self, keys: Iterable[str]) -> set[str]:
+        """Those of the keys whose results are published, by one look at each folder that they are in."""
+        wanted = set(keys)
+        shelves = (self.folder / "results" / shelf for shelf in {key[:2] for key in wanted})
+        return {name for shelf in shelves for name in names_in(shelf, are_folders=True)} & wanted
+
     def result(self, key: str) -> Path:
         """The folder of a published result. The first call in a process verifies all files (DamagedResult)."""
         if key not in self._verified:
-            check_files(self._published(key), self.manifest(key))
+            with doubted(self.folder):
+                check_files(self._published(key), self.manifest(key))
             self._verified.add(key)
         return self._published(key)
 
     def rows(self, key: str) -> list[Row]:
         """The rows of a published result, verified; empty if the step wrote none."""
-        manifest = self.manifest(key)
-        recorded = manifest["files"].get(ROWS)
-        if recorded is None:
-            return []
-        content = verify(self._published(key) / ROWS, recorded, read=True)
-        return upgraded(manifest.get("step", ""), [Row(**json.loads(line)) for line in content.splitlines()])
+        step, content = self._verified_rows(key)
+        return upgraded(step, [Row(**json.loads(line)) for line in content.splitlines()])
+
+    def damaged(self, keys: Collection[str]) -> dict[str, DamagedResult]:
+        """Those of the keys whose results' rows are not as they were published, and what is wrong with each.
+
+        Rows that were verified before, and whose files have not changed since, are not read again.
+        """
+        index, there, found = Index(self.folder), self.published(keys), {}
+        for key in filter(there.__contains__, keys):
+            seen = look_at(self._published(key))
+            if not index.has(key, seen):
+                try:
+                    self._verified_rows(key)
+                    index.note(key, seen)
+                except DamagedResult as error:
+                    found[key] = error
+        index.save()
+        return found
 
     def manifest(self, key: str) -> dict[str, Any]:
         """What made a published result: step, files with SHA-256 and bytes, seconds, versions, machine."""
-        if not self.has(key):
-            raise StoreError(f"{self.folder}: no result {key}; run the study that needs it")
-        return read_manifest(self._published(key), key)
+        return self._manifest(self._published(key), key)
 
     def prepare(self) -> None:
         """Make the store's folders; a StoreError here says that nothing can be written."""
@@ -116,6 +136,15 @@ class Store:
             return False
         with self.claim(key) as free:
             return not free
+
+    def running(self, keys: Iterable[str]) -> set[str]:
+        """Those of the keys that some process is computing now."""
+        names = {name.removesuffix(".lock") for name in names_in(self.folder / "claims")}
+        return set(filter(self.claimed, names.intersection(keys)))
+
+    def logged(self, keys: Iterable[str]) -> set[str]:
+        """Those of the keys whose steps have left a log, of which they failed if they have no result."""
+        return {name.removesuffix(".txt") for name in names_in(self.folder / "logs")}.intersection(keys)
 
     def draft(self, key: str) -> Path:
         """The working folder of an unfinished step, with what an interrupted run left in it."""
@@ -220,8 +249,25 @@ class Store:
         """What a step has printed, and why it failed if it did: under one name while it runs, another when it ended."""
         return self.folder / "logs" / f"{key}.{'running' if running else 'txt'}"
 
+    def _verified_rows(self, key: str) -> tuple[str, bytes]:
+        """The class of a result's step, and the very bytes of its rows that were verified."""
+        folder = self._published(key)
+        with doubted(self.folder):
+            manifest = self._manifest(folder, key)
+            recorded = manifest["files"].get(ROWS)
+            content = verify(folder / ROWS, recorded, read=True) if recorded else b""
+        return manifest.get("step", ""), content
+
+    def _manifest(self, folder: Path, key: str) -> dict[str, Any]:
+        try:
+            return read_manifest(folder, key)
+        except DamagedResult:
+            if folder.is_dir():
+                raise
+            raise StoreError(f"{self.folder}: no result {key}; run the study that needs it") from None
+
     def _published(self, key: str) -> Path:
-        return self.folder / "results" / key[:2] / key
+        return Path(f"{self.folder}/results/{key[:2]}/{key}")
 
     def _make_way(self, path: Path, is_usual: Callable[[int], bool]) -> None:
         """Set aside what is in the place of a file or folder of the store, a link say."""

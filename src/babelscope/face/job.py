@@ -58,7 +58,7 @@ class Job(NamedTuple):
     @property
     def done(self) -> int:
         """How many of the plan's steps are in the store."""
-        return sum(map(self.store.has, self.plan.steps))
+        return len(self.store.published(self.plan.steps))
 
     @property
     def pending(self) -> list[Step]:

@@ -41,7 +41,8 @@ def open_store(store: Store | Path | str | None = None) -> Store:
 
 def missing(plan: Plan, store: Store) -> list[Step]:
     """The steps of a plan that are not in the store."""
-    return [step for key, step in plan.steps.items() if not store.has(key)]
+    published = store.published(plan.steps)
+    return [step for key, step in plan.steps.items() if key not in published]
 
 
 class Engine(NamedTuple):

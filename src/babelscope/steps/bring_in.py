@@ -231,7 +231,7 @@ def names_by_alignment(steps: Iterable[Step]) -> dict[str, list[str]]:
 
 def _unstored(step: Step) -> Iterator[Step]:
     """The steps inside a step that are in no plan, since they are computed anew."""
-    for _, inner in step:
+    for inner in vars(step).values():
         if isinstance(inner, Step) and not inner.stored:
             yield inner
             yield from _unstored(inner)

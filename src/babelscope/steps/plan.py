@@ -43,7 +43,8 @@ def check_data(steps: Iterable[Step]) -> None:
         StudyError: the files at fault, each with its first fault's line.
     """
     faults: dict[str, str] = {}  # by what is wrong: several splits and tasks can read one file
-    for data in dict.fromkeys(data for step in steps for data in _files(step)):
+    seen: dict[int, object] = {}
+    for data in dict.fromkeys(data for step in steps for data in _files(step, seen)):
         try:
             if isinstance(data, FileData):
                 data.check()
@@ -69,16 +70,18 @@ def check_device(steps: Iterable[Step]) -> None:
             raise InputError("tuning.device is cuda, but torch sees no CUDA device here: declare device: cpu")
 
 
-def _files(value: object) -> Iterator[FileData | ParallelTreebanks | ParallelTranslations]:
-    """The data in files that a step reads itself, wherever in its fields they are declared."""
-    if isinstance(value, FileData):
-        yield value
-    elif isinstance(value, tuple):
+def _files(value: object, seen: dict[int, object]) -> Iterator[FileData | ParallelTreebanks | ParallelTranslations]:
+    """The data in files that a step reads itself, wherever in its fields they are declared.
+
+    `seen` has what was looked at before, by its identity: steps share most of what they declare.
+    """
+    if isinstance(value, tuple):
         for part in value:
-            yield from _files(part)
-    elif isinstance(value, Declaration):
-        for part in dict(value).values():
+            yield from _files(part, seen)
+    elif isinstance(value, Declaration) and id(value) not in seen:
+        seen[id(value)] = value
+        for part in vars(value).values():
             if not isinstance(part, Step):
-                yield from _files(part)
-        if isinstance(value, ParallelTreebanks | ParallelTranslations):
+                yield from _files(part, seen)
+        if isinstance(value, FileData | ParallelTreebanks | ParallelTranslations):
             yield value

@@ -76,6 +76,8 @@ def _scores(transfers: Collection[ResolvedTransfer], compiled: Compiled) -> Iter
 
 def _check_schedules(study: Study, encoders: Iterable[EncoderStep], faults: Faults) -> None:
     """Whether encoders have the layers that schedules name, as far as can be seen, and tunings the time."""
+    if not any(study.schedules):
+        return
     layers = dict.fromkeys(encoder.layers for encoder in encoders if encoder.layers)
     durations = dict.fromkeys((transfer.tuning.epochs, transfer.tuning.steps) for transfer in study.tasks.values())
     for k, schedule in enumerate(study.schedules):

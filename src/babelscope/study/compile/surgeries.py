@@ -15,16 +15,16 @@ from babelscope.surgery import check_operations, donors_of
 def check_surgeries(study: Study, encoders: ResolvedEncoders, operated: Iterable[EncoderStep], faults: Faults) -> None:
     """Note layers that encoders do not have, donors' embeddings of another width, and languages that come too late."""
     paths = {surgery.name: f"surgeries.{k}" for k, surgery in enumerate(study.surgeries) if surgery}
-    for step in operated:
-        if isinstance(step, Operate):
-            donors = {name: _word_width(encoders.named.get(name)) for name in donors_of(step.operations)}
-            faults.resolve(
-                paths[step.surgery], check_operations, step.encoder.labels["encoder"], step.operations,
-                step.encoder.layers, _word_width(step.encoder), donors,
-            )  # fmt: skip
-            if isinstance(step.encoder, BringIn) and step.encoder.after_tuning:
-                problem = f"languages are brought into {step.encoder.name} after tuning, so nothing is operated on"
-                faults.add(paths[step.surgery], f"{problem}; name other `encoders` for it, or leave after_tuning out")
+    any_seed = {(step.surgery, step.encoder): step for step in operated if isinstance(step, Operate)}
+    for step in any_seed.values():
+        donors = {name: _word_width(encoders.named.get(name)) for name in donors_of(step.operations)}
+        faults.resolve(
+            paths[step.surgery], check_operations, step.encoder.labels["encoder"], step.operations,
+            step.encoder.layers, _word_width(step.encoder), donors,
+        )  # fmt: skip
+        if isinstance(step.encoder, BringIn) and step.encoder.after_tuning:
+            problem = f"languages are brought into {step.encoder.name} after tuning, so nothing is operated on"
+            faults.add(paths[step.surgery], f"{problem}; name other `encoders` for it, or leave after_tuning out")
 
 
 def _word_width(encoder: EncoderStep | None) -> int | None:

@@ -74,7 +74,7 @@ class ResolvedTransfer:
     def _text_sizes(self, encoder: EncoderStep) -> Iterator[Step]:
         """How long the texts whose perplexity is measured are for an encoder."""
         probed = self.probes.perplexity if self.probes else ()
-        tests = (Corpus(name=data.name, data=(data,)) for data in self.test if self._models_language)
+        tests = [Corpus(name=data.name, data=(data,)) for data in self.test] if self._models_language else []
         yield from (TextSize(encoder=encoder, text=text, task=self.task.name) for text in (*probed, *tests))
 
     @property
@@ -86,14 +86,14 @@ class ResolvedTransfer:
         if not self.is_for(encoder):
             return
         for schedule in self.study.schedules:
-            yield self.tuned(encoder, schedule, seed)
-            yield from (self.evaluation(encoder, schedule, seed, data) for data in self.test)
+            model = self.tuned(encoder, schedule, seed)
+            yield model
+            yield from (_scored(model, encoder, data) for data in self.test)
         yield from self._text_sizes(encoder)
 
     def evaluation(self, encoder: EncoderStep, schedule: Schedule | None, seed: int, data: Dataset) -> Evaluate:
         """The scores of a tuning on a test set, with the languages that are brought in after it."""
-        later = encoder if isinstance(encoder, BringIn) and encoder.after_tuning else None
-        return Evaluate(model=self.tuned(encoder, schedule, seed), data=data, brought_in=later)
+        return _scored(self.tuned(encoder, schedule, seed), encoder, data)
 
     def tuned(self, encoder: EncoderStep, schedule: Schedule | None, seed: int) -> Tune:
         """The tuning of an encoder under a schedule; without the languages that are brought in after it."""
@@ -111,6 +111,11 @@ class ResolvedTransfer:
             encoder=Recurrent(), task=self.task, entity_types=self.entity_types, train=self.train, dev=self.dev,
             tuning=self.transfer.recurrent, seed=seed,
         )  # fmt: skip
+
+
+def _scored(model: Tune, encoder: EncoderStep, data: Dataset) -> Evaluate:
+    later = encoder if isinstance(encoder, BringIn) and encoder.after_tuning else None
+    return Evaluate(model=model, data=data, brought_in=later)
 
 
 def resolve_transfer(study: Study, name: str, encoders: ResolvedEncoders, faults: Faults) -> ResolvedTransfer:
