@@ -125,7 +125,7 @@ def claims(listed: Sequence[Line]) -> list[str]:
     groups: dict[str, list[Line]] = {}
     for line in (line for line in listed if line.is_claim):
         groups.setdefault(line.contrast.claim, []).append(line)
-    family = sum(map(len, groups.values()))
+    family = sum(p_of(line.effect, line.margin) is not None for lines in groups.values() for line in lines)
     return [f"{claim}: {'; '.join(_claimed(group, family))}." for claim, group in groups.items()]
 
 

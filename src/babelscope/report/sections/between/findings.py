@@ -67,8 +67,9 @@ def between_findings(report: Report, between: Between) -> list[str]:
     ]
     claims = [part for finding in findings for part in finding if isinstance(part, Claim)]
     verdicts = iter(judged([claim.more for claim in claims]))
+    tested = sum(claim.more is not None and claim.more.p is not None for claim in claims)
     said = [
-        "".join(part.in_words(next(verdicts), len(claims)) if isinstance(part, Claim) else part for part in finding)
+        "".join(part.in_words(next(verdicts), tested) if isinstance(part, Claim) else part for part in finding)
         for finding in findings
     ]
     note = f"Verdicts at 5%, corrected for the number of claims here (Holm); p before that. {OVER}"
