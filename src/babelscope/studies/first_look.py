@@ -60,7 +60,7 @@ def real(given: Parameters) -> Study:
                 sizes=Sizes(train=500, dev=200, test=200) if given.small else Sizes(train=3000, dev=500, test=500),
                 tuning=Tuning(
                     learning_rate=2e-4,
-                    epochs=1 if given.small else 2,
+                    epochs=1 if given.small else 3,
                     tokens_per_batch=1024,
                     warmup=0.1,
                     max_length=128,

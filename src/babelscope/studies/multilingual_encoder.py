@@ -65,7 +65,7 @@ def real(given: Parameters) -> Study:
         question=QUESTION,
         encoders=(ENGLISH, *made, *entities),
         tasks={
-            "pos": task("pos", "UD_English-EWT", 3000, words, whole),
+            "pos": task("pos", "UD_English-EWT", 3000, longer, whole),
             "parsing": task("parsing", "UD_English-EWT", 1000, longer, whole),
             "ner": task("ner", "masakhaner2:pcm", 1000, longer, own),
             "xnli": task("xnli", "xnli:es-original", 1000, words, whole),
