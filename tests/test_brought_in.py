@@ -45,11 +45,21 @@ def test_every_recipe_is_scored_in_every_language_with_every_seed(plan):
     for step in plan.steps.values():
         if isinstance(step, Evaluate):
             scored[step.labels["encoder"]].add((step.data.code, step.model.seed))
-    recipes = ("", ", by spelling", ", by chance", ", known links", ", 100 pieces", ", 200 pieces", ", distilled")
+    recipes = (
+        "",
+        ", by spelling",
+        ", by chance",
+        ", known links",
+        ", no shrinkage",
+        ", 100 pieces",
+        ", 200 pieces",
+        ", distilled",
+    )
     named = {
         "world-natural",
         "world-natural with 100 pairs",
-        *(f"world-natural with 400 pairs{how}" for how in recipes),
+        "world-natural with 400 pairs",
+        *(f"world-natural with 400 pairs, {how}" for how in recipes),
     }
     assert set(scored) == named
     assert all(places == {(code, seed) for code in ("qag", "qah") for seed in (0, 1)} for places in scored.values())
@@ -60,7 +70,7 @@ def test_recipes_that_differ_in_embeddings_alone_share_an_alignment(plan):
     made = names_by_alignment(plan.steps.values())
     assert made.keys() == aligned.keys()
     start = "world-natural with 400 pairs"
-    shared = {start, *(f"{start}, {how}" for how in ("by spelling", "by chance", "distilled"))}
+    shared = {start, *(f"{start}, {how}" for how in ("by spelling", "by chance", "no shrinkage", "distilled"))}
     told = {frozenset(names): [] for names in made.values()}
     for key, names in made.items():
         told[frozenset(names)].append(aligned[key])
@@ -81,7 +91,7 @@ def test_claims_are_of_encoders_that_are_scored_and_of_each_language(plan):
     ]
     assert [contrast.languages for contrast in study.contrasts[:3]] == [("qag",), ("qah",), ("qai",)]
     assert claims[6:] == [
-        "more sentences help more", "links that are learnt are better than known ones",
+        "more sentences help more", "links that are learnt are better than known ones", "shrinkage helps",
         "a larger vocabulary is better than a smaller one", "distillation helps",
     ]  # fmt: skip
     one = find_study("bring-in", {"pairs": [300]})
@@ -90,9 +100,10 @@ def test_claims_are_of_encoders_that_are_scored_and_of_each_language(plan):
 
 def test_real_languages_are_brought_in_by_news_and_by_all_there_is():
     study = find_study("bring-in@real", {"encoder": "world-natural"})
-    *counted, whole = (encoder for encoder in study.encoders if isinstance(encoder, BringingIn))
+    *counted, unshrunk, whole = (encoder for encoder in study.encoders if isinstance(encoder, BringingIn))
     news = {code: (f"ntrex:{code}:lines-1-1597",) for code in ("it", "pt", "sv")}
     assert [(made.pairs, made.after_tuning) for made in counted] == [(200, True), (600, True), (1597, True)]
+    assert (unshrunk.pairs, unshrunk.shrinkage) == (1597, 0)
     assert {**counted[0].languages, "de": news["it"]} == {**news, "de": news["it"]}
     assert counted[0].languages["de"] == whole.languages["de"]
     assert whole.languages["de"] == ("ntrex:de:lines-1-1597", "flores:de", "tatoeba:de")
@@ -112,10 +123,10 @@ def test_real_languages_are_brought_in_by_news_and_by_all_there_is():
 def test_languages_of_ones_own():
     own = {"encoder": "world-natural", "languages": ["ga"], "treebanks": {"ga": "UD_Irish-IDT"}}
     study = find_study("bring-in@real", own | {"texts": {"ga": ["tatoeba:ga", "tsv:ga:own.tsv"]}, "pairs": [50]})
-    counted, whole = study.encoders[1:]
-    assert counted.languages == whole.languages == {"ga": ("tatoeba:ga", "tsv:ga:own.tsv")}
+    counted, unshrunk, whole = study.encoders[1:]
+    assert counted.languages == unshrunk.languages == whole.languages == {"ga": ("tatoeba:ga", "tsv:ga:own.tsv")}
     assert {transfer.evaluate for transfer in study.tasks.values()} == {("UD_Irish-IDT",)}
-    (alone,) = find_study("bring-in@real", own | {"texts": {"ga": ["tatoeba:ga"]}, "pairs": [50]}).encoders[1:]
+    alone, _ = find_study("bring-in@real", own | {"texts": {"ga": ["tatoeba:ga"]}, "pairs": [50]}).encoders[1:]
     assert alone.name == "world-natural with 50 pairs"
     with pytest.raises(InputError, match=r"ga: no treebank of it .* 'treebanks=\{ga: treebank:ga:FILE\}'"):
         find_study("bring-in@real", {"encoder": "world-natural", "languages": ["ga"]})

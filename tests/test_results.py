@@ -94,7 +94,7 @@ def test_keeping_and_writing_again_change_nothing(written: Written, tmp_path: Pa
         (["first-sight", "--store", "STORE"], "no study is named 'first-sight'"),
         (["nowhere.yaml", "--store", "STORE"], "nowhere.yaml"),
         (["nowhere.json", "--store", "STORE"], "nowhere.json: cannot be read"),
-        (["DOCS/first-look.md.json", "--store", "STORE"], "not what babelscope advise --run writes"),
+        (["DOCS/first-look.md.json", "--store", "STORE"], "not JSON"),
     ],
 )
 def test_a_study_of_which_nothing_is_known_keeps_its_page(

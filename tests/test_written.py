@@ -2,6 +2,7 @@
 
 import os
 import stat
+from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
@@ -47,10 +48,15 @@ def test_a_sum_beyond_the_numbers_is_no_fault():
     check_finite({"large": torch.full((4,), 3e38)})
 
 
-def test_an_operation_that_leaves_infinities_is_refused(encoder, encoder_folder, tmp_path):
-    with pytest.raises(InputError, match=r"operation noise:share=1e.*word_embeddings\.weight: .* NaN or infinite"):
-        apply(encoder, "noise:share=1e39")
-    answer = babelscope("operate", encoder_folder, "--op", "noise:share=1e39", "-o", tmp_path / "made")
+def test_an_operation_that_leaves_infinities_is_refused(encoder, tmp_path):
+    large = deepcopy(encoder)
+    for tensor in large.model.parameters():
+        tensor.data *= 1e35
+    with pytest.raises(InputError, match=r"operation noise:share=1000000.*word_embeddings\.weight: .* NaN or infinite"):
+        apply(large, "noise:share=1e6")
+    large.model.save_pretrained(tmp_path / "large")
+    large.tokenizer.save_pretrained(tmp_path / "large")
+    answer = babelscope("operate", tmp_path / "large", "--op", "noise:share=1e6", "-o", tmp_path / "made")
     assert answer.status == 2 and "weights are NaN or infinite" in answer.errors
     assert not (tmp_path / "made").exists()
 

@@ -42,7 +42,7 @@ def numbered_lines(path: Path, longest: int = LONGEST_LINE) -> Iterator[Line]:
             for number, raw in enumerate(iter(lambda: stream.readline(longest + 1), b""), start=1):
                 yield Line(number, _decoded(raw, path, number, longest))
     except _DamagedError as error:
-        raise DataError(path, number + 1, str(error)) from None
+        raise DataError(path, number + 1, error.problem) from None
 
 
 def content_digest(path: Path) -> str:
