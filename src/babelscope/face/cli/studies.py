@@ -94,16 +94,27 @@ def _watch(job: Job, name: str) -> None:
         out.print(f"nothing is running; go on with babelscope run {name}", highlight=False)
 
 
-def rows(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
-    """Write a study's rows, one number each, as .csv or .parquet."""
+def rows(
+    name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE, with_: With = None,
+    split: Annotated[
+        str | None, typer.Option(metavar="SPLIT", help="only rows of this split: train, dev, test or probe")
+    ] = None,
+    wide: Annotated[
+        str | None,
+        typer.Option(metavar="language|measure", help="scores alone, a line a model, a column a language or a measure"),
+    ] = None,
+) -> None:  # fmt: skip
+    """Write a study's rows, one number each, as .csv or .parquet; or its scores, a line a model (--wide)."""
     from babelscope.face.job import job_of
-    from babelscope.report import write_rows
+    from babelscope.face.result import Rows
+    from babelscope.report import write_table
 
     job = job_of(name, with_, store)
-    study_rows = job.rows()
+    study_rows = Rows(job.rows())
     _note_missing(job)
-    write_rows(study_rows, output)
-    out.print(f"{len(study_rows)} rows in {output}", highlight=False)
+    table = (study_rows if split is None else study_rows.of_split(split)).frame(wide)
+    write_table(table, output)
+    out.print(f"{len(table)} {'rows' if wide is None else 'lines'} in {output}", highlight=False)
 
 
 def report(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
