@@ -90,7 +90,7 @@ class Result(Rows):
         self.job = job
 
     def report(self, path: str | Path) -> list[Path]:
-        """Write the report: a page (.html), figures (.svg, .png), tables (.md), or a folder for a paper; gives the files.
+        """Write the report: page (.html), figures (.svg, .png), tables (.md) or a folder for a paper; gives the files.
 
         Raises:
             InputError: another suffix (a folder has none), nothing to show, or the file cannot be written.

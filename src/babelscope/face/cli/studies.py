@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from babelscope.face.cli.options import DEFAULT_STORE, OutputFile, StoreFolder, StudyName, With, err, out
+from babelscope.face.cli.options import DEFAULT_STORE, OutputFile, OutputReport, StoreFolder, StudyName, With, err, out
 from babelscope.face.session import LOCAL, Engine
 
 if TYPE_CHECKING:
@@ -117,8 +117,8 @@ def rows(
     out.print(f"{len(table)} {'rows' if wide is None else 'lines'} in {output}", highlight=False)
 
 
-def report(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
-    """Write a study's report: one .html file that opens anywhere; or its figures (.svg, .png) or tables (.md)."""
+def report(name: StudyName, output: OutputReport, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
+    """Write a study's report: one .html file; its figures (.svg, .png) or tables (.md); or a folder for a paper."""
     from babelscope.face.job import job_of
     from babelscope.report import write_report
 
