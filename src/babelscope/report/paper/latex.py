@@ -13,6 +13,7 @@ PREAMBLE = r"""% What tables, figures and text of this folder need: \input{pream
 \usepackage{graphicx}
 \usepackage{longtable}
 \usepackage{url}
+\ifdefined\pdfminorversion\pdfminorversion=7\fi  % that of the figures
 % A letter that TeX's own fonts lack: itself in XeLaTeX and LuaLaTeX, else its number.
 \DeclareRobustCommand*{\otherletter}[1]{%
   \ifdefined\XeTeXversion\char"#1\relax\else\ifdefined\directlua\char"#1\relax\else U+#1\fi\fi}
@@ -56,7 +57,7 @@ def _letter(letter: str) -> str:
         return letter
     if letter.isspace():
         return " "
-    base, *marks = unicodedata.normalize("NFD", letter)
+    base, *marks = list(unicodedata.normalize("NFD", letter))
     if len(marks) == 1 and base.isascii() and base.isalpha() and marks[0] in _ACCENTS:
         return f"{{\\{_ACCENTS[marks[0]]}{{{base}}}}}"
     shown = letter if unicodedata.category(letter) not in ("Cc", "Cs", "Cn") else "\ufffd"
