@@ -1,6 +1,7 @@
 """Rows -> findings, figures, tables and a page. Reads rows and nothing else; needs no torch.
 
-`sections/` has a file for each thing that a report can say; page, Markdown and picture files go through all of them.
+`sections/` has a file for each thing that a report can say; page, Markdown, picture files and the folder for a paper go
+through all of them.
 """
 
 from __future__ import annotations
