@@ -101,6 +101,12 @@ def test_any_text_goes_through(text):
     assert min(depths) == depths[-1] == 0
 
 
+def test_signs_of_reports_and_latin_letters_are_in_tex_own_fonts():
+    """pdfLaTeX shows the number of any other letter in its place."""
+    latin = "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿčďěňřšťžĀāēīōūăğŁłőűœß"
+    assert "otherletter" not in escaped("".join([*WORDS.values(), *SIGNS.values(), latin]))
+
+
 cells = st.text(max_size=60) | st.sampled_from(["[1.0, 2.0]", "*", "&", ""])
 
 
@@ -154,7 +160,7 @@ def test_figures_are_vectors_as_wide_as_a_column(folder):
 def test_a_wide_chart_takes_both_columns(report, monkeypatch, tmp_path):
     monkeypatch.setattr("babelscope.report.paper.DRAWN", 900)
     write_report(report, tmp_path / "paper")
-    assert re.search(rb"MediaBox \[0 0 453 ", (tmp_path / "paper" / "figures" / "01-1-by-language.pdf").read_bytes())
+    assert re.search(rb"MediaBox \[0 0 453 ", (tmp_path / "paper" / "figures" / "01-01-by-language.pdf").read_bytes())
     assert r"\begin{figure*}" in (tmp_path / "paper" / "paper.tex").read_text()
 
 
@@ -168,7 +174,7 @@ def test_numbers_in_tables_are_those_of_the_rows(folder):
     rows = pd.read_csv(folder / "rows.csv")
     kept = pd.read_parquet(folder / "rows.parquet")
     assert list(kept.columns) == list(rows.columns) and kept["value"].tolist() == rows["value"].tolist()
-    header, *lines = lines_of(folder / "tables" / "01-1-at-a-glance.tex")
+    header, *lines = lines_of(folder / "tables" / "01-01-at-a-glance.tex")
     scores = rows[(rows.kind == "score") & (rows.measure == "accuracy") & (rows.split == "test")].fillna(
         {"surgery": ""}
     )
@@ -187,7 +193,7 @@ def test_numbers_in_tables_are_those_of_the_rows(folder):
 def test_tables_have_the_cells_of_the_report(report, folder):
     for number, part in enumerate(sections_of(report), 1):
         for k, table in enumerate(part.tables, 1):
-            (path,) = folder.glob(f"tables/{number:02}-{k}-*.tex")
+            (path,) = folder.glob(f"tables/{number:02}-{k:02}-*.tex")
             assert lines_of(path) == [list(table.headers), *([cell.text for cell in line] for line in table.lines)]
 
 

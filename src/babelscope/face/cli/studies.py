@@ -125,7 +125,11 @@ def report(name: StudyName, output: OutputReport, store: StoreFolder = DEFAULT_S
     job = job_of(name, with_, store)
     content = job.report()
     _note_missing(job)
-    for path in write_report(content, output):
+    files = write_report(content, output)
+    if not output.suffix:
+        out.print(f"report: {len(files)} files in {output.resolve()}", highlight=False)
+        return
+    for path in files:
         out.print(f"report: {path.resolve()}", highlight=False)
 
 

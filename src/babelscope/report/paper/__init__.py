@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -83,20 +84,25 @@ def _section(section: Section, number: int) -> Iterator[_Part]:
     items = "".join(f"\\item {{}}{escaped(sentence)}\n" for sentence in section.findings)
     listed = f"\n\\begin{{itemize}}\n{items}\\end{{itemize}}" if items else ""
     yield _Part({}, f"\\clearpage\n\\section{{{escaped(section.title)}}}{listed}")
-    tables = (_table(table, f"{number:02} {k} {table.title}") for k, table in enumerate(section.tables, 1))
-    figures = (_figure(figure, f"{number:02} {k} {figure.title}") for k, figure in enumerate(section.figures, 1))
+    about = f"{section.title}. "
+    tables = (_table(table, f"{number:02} {k:02} {table.title}", about) for k, table in enumerate(section.tables, 1))
+    figures = (
+        _figure(figure, f"{number:02} {k:02} {figure.title}", about) for k, figure in enumerate(section.figures, 1)
+    )
     for k, part in enumerate(chain(tables, figures), 1):
         yield part
         if k % FLOATS == 0:
             yield _Part({}, "\\clearpage")
 
 
-def _table(table: Table, title: str) -> _Part:
+def _table(table: Table, title: str, about: str = "") -> _Part:
+    """The table under a name made of the title; the caption begins with what the table is about."""
     name = _name(title)
-    return _Part({f"tables/{name}.tex": table_float(table, f"tab:{name}")}, f"\\input{{tables/{name}}}")
+    captioned = replace(table, title=f"{about}{table.title}")
+    return _Part({f"tables/{name}.tex": table_float(captioned, f"tab:{name}")}, f"\\input{{tables/{name}}}")
 
 
-def _figure(figure: Figure, title: str) -> _Part:
+def _figure(figure: Figure, title: str, about: str) -> _Part:
     """The chart as SVG and as PDF, as wide as a column or as both, whatever it was drawn with."""
     import vl_convert  # not at the top: a tenth of a second
 
@@ -104,7 +110,7 @@ def _figure(figure: Figure, title: str) -> _Part:
     pixels = float(re.search(r'<svg[^>]*? width="([\d.]+)', drawn)[1])  # type: ignore[index]
     place, width = ("figure", COLUMN) if pixels <= BOTH_COLUMNS else ("figure*", TEXT_WIDTH)
     scale = width / pixels
-    caption = escaped(f"{figure.title}. {figure.caption}".strip())
+    caption = escaped(f"{about}{figure.title}. {figure.caption}".strip())
     return _Part(
         {
             f"figures/{name}.svg": _scaled(drawn, scale, "pt"),

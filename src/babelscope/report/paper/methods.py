@@ -58,7 +58,7 @@ def works(used: Used) -> list[str]:
 
 def _study(report: Report, used: Used) -> str:
     followed = citations.of_study(used.study.name).works
-    after = f", which follows{_cite(followed)}" if followed else ""
+    after = f", which follows{_cite(followed)}," if followed else ""
     with_what = f"Babelscope {__version__}{_cite([citations.ITSELF])}"
     return f"We ran the study \\emph{{{escaped(report.title)}}}{after} with {with_what}."
 
