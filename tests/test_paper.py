@@ -34,15 +34,14 @@ from synthetic_report import LABELS, synthetic_report
 
 WORDS = {
     "textbackslash": "\\", "textbraceleft": "{", "textbraceright": "}", "textasciitilde": "~", "textasciicircum": "^",
-    "textless": "<", "textgreater": ">", "textbar": "|", "char34": '"', "char96": "`", "textperiodcentered": "·",
-    "ldots": "…", "textendash": "–", "textemdash": "—", "textquotedblleft": "“", "textquotedblright": "”",
+    "textless": "<", "textgreater": ">", "textbar": "|", "char34": '"', "char96": "`", "ldots": "…", "textendash": "–", "textemdash": "—", "textquotedblleft": "“", "textquotedblright": "”",
     "textquoteleft": "‘", "textquoteright": "’", "ss": "ß", "o": "ø", "O": "Ø", "ae": "æ", "AE": "Æ", "oe": "œ",
-    "OE": "Œ", "l": "ł", "L": "Ł", "i": "ı", "S": "§",
+    "OE": "Œ", "l": "ł", "L": "Ł", "i": "ı",
 }  # fmt: skip
 """What LaTeX shows for commands of text."""
 SIGNS = {
     "-": "−", r"\times": "×", r"\pm": "±", r"\rightarrow": "→", r"\leq": "≤", r"\geq": "≥", r"\neq": "≠",
-    r"\approx": "≈", r"^\circ": "°", r"\alpha": "α", r"\beta": "β",
+    r"\approx": "≈", r"^\circ": "°", r"\alpha": "α", r"\beta": "β", r"\cdot": "·", r"\mathsection": "§",
 }  # fmt: skip
 ACCENTS = dict(
     zip("`'^~=u.\"rHvc", map(chr, (768, 769, 770, 771, 772, 774, 775, 776, 778, 779, 780, 807)), strict=True)
@@ -57,7 +56,8 @@ MACROS = set(
         """documentclass input title author begin end maketitle nocite section item clearpage includegraphics caption
         label centering small resizebox ifdim width linewidth else fi tabular toprule midrule bottomrule endfirsthead
         endhead endlastfoot footnotesize bibliographystyle bibliography emph cite usepackage DeclareRobustCommand
-        otherletter ifdefined XeTeXversion char relax directlua pdfminorversion""",
+        otherletter ifdefined XeTeXversion char relax directlua pdfminorversion
+        UseLegacyTextSymbols""",
     )
 )
 """Commands of LaTeX's kernel, of booktabs, graphicx and longtable, and the one that the preamble defines."""

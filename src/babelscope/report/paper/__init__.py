@@ -36,6 +36,7 @@ FLOATS = 10
 DOCUMENT = r"""%% Everything of this folder in one document: pdflatex paper, bibtex paper, pdflatex paper (twice).
 \documentclass{article}
 \input{preamble}
+\ifdefined\UseLegacyTextSymbols\UseLegacyTextSymbols\fi %% bullets of a font that every TeX has
 \title{%s}
 \author{}
 \begin{document}

@@ -28,12 +28,12 @@ _REPLACED = {
     "\\": r"\textbackslash{}", "{": r"\textbraceleft{}", "}": r"\textbraceright{}", "$": r"\$", "&": r"\&", "#": r"\#",
     "%": r"\%", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
     ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\char34{}", "`": r"\char96{}", "\u00a0": "~",
-    "−": "$-$", "×": r"$\times$", "±": r"$\pm$", "·": r"\textperiodcentered{}", "…": r"\ldots{}", "–": r"\textendash{}",
+    "−": "$-$", "×": r"$\times$", "±": r"$\pm$", "·": r"$\cdot$", "…": r"\ldots{}", "–": r"\textendash{}",
     "—": r"\textemdash{}", "“": r"\textquotedblleft{}", "”": r"\textquotedblright{}", "‘": r"\textquoteleft{}",
     "’": r"\textquoteright{}", "→": r"$\rightarrow$", "≤": r"$\leq$", "≥": r"$\geq$", "≠": r"$\neq$",
     "≈": r"$\approx$", "°": r"$^\circ$", "α": r"$\alpha$", "β": r"$\beta$", "ß": r"\ss{}",
     "ø": r"\o{}", "Ø": r"\O{}", "æ": r"\ae{}", "Æ": r"\AE{}", "œ": r"\oe{}", "Œ": r"\OE{}", "ł": r"\l{}",
-    "Ł": r"\L{}", "ı": r"\i{}", "§": r"\S{}",
+    "Ł": r"\L{}", "ı": r"\i{}", "§": r"$\mathsection$",
 }  # fmt: skip
 """Braces are words, since BibTeX counts all others."""
 _ACCENTS = {
