@@ -34,7 +34,8 @@ from synthetic_report import LABELS, synthetic_report
 
 WORDS = {
     "textbackslash": "\\", "textbraceleft": "{", "textbraceright": "}", "textasciitilde": "~", "textasciicircum": "^",
-    "textless": "<", "textgreater": ">", "textbar": "|", "char34": '"', "char96": "`", "ldots": "…", "textendash": "–", "textemdash": "—", "textquotedblleft": "“", "textquotedblright": "”",
+    "textless": "<", "textgreater": ">", "textbar": "|", "char34": '"', "char96": "`",
+    "ldots": "…", "textendash": "–", "textemdash": "—", "textquotedblleft": "“", "textquotedblright": "”",
     "textquoteleft": "‘", "textquoteright": "’", "ss": "ß", "o": "ø", "O": "Ø", "ae": "æ", "AE": "Æ", "oe": "œ",
     "OE": "Œ", "l": "ł", "L": "Ł", "i": "ı",
 }  # fmt: skip

@@ -72,6 +72,12 @@ def test_what_cannot_be_wide_is_refused():
         wide_table([score, score.labelled(value=0.6)], "language")
 
 
+def test_the_page_has_every_column_in_the_order_of_files():
+    table = PAGE.read_text(encoding="utf-8").partition("## Columns")[2].partition("\n## ")[0]
+    firsts = re.findall(r"(?m)^\| (`[^|]*`) \|", table)
+    assert tuple(re.findall(r"`(\w+)`", " ".join(firsts))) == COLUMNS
+
+
 def blocks() -> list[str]:
     return re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 
