@@ -78,6 +78,28 @@ def test_rows_as_csv_and_parquet_are_the_same(study, store, tmp_path):
     assert set(csv["study"]) == {"tiny"} and csv["key"].nunique() == 17
 
 
+def test_rows_of_a_split_and_a_line_a_model(study, store, tmp_path):
+    answer = babelscope("rows", study, "--store", store, "--split", "test", "-o", tmp_path / "test.csv")
+    assert answer.status == 0 and set(pd.read_csv(tmp_path / "test.csv")["split"]) == {"test"}
+    wide = ("--split", "test", "--wide", "language", "-o", tmp_path / "wide.csv")
+    answer = babelscope("rows", study, "--store", store, *wide)
+    assert re.fullmatch(r"\d+ lines in .*\n", answer.output), answer.errors
+    table = pd.read_csv(tmp_path / "wide.csv")
+    accuracies = table[table["measure"] == "accuracy"]
+    # Two surgeries by two seeds, and a baseline.
+    assert len(accuracies) == 5 and accuracies[["qaa", "qab"]].notna().all(axis=None)
+    for option, problem in ((("--split", "tset"), "there are dev, test, train"), (("--wide", "seed"), "not a 'seed'")):
+        answer = babelscope("rows", study, "--store", store, *option, "-o", tmp_path / "x.csv")
+        assert answer.status == 2 and problem in answer.errors
+
+
+def test_a_report_for_a_paper_is_a_folder(study, store, tmp_path):
+    answer = babelscope("report", study, "--store", store, "-o", f"{tmp_path / 'paper'}/")
+    assert answer.status == 0, answer.errors
+    text = (tmp_path / "paper" / "methods.tex").read_text(encoding="utf-8")
+    assert "with the seeds 0 and 1." in text and "torch" in text and "learning rate 0.001" in text
+
+
 def test_a_report_says_what_was_declared(study, store, tmp_path):
     answer = babelscope("report", study, "--store", store, "-o", tmp_path / "report.html")
     assert answer.status == 0, answer.errors
@@ -352,6 +374,7 @@ def test_a_file_that_rows_cannot_be_written_to_is_refused(study, store, tmp_path
     [
         [], ["--help"], ["list"], ["list", "encoders"], ["status", "STUDY"], ["plan", "STUDY"], ["run", "STUDY"],
         ["rows", "STUDY", "-o", "rows.csv"], ["report", "STUDY", "-o", "report.html"],
+        ["report", "STUDY", "-o", "paper"],
     ],
     ids=lambda arguments: arguments[0] if arguments else "import",
 )  # fmt: skip

@@ -178,6 +178,11 @@ def treebank_language(name: str) -> Language:
     raise InputError(f"{name}: no language is named {title!r}; known are {known}", _advice())
 
 
+def treebank_licence(name: str) -> str:
+    """The licence of a treebank that the table of public files has; empty for others."""
+    return next((file.licence for file in _public_files() if file.treebank == name), "")
+
+
 def available_treebanks() -> list[AvailableTreebank]:
     """The treebanks of the data folder and of the table of public files, by name; the hub has more."""
     treebanks: dict[str, AvailableTreebank] = {}

@@ -127,7 +127,9 @@ class Job(NamedTuple):
 
         provenance = progress.provenance(self.plan, self.store)
         outcomes = progress.sentence_outcomes(self.store)
-        return report_of(self.study, self.rows(), title=self.title, provenance=provenance, outcomes=outcomes)
+        return report_of(
+            self.study, self.rows(), title=self.title, provenance=provenance, outcomes=outcomes, plan=self.plan
+        )
 
     def __str__(self) -> str:
         return f"{self.title}: {self.summary}"

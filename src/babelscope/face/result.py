@@ -38,21 +38,38 @@ class Rows(Sequence[Row]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    def frame(self) -> pd.DataFrame:
-        """A DataFrame with a line a row; its columns are those of every file of rows."""
-        from babelscope.report.files import row_table
-
-        return row_table(self._rows)
-
-    def write(self, path: str | Path) -> Path:
-        """Write them as .csv or .parquet; gives the file.
+    def of_split(self, split: str) -> Rows:
+        """Those of a split: train, dev, test or probe.
 
         Raises:
-            InputError: another suffix, or the file cannot be written.
+            InputError: there are none.
         """
-        from babelscope.report import write_rows
+        from babelscope.report import of_split
 
-        write_rows(self._rows, Path(path))
+        return Rows(of_split(self._rows, split))
+
+    def frame(self, wide: str | None = None) -> pd.DataFrame:
+        """A DataFrame with a line a row; its columns are those of every file of rows.
+
+        Args:
+            wide: `language` or `measure`: then the scores alone, a line a model, with a column for each of these.
+
+        Raises:
+            InputError: another `wide`, or one for rows without scores.
+        """
+        from babelscope.report import row_table, wide_table
+
+        return row_table(self._rows) if wide is None else wide_table(self._rows, wide)
+
+    def write(self, path: str | Path, wide: str | None = None) -> Path:
+        """Write what `frame` gives as .csv or .parquet; gives the file.
+
+        Raises:
+            InputError: as of `frame`; another suffix, or the file cannot be written.
+        """
+        from babelscope.report import write_table
+
+        write_table(self.frame(wide), Path(path))
         return Path(path)
 
     def __repr__(self) -> str:
@@ -73,10 +90,10 @@ class Result(Rows):
         self.job = job
 
     def report(self, path: str | Path) -> list[Path]:
-        """Write the report: a page (.html), its figures (.svg, .png) or tables (.md); gives the files.
+        """Write the report: page (.html), figures (.svg, .png), tables (.md) or a folder for a paper; gives the files.
 
         Raises:
-            InputError: another suffix, nothing to show, or the file cannot be written.
+            InputError: another suffix (a folder has none), nothing to show, or the file cannot be written.
         """
         from babelscope.report import write_report
 

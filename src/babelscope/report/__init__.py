@@ -1,6 +1,7 @@
 """Rows -> findings, figures, tables and a page. Reads rows and nothing else; needs no torch.
 
-`sections/` has a file for each thing that a report can say; page, Markdown and picture files go through all of them.
+`sections/` has a file for each thing that a report can say; page, Markdown, picture files and the folder for a paper go
+through all of them.
 """
 
 from __future__ import annotations
@@ -9,23 +10,34 @@ from pathlib import Path
 
 from babelscope.core.errors import InputError
 from babelscope.report.declared import report_of
-from babelscope.report.files import markdown, write_figures, write_markdown, write_rows
+from babelscope.report.files import markdown, row_table, write_figures, write_markdown, write_rows, write_table
 from babelscope.report.model import Contrasted, Report
 from babelscope.report.page import write_page
+from babelscope.report.paper import write_paper
 from babelscope.report.sections.projection.projected import write_animations
+from babelscope.report.wide import of_split, wide_table
 
-__all__ = ["Contrasted", "Report", "markdown", "report_of", "write_figures", "write_report", "write_rows"]
+__all__ = [
+    "Contrasted", "Report", "markdown", "of_split", "report_of", "row_table", "wide_table", "write_figures",
+    "write_paper", "write_report", "write_rows", "write_table",
+]  # fmt: skip
 
 WRITERS = {
     ".html": write_page, ".svg": write_figures, ".png": write_figures, ".md": write_markdown, ".gif": write_animations,
+    "": write_paper,
 }  # fmt: skip
 
 
 def write_report(report: Report, path: Path) -> list[Path]:
     """Write the page (.html), figures (.svg, .png; a file each), tables (.md) or projections (.gif); gives the files.
 
-    Raises InputError for another suffix, if there is nothing to show, or when a file cannot be written.
+    Without a suffix it is the folder of a paper. Raises InputError for another suffix, if there is nothing to show, or
+    when a file cannot be written.
     """
     if path.suffix not in WRITERS:
-        raise InputError(f"{path}: a report is one of {', '.join(WRITERS)}; give -o a file of one of these kinds")
+        kinds = ", ".join(filter(None, WRITERS))
+        raise InputError(
+            f"{path}: a report is one of {kinds}, or a folder for a paper; give -o a file of one of these kinds, or a "
+            "name without a dot"
+        )
     return WRITERS[path.suffix](report, path)

@@ -11,6 +11,8 @@ from babelscope.core.samples import Outcomes, nothing_kept
 from babelscope.encoders.places import display_name
 from babelscope.engine.progress import language_labels
 from babelscope.report.model import Contrasted, Report
+from babelscope.report.used import Used
+from babelscope.steps.plan import Plan
 from babelscope.studies import published_rows
 from babelscope.study.declare import Contrast, Study, dump_study
 from babelscope.study.encoders import Adaptation, BringingIn, Pretraining
@@ -28,6 +30,7 @@ def report_of(
     title: str = "",
     provenance: Mapping[str, Any] | None = None,
     outcomes: Outcomes = nothing_kept,
+    plan: Plan | None = None,
 ) -> Report:
     """The report of a study's rows, with the published numbers that stand beside them.
 
@@ -38,6 +41,7 @@ def report_of(
         provenance: where the numbers come from, for the end of the page.
         outcomes: what evaluations kept of every sentence, as `engine.progress.sentence_outcomes` gives it; without
             them intervals are over seeds alone.
+        plan: of the study; without it nothing is said of data and encoders in papers.
     """
     published = published_rows(study.name)
     return Report(
@@ -50,6 +54,7 @@ def report_of(
         contrasts=[_contrasted(contrast) for contrast in study.contrasts],
         surgeries=_operations(published) | {surgery.name: surgery.operations for surgery in study.surgeries if surgery},
         left_out=study.left_out,
+        used=Used(study, plan) if plan else None,
         recipes=_recipes(study),
         brought_in={encoder.name: encoder for encoder in _brought_in(study)},
         outcomes=outcomes,

@@ -25,12 +25,16 @@ ROW_SUFFIXES = (".csv", ".parquet")
 
 
 def write_rows(rows: Sequence[Row], path: Path) -> None:
-    """Write one number a line, columns in the order of `rows.COLUMNS`, as .csv or .parquet.
+    """Write one number a line, columns in the order of `rows.COLUMNS`, as `write_table` does."""
+    write_table(row_table(rows), path)
+
+
+def write_table(table: pd.DataFrame, path: Path) -> None:
+    """Write a table as .csv or .parquet.
 
     Raises InputError for another suffix, or when the file cannot be written.
     """
     check_suffix(path, ROW_SUFFIXES)
-    table = row_table(rows)
     with writing(path):
         if path.suffix == ".csv":
             table.to_csv(path, index=False)

@@ -15,6 +15,7 @@ from babelscope.core.row import Row
 from babelscope.core.samples import Outcomes, Samples, nothing_kept
 from babelscope.core.tasks import TASKS
 from babelscope.report.kinds import COMPANIONS, SCORES, Main, is_companion, is_score
+from babelscope.report.used import Used
 from babelscope.study.encoders import BringingIn
 from babelscope.surgery import Operation
 from babelscope.surgery.operations.reinit import Reinit
@@ -71,6 +72,8 @@ class Report:
     """Task -> the measure that the study scores it by; of other tasks it is the first."""
     left_out: Mapping[str, str] = field(default_factory=dict)
     """What the study has not -> the reason."""
+    used: Used | None = None
+    """Data, encoders and trainings of the study, for papers; None: not known."""
 
     @cached_property
     def untrained(self) -> set[str]:

@@ -12,8 +12,8 @@ from babelscope.core.outside import given_path, writable_path
 from babelscope.face.session import DEFAULT_STORE, STORE_VARIABLE
 
 __all__ = [
-    "DEFAULT_STORE", "PARALLEL", "OutputFile", "OutputFolder", "StoreFolder", "StudyName", "With", "err",
-    "out",
+    "DEFAULT_STORE", "PARALLEL", "OutputFile", "OutputFolder", "OutputReport", "StoreFolder", "StudyName", "With",
+    "err", "out",
 ]  # fmt: skip
 
 out, err = Console(soft_wrap=True, emoji=False), Console(stderr=True, soft_wrap=True, emoji=False)
@@ -43,6 +43,13 @@ PARALLEL = typer.Option(
 OutputFile = Annotated[
     Path, typer.Option("-o", "--output", parser=writable_path, metavar="FILE", help="the file to write")
 ]
+OutputReport = Annotated[
+    Path,
+    typer.Option(
+        "-o", "--output", parser=writable_path, metavar="FILE|FOLDER",
+        help="the file to write, or without a suffix the folder: LaTeX tables, figures, methods, BibTeX and rows",
+    ),
+]  # fmt: skip
 OutputFolder = Annotated[
     Path, typer.Option("-o", "--output", parser=writable_path, metavar="FOLDER", help="the folder to write")
 ]

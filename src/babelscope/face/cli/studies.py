@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from babelscope.face.cli.options import DEFAULT_STORE, OutputFile, StoreFolder, StudyName, With, err, out
+from babelscope.face.cli.options import DEFAULT_STORE, OutputFile, OutputReport, StoreFolder, StudyName, With, err, out
 from babelscope.face.session import LOCAL, Engine
 
 if TYPE_CHECKING:
@@ -94,27 +94,42 @@ def _watch(job: Job, name: str) -> None:
         out.print(f"nothing is running; go on with babelscope run {name}", highlight=False)
 
 
-def rows(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
-    """Write a study's rows, one number each, as .csv or .parquet."""
+def rows(
+    name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE, with_: With = None,
+    split: Annotated[
+        str | None, typer.Option(metavar="SPLIT", help="only rows of this split: train, dev, test or probe")
+    ] = None,
+    wide: Annotated[
+        str | None,
+        typer.Option(metavar="language|measure", help="scores alone, a line a model, a column a language or a measure"),
+    ] = None,
+) -> None:  # fmt: skip
+    """Write a study's rows, one number each, as .csv or .parquet; or its scores, a line a model (--wide)."""
     from babelscope.face.job import job_of
-    from babelscope.report import write_rows
+    from babelscope.face.result import Rows
+    from babelscope.report import write_table
 
     job = job_of(name, with_, store)
-    study_rows = job.rows()
+    study_rows = Rows(job.rows())
     _note_missing(job)
-    write_rows(study_rows, output)
-    out.print(f"{len(study_rows)} rows in {output}", highlight=False)
+    table = (study_rows if split is None else study_rows.of_split(split)).frame(wide)
+    write_table(table, output)
+    out.print(f"{len(table)} {'rows' if wide is None else 'lines'} in {output}", highlight=False)
 
 
-def report(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
-    """Write a study's report: one .html file that opens anywhere; or its figures (.svg, .png) or tables (.md)."""
+def report(name: StudyName, output: OutputReport, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
+    """Write a study's report: one .html file; its figures (.svg, .png) or tables (.md); or a folder for a paper."""
     from babelscope.face.job import job_of
     from babelscope.report import write_report
 
     job = job_of(name, with_, store)
     content = job.report()
     _note_missing(job)
-    for path in write_report(content, output):
+    files = write_report(content, output)
+    if not output.suffix:
+        out.print(f"report: {len(files)} files in {output.resolve()}", highlight=False)
+        return
+    for path in files:
         out.print(f"report: {path.resolve()}", highlight=False)
 
 

@@ -16,7 +16,7 @@ from babelscope.report.shown import Shown
 
 SCORE_CAPTION = (
     "{mean} over seeds with its 95% interval, over seeds and, as far as they are known, test sentences; "
-    "every seed a small ring; what has no seed is a tick. Click a name in the legend to single it out."
+    "every seed a small ring; what has no seed is a tick."
 )
 DIFFERENCE_CAPTION = (
     "{difference} with its 95% interval, paired by the seeds that both ran, over these and, as far as they are known, "

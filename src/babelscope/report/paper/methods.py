@@ -1,0 +1,132 @@
+"""The paragraph of a paper that says how its numbers came about, and the tables with the details."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from babelscope.core.version import __version__
+from babelscope.report.model import Report
+from babelscope.report.paper import citations
+from babelscope.report.paper.latex import escaped, text_table
+from babelscope.report.tables import Table
+from babelscope.report.used import Used, UsedData
+
+INTERVALS = (
+    "Scores are means over seeds, of perplexities geometric ones, with 95\\% Student's t intervals over seeds and, "
+    "where they are known, test sentences as crossed random factors. A difference is said to show at 5\\%, corrected "
+    "for the number of claims (Holm) or of lines of a table (Benjamini and Hochberg)."
+)
+DIGITS = 12
+"""Of digests that a table shows."""
+IN_TEXT = (
+    "batch", "length", "learning rate", "schedule", "optimizer", "weight decay", "clipping", "dropout of the head",
+    "longest sequence", "masking rate", "selection", "precision",
+)  # fmt: skip
+"""Settings that the paragraph names; the table has all."""
+
+
+def paragraph(report: Report, used: Used) -> str:
+    """The methods as LaTeX, a sentence a line."""
+    intervals = INTERVALS if report.scores else ""
+    sentences = [
+        _study(report, used), _encoders(report, used), *_trainings(used), _data(used), _seeds(used), intervals,
+        _computing(report, used),
+    ]  # fmt: skip
+    return "".join(f"{sentence}\n" for sentence in sentences if sentence)
+
+
+def tables(used: Used) -> Iterator[Table]:
+    """All settings of all trainings, and the data with licences and digests."""
+    if groups := used.trainings:
+        names = list(dict.fromkeys(name for group in groups for name, _ in group))
+        lines = [[name, *(dict(group).get(name, "") for group in groups)] for name in names]
+        yield text_table("Settings of the trainings", ["setting", *map(", ".join, groups.values())], lines)
+    if used.data:
+        lines = [_data_line(each) for each in used.data]
+        note = f"The first {DIGITS} digits of the SHA-256 of the files' contents."
+        yield text_table("Data", ["data set", "collection", "licence", "SHA-256"], lines, note)
+
+
+def works(used: Used) -> list[str]:
+    """The keys of all works that the paragraph cites."""
+    cited = [
+        citations.of_study(used.study.name), *(citations.of_data(data.name) for data in used.data),
+        *(citations.of_encoder(encoder) for encoder in used.encoders),
+    ]  # fmt: skip
+    return list(dict.fromkeys([citations.ITSELF, *(work for each in cited for work in each.works)]))
+
+
+def _study(report: Report, used: Used) -> str:
+    followed = citations.of_study(used.study.name).works
+    after = f", which follows{_cite(followed)}," if followed else ""
+    with_what = f"Babelscope {__version__}{_cite([citations.ITSELF])}"
+    return f"We ran the study \\emph{{{escaped(report.title)}}}{after} with {with_what}."
+
+
+def _encoders(report: Report, used: Used) -> str:
+    loaded = [
+        f"{escaped(encoder.name)}{_cite(citations.of_encoder(encoder).works)} "
+        f"({'commit' if encoder.on_hub else 'SHA-256'} {escaped(encoder.content[:DIGITS])})"
+        for encoder in used.encoders
+    ]  # fmt: skip
+    brought_in = {name: f"languages brought into {made.encoder}" for name, made in report.brought_in.items()}
+    made = [escaped(f"{name} ({how})") for name, how in {**report.recipes, **brought_in}.items()]
+    parts = {"Encoders": loaded, "Encoders that the study made": made}
+    return " ".join(f"{what}: {', '.join(listed)}." for what, listed in parts.items() if listed)
+
+
+def _trainings(used: Used) -> Iterator[str]:
+    for group, names in used.trainings.items():
+        declared = dict(group)
+        said = ", ".join(f"{name} {declared[name]}" for name in IN_TEXT if name in declared)
+        yield f"Training of {escaped(_joined(names))}: {escaped(said)}."
+
+
+def _data(used: Used) -> str:
+    by_whom: dict[citations.Cited, list[str]] = {}
+    for data in used.data:
+        by_whom.setdefault(citations.of_data(data.name), []).append(data.name)
+    parts = [_collection(cited, names) for cited, names in by_whom.items()]
+    if used.has_world:
+        parts.append("texts of Babelscope's artificial world, which are generated")
+    return f"Data: {'; '.join(parts)}." if parts else ""
+
+
+def _collection(cited: citations.Cited, names: Sequence[str]) -> str:
+    listed = escaped(", ".join(names))
+    if not (cited.title or cited.works):
+        return f"{listed} (files of our own)"
+    licence = escaped(cited.licence) if cited.licence else "licence not recorded"
+    return f"{escaped(cited.title)}{_cite(cited.works)} ({listed}; {licence})"
+
+
+def _data_line(data: UsedData) -> list[str]:
+    cited = citations.of_data(data.name)
+    return [data.name, cited.title, cited.licence, " ".join(digest[:DIGITS] for digest in data.sha256)]
+
+
+def _seeds(used: Used) -> str:
+    seeds = used.study.seeds
+    return f"Every training of a task was run with the seed{'s' * (len(seeds) > 1)} {_joined(map(str, seeds))}."
+
+
+def _computing(report: Report, used: Used) -> str:
+    """Versions, machines and times, as the results record them."""
+    known = report.provenance
+    devices = _joined(sorted({dict(group)["device"] for group in used.trainings}))
+    versions, machines = known.get("versions"), known.get("machines")
+    seconds = known.get("seconds of computing, all steps together")
+    parts = [
+        f"computed with {versions}" if versions else "", f"on {machines}" if machines else "",
+        f"(device: {devices})" if devices else "", f"in {seconds:,.0f} seconds of computing" if seconds else "",
+    ]  # fmt: skip
+    return f"The numbers were {escaped(' '.join(filter(None, parts)))}." if any(parts) else ""
+
+
+def _cite(works: Sequence[str]) -> str:
+    return f"~\\cite{{{','.join(works)}}}" if works else ""
+
+
+def _joined(words: Iterable[str]) -> str:
+    *most, last = [*words] or [""]
+    return f"{', '.join(most)} and {last}" if most else last

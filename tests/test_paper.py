@@ -1,0 +1,375 @@
+"""The folder for a paper: any text goes through LaTeX, numbers are those of the rows, and what is used is cited."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import re
+import shutil
+import subprocess
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from babelscope.core.errors import InputError
+from babelscope.corpora.bio import write_bio
+from babelscope.corpora.conllu import write_conllu
+from babelscope.corpora.sources import SPLITS
+from babelscope.report import Report, report_of, write_report
+from babelscope.report.paper import citations
+from babelscope.report.paper.latex import LONG, escaped, table_float
+from babelscope.report.sections import sections_of
+from babelscope.report.tables import Cell, Table, number_cell
+from babelscope.report.used import Used, UsedEncoder
+from babelscope.studies import STUDIES, find_study
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import Study
+from babelscope.world import World
+from synthetic_report import LABELS, synthetic_report
+
+WORDS = {
+    "textbackslash": "\\", "textbraceleft": "{", "textbraceright": "}", "textasciitilde": "~", "textasciicircum": "^",
+    "textless": "<", "textgreater": ">", "textbar": "|", "char34": '"', "char96": "`",
+    "ldots": "…", "textendash": "–", "textemdash": "—", "textquotedblleft": "“", "textquotedblright": "”",
+    "textquoteleft": "‘", "textquoteright": "’", "ss": "ß", "o": "ø", "O": "Ø", "ae": "æ", "AE": "Æ", "oe": "œ",
+    "OE": "Œ", "l": "ł", "L": "Ł", "i": "ı",
+}  # fmt: skip
+"""What LaTeX shows for commands of text."""
+SIGNS = {
+    "-": "−", r"\times": "×", r"\pm": "±", r"\rightarrow": "→", r"\leq": "≤", r"\geq": "≥", r"\neq": "≠",
+    r"\approx": "≈", r"^\circ": "°", r"\alpha": "α", r"\beta": "β", r"\cdot": "·", r"\mathsection": "§",
+}  # fmt: skip
+ACCENTS = dict(
+    zip("`'^~=u.\"rHvc", map(chr, (768, 769, 770, 771, 772, 774, 775, 776, 778, 779, 780, 807)), strict=True)
+)
+TOKEN = re.compile(
+    r"\\otherletter\{(?P<number>[0-9A-F]{4,6})\}|\{\\(?P<accent>[^a-zA-Z]|[a-z])\{(?P<letter>[A-Za-z])\}\}"
+    r"|\\(?P<word>[A-Za-z]+\d*)\{\}|\\(?P<special>[$&#%_])|\$(?P<sign>[^$]+)\$|(?P<nothing>\{\})|(?P<plain>[^\\{}$&#%_^])"
+)
+MACROS = set(
+    re.findall(
+        r"\w+",
+        """documentclass input title author begin end maketitle nocite section item clearpage includegraphics caption
+        label centering small resizebox ifdim width linewidth else fi tabular toprule midrule bottomrule endfirsthead
+        endhead endlastfoot footnotesize bibliographystyle bibliography emph cite usepackage DeclareRobustCommand
+        otherletter ifdefined XeTeXversion char relax directlua pdfminorversion
+        UseLegacyTextSymbols""",
+    )
+)
+"""Commands of LaTeX's kernel, of booktabs, graphicx and longtable, and the one that the preamble defines."""
+NASTY = r"50% of $x_1$ & #2 \ {a} ~^ <b> |c| -- `quoted'' [1] *, Ünïcödé ŋ 中文 कि 🙂 −3 × “x”"
+
+
+def shown(latex: str) -> str:
+    """What LaTeX makes of text, read token by token."""
+    letters, place = [], 0
+    while place < len(latex):
+        token = TOKEN.match(latex, place)
+        assert token, f"no LaTeX of ours: {latex[place : place + 20]!r}"
+        place, kind, text = token.end(), token.lastgroup, token[token.lastgroup or 0]
+        if kind == "number":
+            letters.append(chr(int(text, 16)))
+        elif kind == "letter":
+            letters.append(unicodedata.normalize("NFC", text + ACCENTS[token["accent"]]))
+        elif kind in ("word", "sign"):
+            letters.append((WORDS if kind == "word" else SIGNS)[text])
+        elif kind != "nothing":
+            letters.append("\u00a0" if text == "~" else text)
+    return "".join(letters)
+
+
+def expected(text: str) -> str:
+    """White space is a space; what is no character is shown as one that stands for it."""
+    spaced = ("\u00a0" if letter == "\u00a0" else " " if letter.isspace() else letter for letter in text)
+    return "".join("\ufffd" if unicodedata.category(x) in ("Cc", "Cs", "Cn") else x for x in spaced)
+
+
+@given(st.text(st.characters() | st.sampled_from("\\{}$&#%_~^<>|\"`'-,[]*\n\t é\u00a0−×“Å")))
+@example(NASTY)
+@example("--,,''``\0\n")
+def test_any_text_goes_through(text):
+    latex = escaped(text)
+    assert latex.isascii() and latex.isprintable()
+    assert shown(latex) == expected(text)
+    # TeX joins these to other signs, and BibTeX takes braces that do not match for the end of a field.
+    assert not re.search(r"--|''|,,|``", latex)
+    depths = [latex[:k].count("{") - latex[:k].count("}") for k in range(len(latex) + 1)]
+    assert min(depths) == depths[-1] == 0
+
+
+def test_signs_of_reports_and_latin_letters_are_in_tex_own_fonts():
+    """pdfLaTeX shows the number of any other letter in its place."""
+    latin = "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿčďěňřšťžĀāēīōūăğŁłőűœß"
+    assert "otherletter" not in escaped("".join([*WORDS.values(), *SIGNS.values(), latin]))
+
+
+cells = st.text(max_size=60) | st.sampled_from(["[1.0, 2.0]", "*", "&", ""])
+
+
+@given(st.data(), st.integers(1, 4), st.integers(0, 3) | st.just(LONG + 1))
+def test_any_table_has_lines_of_as_many_cells(data, columns, count):
+    line = st.lists(cells, min_size=columns, max_size=columns)
+    headers, *lines = (data.draw(line) for _ in range(min(count, 3) + 1))
+    lines = (lines * LONG)[:count] if lines else []
+    table = Table("t", headers, [[Cell(text) for text in each] for each in lines], note=NASTY)
+    written = table_float(table, "tab:t").splitlines()
+    body = [each.removesuffix(r" \\") for each in written if each.endswith(r" \\")]
+    assert [[shown(cell) for cell in re.split(r"(?<!\\)&", each)] for each in body if "\\caption" not in each] == [
+        [f"{' ' * (k > 0)}{expected(text)}{' ' * (k < columns - 1)}" for k, text in enumerate(each)]
+        for each in ([headers, headers] if count > LONG else [headers]) + lines
+    ]
+    assert not any(each.startswith(("[", "*")) for each in written)
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return synthetic_report()
+
+
+@pytest.fixture(scope="module")
+def folder(report, tmp_path_factory) -> Path:
+    target = tmp_path_factory.mktemp("paper") / "paper"
+    written = write_report(report, target)
+    assert sorted(written) == sorted(path for path in target.rglob("*") if path.is_file())
+    return target
+
+
+def test_all_that_the_document_takes_in_is_there(folder):
+    text = (folder / "paper.tex").read_text()
+    taken = re.findall(r"\\input\{([^}]*)\}", text)
+    assert taken[0] == "preamble" and len(taken) > 5 and all((folder / f"{name}.tex").is_file() for name in taken)
+    assert {f"tables/{path.stem}" for path in folder.glob("tables/*")} == set(taken[1:])
+    pictures = re.findall(r"\\includegraphics\{([^}]*)\}", text)
+    assert len(set(pictures)) == len(pictures) == 5
+    assert {f"figures/{path.name}" for path in folder.glob("figures/*")} == {
+        f"{name}{suffix}" for name in pictures for suffix in (".pdf", ".svg")
+    }
+
+
+def test_figures_are_vectors_as_wide_as_a_column(folder):
+    for path in folder.glob("figures/*.pdf"):
+        content = path.read_bytes()
+        assert re.search(rb"MediaBox \[0 0 218 ", content) and not re.search(rb"/Subtype */Image", content)
+        assert 'width="218.00pt"' in path.with_suffix(".svg").read_text()
+
+
+def test_a_wide_chart_takes_both_columns(report, monkeypatch, tmp_path):
+    monkeypatch.setattr("babelscope.report.paper.DRAWN", 900)
+    write_report(report, tmp_path / "paper")
+    assert re.search(rb"MediaBox \[0 0 453 ", (tmp_path / "paper" / "figures" / "01-01-by-language.pdf").read_bytes())
+    assert r"\begin{figure*}" in (tmp_path / "paper" / "paper.tex").read_text()
+
+
+def lines_of(path: Path) -> list[list[str]]:
+    """The cells of a table's file, header first, as LaTeX shows them."""
+    lines = [line.removesuffix(r" \\") for line in path.read_text().splitlines() if line.endswith(r" \\")]
+    return [[shown(cell).strip() for cell in re.split(r"(?<!\\)&", line)] for line in lines]
+
+
+def test_numbers_in_tables_are_those_of_the_rows(folder):
+    rows = pd.read_csv(folder / "rows.csv")
+    kept = pd.read_parquet(folder / "rows.parquet")
+    assert list(kept.columns) == list(rows.columns) and kept["value"].tolist() == rows["value"].tolist()
+    header, *lines = lines_of(folder / "tables" / "01-01-at-a-glance.tex")
+    scores = rows[(rows.kind == "score") & (rows.measure == "accuracy") & (rows.split == "test")].fillna(
+        {"surgery": ""}
+    )
+    means = scores.groupby(["language", "encoder", "surgery"]).value.mean()
+    compared = 0
+    for place, *texts in lines:
+        for condition, text in zip(header[1:], texts, strict=True):
+            encoder, _, surgery = condition.partition(", untrained")
+            code = next(code for code, label in LABELS.items() if label == place)
+            mean = means[code, encoder, "reinit" if condition.endswith("untrained") else surgery]
+            assert text.split("%")[0] == f"{100 * mean:.1f}"
+            compared += 1
+    assert compared == 4 * len(LABELS)
+
+
+def test_tables_have_the_cells_of_the_report(report, folder):
+    for number, part in enumerate(sections_of(report), 1):
+        for k, table in enumerate(part.tables, 1):
+            (path,) = folder.glob(f"tables/{number:02}-{k:02}-*.tex")
+            assert lines_of(path) == [list(table.headers), *([cell.text for cell in line] for line in table.lines)]
+
+
+def macros(text: str) -> set[str]:
+    """Names of commands, but for accents of one letter, which stand inside of braces."""
+    return set(re.findall(r"\\([A-Za-z]+)", re.sub(r"\{\\[urHvc]\{[A-Za-z]\}\}", "", text)))
+
+
+def test_only_commands_that_the_preamble_loads_are_used(folder, sourced_folder):
+    letters = {re.sub(r"\d", "", word) for word in WORDS} | {sign.strip("\\^") for sign in SIGNS}
+    for path in (*folder.rglob("*.tex"), *sourced_folder.rglob("*.tex")):
+        content = re.sub(r"(?m)^%.*", "", path.read_text())
+        assert content.isascii() and macros(content) <= MACROS | letters
+        for begun in re.findall(r"\\begin\{([^}]*)\}", content):
+            assert content.count(f"\\begin{{{begun}}}") == content.count(f"\\end{{{begun}}}")
+
+
+def test_nothing_to_show_makes_no_folder(tmp_path):
+    with pytest.raises(InputError, match="nothing to show yet"):
+        write_report(Report("Empty", "", []), tmp_path / "paper")
+    assert not (tmp_path / "paper").exists()
+    with pytest.raises(InputError, match=r"or a folder for a paper"):
+        write_report(Report("Empty", "", []), tmp_path / "paper.tex")
+
+
+@pytest.fixture(scope="module")
+def sourced(tmp_path_factory, encoder_folder) -> Iterator[Study]:
+    """A study with data of four sources, one of them text that an encoder is adapted to."""
+    folder = tmp_path_factory.mktemp("data")
+    world = World()
+    for path in ("ud/UD_Wolof-WTB", "masakhaner2/wol", "glue/RTE", "ntrex"):
+        (folder / path).mkdir(parents=True)
+    for split in SPLITS:
+        write_conllu(folder / f"ud/UD_Wolof-WTB/wo_wtb-ud-{split}.conllu", world.treebank("qaa", split, 20))
+        write_bio(folder / f"masakhaner2/wol/{split}.txt", world.entities("qaa", split, 20))
+    labels = ("entailment", "not_entailment")
+    for name in ("train", "dev"):
+        lines = "".join(f"{k}\tPremise {k} of {name}.\tIt is {k}.\t{labels[k % 2]}\n" for k in range(40))
+        (folder / f"glue/RTE/{name}.tsv").write_text(f"index\tsentence1\tsentence2\tlabel\n{lines}")
+    for name in ("src.eng", "ref.wol"):
+        (folder / f"ntrex/newstest2019-{name}.txt").write_text("".join(f"{name} line {k}\n" for k in range(30)))
+    shared = {"sizes": {"train": 10, "dev": 5, "test": 5}, "tuning": {"learning_rate": 3e-4, "epochs": 2}}
+    adapted = {"name": "adapted", "encoder": str(encoder_folder), "parallel": ["ntrex:wol"], "tuning": {"steps": 5}}
+    tasks = {
+        "pos": {"train": ["UD_Wolof-WTB"], "evaluate": ["UD_Wolof-WTB", "world:qaa"], **shared},
+        "ner": {"train": ["masakhaner2:wol"], "evaluate": ["masakhaner2:wol"], **shared},
+        "rte": {"train": ["glue:RTE"], "evaluate": ["glue:RTE"], **shared},
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BABELSCOPE_DATA", str(folder))
+        yield Study.model_validate(
+            {"name": "wolof", "encoders": [str(encoder_folder), adapted], "tasks": tasks, "seeds": [3, 5, 8]}
+        )
+
+
+@pytest.fixture(scope="module")
+def sourced_report(sourced, report) -> Report:
+    provenance = {"versions": "babelscope 0.1.0, torch 2.13.0", "machines": "Linux", "steps": "3 Tune"}
+    own = report_of(sourced, report.rows, provenance=provenance, plan=compile_study(sourced))
+    return dataclasses.replace(own, title=f"Wolof {NASTY}", question=NASTY)
+
+
+@pytest.fixture(scope="module")
+def sourced_folder(sourced_report, tmp_path_factory) -> Path:
+    target = tmp_path_factory.mktemp("sourced") / "paper"
+    write_report(sourced_report, target)
+    return target
+
+
+def test_methods_say_what_was_done_with_what(sourced_folder, encoder_folder):
+    text = (sourced_folder / "methods.tex").read_text()
+    for said in (
+        r"Universal Dependencies~\cite{nivre2020universal} (UD\_Wolof-WTB; CC BY-SA 4.0)",
+        r"MasakhaNER 2.0~\cite{adelani2022masakhaner} (masakhaner2:wol; CC BY-NC 4.0, as its repository says)",
+        r"GLUE~\cite{wang2019glue} (glue:RTE; that of each of its tasks)",
+        r"NTREX-128~\cite{federmann2022ntrex} (ntrex:wol; CC BY-SA 4.0)",
+        "texts of Babelscope's artificial world",
+        "with the seeds 3, 5 and 8.",
+        "Training of tasks.pos, tasks.ner and tasks.rte: batch 512 tokens, length 2 epochs, learning rate 0.0003, ",
+        "Training of encoders.adapted: batch 512 tokens, length 5 steps, learning rate 0.0005, ",
+        "computed with babelscope 0.1.0, torch 2.13.0 on Linux (device: cpu).",
+        f"{escaped('/'.join(encoder_folder.parts[-2:]))} (SHA-256 ",
+        "adapted (adapted)",
+    ):
+        assert said in text
+    header, *lines = lines_of(sourced_folder / "tables" / "data.tex")
+    assert header == ["data set", "collection", "licence", "SHA-256"] and [line[0] for line in lines] == [
+        "UD_Wolof-WTB", "glue:RTE", "masakhaner2:wol", "ntrex:wol",
+    ]  # fmt: skip
+    assert all(re.fullmatch(r"([0-9a-f]{12} ?)+", line[3]) for line in lines)
+    settings = dict(
+        (line[0], line[1:]) for line in lines_of(sourced_folder / "tables" / "settings-of-the-trainings.tex")
+    )
+    assert settings["setting"] == ["tasks.pos, tasks.ner, tasks.rte", "encoders.adapted"]
+    assert settings["runs"] == ["3", "1"] and settings["epsilon"] == ["1e-08"] * 2 and settings["threads"] == ["1"] * 2
+
+
+def test_digests_are_those_of_the_files(sourced):
+    used = Used(sourced, compile_study(sourced))
+    from babelscope.corpora.lines import content_digest
+    from babelscope.corpora.sources import find_treebank
+
+    treebank = next(data for data in used.data if data.name == "UD_Wolof-WTB")
+    assert set(treebank.sha256) == {content_digest(find_treebank("UD_Wolof-WTB", split)) for split in SPLITS}
+    assert used.has_world and [encoder.on_hub for encoder in used.encoders] == [False]
+
+
+def test_what_is_cited_is_in_the_bibliography_and_nothing_else(sourced_folder):
+    keys = re.findall(r"(?m)^@\w+\{([^,]+),", (sourced_folder / "references.bib").read_text())
+    text = (sourced_folder / "methods.tex").read_text()
+    cited = {key for group in re.findall(r"\\cite\{([^}]*)\}", text) for key in group.split(",")}
+    assert len(keys) == len(set(keys)) and set(keys) == cited
+    assert cited == {"babelscope", "nivre2020universal", "adelani2022masakhaner", "wang2019glue", "federmann2022ntrex"}
+
+
+def entries() -> list[str]:
+    return re.split(r"\n\n(?=@)", (Path(citations.__file__).parent / "works.bib").read_text(encoding="utf-8").strip())
+
+
+def test_every_work_is_cited_somewhere_and_every_name_is_of_something():
+    with (Path(citations.__file__).parent / "cited.csv").open(encoding="utf-8") as stream:
+        lines = list(csv.DictReader(stream))
+    keys = [re.match(r"@\w+\{(\w+),", entry)[1] for entry in entries()]
+    assert len(keys) == len(set(keys))
+    assert {work for line in lines for work in line["works"].split()} == set(keys) - {citations.ITSELF}
+    studies = {line["name"] for line in lines if line["kind"] == "study"}
+    assert studies <= set(STUDIES) and studies == {name for name in STUDIES if "follows" in _page(name)}
+
+
+def _page(study: str) -> str:
+    page = Path(__file__).parent.parent / "docs" / f"{study}.md"
+    return page.read_text(encoding="utf-8")[:300] if page.is_file() else ""
+
+
+def test_works_are_ascii_with_braces_that_match():
+    for entry in entries():
+        assert entry.isascii() and entry.count("{") == entry.count("}") and "author = " in entry and "title = " in entry
+
+
+@pytest.mark.parametrize(
+    ("name", "works"),
+    [
+        ("bert-base-multilingual-cased", "devlin2019bert"), ("google-bert/bert-base-uncased", "devlin2019bert"),
+        ("FacebookAI/xlm-roberta-large", "conneau2020xlmr"), ("xlm-roberta-base", "conneau2020xlmr"),
+        ("all-MiniLM-L6-v2", "wang2020minilm reimers2019sentencebert"), ("someone/own", "hub-someone-own"),
+    ],
+)  # fmt: skip
+def test_encoders_of_the_hub_are_cited(name, works):
+    encoder = UsedEncoder(name, "0123abc", on_hub=True)
+    assert " ".join(citations.of_encoder(encoder).works) == works
+    written = citations.bibliography(works.split(), [encoder])
+    assert written.count("@") == len(works.split()) and ("Commit 0123abc" in written) == works.startswith("hub-")
+
+
+@pytest.mark.parametrize("name", [name for name in STUDIES if "world" in STUDIES[name].profiles])
+def test_every_built_in_study_has_methods(name):
+    study = find_study(f"{name}@world", {"scale": "small"} if "scale" in STUDIES[name].parameters else {})
+    used = Used(study, compile_study(study))
+    assert used.has_world and not used.data and (used.trainings or not study.tasks)
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex (Debian: texlive-latex-recommended) is absent")
+@pytest.mark.parametrize("which", ["folder", "sourced_folder"])
+def test_the_document_compiles(which, request, tmp_path):
+    place = tmp_path / "paper"
+    shutil.copytree(request.getfixturevalue(which), place)
+    long = Table(NASTY, [NASTY, "n"], [[Cell(NASTY), number_cell(float(k), ".1f")] for k in range(LONG + 1)], NASTY)
+    (place / "long.tex").write_text(table_float(long, "tab:long"))
+    text = (place / "paper.tex").read_text()
+    (place / "paper.tex").write_text(text.replace(r"\bibliographystyle", "\\input{long}\n\\bibliographystyle"))
+    for command in (["pdflatex"], ["bibtex"], ["pdflatex"], ["pdflatex"]):
+        options = ["-interaction=nonstopmode", "-halt-on-error"] if command == ["pdflatex"] else []
+        answer = subprocess.run([*command, *options, "paper"], cwd=place, capture_output=True, check=False)
+        assert answer.returncode == 0, answer.stdout.decode(errors="replace")[-3000:]
+    log = (place / "paper.log").read_text(errors="replace")
+    assert not re.search(r"(Citation|Reference) .*undefined", log) and (place / "paper.pdf").read_bytes().startswith(
+        b"%PDF"
+    )
