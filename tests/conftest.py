@@ -102,3 +102,14 @@ def outside(tmp_path):
     """A folder beside the store, where toy steps leave traces of their runs."""
     (tmp_path / "outside").mkdir()
     return tmp_path / "outside"
+
+
+@pytest.fixture
+def gate(outside):
+    """What lets gated toy steps go on, and says that one has begun."""
+    from toy_steps import Gate
+
+    opened = Gate(outside)
+    yield opened
+    os.close(opened.started)
+    os.close(opened.gate)

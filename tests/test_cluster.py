@@ -80,14 +80,6 @@ def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         process.wait()
 
 
-@pytest.fixture
-def gate(outside: Path) -> Iterator[Gate]:
-    gate = Gate(outside)
-    yield gate
-    os.close(gate.started)
-    os.close(gate.gate)
-
-
 def run_on(dask: Cluster, plan: Plan, store: Store, observe: Callable[[Event], None] = lambda event: None) -> Outcome:
     return run_plan(plan, Store(store.folder), observe=observe, crew=DaskCrew(store, dask.engine))
 

@@ -5,7 +5,6 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event as Flag
@@ -28,14 +27,6 @@ from toy_steps import (
     journal,
     runs,
 )
-
-
-@pytest.fixture
-def gate(outside: Path) -> Iterator[Gate]:
-    gate = Gate(outside)
-    yield gate
-    os.close(gate.started)
-    os.close(gate.gate)
 
 
 def test_two_runners_share_the_work(store: Store, outside: Path, gate: Gate) -> None:

@@ -91,7 +91,7 @@ def _forked(work: Callable[[], None]) -> int:
         signal.alarm(PATIENCE)
         try:
             work()
-        except BaseException:
+        except BaseException:  # whatever it is, a fork must not go on as its parent
             traceback.print_exc()
             os._exit(1)
         os._exit(0)
