@@ -53,8 +53,6 @@ def test_a_lost_step_is_tried_three_times_and_then_alone(
 class Scripted:
     """A crew that says of each attempt at a step what the test has written down."""
 
-    has_room = True
-
     def __init__(self, script: list[list[Event]], store: Store):
         self.script, self.store, self.given = script, store, 0
 
@@ -63,6 +61,9 @@ class Scripted:
 
     def __exit__(self, *exception: object) -> None:
         pass
+
+    def has_room(self, step: Step) -> bool:
+        return True
 
     def give(self, step: Step, place: int) -> None:
         self.given += 1
@@ -135,7 +136,7 @@ def test_what_a_step_needs_is_not_in_its_key(monkeypatch: pytest.MonkeyPatch) ->
 )
 def test_an_engine_that_is_none_is_refused(store: Store, engine: Engine, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        engine.crew(Plan.of([]), store)
+        engine.crew(store)
 
 
 def test_a_cluster_without_its_library_says_what_to_install(

@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import signal
-from collections import Counter
+from collections import Counter, deque
 from pathlib import Path
 from typing import Any
 
@@ -191,27 +191,53 @@ def test_workers_are_told_how_to_compute(store: Store, outside: Path, monkeypatc
     assert store.log(step.key).read_text() == ":4096:8 PASSIVE\n"
 
 
-def plan_with(tunings: list[Tuning]) -> Plan:
-    encoder = Load(name="one", content="0", place="one")
-    return Plan.of(Tune(encoder=encoder, task="pos", train=(), dev=(), tuning=tuning, seed=0) for tuning in tunings)
+class Silent:
+    """A child that never says anything."""
+
+    is_alive = True
+
+    def __init__(self, folder: Path):
+        self.key: str | None = None
+
+    def give(self, key: str, pickled: bytes, seconds: float | None) -> None:
+        self.key = key
+
+    def stop(self) -> None:
+        pass
+
+
+PLAIN, WIDE, HUGE, GPU = Tuning(), Tuning(threads=3), Tuning(threads=20), Tuning(device="cuda")
 
 
 @pytest.mark.parametrize(
-    ("tunings", "jobs"),
+    ("jobs", "tunings", "begun"),
     [
-        ([], 8),
-        ([Tuning()], 8),
-        ([Tuning(), Tuning(threads=3)], 2),
-        ([Tuning(threads=8)], 1),
-        ([Tuning(threads=20)], 1),
-        ([Tuning(), Tuning(device="cuda")], 1),
+        (None, [PLAIN] * 10, 8),
+        (None, [WIDE] * 4, 2),
+        (None, [WIDE, *[PLAIN] * 9], 6),
+        (None, [HUGE, PLAIN], 1),
+        (None, [PLAIN, HUGE], 1),
+        (None, [GPU, PLAIN, PLAIN], 3),
+        (None, [PLAIN, GPU, GPU], 2),
+        (2, [HUGE] * 4, 2),
     ],
 )
-def test_default_jobs_leave_each_step_its_threads(
-    monkeypatch: pytest.MonkeyPatch, tunings: list[Tuning], jobs: int
+def test_steps_at_once_have_a_core_for_each_thread(
+    monkeypatch: pytest.MonkeyPatch, store: Store, jobs: int | None, tunings: list[Tuning], begun: int
 ) -> None:
     monkeypatch.setattr(local, "usable_cores", lambda: 8)
-    assert local.default_jobs(plan_with(tunings)) == jobs
+    monkeypatch.setattr(local, "Child", Silent)
+    monkeypatch.setattr(local, "dismiss", lambda children: None)
+    encoder = Load(name="one", content="0", place="one")
+    steps = [
+        Tune(encoder=encoder, task="pos", train=(), dev=(), tuning=tuning, seed=seed)
+        for seed, tuning in enumerate(tunings)
+    ]
+    with local.LocalCrew(store, jobs) as crew:
+        left = deque(steps)
+        while left and crew.has_room(left[0]):
+            crew.give(left.popleft(), 0)
+    assert len(steps) - len(left) == begun
 
 
 @pytest.mark.parametrize("jobs", [0, -1])

@@ -51,8 +51,13 @@ class Agenda:
         """Whether a step can start."""
         return bool(self._ready)
 
+    @property
+    def first(self) -> str:
+        """The ready step that comes first in the plan."""
+        return self._keys[self._ready[0]]
+
     def take(self) -> str:
-        """The ready step that comes first in the plan; it is no longer ready."""
+        """The same, which is then no longer ready."""
         return self._keys[heappop(self._ready)]
 
     def put_back(self, key: str) -> None:

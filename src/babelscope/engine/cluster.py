@@ -56,8 +56,7 @@ class DaskCrew:
     def __exit__(self, *exception: object) -> None:
         self._client.close()
 
-    @property
-    def has_room(self) -> bool:
+    def has_room(self, step: Step) -> bool:
         """Whether the scheduler has few steps at hand, so that a plan of any length takes little memory of it."""
         self._look()
         return len(self._futures) < AHEAD * max(1, self._threads)

@@ -17,9 +17,8 @@ class Crew(AbstractContextManager["Crew"], Protocol):
     A result is in the store by then, and never passes through the crew.
     """
 
-    @property
-    def has_room(self) -> bool:
-        """Whether it takes another step."""
+    def has_room(self, step: Step) -> bool:
+        """Whether it takes this step too."""
 
     def give(self, step: Step, place: int) -> None:
         """Let a worker execute the step; those of a lower place go first."""

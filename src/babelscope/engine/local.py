@@ -10,21 +10,26 @@ from multiprocessing.reduction import ForkingPickler
 import psutil
 
 from babelscope.core.errors import InputError
-from babelscope.core.step import Step
+from babelscope.core.step import Needs, Step
 from babelscope.engine.child import Child, dismiss
 from babelscope.engine.events import Event
 from babelscope.engine.store import Store
-from babelscope.steps.plan import Plan
 
 
 class LocalCrew:
-    """At most `size` children, each of which has `seconds` for a step (None: all that it takes)."""
+    """At most `jobs` steps at once (None: as many as there are threads for, and one on a GPU).
 
-    def __init__(self, store: Store, size: int, seconds: float | None = None):
-        if size < 1:
-            raise InputError(f"--jobs {size}: give at least 1, or leave it out for as many as the cores have room for")
-        self._store, self._size, self._seconds = store, size, seconds
+    Each has `seconds` (None: all that it takes).
+    """
+
+    def __init__(self, store: Store, jobs: int | None = None, seconds: float | None = None):
+        if jobs is not None and jobs < 1:
+            raise InputError(f"--jobs {jobs}: give at least 1, or leave it out for as many as the cores have room for")
+        self._store, self._jobs, self._seconds = store, jobs, seconds
+        self._cores = usable_cores()
         self._children: list[Child] = []
+        self._needs: dict[str, Needs] = {}
+        """Of each step that was given, by its key."""
 
     def __enter__(self) -> LocalCrew:
         return self
@@ -32,13 +37,18 @@ class LocalCrew:
     def __exit__(self, *exception: object) -> None:
         dismiss(self._children)
 
-    @property
-    def has_room(self) -> bool:
-        """Whether a child is free, or another may be started."""
-        return len(self._children) < self._size or any(child.key is None for child in self._children)
+    def has_room(self, step: Step) -> bool:
+        """Whether `jobs` are not reached, or cores are left for its threads; one that needs more runs alone."""
+        busy = [self._needs[child.key] for child in self._children if child.key is not None]
+        if self._jobs is not None:
+            return len(busy) < self._jobs
+        needs = step.needs
+        is_gpu_taken = needs.gpus > 0 and any(others.gpus for others in busy)
+        return not busy or (not is_gpu_taken and sum(each.threads for each in [*busy, needs]) <= self._cores)
 
     def give(self, step: Step, place: int) -> None:
         """Let a free child execute the step."""
+        self._needs[step.key] = step.needs
         self._free_child().give(step.key, bytes(ForkingPickler.dumps(step)), self._seconds)
 
     def listen(self, seconds: float) -> Iterator[Event]:
@@ -63,14 +73,6 @@ class LocalCrew:
             self._children.remove(child)
         self._children.append(Child(self._store.folder))
         return self._children[-1]
-
-
-def default_jobs(plan: Plan) -> int:
-    """As many steps as the usable cores have threads for; one at a time if a step needs a GPU."""
-    needs = [step.needs for step in plan.steps.values()]
-    if any(need.gpus for need in needs):
-        return 1
-    return max(1, usable_cores() // max((need.threads for need in needs), default=1))
 
 
 def usable_cores() -> int:

@@ -29,7 +29,7 @@ from babelscope.engine.events import (
     ends_attempt,
 )
 from babelscope.engine.forecast import missing_bytes
-from babelscope.engine.local import LocalCrew, default_jobs
+from babelscope.engine.local import LocalCrew
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
 
@@ -58,7 +58,7 @@ def run_plan(
     observe: Callable[[Event], None] = lambda event: None,
     crew: Crew | None = None,
 ) -> Outcome:
-    """Compute what the plan needs and the store lacks, on a crew; None: `jobs` steps at once here (`default_jobs`).
+    """Compute what the plan needs and the store lacks, on a crew; None: on this machine, `jobs` at once (`LocalCrew`).
 
     A step that fails stops only the steps that need it; one that finds the disk full stops all that have not begun,
     and one whose result has no room there is not begun. One whose worker is lost goes on from its draft with another;
@@ -70,7 +70,7 @@ def run_plan(
         InputError: `jobs` is below 1, or what the crew needs is not there.
         StoreError: the store cannot be written.
     """
-    crew = crew or LocalCrew(store, default_jobs(plan) if jobs is None else jobs)
+    crew = crew or LocalCrew(store, jobs)
     return _Run(plan, store, observe).run(crew)
 
 
@@ -117,7 +117,8 @@ class _Run:
 
     def begin_ready(self, crew: Crew) -> None:
         """Give the crew what it has room for; a step that must be alone when there is nothing else."""
-        while self.agenda.has_ready and not self.alone and crew.has_room:
+        steps = self.plan.steps
+        while self.agenda.has_ready and not self.alone and crew.has_room(steps[self.agenda.first]):
             self.begin(self.agenda.take(), crew)
         if self.lonely and not self.given and not self.agenda.has_ready:
             key = self.lonely.pop(0)

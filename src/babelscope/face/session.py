@@ -55,16 +55,16 @@ class Engine(NamedTuple):
     seconds: float | None = None
     """That a step may take before it is begun again; None: all that it takes."""
 
-    def crew(self, plan: Plan, store: Store) -> Crew:
-        """Workers for a plan.
+    def crew(self, store: Store) -> Crew:
+        """Workers for a store.
 
         Raises:
             InputError: there is no such place, what it needs is not installed, or `jobs` does not fit it.
         """
         if self.place == LOCAL:
-            from babelscope.engine.local import LocalCrew, default_jobs
+            from babelscope.engine.local import LocalCrew
 
-            return LocalCrew(store, default_jobs(plan) if self.jobs is None else self.jobs, self.seconds)
+            return LocalCrew(store, self.jobs, self.seconds)
         if not self.place.startswith(CLUSTERS):
             raise InputError(f"--engine {self.place}: give local, dask:FILE (of dask scheduler), or tcp://HOST:PORT")
         if self.jobs is not None:
@@ -97,7 +97,7 @@ def run(plan: Plan, store: Store, engine: Engine = HERE, console: Console | None
     check_data(pending)
     if engine.place == LOCAL:
         check_device(pending)
-    crew = engine.crew(plan, store)
+    crew = engine.crew(store)
     with RunDisplay(plan, store, console or Console(stderr=True, soft_wrap=True, emoji=False)) as display:
         return run_plan(plan, store, observe=display, crew=crew)
 
