@@ -11,7 +11,7 @@ export TOKENIZERS_PARALLELISM = false
 FLOATS := $(addprefix tests/test_,$(addsuffix .py,adaptation bilstm bilstm_parse blend checkpoints cka classify crf distance export \
 	geometry measured mlm parse prefix projection similarity tag tuning windows word_states))
 
-.PHONY: demo real test test-portable check docs results bench paper-check calibration faults encoders clean
+.PHONY: demo real test test-portable check docs results bench paper-check calibration faults release-encoder encoders clean
 
 demo: $(READY)  ## the study first-look on the artificial world, and its report
 	$(BIN)/babelscope run first-look --store $(STORE)
@@ -59,6 +59,9 @@ calibration: $(READY)  ## how often intervals miss and claims are false, in simu
 
 faults: $(READY)  ## faulty input, kills, corrupted stores, full disks, made at random (make faults MINUTES=90 SAVE=counts.json)
 	PYTHONPATH=tools $(BIN)/python -m faults --minutes $(MINUTES) $(if $(SAVE),--save $(SAVE))
+
+release-encoder: $(READY) $(ENGLISH)  ## the encoder of the studies on real languages as one file of 22 MB, in build/release
+	$(BIN)/python tools/release_encoder.py --store $(STORE) build/release
 
 encoders: $(READY)  ## pre-train the shipped encoders again (35 to 45 minutes of a core each)
 	$(BIN)/python tools/ship_encoders.py --store $(STORE)

@@ -24,7 +24,8 @@ app = typer.Typer(
 app.command("list")(look.list_)
 for command in (
     studies.plan, studies.run, studies.status, studies.rows, studies.report,
-    models.export, models.predict, models.operate, models.bring_in, models.transliterate,
+    models.export, models.predict, models.operate, models.bring_in, models.pack, models.unpack,
+    models.transliterate,
     advice.advise, look.doctor,
 ):  # fmt: skip
     app.command()(command)

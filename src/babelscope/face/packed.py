@@ -1,0 +1,43 @@
+"""Models as small files, to hand them on, and back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from babelscope.core.errors import InputError
+from babelscope.core.outside import given_path, new_path
+from babelscope.encoders.places import installed_folder
+from babelscope.engine.trained import replacing
+
+
+def write_packed(source: str, file: Path) -> str:
+    """Pack a model's folder into one file, which must not exist yet; gives one line for the user.
+
+    Raises:
+        InputError: there is no such folder, or the file is there.
+    """
+    from babelscope.encoders.packed import pack
+
+    file, folder = new_path(file), installed_folder(source) or given_path(source)
+    if not folder.is_dir():
+        raise InputError(f"{source}: no such folder; `babelscope export KEY -o FOLDER` writes a study's model as one")
+    with replacing(file) as draft:
+        left_out = pack(folder, draft)
+    before = sum(each.stat().st_size for each in folder.rglob("*"))
+    told = f"{file}: {file.stat().st_size / 1e6:,.1f} MB, of {before / 1e6:,.1f}"
+    return f"{told}; left out: {', '.join(left_out)}" if left_out else told
+
+
+def write_unpacked(file: Path, folder: Path) -> str:
+    """Write a packed model as a Hugging Face folder, which must not exist yet; gives one line for the user.
+
+    Raises:
+        InputError: the file is no packed model, or the folder is there.
+    """
+    from babelscope.encoders.packed import unpack
+
+    folder = new_path(folder)
+    with replacing(folder) as draft:
+        draft.mkdir()
+        unpack(given_path(file), draft)
+    return f"{folder}: a model that babelscope and transformers load"
