@@ -11,7 +11,7 @@ export TOKENIZERS_PARALLELISM = false
 FLOATS := $(addprefix tests/test_,$(addsuffix .py,adaptation bilstm bilstm_parse blend checkpoints cka classify crf distance export \
 	geometry measured mlm parse prefix projection similarity tag tuning windows word_states))
 
-.PHONY: demo real test test-portable check docs results bench paper-check calibration faults release-encoder encoders clean
+.PHONY: demo real test test-portable check docs site results bench paper-check calibration faults release-encoder encoders clean
 
 demo: $(READY)  ## the study first-look on the artificial world, and its report
 	$(BIN)/babelscope run first-look --store $(STORE)
@@ -40,6 +40,12 @@ docs: $(READY)  ## the pages that the code writes
 	$(BIN)/python tools/study_page.py > docs/studies.md
 	$(BIN)/python tools/protocol_page.py > docs/protocols.md
 	$(BIN)/python -m babelscope.world.showcase > docs/languages.md
+
+	$(BIN)/python tools/study_schema.py > docs/study.schema.json
+	$(BIN)/python -m typer babelscope.face.cli utils docs --name babelscope --title Commands > docs/commands.md
+
+site: $(READY)  ## the documentation as a site, in build/site; a link that leads nowhere is an error
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs build/site
 
 results: $(READY)  ## docs/results from the rows kept there, or in a store (make results FROM=STORE); computes nothing
 	$(BIN)/python tools/results.py $(if $(FROM),--store $(FROM))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
@@ -38,6 +40,10 @@ for family in FAMILIES:
     for kind in family.all_kinds().values():
         if kind.__module__.startswith("babelscope."):
             DECLARED |= {kind.__name__: (schema := kind.model_json_schema())} | schema.get("$defs", {})
+
+
+def editors_schema() -> dict[str, Any]:
+    return json.loads((ROOT / "docs" / "study.schema.json").read_text(encoding="utf-8"))
 
 
 def sections() -> dict[str, str]:
@@ -141,3 +147,34 @@ def test_the_page_of_tasks_tags_words_as_model_cards_do():
 def test_the_citation_names_this_version():
     citation = YAML(typ="safe").load(ROOT / "CITATION.cff")
     assert citation["version"] == __version__ and citation["type"] == "software"
+
+
+@pytest.mark.parametrize(
+    "place", [*sorted((ROOT / "docs").glob("*.yaml")), *sorted((ROOT / "examples").glob("*.yaml"))]
+)
+def test_the_schema_for_editors_accepts_studies(place):
+    jsonschema.validate(YAML(typ="safe").load(place), editors_schema())
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"sedes": [0]}, "sedes"),
+        ({"measures": [{"measure": "cka", "samples": 3, "nonsense": 1}]}, "nonsense"),
+        ({"surgeries": [5]}, "5"),
+        ({"tasks": {"pos": {**FILLED_IN["tasks"]["pos"], "tuning": {"epochs": "many"}}}}, "many"),
+    ],
+)
+def test_the_schema_for_editors_refuses_mistakes(change, said):
+    jsonschema.validate(FILLED_IN, editors_schema())
+    with pytest.raises(jsonschema.ValidationError, match=said):
+        jsonschema.validate({**FILLED_IN, **change}, editors_schema())
+
+
+def test_pages_written_by_tools_are_fresh():
+    """The schema for editors, and the page of commands."""
+    schema = subprocess.check_output([sys.executable, "tools/study_schema.py"], cwd=ROOT, text=True, encoding="utf-8")
+    assert (ROOT / "docs" / "study.schema.json").read_text(encoding="utf-8") == schema, "stale: make docs"
+    command = [sys.executable, "-m", "typer", "babelscope.face.cli", "utils", "docs", "--name", "babelscope"]
+    commands = subprocess.check_output([*command, "--title", "Commands"], cwd=ROOT, text=True, encoding="utf-8")
+    assert (ROOT / "docs" / "commands.md").read_text(encoding="utf-8") == commands, "stale: make docs"

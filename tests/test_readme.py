@@ -1,4 +1,4 @@
-"""The README's commands do what they say."""
+"""The commands of the README and of the tutorial do what they say."""
 
 from __future__ import annotations
 
@@ -8,21 +8,24 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 
 
-def blocks() -> list[tuple[str, str]]:
-    """The language and the text of the README's blocks of commands and Python, in order, but those of make."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def blocks(page: str) -> list[tuple[str, str]]:
+    """The language and the text of a page's blocks of commands and Python, in order, but those of make."""
+    text = (ROOT / page).read_text(encoding="utf-8")
     shown = re.findall(r"^```(sh|python)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     return [(language, block) for language, block in shown if not re.fullmatch(r"(make \w+[^\n]*\n)+", block)]
 
 
-def test_the_blocks_of_the_readme_run(tmp_path):
-    assert {language for language, _ in blocks()} == {"sh", "python"}
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
+def test_the_blocks_of_a_page_run(tmp_path, page):
+    assert {language for language, _ in blocks(page)} == {"sh", "python"}
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     runs = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}
-    for language, block in blocks():
+    for language, block in blocks(page):
         answer = subprocess.run(
             [*runs[language], block],
             cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=600,

@@ -37,6 +37,9 @@ A study is a page of YAML. This one, [study.yaml](study.yaml), has a bit of ever
     babelscope run docs/study.yaml
     babelscope report docs/study.yaml -o shallow.html
 
+Editors check and complete studies by [study.schema.json](study.schema.json), named in a file's first line:
+`# yaml-language-server: $schema=study.schema.json`.
+
 `--with` changes any key, by its path: `--with tasks.pos.sizes.train=99`. A key that is not below is an error. Errors
 are told in two rounds: first all keys and values that cannot be; when these are right, all names that there are not and
 all that does not go together. What is linked is a mapping with keys of its own; `NAME` in a path is a name that you
