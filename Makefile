@@ -11,7 +11,7 @@ export TOKENIZERS_PARALLELISM = false
 FLOATS := $(addprefix tests/test_,$(addsuffix .py,adaptation bilstm bilstm_parse blend checkpoints cka classify crf distance export \
 	geometry measured mlm parse prefix projection similarity tag tuning windows word_states))
 
-.PHONY: demo real test test-portable check docs site results bench paper-check calibration faults release-encoder encoders clean
+.PHONY: demo real test test-portable check docs site package results bench paper-check calibration faults release-encoder encoders clean
 
 demo: $(READY)  ## the study first-look on the artificial world, and its report
 	$(BIN)/babelscope run first-look --store $(STORE)
@@ -30,11 +30,12 @@ test-portable: $(READY)  ## those that compare floats, as older processors and m
 	ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_CBWR=AVX2 OPENBLAS_CORETYPE=Haswell TEST_THREADS=2 \
 		$(BIN)/pytest $(FLOATS)
 
-check: $(READY)  ## lint, types, import contracts
+check: $(READY)  ## lint (of the Dockerfile too), types, import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/hadolint Dockerfile
 
 docs: $(READY)  ## the pages that the code writes
 	$(BIN)/python tools/study_page.py > docs/studies.md
@@ -46,6 +47,11 @@ docs: $(READY)  ## the pages that the code writes
 
 site: $(READY)  ## the documentation as a site, in build/site; a link that leads nowhere is an error
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs build/site
+
+package: $(READY)  ## wheel and sdist in build/package, tried in an empty environment outside of the clone
+	rm -rf build/package
+	$(BIN)/python -m build --outdir build/package
+	PYTHON=$(PYTHON) tools/try_package.sh build/package
 
 results: $(READY)  ## docs/results from the rows kept there, or in a store (make results FROM=STORE); computes nothing
 	$(BIN)/python tools/results.py $(if $(FROM),--store $(FROM))
