@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from babelscope.core.errors import DataError, InputError
 from babelscope.corpora import translations
 from babelscope.corpora.codes import same_language
-from babelscope.corpora.parallel import Kept, NamedPairs, WorldPairs, find_named_pairs, find_pairs, given_pairs, joined
+from babelscope.corpora.given_pairs import given_pairs
+from babelscope.corpora.parallel import Kept, NamedPairs, WorldPairs, find_named_pairs, find_pairs, joined
 from babelscope.corpora.translations import COLLECTIONS, translation_files
 
 TMX = """<?xml version="1.0" encoding="utf-8"?>
@@ -315,3 +316,16 @@ def test_what_a_person_gives_is_a_table_two_files_or_a_name(tmp_path, monkeypatc
         given_pairs("ntrx:it", "it")
     with pytest.raises(InputError, match=r"text:en:.*nowhere"):
         given_pairs("nowhere.txt,cane.txt", "it")
+
+
+def test_of_commas_in_names_the_one_between_two_files_counts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b,c", "a,b", "d,e"):
+        write(tmp_path / name, f"{name}\n", packed=False)
+    assert given_pairs("a,b,d,e", "it").read() == [("a,b", "d,e")]
+    assert given_pairs("d,e,b,c", "it").read() == [("d,e", "b,c")]
+    write(tmp_path / "c", "c\n", packed=False)
+    with pytest.raises(InputError, match=r"^a,b,c: this can be a and b,c; or a,b and c\. Rename a file"):
+        given_pairs("a,b,c", "it")
+    with pytest.raises(InputError, match=r"text:en:.*/x: there is no file"):
+        given_pairs("x,y,z", "it")

@@ -48,7 +48,7 @@ def _transliterated(path: Path) -> object:
 
 def _pairs(language: str) -> Callable[[Path], object]:
     def read(path: Path) -> object:
-        from babelscope.corpora.parallel import given_pairs
+        from babelscope.corpora.given_pairs import given_pairs
 
         return given_pairs(str(path), language).read()
 

@@ -9,8 +9,9 @@ from babelscope.advise.request import Request, read_source
 from babelscope.core.errors import InputError
 from babelscope.corpora.codes import same_language
 from babelscope.corpora.datasets import find_file
+from babelscope.corpora.given_pairs import given_pairs
 from babelscope.corpora.paired import Pair
-from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, given_pairs, joined
+from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, joined
 from babelscope.corpora.sources import SPLITS
 
 

@@ -16,6 +16,7 @@ from babelscope.core.tasks import ENTITIES, LINES, TEXTS, TREES, WORDS, Task, ta
 from babelscope.corpora import bio
 from babelscope.corpora.data_sources import DataSource, source_names, source_of
 from babelscope.corpora.letters import LETTERS, in_its_letters, split_name
+from babelscope.corpora.lines import CHANGED
 from babelscope.corpora.parsed import as_read
 from babelscope.corpora.sources import ALL, Split
 from babelscope.corpora.transliteration import rules_digest
@@ -131,7 +132,7 @@ class FileData(_Data):
         now = source.digest(self.task, self.source, self.split), source.edition(self.task)
         if now != (self.sha256, self.edition):
             path = source.file(self.task, self.source, self.split)
-            raise DataError(path, None, "the file has changed since the study was planned; run the study again")
+            raise DataError(path, None, CHANGED)
 
 
 Dataset = Annotated[WorldData | FileData, Field(discriminator="kind")]

@@ -7,7 +7,7 @@ import hashlib
 import io
 import zlib
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
@@ -59,6 +59,24 @@ def content_digest(path: Path) -> str:
         deque(numbered_lines(path), maxlen=0)  # meets the fault again, and names its line
         raise
     return digest.hexdigest()
+
+
+CHANGED = "the file has changed since the study was planned; run the study again"
+
+
+def check_unchanged(files: Sequence[Path], digests: Sequence[str]) -> None:
+    """Refuse files that no longer have the contents that a study was planned with.
+
+    Args:
+        files: to read.
+        digests: of each its `content_digest` at that time.
+
+    Raises:
+        DataError: names the first that has changed; or as of `content_digest`.
+    """
+    for file, sha256 in zip(files, digests, strict=True):
+        if content_digest(file) != sha256:
+            raise DataError(file, None, CHANGED)
 
 
 def opened(path: Path) -> BinaryIO:

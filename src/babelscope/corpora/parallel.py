@@ -9,13 +9,12 @@ from typing import NamedTuple
 
 from pydantic import NonNegativeInt, PositiveInt
 
-from babelscope.core import outside
 from babelscope.core.declaration import Count, Declaration
-from babelscope.core.errors import DataError, InputError, did_you_mean
+from babelscope.core.errors import InputError, did_you_mean
 from babelscope.corpora import plain
 from babelscope.corpora.codes import same_language
 from babelscope.corpora.data_sources.base import given_path
-from babelscope.corpora.lines import content_digest
+from babelscope.corpora.lines import check_unchanged, content_digest
 from babelscope.corpora.paired import Pair, paired_lines, table_pairs, tmx_pairs
 from babelscope.corpora.translations import COLLECTIONS, Collection, translation_files
 from babelscope.corpora.world_text import WorldLanguage, WorldVersion
@@ -25,11 +24,8 @@ from babelscope.world.world import VERSION
 OWN = ("tsv", "tmx")
 NAMES = (*(f"{prefix}:CODE" for prefix in COLLECTIONS), *(f"{prefix}:CODE:FILE" for prefix in OWN))
 """How pairs in one language are named; `:lines-A-B` may follow."""
-OWN_FILES = {".tsv": "tsv", ".tmx": "tmx"}
-"""How files of pairs are named, by their ending."""
 SOURCE = "en"
 _PART = re.compile(r"(?P<text>.+?)(:lines-(?P<first>\d+)-(?P<last>\d+))?")
-_CHANGED = "the file has changed since the study was planned; run the study again"
 
 
 class WorldPairs(Declaration):
@@ -87,7 +83,7 @@ class FilePairs(Declaration):
     def read(self) -> list[tuple[str, str]]:
         """The pairs; `DataError` if a file is no longer the one that the study was planned with."""
         files = (plain.text_file(self.names[0]), plain.text_file(self.names[1]))
-        _check_unchanged(files, self.sha256)
+        check_unchanged(files, self.sha256)
         return _pairs(self.names, files)[: self.sentences]
 
 
@@ -139,12 +135,12 @@ class NamedPairs(Declaration):
     @property
     def collection(self) -> Collection | None:
         """Whose sentences they are, with licence, attribution and home; None for files of one's own."""
-        return COLLECTIONS.get(_prefix(self.name))
+        return COLLECTIONS.get(prefix_of(self.name))
 
     def kept(self) -> Kept:
         """The pairs, and how many were left out; raises as `read` does."""
         files = _files(self.name)
-        _check_unchanged(files, self.sha256)
+        check_unchanged(files, self.sha256)
         kept = Kept.of(_part(self.name, files))
         return kept._replace(pairs=kept.pairs[: self.sentences])
 
@@ -153,14 +149,18 @@ class NamedPairs(Declaration):
         return self.kept().pairs
 
 
-def joined(texts: Sequence[WorldPairs | FilePairs | NamedPairs]) -> Kept:
+ParallelText = WorldPairs | FilePairs | NamedPairs
+"""Sentences and their translations, by whichever name."""
+
+
+def joined(texts: Sequence[ParallelText]) -> Kept:
     """The pairs of several texts, one after the other; what an earlier text has is left out of a later one."""
     parts = [text.kept() if isinstance(text, NamedPairs) else Kept.of(text.read()) for text in texts]
     pairs = [pair for part in parts for pair in part.pairs]
     return Kept.of(pairs, sum(part.empty for part in parts), sum(part.repeated for part in parts))
 
 
-def check_language(text: WorldPairs | FilePairs | NamedPairs, language: str, where: str = "") -> None:
+def check_language(text: ParallelText, language: str, where: str = "") -> None:
     """Refuse translations into another language than the one that they are given for.
 
     Raises:
@@ -169,7 +169,7 @@ def check_language(text: WorldPairs | FilePairs | NamedPairs, language: str, whe
     if not same_language(text.language, language):
         raise InputError(
             f"{where}the translations are in {text.language}, but the language that they are given for is {language}; "
-            f"give translations into {language}, or name the language {text.language}"
+            f"give translations into {language}, or the code {text.language}"
         )
 
 
@@ -200,47 +200,8 @@ def find_named_pairs(name: str, sentences: int | None = None) -> NamedPairs:
     return NamedPairs(name=name, sentences=sentences, sha256=tuple(map(content_digest, files)))
 
 
-def given_pairs(given: str, language: str, source: str = SOURCE) -> NamedPairs | FilePairs:
-    """The text with its translations that a person has given for a language.
-
-    Args:
-        given: a name such as `ntrex:it`; a file of pairs, FILE.tsv or FILE.tmx; or two files of lines joined by a
-            comma, `english.txt,italian.txt`.
-        language: the code of the translations.
-        source: the code of what they are from, by which two files are named.
-
-    Raises:
-        InputError: as of `find_named_pairs` and `find_pairs`; or the translations are named as in another language.
-    """
-    text = _given_pairs(given, language, source)
-    check_language(text, language, f"{given}: ")
-    return text
-
-
-def _given_pairs(given: str, language: str, source: str) -> NamedPairs | FilePairs:
-    if _prefix(given) in (*COLLECTIONS, *OWN):
-        return find_named_pairs(given)
-    first, comma, second = given.partition(",")
-    if comma and not _is_file(given):
-        return find_pairs(f"{plain.OWN}{source}:{_whole(first)}", f"{plain.OWN}{language}:{_whole(second)}")
-    path = outside.given_path(given)
-    kind = OWN_FILES.get((path.with_suffix("") if path.suffix == ".gz" else path).suffix)
-    return find_named_pairs(f"{kind}:{language}:{_whole(given)}" if kind else given)
-
-
-def _is_file(given: str) -> bool:
-    try:
-        return outside.given_path(given).is_file()
-    except InputError:  # two names can be longer than one may be
-        return False
-
-
-def _whole(path: str) -> Path:
-    """So that it is the same text when it is read again from another folder."""
-    return outside.given_path(path).resolve()
-
-
-def _prefix(name: str) -> str:
+def prefix_of(name: str) -> str:
+    """What the name of a text begins with, such as `ntrex`."""
     return name.split(":")[0]
 
 
@@ -255,11 +216,11 @@ def _split(name: str) -> tuple[str, int, int | None]:
 
 def _files(name: str) -> tuple[Path, ...]:
     text, _, _ = _split(name)
-    if _prefix(text) in COLLECTIONS and ":" in text:
+    if prefix_of(text) in COLLECTIONS and ":" in text:
         return translation_files(text)
-    if _prefix(text) in OWN:
-        return (given_path(text, f"{_prefix(text)}:CODE:FILE"),)
-    near = did_you_mean(_prefix(text), (*COLLECTIONS, *OWN, plain.OWN.rstrip(":")))
+    if prefix_of(text) in OWN:
+        return (given_path(text, f"{prefix_of(text)}:CODE:FILE"),)
+    near = did_you_mean(prefix_of(text), (*COLLECTIONS, *OWN, plain.OWN.rstrip(":")))
     raise InputError(
         f"{name!r} is no text in two languages{near}; such are named {', '.join(NAMES)}, two files that say the same "
         "line by line [text:CODE:FILE, text:CODE:FILE], and text of the world {languages: [qaa, qab], sentences: 2000}"
@@ -278,13 +239,7 @@ def _part(name: str, files: tuple[Path, ...]) -> list[Pair]:
 def _all_pairs(text: str, files: tuple[Path, ...]) -> list[Pair]:
     if len(files) == 2:
         return paired_lines((f"{text}, {files[0].name},", f"{files[1].name}"), (files[0], files[1]))
-    return tmx_pairs(files[0], text.split(":")[1]) if _prefix(text) == "tmx" else table_pairs(files[0])
-
-
-def _check_unchanged(files: Sequence[Path], digests: Sequence[str]) -> None:
-    for file, sha256 in zip(files, digests, strict=True):
-        if content_digest(file) != sha256:
-            raise DataError(file, None, _CHANGED)
+    return tmx_pairs(files[0], text.split(":")[1]) if prefix_of(text) == "tmx" else table_pairs(files[0])
 
 
 def _file(name: str) -> Path:

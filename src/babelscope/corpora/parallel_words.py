@@ -18,7 +18,7 @@ from babelscope.core.outside import given_path
 from babelscope.corpora import datasets, plain
 from babelscope.corpora.alignment.links import Links, WordPair
 from babelscope.corpora.datasets import FileData
-from babelscope.corpora.lines import content_digest, numbered_lines
+from babelscope.corpora.lines import check_unchanged, content_digest, numbered_lines
 
 MOST = 20_000
 """Lines of a text, at most: all are held, and learnt from, at once."""
@@ -119,7 +119,7 @@ class AlignmentFile(Declaration):
                 sentence pairs; or the file is no longer the one that the study was planned with.
         """
         path = given_path(self.file)
-        _check_unchanged(path, self.sha256)
+        check_unchanged([path], [self.sha256])
         lines = list(numbered_lines(path))
         if len(lines) != len(sentences):
             problem = f"{len(lines)} lines for {len(sentences)} sentence pairs; give a line a pair, empty if need be"
@@ -174,7 +174,7 @@ def written_words(sentence: Sentence) -> list[str]:
 
 def _words(name: str, sha256: str) -> list[list[str]]:
     path = plain.text_file(name)
-    _check_unchanged(path, sha256)
+    check_unchanged([path], [sha256])
     lines = [line.text.split() for line in numbered_lines(path)]
     if len(lines) > MOST:
         raise InputError(f"{name} has {len(lines)} lines, and {MOST} are read at most; cut both texts: head -n {MOST}")
@@ -201,8 +201,3 @@ def _links(path: Path, number: int, text: str, pair: WordPair) -> Links:
                 raise DataError(path, number, problem)
         links.append(link)
     return links
-
-
-def _check_unchanged(path: Path, sha256: str) -> None:
-    if content_digest(path) != sha256:
-        raise DataError(path, None, "the file has changed since the study was planned; run the study again")

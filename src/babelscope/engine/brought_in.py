@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from babelscope.core.errors import DataError
 from babelscope.core.outside import given_path, read_json
 from babelscope.core.version import __version__
-from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs
+from babelscope.corpora.parallel import ParallelText
 from babelscope.encoders.places import LANGUAGES
 from babelscope.steps.card import CARD, Brought, card, described
 
@@ -32,7 +32,7 @@ class BroughtIn(NamedTuple):
     language: str
     source: str
     """The code of what the translations are from."""
-    texts: Sequence[NamedPairs | FilePairs | WorldPairs]
+    texts: Sequence[ParallelText]
     pairs: int
     pieces: int | None = None
     """Learned at most; None: by the amount of text."""

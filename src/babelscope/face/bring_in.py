@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from babelscope.core.errors import InputError
 from babelscope.core.outside import given_path, new_path
 from babelscope.corpora.codes import checked_code, known_as, same_language
+from babelscope.corpora.given_pairs import given_pairs
 from babelscope.corpora.paired import Pair
-from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, given_pairs, joined
+from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, joined
 from babelscope.encoders.places import MODEL_FILE, Place, locate
 from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_records
 from babelscope.engine.store import Store

@@ -9,7 +9,7 @@ from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt, SerializeAsA
 
 from babelscope.core.row import Row
 from babelscope.core.step import Needs, Results, Step, Workspace
-from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs, joined
+from babelscope.corpora.parallel import ParallelText, WorldPairs, joined
 from babelscope.steps.card import CARD, Brought, card, described
 from babelscope.steps.curves import curve_rows
 from babelscope.steps.encoder import EncoderStep
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from babelscope.tasks.design import EncoderModel
     from babelscope.tuning.distilling import LinkedText
 
-ParallelText = WorldPairs | FilePairs | NamedPairs
 RowsBy = Literal["links", "spelling", "chance"]
 TOKENIZER, ALIGNED = "tokenizer", "aligned.safetensors"
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from babelscope.core.languages import language_name
 from babelscope.core.version import __version__
-from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs
+from babelscope.corpora.parallel import FilePairs, ParallelText, WorldPairs
 from babelscope.encoders.places import LANGUAGES
 
 CARD = "README.md"
@@ -53,7 +53,7 @@ def card(made_of: str, languages: Iterable[Brought], trained: bool, beside: Sequ
     ])  # fmt: skip
 
 
-def described(text: WorldPairs | FilePairs | NamedPairs) -> dict[str, Any]:
+def described(text: ParallelText) -> dict[str, Any]:
     """A text with the digests of its files, and whose it is as far as that is known."""
     if isinstance(text, WorldPairs):
         return {"text": f"{' and '.join(text.languages)} of the artificial world", "sha256": []}

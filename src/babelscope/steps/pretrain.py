@@ -15,7 +15,7 @@ from babelscope.core.seeds import derive_seed
 from babelscope.core.step import Needs, Results, Workspace
 from babelscope.corpora.codes import known_as
 from babelscope.corpora.datasets import FileData
-from babelscope.corpora.parallel import FilePairs, NamedPairs, WorldPairs
+from babelscope.corpora.parallel import ParallelText
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.shape import Shape
 from babelscope.steps.curves import curve_rows
@@ -101,7 +101,7 @@ class Adapt(Learned):
 
     encoder: SerializeAsAny[EncoderStep]
     texts: tuple[WorldText | FileData, ...]
-    parallel: tuple[WorldPairs | FilePairs | NamedPairs, ...] = ()
+    parallel: tuple[ParallelText, ...] = ()
     new_pieces: PositiveInt | None = None
     masking: float
     tuning: Tuning

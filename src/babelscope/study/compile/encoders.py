@@ -11,8 +11,7 @@ from babelscope.core.faults import Faults
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import FileData
 from babelscope.corpora.parallel import (
-    FilePairs,
-    NamedPairs,
+    ParallelText,
     WorldPairs,
     check_language,
     find_named_pairs,
@@ -149,9 +148,7 @@ class ResolvedEncoders:
             return None
         return self.faults.resolve(path, datasets.find_file, "mlm", given, "train", sentences)
 
-    def _pair(
-        self, path: str, given: str | tuple[str, str] | WorldPairs, sentences: int | None
-    ) -> FilePairs | NamedPairs | WorldPairs | None:
+    def _pair(self, path: str, given: str | tuple[str, str] | WorldPairs, sentences: int | None) -> ParallelText | None:
         if isinstance(given, WorldPairs):
             return given
         if isinstance(given, str):
