@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.outside import reading
 from babelscope.corpora.codes import code_among, same_language, suffix
 from babelscope.corpora.lines import numbered_lines, opened
 
+T = TypeVar("T")
 Pair = tuple[str, str]
 """A sentence and its translation; one of them may be empty."""
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
@@ -23,6 +25,15 @@ def paired_lines(names: tuple[str, str], files: tuple[Path, Path]) -> list[Pair]
         InputError: they have not equally many; calls them by `names`.
     """
     first, second = ([line.text.strip() for line in numbered_lines(file)] for file in files)
+    return line_by_line(names, first, second)
+
+
+def line_by_line(names: tuple[str, str], first: Sequence[T], second: Sequence[T]) -> list[tuple[T, T]]:
+    """The lines of two parallel texts, each with its translation.
+
+    Raises:
+        InputError: they have not equally many; calls them by `names`.
+    """
     if len(first) != len(second):
         raise InputError(
             f"{names[0]} has {len(first)} lines and {names[1]} has {len(second)}; parallel texts have equally many, "

@@ -80,15 +80,8 @@ class ParallelTreebanks(Declaration):
             InputError: a treebank lacks sentences of the source.
         """
         wanted = [sentence.id for sentence in self.treebanks[0].read()[: self.sentences]]
-        return [self._aligned(treebank, wanted) for treebank in self.treebanks]
-
-    def _aligned(self, treebank: FileData, wanted: Sequence[str]) -> list[str]:
-        by_id: dict[str, Sentence] = {sentence.id: sentence for sentence in treebank.read()}
-        if missing := [sentence_id for sentence_id in wanted if sentence_id not in by_id]:
-            problem = f"{treebank.name} lacks {len(missing)} of the {len(wanted)} sentences of {self.name} to compare"
-            advice = "Parallel treebanks, such as the PUD ones, have the same sent_id where they say the same."
-            raise InputError(f"{problem}, the first with sent_id {missing[0]!r}", advice)
-        return [by_id[sentence_id].written for sentence_id in wanted]
+        parallel = (same_sentences(treebank, wanted, self.name) for treebank in self.treebanks)
+        return [[sentence.written for sentence in sentences] for sentences in parallel]
 
 
 class ParallelTranslations(Declaration):
@@ -157,6 +150,25 @@ def find_parallel(source: str, targets: Sequence[str], sentences: int, world_see
         datasets.check_world_language(code)
     datasets.check_number(source, sentences)
     return WorldParallel(languages=codes, sentences=sentences, seed=world_seed)
+
+
+def same_sentences(treebank: FileData, wanted: Sequence[str], source: str) -> list[Sentence]:
+    """The sentences of a treebank that say what those of another say, in their order.
+
+    Args:
+        treebank: to read.
+        wanted: the `sent_id` of each.
+        source: the name of the other treebank.
+
+    Raises:
+        InputError: the treebank lacks some; names the first.
+    """
+    by_id: dict[str, Sentence] = {sentence.id: sentence for sentence in treebank.read()}
+    if missing := [sentence_id for sentence_id in wanted if sentence_id not in by_id]:
+        problem = f"{treebank.name} lacks {len(missing)} of the {len(wanted)} sentences of {source} to compare"
+        advice = "Parallel treebanks, such as the PUD ones, have the same sent_id where they say the same."
+        raise InputError(f"{problem}, the first with sent_id {missing[0]!r}", advice)
+    return [by_id[sentence_id] for sentence_id in wanted]
 
 
 ENGLISH = tuple(f"{collection}:{SOURCE}" for collection in COLLECTIONS)

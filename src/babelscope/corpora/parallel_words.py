@@ -19,6 +19,8 @@ from babelscope.corpora import datasets, plain
 from babelscope.corpora.alignment.links import Links, WordPair
 from babelscope.corpora.datasets import FileData
 from babelscope.corpora.lines import check_unchanged, content_digest, numbered_lines
+from babelscope.corpora.paired import line_by_line
+from babelscope.corpora.parallel_sentences import same_sentences
 
 MOST = 20_000
 """Lines of a text, at most: all are held, and learnt from, at once."""
@@ -55,14 +57,13 @@ class TreebankWords(Declaration):
         Raises:
             InputError: the second lacks sentences of the first.
         """
-        first, second = (treebank.read() for treebank in self.treebanks)
-        by_id: dict[str, Sentence] = {sentence.id: sentence for sentence in second}
-        if missing := [sentence.id for sentence in first if sentence.id not in by_id]:
-            names = [treebank.name for treebank in self.treebanks]
-            problem = f"{names[1]} lacks {len(missing)} of the {len(first)} sentences of {names[0]}"
-            advice = "Parallel treebanks, such as the PUD ones, have the same sent_id where they say the same."
-            raise InputError(f"{problem}, the first with sent_id {missing[0]!r}", advice)
-        return [(written_words(sentence), written_words(by_id[sentence.id])) for sentence in first]
+        source, target = self.treebanks
+        sentences = source.read()
+        translations = same_sentences(target, [sentence.id for sentence in sentences], source.name)
+        return [
+            (written_words(sentence), written_words(translation))
+            for sentence, translation in zip(sentences, translations, strict=True)
+        ]
 
 
 class TextWords(Declaration):
@@ -94,12 +95,7 @@ class TextWords(Declaration):
             DataError: a file is no longer the one that the study was planned with.
         """
         first, second = (_words(*given) for given in zip(self.names, self.sha256, strict=True))
-        if len(first) != len(second):
-            raise InputError(
-                f"{self.names[0]} has {len(first)} lines and {self.names[1]} has {len(second)}; parallel texts have "
-                "equally many, and each line says what the same line of the other says"
-            )
-        return list(zip(first, second, strict=True))
+        return line_by_line(self.names, first, second)
 
 
 ParallelWords = Annotated[TreebankWords | TextWords, Field(discriminator="kind")]
