@@ -29,6 +29,7 @@ from babelscope.corpora import datasets
 from babelscope.corpora.conllu import write_conllu
 from babelscope.encoders import load
 from babelscope.encoders.load import load_encoder
+from babelscope.engine.brought_in import RECORD
 from babelscope.report.files import section_markdown
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Sizes, Study, Transfer
@@ -165,7 +166,7 @@ def test_a_race_with_translated_sentences(request_, files, tmp_path, monkeypatch
     written = page.read_text()
     assert written.count("<svg") == 2 and "The curves take at most about" in written
     assert re.findall(r">Translated sentences</th>|>Translated sentences</td>", written)
-    card, record = (folder / "README.md").read_text(), json.loads((folder / "bring-in.json").read_text())
+    card, record = (folder / "README.md").read_text(), json.loads((folder / RECORD).read_text())
     assert f"- {files / 'pairs.tsv'}" in card and f"{record['pairs']} pairs of sentences" in card
     assert (record["language"], record["source"]) == ("qag", "qaa")
     assert record["pairs"] == len(translated(request_).pairs)

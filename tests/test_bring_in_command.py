@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from transformers import AutoTokenizer, pipeline
 
 import babelscope
 from babelscope.encoders.load import load_encoder
+from babelscope.encoders.places import encoder_digest
+from babelscope.engine.brought_in import EARLIER_RECORD, RECORD, languages_of
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
 from babelscope.tasks.export import load_model
@@ -83,10 +86,20 @@ def test_tokenizers_with_an_entry_for_every_id_are_written_without_white_space(b
 
 
 def test_the_record_says_what_was_read(brought, table, tagger):
-    record = json.loads((brought / "bring-in.json").read_text())
+    record = json.loads((brought / RECORD).read_text())
     assert record["model"] == tagger.key[:20] and record["language"] == "qab" and record["source"] == "qaa"
     assert record["pairs"] == 80 and record["parallel"][0]["text"] == f"tsv:qab:{table}"
     assert len(record["parallel"][0]["sha256"][0]) == 64
+
+
+def test_the_record_counts_for_no_key_and_is_read_where_it_was_before(brought, tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(brought, folder)
+    content, languages = encoder_digest(folder), languages_of(folder)
+    (folder / RECORD).rename(folder / EARLIER_RECORD)
+    assert languages_of(folder) == languages == ("qab", "qaa")
+    (folder / EARLIER_RECORD).unlink()
+    assert languages_of(folder) is None and encoder_digest(folder) == content
 
 
 def test_a_third_language_and_predictions_of_a_file(brought, tmp_path):

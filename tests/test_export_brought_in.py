@@ -10,6 +10,7 @@ import pytest
 
 from babelscope.encoders.load import load_encoder
 from babelscope.engine import run_plan
+from babelscope.engine.brought_in import RECORD
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps, export
 from babelscope.steps import Evaluate, Tune
@@ -41,7 +42,7 @@ class Ran(NamedTuple):
     def exported(self, step: Tune | Evaluate, folder: Path) -> tuple[Any, dict[str, Any]]:
         """The model of a folder, and what it says of languages that were brought in."""
         export(self.store, step.key, folder)
-        record = folder / "bring-in.json"
+        record = folder / RECORD
         return load_model(folder), json.loads(record.read_text()) if record.is_file() else {}
 
 
@@ -111,6 +112,7 @@ def test_a_model_reads_what_it_was_evaluated_in(encoder, trained, surgery, ran, 
 def test_a_model_that_is_scored_in_its_source_reads_that(ran, encoder_folder, tmp_path):
     model, record = ran.exported(ran.evaluation("made", language="qaa"), tmp_path / "out")
     assert list(model.languages) == ["qab"] and not record
+    assert "qaa and qab of the artificial world" in (tmp_path / "out" / "README.md").read_text(), "whose sentences"
     assert model.encoder.tokenizer.get_vocab() == load_encoder(encoder_folder).tokenizer.get_vocab()
 
 
@@ -120,4 +122,4 @@ def test_a_masked_language_model_is_an_encoder_that_reads_the_source_first(ran, 
     encoder = load_encoder(tmp_path / "out")
     assert list(encoder.languages) == ["qab"]
     assert encoder.tokenizer.get_vocab() == load_encoder(encoder_folder).tokenizer.get_vocab()
-    assert json.loads((tmp_path / "out" / "bring-in.json").read_text())["source"] == "qaa"
+    assert json.loads((tmp_path / "out" / RECORD).read_text())["source"] == "qaa"

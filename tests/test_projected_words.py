@@ -190,7 +190,10 @@ def test_treebanks_that_are_not_parallel(encoder_folder, data, tmp_path, monkeyp
     monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
     with pytest.raises(StudyError) as caught:
         compile_study(study(encoder_folder, REAL))
-    assert "UD_German-PUD lacks 1 of the 12 sentences of UD_English-PUD to compare, the first with" in caught.value.faults[0]
+    assert (
+        "UD_German-PUD lacks 1 of the 12 sentences of UD_English-PUD to compare, the first with"
+        in caught.value.faults[0]
+    )
 
 
 def test_too_few_words_for_a_picture(encoder_folder, data, tmp_path):

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 import babelscope as bs
+from babelscope.core.errors import InputError
 from babelscope.core.row import COLUMNS
+from babelscope.engine.brought_in import records_of
 from babelscope.engine.store import Store
 from babelscope.steps import Evaluate, Operate, Tune
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import load_study
+from babelscope.world import World
 from command_line import babelscope, declaration, transfer, write_study
 
 SMALL = {"sizes": {"train": 30, "dev": 10, "test": 10}, "tuning": {"learning_rate": 1e-3, "epochs": 2}}
@@ -173,6 +177,32 @@ def test_an_encoder_in_memory_is_kept_by_its_content(tiny, tmp_path):
     assert not [path for path in (store / "encoders").iterdir() if path.name.startswith(".")]
     scored = mine.tune("pos", train="world:qaa", **SMALL | {"tuning": {"steps": 1}}).score("world:qaa")
     assert {row.encoder for row in scored} == {"my encoder"}
+
+
+def test_a_language_is_brought_in_and_it_is_told_whose_sentences_it_was_by(tiny, tmp_path):
+    files = {code: tmp_path / f"{code}.tsv" for code in ("qab", "qae")}
+    for code, file in files.items():
+        pairs = World().parallel_text("qaa", code, 60)
+        file.write_text("".join(f"{first}\t{other}\n" for first, other in pairs), encoding="utf-8")
+    mine = bs.load(tiny.place.path, store=tmp_path / "store")
+    first = mine.bring_in("qab", str(files["qab"]), source="qaa", pairs=50)
+    both = first.bring_in("qae", str(files["qae"]), source="qaa", name="both")
+    assert (first.name, both.name) == (f"{tiny.name}+qab", "both")
+    assert first.bring_in("qae", str(files["qae"]), source="qaa", name="both").place == both.place
+    records = records_of(Path(both.place.path))
+    assert [(record["model"], record["language"], record["pairs"]) for record in records] == [
+        (tiny.name, "qab", 50), (first.name, "qae", 60)
+    ]  # fmt: skip
+    assert all(str(file) in (Path(both.place.path) / "README.md").read_text() for file in files.values())
+    text = World().text("qae", 1)[0]
+    assert both.build(language="qae").tokenizer.tokenize(text) != tiny.build().tokenizer.tokenize(text)
+    for wrong, problem in (
+        ({"language": "qab"}, "reads qab already"),
+        ({"language": "qaa"}, "language and source are both qaa"),
+        ({"language": "a/b"}, "^language 'a/b': .*should be the code of a language"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            first.bring_in(wrong["language"], str(files["qab"]), source="qaa")
 
 
 def test_what_cannot_be_loaded_is_refused(tiny, encoder):

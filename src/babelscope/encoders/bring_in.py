@@ -43,7 +43,7 @@ def bring_in(encoder: Encoder, language: str, tokenizer: PreTrainedTokenizerBase
         InputError: the code cannot name a folder, the language has been brought in, or the tokenizer was made for an
             encoder with another number of embeddings.
     """
-    _check_code(encoder, language)
+    check_new(encoder, language)
     pieces = len(own_pieces(encoder, tokenizer))
     config = copy.deepcopy(encoder.model.config)
     config.vocab_size += pieces
@@ -51,6 +51,18 @@ def bring_in(encoder: Encoder, language: str, tokenizer: PreTrainedTokenizerBase
     grown = {name: torch.cat([weights[name], rows[name]]) for name in names_per_piece(encoder)}
     languages = {**encoder.languages, language: tokenizer}
     return with_weights(encoder, weights | grown, config=config, languages=languages)
+
+
+def check_new(encoder: Encoder, language: str) -> None:
+    """Refuse what is no code of a language, and a language that the encoder reads with a tokenizer of its own.
+
+    Raises:
+        InputError: names the code.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9_-]+", language):
+        raise InputError(f"{language!r} is no code of a language: give letters, digits, - and _, such as de or zh-CN")
+    if known := known_as(language, encoder.languages):
+        raise InputError(f"{encoder.name} reads {known} already; bring it into the encoder that came before")
 
 
 def own_pieces(encoder: Encoder, tokenizer: PreTrainedTokenizerBase) -> list[str]:
@@ -172,10 +184,3 @@ def _drawn(table: Tensor, count: int, seed: int) -> Tensor:
 def _ordinary(encoder: Encoder) -> list[int]:
     """The ids of the encoder's own pieces but special ones: those that there were before any language came in."""
     return sorted(set(encoder.tokenizer.get_vocab().values()) - set(encoder.tokenizer.all_special_ids))
-
-
-def _check_code(encoder: Encoder, language: str) -> None:
-    if not re.fullmatch(r"[A-Za-z0-9_-]+", language):
-        raise InputError(f"{language!r} is no code of a language: give letters, digits, - and _, such as de or zh-CN")
-    if known := known_as(language, encoder.languages):
-        raise InputError(f"{encoder.name} reads {known} already; bring it into the encoder that came before")

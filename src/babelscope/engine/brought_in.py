@@ -20,8 +20,10 @@ from babelscope.steps.card import CARD, Brought, card, described
 if TYPE_CHECKING:
     from babelscope.tasks.design import EncoderModel
 
-RECORD = "bring-in.json"
-"""What was brought into the model of a folder, and by what text."""
+RECORD = f"{LANGUAGES}/bring-in.json"
+"""What was brought into the model of a folder, and by what text; beside the tokenizers, where it counts for no key."""
+EARLIER_RECORD = "bring-in.json"
+"""Where folders had it that were written before."""
 
 
 class BroughtIn(NamedTuple):
@@ -58,9 +60,14 @@ def write_records(folder: Path, records: Sequence[Mapping[str, Any]]) -> None:
     *earlier, last = records
     record = {**last, "earlier": earlier}
     (folder / RECORD).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_card(folder, records)
+
+
+def write_card(folder: Path, records: Sequence[Mapping[str, Any]]) -> None:
+    """Say to people what was brought into the model of a folder, as `write_records` has it."""
     brought = [Brought(each["language"], each["parallel"], each["pairs"]) for each in records]
-    beside = sorted(place.name for place in (folder / LANGUAGES).iterdir())
-    (folder / CARD).write_text(card(last["model"], brought, trained=False, beside=beside), encoding="utf-8")
+    beside = sorted(place.name for place in (folder / LANGUAGES).iterdir() if place.is_dir())
+    (folder / CARD).write_text(card(records[-1]["model"], brought, trained=False, beside=beside), encoding="utf-8")
 
 
 class _Text(BaseModel):
@@ -94,8 +101,9 @@ class ReadIn(NamedTuple):
 
 def records_of(folder: Path) -> list[dict[str, Any]]:
     """What was brought into a folder's model, the last at the end."""
-    file = given_path(folder) / RECORD
-    if not file.is_file():
+    places = (given_path(folder) / name for name in (RECORD, EARLIER_RECORD))
+    file = next((place for place in places if place.is_file()), None)
+    if file is None:
         return []
     record = read_json(file)
     try:

@@ -15,7 +15,7 @@ from babelscope.core.outside import given_path, new_path, writing
 from babelscope.corpora.codes import known_as
 from babelscope.corpora.parallel import SOURCE
 from babelscope.encoders.places import near_folder
-from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_records
+from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_card, write_records
 from babelscope.engine.recall import find_key, recall
 from babelscope.engine.store import Store
 from babelscope.steps import Adapt, BringIn, Distil, Evaluate, Learned, Load, Operate, Training, Tune
@@ -72,8 +72,9 @@ def export(store: Store, key: str, folder: Path) -> str:
         model = turned(cast("EncoderModel", model), own, _read_before(model, step, records))
     with replacing(folder) as draft:
         save_model(model, draft)
-        if model.languages and records and records[-1]["language"] == first:
-            write_records(draft, records)
+        if model.languages and records:
+            # A record says which language the folder reads first, which is none of them in a model of the source.
+            (write_records if records[-1]["language"] == first else write_card)(draft, records)
     return f"model: {folder} ({step.title})"
 
 

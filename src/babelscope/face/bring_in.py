@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from babelscope.core.errors import InputError
 from babelscope.core.outside import given_path, new_path
 from babelscope.corpora.codes import checked_code, known_as, same_language
 from babelscope.corpora.given_pairs import given_pairs
 from babelscope.corpora.paired import Pair
-from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, joined
+from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, ParallelText, joined
 from babelscope.encoders.places import MODEL_FILE, Place, locate
 from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_records
 from babelscope.engine.store import Store
@@ -65,37 +65,61 @@ def write_with_language(model: str, wanted: Wanted, folder: Path, store: Store) 
         told = (
             _write_encoder(place, wanted, pairs, draft) if place else _write_model(model, wanted, pairs, draft, store)
         )
-        brought = BroughtIn(
-            model, wanted.language, wanted.source, texts, len(pairs), wanted.pieces, wanted.keep_accents
-        )
-        write_records(draft, [*records_of(Path(place.path if place else model)), brought.record])
+        write_records(draft, _records(place.path if place else model, model, wanted, texts, len(pairs)))
     return f"{folder}: {told}, by {len(pairs):,} pairs of sentences"
+
+
+def recorded(encoder: Encoder, place: Place, wanted: Wanted) -> tuple[Encoder, list[dict[str, Any]]]:
+    """Bring a language into an encoder in memory, made of what is at a place; with what `write_records` takes.
+
+    Raises:
+        InputError: as of `find_texts` and `with_language`.
+    """
+    texts = find_texts(wanted)
+    pairs = joined(texts).pairs[: wanted.pairs]
+    grown = with_language(encoder, wanted, pairs)
+    return grown, _records(place.path, place.name, wanted, texts, len(pairs))
 
 
 def find_texts(wanted: Wanted) -> list[NamedPairs | FilePairs]:
     """The texts that are named.
 
     Raises:
-        InputError: no text is given, or there is no such text; or a code is none.
+        InputError: no text is given, or there is no such text; a code is none, or both are of one language.
     """
-    for option, code in (("--language", wanted.language), ("--source", wanted.source)):
+    for which, code in (("language", wanted.language), ("source", wanted.source)):
         try:
             checked_code(code)
         except ValueError as error:
-            raise InputError(f"{option} {code!r:.100}: {error}") from None
+            raise InputError(f"{which} {code!r:.100}: {error}") from None
+    if same_language(wanted.language, wanted.source):
+        raise InputError(f"language and source are both {wanted.source}; give the language of the translations")
     if not wanted.parallel:
         raise InputError("no text to learn from; give one at least, such as ntrex:it or pairs.tsv")
     return [given_pairs(given, wanted.language, wanted.source) for given in wanted.parallel]
 
 
 def with_language(encoder: Encoder, wanted: Wanted, pairs: Sequence[Pair]) -> Encoder:
-    """An encoder with the language, which is read as of then by `reading`."""
-    from babelscope.encoders.aligned_text import AlignedLanguage
-    from babelscope.encoders.bring_in import bring_in, linked_rows
+    """An encoder with the language, which is read as of then by `reading`.
 
+    Raises:
+        InputError: the encoder reads it already, or the sentences give no vocabulary.
+    """
+    from babelscope.encoders.aligned_text import AlignedLanguage
+    from babelscope.encoders.bring_in import bring_in, check_new, linked_rows
+
+    check_new(encoder, wanted.language)  # before all else, which takes seconds
     source = encoder.reading(wanted.source)
     language = AlignedLanguage.learned(source, pairs, wanted.pieces, keep_accents=wanted.keep_accents)
     return bring_in(encoder, wanted.language, language.tokenizer, linked_rows(source, language.counts(source)))
+
+
+def _records(
+    folder: str, model: str, wanted: Wanted, texts: Sequence[ParallelText], pairs: int
+) -> list[dict[str, Any]]:
+    """What was brought into a model before, as far as its folder says it, and what is brought in now."""
+    made = BroughtIn(model, wanted.language, wanted.source, texts, pairs, wanted.pieces, wanted.keep_accents)
+    return [*records_of(Path(folder)), made.record]
 
 
 def _write_encoder(place: Place, wanted: Wanted, pairs: Sequence[Pair], folder: Path) -> str:
@@ -126,8 +150,6 @@ def _write_model(given: str, wanted: Wanted, pairs: Sequence[Pair], folder: Path
 
 def _check_languages(given: str, encoder: Encoder, wanted: Wanted) -> None:
     """Refuse a source that is not read, and a language that is, as far as the folder says what it reads."""
-    if same_language(wanted.language, wanted.source):
-        raise InputError(f"--language and --source are both {wanted.source}; give the language of the translations")
     if recorded := languages_of(Path(given)):
         read = sorted({*encoder.languages, *recorded})
         if known_as(wanted.language, read):

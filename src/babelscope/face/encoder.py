@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
-from uuid import uuid4
 
 from babelscope.core.errors import InputError
-from babelscope.encoders.places import NAME_FILE, Place, encoder_digest, installed_folder, locate
+from babelscope.corpora.parallel import SOURCE
+from babelscope.encoders.places import Place, installed_folder, locate
 from babelscope.engine.store import Store
 from babelscope.face import html
+from babelscope.face.kept import keep
 from babelscope.face.session import open_store
 from babelscope.steps import EncoderStep, Load, Operate
 from babelscope.study.declare import Sizes, Surgery
@@ -27,9 +26,6 @@ if TYPE_CHECKING:
 
     from babelscope.encoders.load import Encoder as LoadedEncoder
     from babelscope.face.tuned import Tuned
-
-ENCODERS = "encoders"
-"""Where a store's folder has the encoders that were given in memory."""
 
 
 @dataclass(frozen=True)
@@ -72,24 +68,38 @@ class Encoder:
         written = operations[0] if len(done) == 1 and isinstance(operations[0], str) else describe(done)
         return replace(self, surgery=Surgery(name=name or written, operations=done))
 
-    def bring_in(self, language: str, *parallel: str, name: str | None = None, **options: Any) -> Encoder:
+    def bring_in(
+        self,
+        language: str,
+        *parallel: str,
+        name: str | None = None,
+        source: str = SOURCE,
+        pairs: int | None = None,
+        pieces: int | None = None,
+        keep_accents: bool = True,
+    ) -> Encoder:
         """The encoder with a language brought in by translated sentences, without training; kept in the store's folder.
+
+        The folder, `place.path`, has a card that says whose sentences they are.
 
         Args:
             language: its code, as data sets have it, such as `it`.
             parallel: sentences with their translations, such as `ntrex:it`, or a file of pairs, `pairs.tsv`.
             name: what rows call it; default: this name, + and the code.
-            options: `source` (the code of what the translations are from), `pairs`, `pieces` and `keep_accents`.
+            source: the code of what the translations are from, which the encoder reads.
+            pairs: how many are read at most; default: all.
+            pieces: how many are learned at most; default: by the amount of text.
+            keep_accents: whether accents stay that an uncased encoder strips.
 
         Raises:
             InputError: there is no such text, or the language cannot be brought in.
         """
-        from babelscope.corpora.parallel import joined
-        from babelscope.face.bring_in import Wanted, find_texts, with_language
+        from babelscope.face.bring_in import Wanted, recorded
 
-        wanted = Wanted(language, parallel, **options)
-        grown = with_language(self.build(), wanted, joined(find_texts(wanted)).pairs[: wanted.pairs])
-        return load(grown, name=name or f"{self.title}+{language}", store=self.store)
+        wanted = Wanted(language, parallel, source, pairs, pieces, keep_accents)
+        grown, records = recorded(self.build(), self.place, wanted)
+        named = replace(grown, name=name or f"{self.title}+{language}")
+        return Encoder(keep(named, self.store, records), self.store)
 
     def tune(
         self,
@@ -241,7 +251,7 @@ def load(
         if tokenizer is not None or name is not None:
             raise InputError("tokenizer and name are for a model in memory; leave them out with a name or a folder")
         return Encoder(locate(str(source)), kept)
-    return Encoder(_written(_in_memory(source, tokenizer, name), kept), kept)
+    return Encoder(keep(_in_memory(source, tokenizer, name), kept), kept)
 
 
 def _in_memory(
@@ -260,29 +270,6 @@ def _in_memory(
     if tokenizer is None:
         raise InputError("a model in memory needs its tokenizer: load(model, tokenizer, name='mine')")
     return given_encoder(source, tokenizer, name)
-
-
-def _written(encoder: LoadedEncoder, store: Store) -> Place:
-    """A folder of the store that is named by the encoder's content, and says what the encoder is called."""
-    from babelscope.encoders.load import save_encoder
-
-    store.prepare()
-    parent = store.folder / ENCODERS
-    parent.mkdir(exist_ok=True)
-    draft = parent / f".{uuid4().hex}"
-    try:
-        save_encoder(encoder, draft)
-        (draft / NAME_FILE).write_text(encoder.name, encoding="utf-8")
-        folder = parent / f"{_slug(encoder.name)}-{encoder_digest(draft, NAME_FILE)[:16]}"
-        if not folder.is_dir():
-            draft.rename(folder)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-    return locate(str(folder))
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "encoder"
 
 
 def _load(place: Place) -> Load:
