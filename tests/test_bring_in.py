@@ -16,7 +16,7 @@ from transformers import AutoModel, AutoTokenizer
 import babelscope
 from babelscope.core.errors import EncoderError, InputError
 from babelscope.core.hashing import folder_digest
-from babelscope.encoders.aligned_text import align_pieces
+from babelscope.encoders.aligned_text import AlignedLanguage, align_pieces
 from babelscope.encoders.bring_in import (
     bring_in,
     linked_rows,
@@ -220,34 +220,41 @@ def test_a_given_encoder_keeps_its_languages_but_not_with_another_tokenizer(enco
     assert babelscope.load(german, other_tokenizer, name="other", store=store).build().languages == {}
 
 
-def by_lexicon(lines: list[str]) -> list[str]:
-    """The lines in letters that the encoder does not have, word by word."""
-    return [
-        line.translate({ord(letter): ord(letter) + 0x1000 for letter in "abcdefghijklmnopqrstuvwxyz"}) for line in lines
-    ]
+ONE_PIECE_WORDS = made(train_wordpiece(LATIN * 3, 300), tie_word_embeddings=False)
+"""An encoder that has a piece for each word of `LATIN`."""
+WORDS = sorted({*" ".join(LATIN).split()})
 
 
-def test_gold_links_of_one_piece_words_give_the_rows_of_translations():
-    encoder = made(train_wordpiece(LATIN * 3, 300), tie_word_embeddings=False)
-    foreign = by_lexicon(LATIN * 3)
-    tokenizer = own_vocabulary(encoder, foreign, 300)
-    pieces = own_pieces(encoder, tokenizer)
-    lexicon = dict(zip(" ".join(foreign).split(), " ".join(LATIN * 3).split(), strict=True))
-    links = np.zeros((len(pieces), len(encoder.tokenizer)))
+def foreign(word: str) -> str:
+    """In letters that the encoder does not have."""
+    return word.translate({ord(letter): ord(letter) + 0x1000 for letter in word})
+
+
+@settings(max_examples=15)
+@given(st.permutations(WORDS), st.randoms(use_true_random=False))
+def test_gold_links_of_one_piece_words_give_the_embeddings_of_translations(translations, random):
+    """From sentences to rows, with any lexicon that is one to one, translations in any order, and no shrinkage."""
+    encoder, lexicon = ONE_PIECE_WORDS, dict(zip(WORDS, map(foreign, translations), strict=True))
+    pairs, links = [], []
+    for line in LATIN * 3:
+        words = line.split()
+        order = random.sample(range(len(words)), len(words))
+        pairs.append((line, " ".join(lexicon[words[k]] for k in order)))
+        links.append([(k, place) for place, k in enumerate(order)])
+    language = AlignedLanguage.learned(encoder, pairs, 300, links=links)
+    rows = linked_rows(encoder, language.counts(encoder), shrinkage=0)
+    after = bring_in(encoder, "xx", language.tokenizer, rows)
     for word, translation in lexicon.items():
-        assert tokenizer.tokenize(word) == [word] and encoder.tokenizer.tokenize(translation) == [translation]
-        links[pieces.index(word), encoder.tokenizer.convert_tokens_to_ids(translation)] = 7
-    after = bring_in(encoder, "xx", tokenizer, linked_rows(encoder, csr_array(links), shrinkage=0))
+        assert encoder.tokenizer.tokenize(word) == [word] and language.tokenizer.tokenize(translation) == [translation]
     assert len(names_per_piece(encoder)) == 4
     for name in names_per_piece(encoder):
         table = weights_of(after)[name]
-        for word, translation in lexicon.items():
-            own, old = (
-                one.convert_tokens_to_ids(two) for one, two in ((tokenizer, word), (encoder.tokenizer, translation))
-            )
-            torch.testing.assert_close(table[own], table[old], rtol=0, atol=1e-6)
+        old, new = encoder.tokenizer.convert_tokens_to_ids(WORDS), list(lexicon.values())
+        own = language.tokenizer.convert_tokens_to_ids(new)
+        torch.testing.assert_close(table[own], table[old], rtol=0, atol=1e-6)
     for line in LATIN:
-        torch.testing.assert_close(states(after.reading("xx"), by_lexicon([line])[0]), states(after, line))
+        translated = " ".join(lexicon[word] for word in line.split())
+        torch.testing.assert_close(states(after.reading("xx"), translated), states(after, line))
 
 
 WEIGHTS = st.sampled_from([0.0, 0.0, 0.02, 0.5, 1.0, 30.0])

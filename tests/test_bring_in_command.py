@@ -12,6 +12,7 @@ import torch
 from transformers import AutoTokenizer, pipeline
 
 import babelscope
+from babelscope.corpora.datasets import find
 from babelscope.encoders.load import load_encoder
 from babelscope.encoders.places import encoder_digest
 from babelscope.engine.brought_in import EARLIER_RECORD, RECORD, languages_of
@@ -75,6 +76,8 @@ def test_what_it_read_before_it_reads_to_the_last_bit(brought, tagger):
     before = tagger.step.model(FinishedSteps(tagger.store))
     assert list(model.languages) == ["qaa"]
     assert model.reading("qaa").module.predict(sentences) == before.module.predict(sentences)
+    labelled = find("pos", "world:qaa", "test", 40).read()
+    assert model.reading("qaa").scores(labelled) == before.scores(labelled), "the scores, loss among them"
     weights = dict(model.module.named_parameters())
     for name, weight in before.module.named_parameters():
         assert torch.equal(weights[name][: len(weight)], weight)
