@@ -169,7 +169,7 @@ def check_language(text: ParallelText, language: str, where: str = "") -> None:
     if not same_language(text.language, language):
         raise InputError(
             f"{where}the translations are in {text.language}, but the language that they are given for is {language}; "
-            f"give translations into {language}, or the code {text.language}"
+            f"give translations into {language}, or the code {text.language!r}"
         )
 
 

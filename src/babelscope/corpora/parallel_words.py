@@ -152,9 +152,9 @@ def find_alignments(file: str, words: TreebankWords | TextWords) -> AlignmentFil
     Raises:
         DataError: it cannot be read, or does not fit the words; names the line.
     """
-    found = AlignmentFile(file=file, sha256=content_digest(given_path(file)))
-    found.read(words.read())
-    return found
+    alignments = AlignmentFile(file=file, sha256=content_digest(given_path(file)))
+    alignments.read(words.read())
+    return alignments
 
 
 def written_words(sentence: Sentence) -> list[str]:

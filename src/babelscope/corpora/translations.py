@@ -101,8 +101,8 @@ def _local_codes(collection: Collection) -> dict[str, tuple[Path, ...]]:
     pattern = re.compile(re.escape(named.name).replace(re.escape("{code}"), r"([\w-]+)") + r"(\.gz)?")
     matches = (pattern.fullmatch(path.name) for path in (folder / named.parent).glob("*"))
     codes = {match[1] for match in matches if match} - {"eng"}
-    found = {code: [_local_file(folder, part.format(code=code)) for part in collection.local] for code in codes}
-    return {code: tuple(path for path in paths if path) for code, paths in found.items() if all(paths)}
+    by_code = {code: [_local_file(folder, part.format(code=code)) for part in collection.local] for code in codes}
+    return {code: tuple(path for path in paths if path) for code, paths in by_code.items() if all(paths)}
 
 
 def _local_file(folder: Path, name: str) -> Path | None:

@@ -123,7 +123,8 @@ def with_links(
 ) -> AlignedText:
     """The same where it is known which words translate each other: a word's pieces share its links.
 
-    Each piece of a linked word is linked with every piece of the other; the links of a target's piece weigh 1 together.
+    Each piece of a linked word is linked with every piece of the other. The links of a target's piece with all pieces of
+    a word weigh 1 together.
 
     Args:
         source: the tokenizer of the first sentences.
@@ -143,9 +144,9 @@ def with_links(
         for j in _places(targets[k], second)
     ]
     *places, weights = np.array(sorted(spread)).reshape(-1, 4).T
-    pair, one, other = (column.astype(np.int64) for column in places)
+    pair, source_place, target_place = (column.astype(np.int64) for column in places)
     flat_sources, flat_targets = ([list(chain.from_iterable(words)) for words in side] for side in (sources, targets))
-    return AlignedText(flat_sources, flat_targets, SoftLinks(pair, one, other, weights))
+    return AlignedText(flat_sources, flat_targets, SoftLinks(pair, source_place, target_place, weights))
 
 
 def in_words(
