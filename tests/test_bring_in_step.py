@@ -17,7 +17,7 @@ from babelscope.encoders.vocabulary import foreign_to
 from babelscope.engine import run_plan
 from babelscope.engine.progress import sentence_outcomes, study_rows
 from babelscope.engine.store import Store
-from babelscope.engine.trained import FinishedSteps
+from babelscope.engine.trained import FinishedSteps, export
 from babelscope.face.bring_in import Wanted, with_language
 from babelscope.measures.comparison import Compare
 from babelscope.report.declared import report_of
@@ -193,6 +193,16 @@ def test_distillation_goes_on_from_what_was_brought_in(ran):
         assert text.targets == targets["input_ids"]
     losses = [row.value for row in store.rows(step.key) if row.measure == "loss"]
     assert losses and step.read_texts and duration_of(step).steps == 30
+
+
+def test_the_card_of_a_tuned_model_says_whether_its_encoder_was_distilled(ran, tmp_path):
+    store, steps = ran
+    for step in (step for step in steps if isinstance(step, Tune) and step.encoder.has_languages):
+        export(store, step.key, tmp_path / step.key)
+        told = (tmp_path / step.key / "README.md").read_text()
+        assert told.count("qab of the artificial world") == told.count("qae of the artificial world") == 1
+        assert ("then trained to read the translations" in told) == isinstance(step.encoder, Distil)
+        assert ("without any training" in told) == (not isinstance(step.encoder, Distil))
 
 
 def test_distillation_leaves_languages_that_came_before_as_they_are(encoder_folder, tmp_path):

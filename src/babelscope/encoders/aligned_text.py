@@ -123,8 +123,8 @@ def with_links(
 ) -> AlignedText:
     """The same where it is known which words translate each other: a word's pieces share its links.
 
-    Each piece of a linked word is linked with every piece of the other. The links of a target's piece with all pieces of
-    a word weigh 1 together.
+    Each piece of a linked word is linked with every piece of the other. The links of a target's piece with all the
+    pieces of a word weigh 1 together.
 
     Args:
         source: the tokenizer of the first sentences.

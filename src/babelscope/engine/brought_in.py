@@ -67,7 +67,8 @@ def write_card(folder: Path, records: Sequence[Mapping[str, Any]]) -> None:
     """Say to people what was brought into the model of a folder, as `write_records` has it."""
     brought = [Brought(each["language"], each["parallel"], each["pairs"]) for each in records]
     beside = sorted(place.name for place in (folder / LANGUAGES).iterdir() if place.is_dir())
-    (folder / CARD).write_text(card(records[-1]["model"], brought, trained=False, beside=beside), encoding="utf-8")
+    distilled = any(each.get("distilled") for each in records)
+    (folder / CARD).write_text(card(records[-1]["model"], brought, trained=distilled, beside=beside), encoding="utf-8")
 
 
 class _Text(BaseModel):

@@ -174,7 +174,8 @@ def _brought_into(encoder: EncoderStep, store: Store, trained: str) -> Iterator[
     if isinstance(encoder, Load):
         yield from records_of(Path(encoder.place))
     if isinstance(encoder, Adapt | BringIn | Distil | Operate):
-        yield from _brought_into(encoder.encoder, store, trained)
+        later = {"distilled": True} if isinstance(encoder, Distil) else {}
+        yield from (record | later for record in _brought_into(encoder.encoder, store, trained))
     if isinstance(encoder, BringIn):
         into = encoder.encoder.labels["encoder"]
         for aligned in encoder.languages:
