@@ -16,6 +16,7 @@ from babelscope.core.errors import DataError, DivergedError, InputError
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
 from babelscope.encoders.packed import CARD, FORMAT, NOTE, STEPS, TYPICAL, pack, unpack
 from babelscope.encoders.state import weights_of, word_embeddings_name
+from babelscope.engine.brought_in import RECORD
 from babelscope.face.cli import app
 from babelscope.face.packed import write_packed, write_unpacked
 from test_bring_in import GEORGIAN, with_language
@@ -30,6 +31,7 @@ def folder(encoder: Encoder, tmp_path_factory: pytest.TempPathFactory) -> Path:
     grown = with_language(encoder, "ka", GEORGIAN)
     save_encoder(with_language(grown, "xx", [f"{first}{second}" for first in "бвгджз" for second in "аеио"]), folder)
     (folder / "README.md").write_text("An encoder, för alla\n", encoding="utf-8")
+    (folder / RECORD).write_text('{"language": "xx"}\n', encoding="utf-8")
     (folder / "notes.bin").write_bytes(b"\xff")
     return folder
 

@@ -47,7 +47,7 @@ These weights have been through `babelscope pack`: directions of embeddings are 
 bits a weight, so that scores differ a little from those of the weights above.
 """,
 )
-PLACE = re.compile(rf"({LANGUAGES}/[\w-]+/)?[\w.-]+({'|'.join(map(re.escape, TEXTS))})")
+PLACE = re.compile(rf"({LANGUAGES}/([\w-]+/)?)?[\w.-]+({'|'.join(map(re.escape, TEXTS))})")
 """Where a packed file may be in the folder."""
 
 
