@@ -63,6 +63,24 @@ _REAL = [
 REAL_LANGUAGES = {language.code: language for language in _REAL}
 
 
+UNSPACED = {"Hani", "Hans", "Hant", "Jpan", "Khmr", "Laoo", "Mymr", "Thai", "Tibt"}
+"""Scripts that put no space between words."""
+
+
+def script_of(code: str) -> str | None:
+    """The script that a real language is usually written in, by CLDR where the table does not have it; else None."""
+    from langcodes import Language as Tag
+    from langcodes import LanguageTagError
+
+    if code in REAL_LANGUAGES:
+        return REAL_LANGUAGES[code].script
+    try:
+        known = language_name(code) != code
+        return Tag.get(code).maximize().script if known else None
+    except LanguageTagError:
+        return None
+
+
 def language_name(code: str) -> str:
     """The name of a real language, with script and place where the code has them; the code where it is of none."""
     from langcodes import Language as Tag  # here, since the artificial world needs no package at all
