@@ -31,6 +31,11 @@ class Table:
     """Of each line the results that its numbers are of; empty: the section's own say it."""
 
     @property
+    def keyed(self) -> bool:
+        """Whether the results of its lines are known."""
+        return any(self.keys)
+
+    @property
     def numeric(self) -> set[int]:
         """The columns whose cells carry numbers."""
         return {column for line in self.lines for column, cell in enumerate(line) if cell.number is not None}

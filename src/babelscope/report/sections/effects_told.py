@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from babelscope.core.inference import FEWEST_SEEDS
 from babelscope.report.figures import Chart, Figure, within
 from babelscope.report.judged import Verdict
 from babelscope.report.model import scale
-from babelscope.report.words import counted, direction
+from babelscope.report.words import capitalised, counted, direction
 
 if TYPE_CHECKING:
     from babelscope.report.sections.effects import Line
@@ -34,22 +34,23 @@ def effect_answer(lines: Sequence[Line]) -> list[str]:
     groups: dict[str, list[Line]] = defaultdict(list)
     for line in (line for line in lines if line.is_claim):
         groups[line.contrast.claim].append(line)
-    told = [f"{claim}: {_told(group)}." for claim, group in list(groups.items())[:CLAIMS]]
+    several = len({line.where for group in groups.values() for line in group}) > 1
+    told = [f"{capitalised(claim)}: {_told(group, several)}." for claim, group in list(groups.items())[:CLAIMS]]
     if len(groups) > CLAIMS:
         told.append(f"The verdicts on {counted(len(groups) - CLAIMS, 'more claim')} are below.")
     return told
 
 
-def _told(group: Sequence[Line]) -> str:
+def _told(group: Sequence[Line], several: bool) -> str:
     """Of the pairs of a claim the first two."""
-    parts = [_line(line) for line in group[:2]]
+    parts = [_line(line, several) for line in group[:2]]
     return "; ".join([*parts, *([f"and {counted(len(group) - 2, 'more pair')} below"] if len(group) > 2 else [])])
 
 
-def _line(line: Line) -> str:
+def _line(line: Line, several: bool) -> str:
     first, second = line.sides
     size = f", {line.shown.in_words(line.size)}" if line.size else ""
-    where = "" if line.where == "all tasks" else f" in {line.where}"
+    where = f" on {line.where}" if several else ""
     by_language: dict[str, list[float]] = defaultdict(list)
     for (language, _), value in line.by_language_and_seed.items():
         by_language[language].append(value)
@@ -70,17 +71,22 @@ def effect_figures(lines: Sequence[Line]) -> list[Figure]:
     return [Figure("What is looked for", CAPTION, _chart(shown), "claims")] if shown else []
 
 
+def _compared(line: Line, several: bool) -> str:
+    return f"{line.between}, {line.where}" if several else line.between
+
+
 def _interval(line: Line) -> dict[str, float | None]:
     ends = {end: getattr(line.effect.interval, end) if line.effect else None for end in ("mean", "low", "high")}
     return {end: None if value is None else scale(line.shown.unit)[0] * value for end, value in ends.items()}
 
 
 def _chart(lines: Sequence[Line]) -> Chart:
+    claims = Counter(line.contrast.claim for line in lines)
     several = len({line.where for line in lines}) > 1
     table = pd.DataFrame(
         {
-            "difference": f"{line.between}{f', {line.where}' if several else ''}",
-            "claim": line.contrast.claim,
+            "claim": line.contrast.claim + (f": {_compared(line, several)}" if claims[line.contrast.claim] > 1 else ""),
+            "difference": _compared(line, several),
             "verdict": str(line.verdict),
             "shows": bool(line.verdict.sign),
             **_interval(line),
@@ -90,11 +96,11 @@ def _chart(lines: Sequence[Line]) -> Chart:
     ends = table[["mean", "low", "high"]].to_numpy(dtype=float).ravel()
     limits = within(lines[0].shown.unit, [0.0, *ends], differences=True)
     numbers = [alt.Tooltip(f"{end}:Q", format="+.2f") for end in ("mean", "low", "high")]
-    order = list(dict.fromkeys(table["difference"]))
+    order = list(dict.fromkeys(table["claim"]))
     axis = alt.Axis(labelLimit=340, tickBand="extent", grid=True)
     base = alt.Chart(table).encode(
-        y=alt.Y("difference:N", title=None, sort=order, axis=axis),
-        tooltip=["difference", "claim", "verdict", *numbers],
+        y=alt.Y("claim:N", title=None, sort=order, axis=axis),
+        tooltip=["claim", "difference", "verdict", *numbers],
     )
     zero = alt.Chart(pd.DataFrame({"mean": [0]})).mark_rule(strokeDash=[3, 3], opacity=0.6).encode(x="mean:Q")
     known = table.dropna(subset=["low", "high"])

@@ -55,7 +55,7 @@ def _level(condition: str, scores: Sequence[Score]) -> str:
     text = f"{title_of(scores[0].task)}: {condition} has {SCORES[scores[0].measure].name} {_number(foreign)}"
     if len(foreign) == 1:
         return f"{text} in {best.place}."
-    ends = f"from {_number([worst])} ({worst.place}) to {_number([best])} ({best.place})"
+    ends = f"from {_number([worst])} in {worst.place} to {_number([best])} in {best.place}"
     return f"{text} on average over {where}, {ends}."
 
 
