@@ -17,6 +17,8 @@ class First(NamedTuple):
     """The top of a page."""
 
     answer: Sequence[str]
+    number: int | None
+    """Of the section that says it."""
     warnings: Sequence[str]
     more_warnings: int
     """Of those that stand with their sections alone."""
@@ -24,10 +26,10 @@ class First(NamedTuple):
 
 
 def first_screen(sections: Sequence[Section]) -> First:
-    """The answer of the first section that has one; else what the first findings say. The figure is of that section."""
-    leading = next((part for part in sections if part.answer), None)
-    leading = leading or next((part for part in sections if part.findings), None)
+    """What the first section that says something has to say: its answer, or its first findings; and its figure."""
+    number = next((k for k, part in enumerate(sections) if part.answer or part.findings), None)
+    leading = None if number is None else sections[number]
     said = (leading.answer or leading.findings[:2])[:SENTENCES] if leading else []
     warnings = list(dict.fromkeys(chain.from_iterable(part.warnings for part in sections)))
     figures = [*(leading.figures if leading else ()), *chain.from_iterable(part.figures for part in sections)]
-    return First(said, warnings[:WARNINGS], len(warnings[WARNINGS:]), figures[0] if figures else None)
+    return First(said, number, warnings[:WARNINGS], len(warnings[WARNINGS:]), figures[0] if figures else None)

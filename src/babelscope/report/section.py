@@ -31,8 +31,8 @@ class Section:
     commands: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """What for -> the shell commands that do it, one a line."""
     answer: Sequence[str] = ()
-    """What it says of the study's question, in a few plain sentences: a report begins with those of its first section
-    that has some."""
+    """What it says of the study's question, in a few plain sentences: a page begins with those of its first section, or
+    with the first findings of one that has none."""
     warnings: Sequence[str] = ()
     """What to mind before its numbers are believed."""
     rows: Sequence[Row] = ()
