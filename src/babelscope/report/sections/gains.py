@@ -134,13 +134,9 @@ def unseen_figures(report: Report, compared: Gains) -> list[Figure]:
         "more. What is adapted, or made from scratch, is made once."
     )
     return [
-        Figure(
-            f"Against a BiLSTM: {title_of(task)}, {_sentences(shots)}",
-            caption,
-            _chart(report, compared, cases),
-            about={"task": title_of(task)},
-        )
+        Figure(f"Against a BiLSTM: {about['task']}, {_sentences(shots)}", caption, chart, about=about)
         for (task, shots), cases in groups.items()
+        for about, chart in [({"task": title_of(task)}, _chart(report, compared, cases))]
     ]
 
 

@@ -50,5 +50,5 @@ def _section(report: Report, scores: Sequence[Score], *, alone: bool) -> Section
         caption = DIFFERENCE_CAPTION.format(difference=f"{'Ratio' if as_ratio else 'Difference'} of the {averaged}s")
         figures.append(Figure(title, caption, difference_chart(report, compared), name, about))
         tables.append(difference_table(compared))
-    told = {"answer": answer(scores, compared), "warnings": cautions(report, scores)}
-    return Section(section_title(scores), findings(scores), figures, tables, **told)
+    said, warnings = answer(scores, compared), cautions(report, scores)
+    return Section(section_title(scores), findings(scores), figures, tables, answer=said, warnings=warnings)
