@@ -25,7 +25,7 @@ from babelscope.report.section import Section
 from babelscope.report.sections import sections_of
 from babelscope.report.sections.scores.answer import answer
 from babelscope.report.sections.scores.figures import score_chart
-from babelscope.report.sections.scores.findings import differences
+from babelscope.report.sections.scores.findings import differences, findings
 from babelscope.report.sources import sources
 from babelscope.report.words import counted, direction, listed
 from synthetic_report import synthetic_report
@@ -69,6 +69,8 @@ def test_differences_that_do_not_show_still_have_a_direction():
     assert against == (
         "Against itself untrained, e is lower in all five languages (−1.0 points): undecided, no difference shows."
     )
+    scores = Report("t", "q", scored(levels, spread=0.05)).scores
+    assert "on 0 of 5 languages. On the others, in points: de −1.0 [" in findings(scores)[-1]
 
 
 @pytest.mark.parametrize(("seeds", "why"), [(1, "one seed"), (2, "two seeds")])

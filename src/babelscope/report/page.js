@@ -15,6 +15,7 @@ for (const holder of document.querySelectorAll(".chart")) {
   const chart = { holder, spec, target: holder.appendChild(made("div")), layer: null, stale: true };
   charts.set(holder, chart);
   if (spec.facet?.field === "layer") addSlider(chart);
+  holder.classList.toggle("cells", (spec.layer ?? []).some(({ mark }) => mark.type === "rect"));
 }
 
 async function draw(chart) {

@@ -24,11 +24,11 @@ def sources(report: Report, sections: Sequence[Section]) -> dict[str, Any]:
         for rows in groups.values():
             for row in rows:
                 _enter(report, row.key or "", row, places, steps)
-    groups = [
+    told = [
         [[what, list(dict.fromkeys(places[row.key or ""] for row in rows))] for what, rows in groups.items()]
         for groups in by_section
     ]
-    return {"command": report.command, "steps": steps, "groups": groups}
+    return {"command": report.command, "steps": steps, "groups": told}
 
 
 def _scored(report: Report) -> list[Row]:
