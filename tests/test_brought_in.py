@@ -12,6 +12,7 @@ from babelscope.core.errors import InputError, StudyError
 from babelscope.core.row import Row
 from babelscope.core.tasks import task_of
 from babelscope.corpora.data_sources import source_of
+from babelscope.engine.progress import language_labels
 from babelscope.report import Report, markdown
 from babelscope.report.declared import report_of
 from babelscope.report.page import render
@@ -295,6 +296,28 @@ def test_alignments_alone_have_their_table(report):
     early = replace(report, rows=alignments(report))
     (section,) = sections_of(early)
     assert [table.title for table in section.tables] == ["Vocabularies and alignments"] and not section.figures
+
+
+def test_alignments_that_say_no_gain_stand_after_the_scores(report):
+    unknown = replace(report, brought_in={})
+    assert [part.title for part in sections_of(unknown)][-1] == "Languages brought in"
+
+
+def test_pieces_a_word_are_left_out_of_languages_without_spaces(report):
+    real = {"qag": "zh", "qai": "bg"}
+    renamed = [replace(row, language=real[row.language]) for row in alignments(report)]
+    (section,) = sections_of(replace(report, rows=renamed, labels=language_labels(["zh", "bg"])))
+    (table,) = section.tables
+    column = table.headers.index("Pieces a word")
+    assert {(line[0].text, line[column].text) for line in table.lines} == {
+        ("Chinese (Hant)", ""),
+        ("Bulgarian (Cyrl)", "1.25"),
+    }
+
+
+@pytest.mark.parametrize(("code", "label"), [("el", "Greek (Grek)"), ("sr-Latn", "Serbian (Latin)"), ("qtx", "qtx")])
+def test_languages_of_no_treebank_have_a_script_too(code, label):
+    assert language_labels([code]) == {code: label}
 
 
 def test_it_stands_on_the_page_and_in_markdown(report):

@@ -159,8 +159,13 @@ def test_a_page_of_probes_and_sweeps_is_drawn_and_fits_a_phone(visit):
         "CKA with start, by layer",
     ]
     page.set_viewport_size({"width": 1100, "height": 800})
-    widths = page.locator(".chart").evaluate_all("charts => charts.map(one => [one.scrollWidth, one.clientWidth])")
-    assert len(widths) == len(titles) and all(whole <= seen for whole, seen in widths)
+    fits = "charts => charts.map(one => one.scrollWidth <= one.clientWidth)"
+    for _ in range(100):  # charts follow the window a moment later
+        fitting = page.locator(".chart").evaluate_all(fits)
+        if all(fitting):
+            break
+        page.wait_for_timeout(100)
+    assert fitting == [True] * len(titles)
     page.set_viewport_size({"width": 375, "height": 700})
     page.wait_for_function("document.documentElement.scrollWidth <= 375")
 
@@ -174,3 +179,97 @@ def test_injected_scripts_are_inert(visit, report, text):
     assert page.locator("main img, main script:not([type='application/json'])").count() == 0
     specification = page.locator(".chart script").first.text_content()
     assert text in json.dumps(json.loads(specification), ensure_ascii=False)
+
+
+def keyed(report: Report) -> Report:
+    """The report with a key for every row."""
+    rows = [row.labelled(key=f"{place:012x}".ljust(64, "0")) for place, row in enumerate(report.rows)]
+    return dataclasses.replace(report, rows=rows, command="babelscope run first-look@world")
+
+
+def test_filters_act_on_the_figures_and_can_be_taken_back(visit, report):
+    from playwright.sync_api import expect
+
+    page = visit(report)
+    figure = page.locator("#main-figure .chart")
+    rings = figure.locator(".role-mark.mark-symbol path")
+    whole = rings.count()
+    page.locator(".filters summary", has_text="language").click()
+    page.get_by_label("near", exact=True).check()
+    expect(rings).to_have_count(whole // 9)
+    assert figure.get_by_text("near", exact=True).count() == 1 and figure.get_by_text("isolate").count() == 0
+    page.keyboard.press("Escape")
+    assert page.locator(".filters details[open]").count() == 0
+    page.get_by_role("button", name="show all").click()
+    expect(rings).to_have_count(whole)
+
+
+def test_a_run_key_leads_to_its_row(visit, report):
+    page = visit(keyed(report))
+    line = page.locator("table.sortable").nth(1).locator("tbody tr").first
+    link = line.locator(".keys a").first
+    link.focus()
+    page.keyboard.press("Enter")
+    dialog = page.locator("dialog")
+    assert link.get_attribute("href").removeprefix("#key-") in dialog.inner_text()
+    assert "babelscope run first-look@world" in dialog.inner_text() and "Seed: 0" in dialog.inner_text()
+    page.keyboard.press("Escape")
+    page.locator(".findings a.rows").first.click()
+    assert page.locator("#rows-0[open] li").count() == 4 * 9
+
+
+def test_the_first_column_stays_where_a_wide_table_is_scrolled(visit, report):
+    page = visit(report)
+    page.set_viewport_size({"width": 700, "height": 900})
+    frame = page.locator(".wide").nth(1)
+    first = frame.locator("tbody th").first
+    before = first.bounding_box()["x"]
+    assert frame.evaluate("frame => { frame.scrollLeft = 200; return frame.scrollLeft }") == 200
+    assert first.bounding_box()["x"] == before == frame.locator("thead th").first.bounding_box()["x"]
+
+
+def test_one_layer_of_a_projection_can_be_picked(visit):
+    from playwright.sync_api import expect
+
+    labels = {"kind": "projection", "encoder": "e", "dataset": "d", "seed": None}
+    rows = [
+        Row(axis, float(word + layer), **labels, layer=layer, language=code, word=word)
+        for layer in range(3) for code in ("qaa", "qab") for word in range(4) for axis in ("t-SNE x", "t-SNE y")
+    ]  # fmt: skip
+    rows += [Row("translation share", 0.2 * layer, "share", **labels, layer=layer) for layer in range(3)]
+    page = visit(Report("title", "question", rows, labels={"qaa": "source", "qab": "near"}))
+    slider = page.locator("input[type=range]")
+    dots = page.locator("figure", has=slider).locator(".role-mark.mark-symbol path")
+    expect(dots).to_have_count(3 * 8)
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(dots).to_have_count(8)
+    assert slider.get_attribute("aria-valuetext") == "Layer 1: 20%"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_colours_of_text_can_be_read(visit, report, scheme):
+    page = visit(report)
+    page.emulate_media(color_scheme=scheme)
+    colours = "element => [getComputedStyle(element).color, getComputedStyle(document.body).backgroundColor]"
+    for text in (".answer p", ".question", ".caption"):
+        ink, paper = page.locator(text).first.evaluate(colours)
+        assert contrast(ink, paper) >= 4.5
+
+
+def contrast(*colours: str) -> float:
+    """By WCAG 2: the ratio of the relative luminances of `rgb(r, g, b)`."""
+    luminances = []
+    for colour in colours:
+        shares = [int(part) / 255 for part in colour[colour.index("(") + 1 : -1].split(",")]
+        linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+        luminances.append(sum(weight * each for weight, each in zip((0.2126, 0.7152, 0.0722), linear, strict=True)))
+    return (max(luminances) + 0.05) / (min(luminances) + 0.05)
+
+
+def test_printed_pages_show_whole_tables_and_no_filters(visit, report):
+    page = visit(report)
+    page.emulate_media(media="print")
+    assert not page.locator(".filters").is_visible()
+    assert page.locator(".wide").nth(1).evaluate("frame => getComputedStyle(frame).overflow") == "visible"

@@ -63,6 +63,52 @@ _REAL = [
 REAL_LANGUAGES = {language.code: language for language in _REAL}
 
 
+_FAMILIES = {
+    "Afro-Asiatic": "am ar ary arz ha he mt nrz so",
+    "Austroasiatic": "km vi",
+    "Austronesian": "id jv ms tl",
+    "Dravidian": "kn ml ta te",
+    "Indo-European": "af bg bn bs ca ckb cs cy da de el en es fa fo fr ga gd gl gsw gu hi hr hsb hy is it kmr lt lv mk "
+    "mr nb ne nl nn no pa pl pt ro ru sa sd sk sl sq sr sv uk ur",
+    "Japonic": "ja",
+    "Kartvelian": "ka xmf",
+    "Koreanic": "ko",
+    "Mande": "bm",
+    "Mongolic": "bxr mn",
+    "Niger-Congo": "sw wo yo zu",
+    "Sino-Tibetan": "bo my yue zh",
+    "Tai-Kadai": "lo th",
+    "Turkic": "az kk ky tr tt ug uz",
+    "Uralic": "et fi hu kpv mhr myv olo se",
+    "none known": "eu",
+}
+"""Families by Glottolog's names or their usual ones. Creoles are in none."""
+_FAMILY_OF = {code: family for family, codes in _FAMILIES.items() for code in codes.split()}
+
+
+def family_of(code: str) -> str | None:
+    """The family of a real language, a regional tag's as that of its language; None where the table has it not."""
+    return _FAMILY_OF.get(code.partition("-")[0])
+
+
+UNSPACED = {"Hani", "Hans", "Hant", "Jpan", "Khmr", "Laoo", "Mymr", "Thai", "Tibt"}
+"""Scripts that put no space between words."""
+
+
+def script_of(code: str) -> str | None:
+    """The script that a real language is usually written in, by CLDR where the table does not have it; else None."""
+    from langcodes import Language as Tag
+    from langcodes import LanguageTagError
+
+    if code in REAL_LANGUAGES:
+        return REAL_LANGUAGES[code].script
+    try:
+        known = language_name(code) != code
+        return Tag.get(code).maximize().script if known else None
+    except LanguageTagError:
+        return None
+
+
 def language_name(code: str) -> str:
     """The name of a real language, with script and place where the code has them; the code where it is of none."""
     from langcodes import Language as Tag  # here, since the artificial world needs no package at all

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from statistics import fmean
 from typing import Any
 
-from babelscope.core.languages import REAL_LANGUAGES, language_name
+from babelscope.core.languages import language_name, script_of
 from babelscope.core.row import Row
 from babelscope.core.samples import Counts, Outcomes
 from babelscope.corpora.letters import split_name
@@ -61,10 +61,11 @@ def language_labels(codes: Iterable[str | None]) -> dict[str, str]:
 
 
 def _language_label(code: str, letters: str | None) -> str:
-    member, known = LANGUAGES.get(code), REAL_LANGUAGES.get(code)
-    label = f"{known.name} ({known.script})" if known else language_name(code)
-    if member:
+    if member := LANGUAGES.get(code):
         label = f"{code} {member.role} ({member.language.script})"
+    else:
+        name, script = language_name(code), script_of(code)
+        label = f"{name} ({script})" if script and "(" not in name else name  # some names say it themselves
     rules, permuted, _ = (letters or "").partition("-permute-")
     return f"{label}, by {rules}{', permuted' if permuted else ''}" if rules else label
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +16,7 @@ from babelscope.engine.store import Store
 from babelscope.face import html, session
 from babelscope.face.trainings import HEADER, trainings
 from babelscope.steps.plan import Plan
-from babelscope.studies import find_study
+from babelscope.studies import STUDIES, find_study
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 
@@ -54,6 +55,13 @@ class Job(NamedTuple):
     def title(self) -> str:
         """The study's name, and what was changed in it."""
         return self.study.name + (f" with {', '.join(self.changes)}" if self.changes else "")
+
+    @property
+    def command(self) -> str:
+        """What runs it. A study of one's own stands in a file that is not known here, so that its place has a word."""
+        built_in = self.study.name.partition("@")[0] in STUDIES
+        changes = [word for change in self.changes for word in ("--with", change)]
+        return shlex.join(["babelscope", "run", self.study.name if built_in else "STUDY.yaml", *changes])
 
     @property
     def done(self) -> int:
@@ -128,8 +136,9 @@ class Job(NamedTuple):
         provenance = progress.provenance(self.plan, self.store)
         outcomes = progress.sentence_outcomes(self.store)
         return report_of(
-            self.study, self.rows(), title=self.title, provenance=provenance, outcomes=outcomes, plan=self.plan
-        )
+            self.study, self.rows(), title=self.title, provenance=provenance, outcomes=outcomes, plan=self.plan,
+            command=self.command,
+        )  # fmt: skip
 
     def __str__(self) -> str:
         return f"{self.title}: {self.summary}"

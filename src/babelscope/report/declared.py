@@ -31,6 +31,7 @@ def report_of(
     provenance: Mapping[str, Any] | None = None,
     outcomes: Outcomes = nothing_kept,
     plan: Plan | None = None,
+    command: str = "",
 ) -> Report:
     """The report of a study's rows, with the published numbers that stand beside them.
 
@@ -41,12 +42,14 @@ def report_of(
         provenance: where the numbers come from, for the end of the page.
         outcomes: what evaluations kept of every sentence, as `engine.progress.sentence_outcomes` gives it; without
             them intervals are over seeds alone.
-        plan: of the study; without it nothing is said of data and encoders in papers.
+        plan: of the study; without it nothing is said of data and encoders in papers, and of steps on pages.
+        command: what computes the rows again.
     """
     published = published_rows(study.name)
     return Report(
         title=title or study.name,
         question=study.question,
+        command=command,
         rows=[*rows, *published],
         declaration=dump_study(study),
         labels=language_labels(row.language for row in rows),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any, Literal
 
@@ -13,7 +14,7 @@ import pandas as pd
 
 from babelscope.core.row import Row
 from babelscope.core.scores import measure_of
-from babelscope.report.model import Report, scale
+from babelscope.report.model import BOUNDS, Report, scale
 
 PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8c8c8c"]
 SHAPES = ["circle", "square", "triangle-up", "diamond"]
@@ -51,6 +52,8 @@ class Figure:
     chart: Chart
     name: str | None = None
     """What follows the report's name in the name of its file; None: the title."""
+    about: Mapping[str, str] = field(default_factory=dict)
+    """Filter of the page -> what all of the chart is of, as far as its records do not say it: a task, a language."""
 
 
 def svg(figure: Figure, *, width: int = 520) -> str:
@@ -66,16 +69,18 @@ def svg(figure: Figure, *, width: int = 520) -> str:
 def line_chart(report: Report, rows: Sequence[Row], along: Literal["step", "layer"]) -> Chart:
     """Mean over runs, and every run faintly, against the step or the layer; a line a condition."""
     factor, unit = scale(rows[0].unit)
+    runs: dict[tuple[object, ...], int] = {}
     table = pd.DataFrame(
-        {"condition": report.condition(row), "run": f"{row.key} {row.dataset or row.language} {row.seed}",
-         along: getattr(row, along), "value": row.value * factor}
+        {"condition": report.condition(row), "seed": row.seed, along: getattr(row, along), "value": row.value * factor,
+         "run": runs.setdefault((row.key, row.dataset or row.language, row.seed), len(runs))}
         for row in rows
     )  # fmt: skip
     measure = measure_of(rows[0].measure)
+    limits = within(rows[0].unit, table["value"], measure=rows[0].measure)
     means = table.groupby(["condition", along], as_index=False, sort=False)["value"].agg(measure.mean)
     ticks = sorted(set(table[along])) if along == "layer" else alt.Undefined
     x = alt.X(f"{along}:Q", title=along.capitalize(), axis=alt.Axis(values=ticks, format="~s", grid=False))
-    y = alt.Y("value:Q", title=unit or None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=6))
+    y = alt.Y("value:Q", title=unit or None, scale=limits, axis=alt.Axis(tickCount=6))
     look = look_of("condition:N", report.conditions, set(table["condition"]), lines=True)
     tooltip = ["condition", along, alt.Tooltip("value:Q", format=".3f", title=f"{measure.averaged} over runs")]
     point = alt.OverlayMarkDef(size=20) if means[along].nunique() <= MOST_DOTS else False
@@ -83,6 +88,25 @@ def line_chart(report: Report, rows: Sequence[Row], along: Literal["step", "laye
     if len(table) <= MOST_POINTS:
         lines.insert(0, alt.Chart(table).mark_line(opacity=0.25, strokeWidth=1).encode(x=x, y=y, detail="run:N"))
     return alt.layer(*(line.encode(**look) for line in lines)).properties(width="container", height=220)
+
+
+def within(unit: str, values: Iterable[float | None], *, measure: str = "", differences: bool = False) -> alt.Scale:
+    """The scale of an axis that holds the values, as they are drawn, and ends where no score of the unit can be.
+
+    The CKA of two languages has no unit, and is from 0 to 1.
+    """
+    factor = scale(unit)[0]
+    lowest, highest = (0.0, 1.0) if measure.startswith("CKA") else BOUNDS.get(unit, (-math.inf, math.inf))
+    if differences:
+        lowest, highest = lowest - highest, highest - lowest
+    drawn = [value for value in values if value is not None and math.isfinite(value)]
+    if not drawn or math.isinf(highest):
+        return alt.Scale(zero=False)
+    ends = [min(max(end, factor * lowest), factor * highest) for end in (min(drawn), max(drawn))]
+    if ends[0] == ends[1]:
+        margin = 0.01 * factor
+        ends = [max(ends[0] - margin, factor * lowest), min(ends[1] + margin, factor * highest)]
+    return alt.Scale(domain=ends, nice=True, zero=False)  # nice ends are multiples of what the bounds are, too
 
 
 def look_of(field: str, names: Sequence[str], shown: AbstractSet[str], *, lines: bool = False) -> dict[str, Any]:

@@ -59,6 +59,8 @@ class Report:
     declaration: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    command: str = ""
+    """What computes the rows again; empty: not known."""
     contrasts: Sequence[Contrasted] = ()
     surgeries: Mapping[str, Sequence[Operation]] = field(default_factory=lambda: {"reinit": (Reinit(),)})
     schedules: Mapping[str, Schedule] = field(default_factory=dict)
@@ -165,6 +167,8 @@ class Score:
     schedule: str | None
     by_seed: Mapping[int, float]
     seeds: int
+    keys: Sequence[str]
+    """Of the results that the values are of, as far as they have one."""
     samples: Samples
     """Turned so that more is better; of perplexities the logarithm."""
     interval: Interval
@@ -253,6 +257,7 @@ def _score(report: Report, rows: list[Row], companions: list[Row]) -> Score:
         training=first.trained_on, sources=(first.train_languages or "").split("+"),
         shots=first.shots, schedule=first.schedule,
         by_seed=by_seed, seeds=len({row.seed for row in rows} - {None}),
+        keys=[row.key for row in by_row.values() if row.key],
         samples=samples.times(SCORES[first.measure].sign),
         interval=_interval(samples, first),
         sentences=(fmean(low for low, _ in ends), fmean(high for _, high in ends)) if ends else None,

@@ -1,14 +1,140 @@
 "use strict";
 
 const actions = { export: true, source: false, compiled: false, editor: false };
+const read = (id) => JSON.parse(document.getElementById(id)?.textContent ?? "{}");
+const made = (tag, text, attributes = {}) => Object.assign(document.createElement(tag), { textContent: text, ...attributes });
+
+// --- figures: drawn when they come into view, the others when there is time
+
+const facts = read("facts");
+const charts = new Map();
+const form = document.querySelector(".filters");
 
 for (const holder of document.querySelectorAll(".chart")) {
-  const chart = JSON.parse(holder.querySelector("script").textContent);
-  const target = holder.appendChild(document.createElement("div"));
-  // `ast` interprets expressions instead of compiling them, which the page's policy forbids.
-  vegaEmbed(target, chart, { ast: true, renderer: "svg", actions })
-    .catch((error) => { target.textContent = `This chart could not be drawn: ${error.message}`; console.error(error); });
+  const spec = JSON.parse(holder.querySelector("script").textContent);
+  const chart = { holder, spec, target: holder.appendChild(made("div")), layer: null, stale: true };
+  charts.set(holder, chart);
+  if (spec.facet?.field === "layer") addSlider(chart);
+  holder.classList.toggle("cells", (spec.layer ?? []).some(({ mark }) => mark.type === "rect"));
 }
+
+async function draw(chart) {
+  if (!chart.stale) return;
+  chart.stale = false;
+  const spec = filtered(chart, chart.layer === null ? chart.spec : oneLayer(chart));
+  chart.view?.finalize();
+  chart.view = null;
+  chart.holder.classList.toggle("empty", spec === null);
+  if (spec === null) {
+    chart.target.textContent = "Nothing of what is chosen is in this figure.";
+    return;
+  }
+  try {
+    // `ast` interprets expressions instead of compiling them, which the page's policy forbids.
+    const options = { ast: true, renderer: "svg", actions, ...(spec === chart.spec ? {} : { logLevel: 1 }) };
+    chart.view = await vegaEmbed(chart.target, spec, options);
+  } catch (error) {
+    chart.target.textContent = `This chart could not be drawn: ${error.message}`;
+    console.error(error);
+  }
+}
+
+const seen = new IntersectionObserver((entries) => {
+  for (const entry of entries) if (entry.isIntersecting) draw(charts.get(entry.target));
+}, { rootMargin: "200px" });
+for (const holder of charts.keys()) seen.observe(holder);
+
+const later = window.requestIdleCallback ?? ((work) => setTimeout(work, 50));
+async function drawNext() {
+  const next = [...charts.values()].find((chart) => chart.stale);
+  if (next) { await draw(next); later(drawNext); }
+}
+later(drawNext);
+addEventListener("beforeprint", () => charts.forEach(draw));
+
+function chosen() {
+  const sets = {};
+  for (const { name, value } of form?.querySelectorAll("input:checked") ?? []) (sets[name] ??= new Set()).add(value);
+  return sets;
+}
+
+function valuesOf(record, about) {
+  const place = record.place ?? record.language ?? about.language;
+  const fact = place === undefined ? undefined : facts[place] ?? facts[String(place).split(" \u00b7 ")[0]];
+  const layer = typeof record.layer === "string" ? layerOf(record.layer) : record.layer;
+  return { ...fact, task: record.task ?? about.task, layer, seed: record.seed };
+}
+
+function layerOf(title) {
+  const [, number] = /^Layer (\d+)/.exec(title) ?? [];
+  return number ?? 0;
+}
+
+// The specification with the chosen records; itself if nothing is chosen, null if nothing is left.
+function filtered(chart, spec) {
+  const sets = Object.entries(chosen());
+  if (!sets.length) return spec;
+  const kept = (record) => {
+    const values = valuesOf(record, chart.holder.dataset);
+    return sets.every(([name, set]) => [undefined, null, ""].includes(values[name]) || set.has(String(values[name])));
+  };
+  const datasets = {};
+  let left = 0;
+  for (const [name, records] of Object.entries(spec.datasets)) {
+    datasets[name] = records.filter(kept);
+    if (records.length > 1 || Object.keys(spec.datasets).length === 1) left += datasets[name].length;
+  }
+  return left ? { ...spec, datasets } : null;
+}
+
+function redraw() {
+  charts.forEach((chart) => { chart.stale = true; seen.unobserve(chart.holder); seen.observe(chart.holder); });
+  later(drawNext);
+}
+
+form?.addEventListener("change", () => {
+  for (const menu of form.querySelectorAll("details")) {
+    const count = menu.querySelectorAll("input:checked").length;
+    menu.querySelector("output").textContent = count || "";
+  }
+  redraw();
+});
+form?.addEventListener("reset", () => setTimeout(() => form.dispatchEvent(new Event("change"))));
+form?.addEventListener("submit", (event) => event.preventDefault());
+document.addEventListener("keydown", (event) => {
+  const open = event.key === "Escape" && form?.querySelector("details[open]");
+  if (open) { open.open = false; open.querySelector("summary").focus(); }
+});
+document.addEventListener("click", (event) => {
+  for (const menu of form?.querySelectorAll("details[open]") ?? []) if (!menu.contains(event.target)) menu.open = false;
+});
+
+// --- a slider for figures with a panel a layer: all of them, or one, large
+
+function addSlider(chart) {
+  const titles = chart.spec.facet.sort;
+  const label = made("label", "Layer ", { className: "slider" });
+  const input = made("input", "", { type: "range", min: -1, max: titles.length - 1, step: 1, value: -1 });
+  const said = made("output", "all");
+  label.append(input, said);
+  chart.holder.prepend(label);
+  input.addEventListener("input", () => {
+    const place = Number(input.value);
+    chart.layer = place < 0 ? null : titles[place];
+    said.textContent = chart.layer ?? "all";
+    input.setAttribute("aria-valuetext", said.textContent);
+    chart.stale = true;
+    draw(chart);
+  });
+}
+
+function oneLayer({ spec: { facet, columns, spec, ...whole }, layer }) {
+  const of = (records) => records.filter((record) => record.layer === layer);
+  const datasets = Object.fromEntries(Object.entries(whole.datasets).map(([name, records]) => [name, of(records)]));
+  return { ...whole, ...spec, datasets, width: "container", height: 420 };
+}
+
+// --- tables
 
 function before(a, b) {
   const [x, y] = [a, b].map((cell) => cell.dataset.number);
@@ -34,3 +160,61 @@ function sort(header) {
 for (const button of document.querySelectorAll(".sortable thead button")) {
   button.addEventListener("click", () => sort(button.closest("th")));
 }
+
+// --- where numbers come from
+
+const sources = read("sources");
+const short = (key) => key.slice(0, 12);
+const places = new Map((sources.steps ?? []).map(([key], place) => [short(key), place]));
+const link = (place) => made("a", sources.steps[place][0].slice(0, 7), { href: `#key-${short(sources.steps[place][0])}` });
+
+function listRows(fold) {
+  if (fold.querySelector("ul")) return;
+  const list = fold.appendChild(made("ul"));
+  for (const [what, steps] of sources.groups[fold.dataset.section]) {
+    const line = list.appendChild(made("li", `${what}: `));
+    for (const place of steps) {
+      const seed = sources.steps[place][2];
+      line.append(seed === null ? "" : `seed ${seed} `, link(place), " ");
+    }
+  }
+}
+for (const fold of document.querySelectorAll("details.sources")) fold.addEventListener("toggle", () => listRows(fold));
+
+function ledTo(place, order = []) {
+  for (const input of sources.steps[place][3]) ledTo(input, order);
+  if (!order.includes(place)) order.push(place);
+  return order;
+}
+
+function showResult(place) {
+  const dialog = document.getElementById("result");
+  const [key, title, seed] = sources.steps[place];
+  const close = made("button", "Close", { type: "button" });
+  close.addEventListener("click", () => dialog.close());
+  const steps = made("ol");
+  for (const step of ledTo(place)) {
+    steps.appendChild(made("li", `${sources.steps[step][1]} `)).append(link(step));
+  }
+  const about = [
+    made("h3", title || "A result"), made("p", `Key: ${key}`),
+    ...(seed === null ? [] : [made("p", `Seed: ${seed}`)]),
+    made("p", "Its rows: those of this key in the table at the end of the page, or in a store the file"),
+    made("pre", `results/${key.slice(0, 2)}/${key}/rows.jsonl`),
+    ...(sources.command ? [made("p", "This computes it again:"), made("pre", sources.command)] : []),
+    made("p", "The steps that led to it, in their order:"), steps, close,
+  ];
+  dialog.replaceChildren(...about);
+  if (!dialog.open) dialog.showModal();
+}
+document.getElementById("result").addEventListener("close", () => history.replaceState(null, "", location.pathname));
+
+function follow() {
+  const name = decodeURIComponent(location.hash.slice(1));
+  const place = places.get(name.replace(/^key-/, ""));
+  if (name.startsWith("key-") && place !== undefined) showResult(place);
+  const fold = name.startsWith("rows-") && document.getElementById(name);
+  if (fold) { fold.open = true; fold.scrollIntoView(); }
+}
+addEventListener("hashchange", follow);
+follow();

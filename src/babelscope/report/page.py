@@ -16,10 +16,13 @@ import altair as alt
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from babelscope.core.outside import writing
-from babelscope.report.figures import CONFIG, Chart
+from babelscope.report.figures import CONFIG, Figure
 from babelscope.report.files import row_table
+from babelscope.report.filters import facts_of, filters_of
+from babelscope.report.first import first_screen
 from babelscope.report.model import Report
 from babelscope.report.sections import sections_of
+from babelscope.report.sources import sources
 
 
 def write_page(report: Report, path: Path) -> list[Path]:
@@ -38,9 +41,16 @@ def render(report: Report) -> str:
     environment = Environment(loader=PackageLoader("babelscope", "report"), autoescape=True, undefined=StrictUndefined)
     environment.filters |= {"plain": _plain, "script_json": _script_json}
     scripts = [_vega_bundle(), _asset("page.js")]
+    sections = sections_of(report)
+    filters, told = filters_of(report), sources(report, sections)
     return environment.get_template("page.html.j2").render(
         report=report,
-        sections=sections_of(report),
+        first=first_screen(sections),
+        sections=sections,
+        filters={filter_.name: filter_.options for filter_ in filters if len(filter_.options) > 1},
+        facts=_json(facts_of(report)),
+        sources=_json(told),
+        sourced=list(map(bool, told["groups"])),
         rows_link=_rows_link(report),
         style=_asset("page.css"),
         scripts=scripts,
@@ -65,9 +75,15 @@ def _sha256(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def _script_json(chart: Chart) -> str:
-    """The chart as JSON that nothing inside can end the script element of."""
-    text = json.dumps(chart.to_dict() | {"config": CONFIG}, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+def _script_json(figure: Figure) -> str:
+    """The chart of a figure, with what describes it to who cannot see it."""
+    described = {"config": CONFIG, "description": f"{figure.title}. {figure.caption}"}
+    return _json(figure.chart.to_dict() | described)
+
+
+def _json(value: Any) -> str:
+    """JSON that nothing inside can end the script element of."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

@@ -11,6 +11,8 @@ from babelscope.core.row import Row
 from babelscope.report.model import Report, Score
 
 SPLIT = "published"
+NAMED = "published: "
+"""What the names of published encoders begin with."""
 
 
 def is_published(row: Row) -> bool:

@@ -10,7 +10,7 @@ A section is a function in a file of `sections/`, or of another package (entry p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from babelscope.core.registry import import_plugins
@@ -30,6 +30,13 @@ class Section:
     tables: Sequence[Table] = ()
     commands: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """What for -> the shell commands that do it, one a line."""
+    answer: Sequence[str] = ()
+    """What it says of the study's question, in a few plain sentences: a page begins with those of its first section, or
+    with the first findings of one that has none."""
+    warnings: Sequence[str] = ()
+    """What to mind before its numbers are believed."""
+    rows: Sequence[Row] = ()
+    """Those that it claimed; of several sections that one function writes each has all."""
     side_by_side: bool = False
     """Whether the figures stand two in a line where the page is wide enough."""
 
@@ -82,7 +89,7 @@ def sections_of(report: Report) -> list[Section]:
     left, sections = list(report.rows), []
     for candidate in sorted(REGISTERED.values(), key=lambda registered: registered.order):
         own = [row for row in left if candidate.claims(row)]
-        written = [part for part in candidate.write(report, own) if part]
+        written = [replace(part, rows=part.rows or own) for part in candidate.write(report, own) if part]
         sections += written
         if written and own:
             taken = set(map(id, own))

@@ -27,6 +27,13 @@ class Table:
     headers: Sequence[str]
     lines: Sequence[Sequence[Cell]]
     note: str = ""
+    keys: Sequence[Sequence[str]] = ()
+    """Of each line the results that its numbers are of; empty: the section's own say it."""
+
+    @property
+    def keyed(self) -> bool:
+        """Whether the results of its lines are known."""
+        return any(self.keys)
 
     @property
     def numeric(self) -> set[int]:
@@ -58,4 +65,4 @@ def cut(table: Table) -> Table:
     if len(table.lines) <= LONGEST:
         return table
     note = f"The first {LONGEST:,} of {len(table.lines):,} lines; the rows hold them all. {table.note}".strip()
-    return replace(table, lines=table.lines[:LONGEST], note=note)
+    return replace(table, lines=table.lines[:LONGEST], note=note, keys=table.keys[:LONGEST])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from babelscope.core.intervals import Interval
 from babelscope.report.model import scale
 
@@ -23,6 +25,31 @@ def bounded(interval: Interval, factor: float = 1.0, symbol: str = "", digits: i
     if interval.low is None or interval.high is None:
         return minus(mean)
     return minus(f"{mean} [{interval.low * factor:.{digits}f}, {interval.high * factor:.{digits}f}]")
+
+
+def counted(number: int, noun: str = "") -> str:
+    """`three languages`, `one seed`, `26 languages`; numbers up to twelve in letters."""
+    letters = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+    said = letters[number] if number < len(letters) else f"{number:,}"
+    return f"{said} {noun}{'' if number == 1 else 's'}" if noun else said
+
+
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """`a, b and c`; of more than can be read at once the first, and how many more there are."""
+    shown = list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+
+
+def direction(differences: Sequence[float], more: str, less: str, noun: str = "language") -> str:
+    """Where differences are above and below 0: `higher in all five languages`, `higher in two languages of five`."""
+    above, below = (sum(sign * each > 0 for each in differences) for sign in (1, -1))
+    whole = counted(len(differences), noun)
+    every = f"all {whole}" if len(differences) > 2 else f"both {noun}s" if len(differences) == 2 else f"the one {noun}"
+    parts = [(way, count) for way, count in ((more, above), (less, below)) if count]
+    if len(parts) == 1 and parts[0][1] == len(differences):
+        return f"{parts[0][0]} in {every}"
+    told = " and ".join(f"{way} in {counted(count)}" for way, count in parts) or f"neither {more} nor {less}"
+    return f"{told} of {whole}"
 
 
 def chance_of(p: float) -> str:

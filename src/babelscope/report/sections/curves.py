@@ -10,7 +10,7 @@ from babelscope.core.row import Row
 from babelscope.core.scores import measure_of
 from babelscope.report.figures import Figure, line_chart
 from babelscope.report.kinds import SCORES
-from babelscope.report.model import Report, scale
+from babelscope.report.model import Report, scale, title_of
 from babelscope.report.section import Section, section
 from babelscope.report.tables import Cell, Table, number_cell
 from babelscope.report.words import capitalised
@@ -23,7 +23,10 @@ GEOMETRIC = "Those of perplexities are geometric."
 def curves(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
     """A chart for every task, split and measure; and where the curves begin and end."""
     groups = by_title(report, rows)
-    figures = [Figure(title, _caption(group), line_chart(report, group, "step")) for title, group in groups.items()]
+    figures = [
+        Figure(title, _caption(group), line_chart(report, group, "step"), about={"task": title_of(group[0].task or "")})
+        for title, group in groups.items()
+    ]
     tables = [ends_table(report, groups)] if groups else []
     yield Section("Learning curves", (), figures, tables, side_by_side=True)
 

@@ -10,9 +10,11 @@ from babelscope.core.inference import Effect, benjamini_hochberg, holm
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples, mean_of
+from babelscope.report.cautions import cautions
 from babelscope.report.judged import Verdict, among, chance, judged, over_places, p_of
 from babelscope.report.model import Contrasted, Report, Score, title_of
 from babelscope.report.section import Section, section
+from babelscope.report.sections.effects_told import effect_answer, effect_figures
 from babelscope.report.shown import RATIOS, Shown
 from babelscope.report.tables import Cell, Table, number_cell
 
@@ -88,7 +90,11 @@ def contrasts(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
     """What the study looks for, and whether it shows."""
     if listed := effects(report):
         tables = [effect_table(listed), mixed_table(listed)]
-        yield Section("What the study looks for", claims(listed), tables=[table for table in tables if table.lines])
+        figures = effect_figures(listed)
+        tables = [table for table in tables if table.lines]
+        warnings = list(dict.fromkeys(warning for scores in report.by_task for warning in cautions(report, scores)))
+        title = "What the study looks for"
+        yield Section(title, claims(listed), figures, tables, answer=effect_answer(listed), warnings=warnings)
 
 
 def effects(report: Report) -> list[Line]:

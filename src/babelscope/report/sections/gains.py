@@ -14,7 +14,7 @@ from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.corpora.letters import split_name
 from babelscope.corpora.sources import ALL
-from babelscope.report.figures import PALETTE, Chart, Figure
+from babelscope.report.figures import PALETTE, Chart, Figure, within
 from babelscope.report.judged import Verdict, said
 from babelscope.report.kinds import AS_USUAL, SCORES, Main, main_measure
 from babelscope.report.model import Report, Score, scale, title_of
@@ -134,8 +134,9 @@ def unseen_figures(report: Report, compared: Gains) -> list[Figure]:
         "more. What is adapted, or made from scratch, is made once."
     )
     return [
-        Figure(f"Against a BiLSTM: {title_of(task)}, {_sentences(shots)}", caption, _chart(report, compared, cases))
+        Figure(f"Against a BiLSTM: {about['task']}, {_sentences(shots)}", caption, chart, about=about)
         for (task, shots), cases in groups.items()
+        for about, chart in [({"task": title_of(task)}, _chart(report, compared, cases))]
     ]
 
 
@@ -285,8 +286,10 @@ def _chart(report: Report, compared: Gains, cases: Sequence[Case]) -> Chart:
         color=colour,
         tooltip=["language", "recipe", *(alt.Tooltip(f"{name}:Q", format="+.1f") for name in ("gain", "low", "high"))],
     )
-    bars = base.mark_rule(strokeWidth=1.5).encode(x="low:Q", x2="high:Q")
-    points = base.mark_point(filled=True, size=55).encode(x=alt.X("gain:Q", title="Gain over the BiLSTM (points)"))
+    limits = within("share", [0.0, *table[["gain", "low", "high"]].to_numpy(dtype=float).ravel()], differences=True)
+    bars = base.mark_rule(strokeWidth=1.5, clip=True).encode(x=alt.X("low:Q", scale=limits), x2="high:Q")
+    gain = alt.X("gain:Q", title="Gain over the BiLSTM (points)", scale=limits)
+    points = base.mark_point(filled=True, size=55).encode(x=gain)
     zero = alt.Chart(pd.DataFrame({"gain": [0]})).mark_rule(strokeDash=[3, 3], opacity=0.6).encode(x="gain:Q")
     layers = [zero, bars, points] if table["low"].notna().any() else [zero, points]
     return alt.layer(*layers).properties(width="container", height=max(80, 46 * len(order)))

@@ -26,12 +26,16 @@ def layers(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
 
 def layer_figures(report: Report, rows: Sequence[Row]) -> list[Figure]:
     """A chart a measure and place, a line a condition."""
-    groups: dict[str, list[Row]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
     kind_of = kinds_of(report, rows)
     for row in rows:
         kind = kind_of(row)
-        groups[", ".join(filter(None, [capitalised(row.measure), kind.place, kind.details]))].append(row)
-    return [Figure(title, CAPTION, line_chart(report, group, "layer")) for title, group in groups.items()]
+        title = ", ".join(filter(None, [capitalised(row.measure), kind.place, kind.details]))
+        groups[title, kind.place].append(row)
+    return [
+        Figure(title, CAPTION, line_chart(report, group, "layer"), about={"language": place} if place else {})
+        for (title, place), group in groups.items()
+    ]
 
 
 def layer_table(report: Report, rows: Sequence[Row]) -> Table:

@@ -9,7 +9,7 @@ from statistics import fmean
 import altair as alt
 import pandas as pd
 
-from babelscope.report.figures import Chart, Figure, look_of
+from babelscope.report.figures import Chart, Figure, look_of, within
 from babelscope.report.model import Report, scale, title_of
 from babelscope.report.sections.alignment.alignments import Alignment, Correlation, alignments, charted
 from babelscope.report.words import capitalised
@@ -52,7 +52,8 @@ def _likeness(report: Report, group: Sequence[Alignment]) -> Chart:
     means = table.groupby(["stage", "layer"], as_index=False, sort=False)["value"].mean()
     look = look_of("stage:N", list(dict.fromkeys(table["stage"])), set(table["stage"]), lines=True)
     x = alt.X("layer:Q", title="Layer", axis=alt.Axis(values=sorted(set(table["layer"])), format="~s", grid=False))
-    y = alt.Y("value:Q", title=unit or None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=6))
+    limits = within(group[0].unit, table["value"], measure=group[0].measure)
+    y = alt.Y("value:Q", title=unit or None, scale=limits, axis=alt.Axis(tickCount=6))
     number = alt.Tooltip("value:Q", format=".3f")
     faint = alt.Chart(table).mark_line(opacity=0.18, strokeWidth=1).encode(
         x=x, y=y, detail="language:N", tooltip=["stage", "language", "layer", number], **look

@@ -14,8 +14,14 @@ from babelscope.report.sections.brought_in.tables import alignment_table, findin
 
 @section("alignment", order=25)
 def brought_in(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
-    """All of it."""
-    if rows:
-        judged = gains(report, rows)
+    """All of it, where the study scores an encoder with languages and without."""
+    if judged := gains(report, rows):
         tables = [*gain_tables(report, judged), alignment_table(report, rows)]
         yield Section("Languages brought in", findings(report, judged, rows), curves(report, judged), tables)
+
+
+@section("alignment", order=84)
+def brought_in_before(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
+    """How the languages of its encoders were brought in, after the scores, where nothing says what they give."""
+    if rows:
+        yield Section("Languages brought in", findings(report, [], rows), tables=[alignment_table(report, rows)])

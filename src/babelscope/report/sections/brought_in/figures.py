@@ -9,8 +9,8 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from babelscope.report.figures import Chart, Figure, look_of
-from babelscope.report.model import Report, Score, scale, section_title
+from babelscope.report.figures import Chart, Figure, look_of, within
+from babelscope.report.model import Report, Score, scale, section_title, title_of
 from babelscope.report.sections.brought_in.gains import Gain, recipe
 from babelscope.report.shown import Shown
 
@@ -32,8 +32,10 @@ def curves(report: Report, judged: Sequence[Gain]) -> list[Figure]:
     figures = []
     for (title, condition, how), group in groups.items():
         if len({gain.pairs for gain in group}) > 1:
+            about = {"task": title_of(group[0].score.task)}
             named = group[-1].score.condition if how else condition
-            figures.append(Figure(f"By number of sentences: {title}, {named}", CAPTION, _chart(report, group)))
+            heading = f"By number of sentences: {title}, {named}"
+            figures.append(Figure(heading, CAPTION, _chart(report, group), about=about))
     return figures
 
 
@@ -41,7 +43,7 @@ def _chart(report: Report, group: Sequence[Gain]) -> Chart:
     score = group[0].score
     title = " ".join(filter(None, [Shown.of(score).measure.title, f"({scale(score.unit)[1]})"]))
     table = pd.DataFrame(_records(group))
-    rising = alt.Scale(type="log", nice=False, padding=8) if Shown.of(score).as_ratio else alt.Scale(zero=False)
+    rising = _limits(score, table)
     look = look_of("language:N", list(dict.fromkeys(report.labels.values())), set(table["language"]), lines=True)
     numbers = (alt.Tooltip(f"{name}:Q", format=".1f") for name in ("score", "low", "high"))
     base = alt.Chart(table).encode(
@@ -58,6 +60,12 @@ def _chart(report: Report, group: Sequence[Gain]) -> Chart:
         return alt.layer(lines).properties(width="container", height=280)
     bars = base.properties(data=known).mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
     return alt.layer(bars, lines).properties(width="container", height=280)
+
+
+def _limits(score: Score, table: pd.DataFrame) -> alt.Scale:
+    if Shown.of(score).as_ratio:
+        return alt.Scale(type="log", nice=False, padding=8)
+    return within(score.unit, table[["score", "low", "high"]].to_numpy(dtype=float).ravel())
 
 
 def _records(group: Sequence[Gain]) -> Iterator[dict[str, Any]]:

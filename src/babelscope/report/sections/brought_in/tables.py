@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from babelscope.core.languages import UNSPACED, script_of
 from babelscope.core.row import Row
+from babelscope.corpora.letters import split_name
 from babelscope.report.judged import chance
 from babelscope.report.model import Report, Score, scale, section_title
 from babelscope.report.sections.brought_in.gains import PAIRS, Gain, recipe
@@ -13,11 +15,13 @@ from babelscope.report.shown import RATIOS
 from babelscope.report.tables import Cell, Table, number_cell, without_empty
 
 ERROR_RATE = "alignment error rate"
+FERTILITY = "fertility"
+"""Pieces for what stands between two spaces."""
 COLUMNS = {
     PAIRS: ("Pairs", 1, ",.0f"),
     "own pieces": ("Own pieces", 1, ",.0f"),
     "linked pieces": ("Linked (%)", 100, ".1f"),
-    "fertility": ("Pieces a word", 1, ".2f"),
+    FERTILITY: ("Pieces a word", 1, ".2f"),
     ERROR_RATE: ("Error rate (%)", 100, ".1f"),
     "alignment precision": ("Precision (%)", 100, ".1f"),
     "alignment recall": ("Recall (%)", 100, ".1f"),
@@ -95,13 +99,17 @@ def alignment_table(report: Report, rows: Sequence[Row]) -> Table:
         by_encoder[row.encoder or ""] = {**by_encoder.get(row.encoder or "", {}), row.measure: row.value}
     order = {code: place for place, code in enumerate(report.labels)}
     lines = [
-        [Cell(report.labels.get(language, language)), Cell(_named(list(by_encoder))), *_numbers(by_encoder)]
+        [
+            Cell(report.labels.get(language, language)), Cell(_named(list(by_encoder))),
+            *_numbers(language, next(iter(by_encoder.values()))),
+        ]
         for (language, _), by_encoder in sorted(alignments.items(), key=lambda item: order.get(item[0][0], len(order)))
-    ]
+    ]  # fmt: skip
     headers = ["Language", "Encoder", *(header for header, _, _ in COLUMNS.values())]
     note = (
         "Encoders that differ in what embeddings are made of, or are trained further, share an alignment. Own pieces: "
         "those of the language’s own vocabulary. Linked: the share of them that translate some piece of the encoder. "
+        "Pieces a word: none of languages that are written without spaces between words. "
         "Error rate, precision and recall are between words, against the links that the world knows (Och and Ney "
         "2003); of real text none are known."
     )
@@ -113,9 +121,10 @@ def _named(encoders: Sequence[str]) -> str:
     return encoders[0] if len(encoders) == 1 else f"{encoders[0]} and {len(encoders) - 1} more"
 
 
-def _numbers(by_encoder: Mapping[str, Mapping[str, float]]) -> list[Cell]:
-    measured = next(iter(by_encoder.values()))
+def _numbers(language: str, measured: Mapping[str, float]) -> list[Cell]:
+    unspaced = script_of(split_name(language)[0]) in UNSPACED
+    known = {measure: value for measure, value in measured.items() if not (unspaced and measure == FERTILITY)}
     return [
-        number_cell(measured[measure] * factor if measure in measured else None, form)
+        number_cell(known[measure] * factor if measure in known else None, form)
         for measure, (_, factor, form) in COLUMNS.items()
     ]

@@ -10,7 +10,7 @@ import pandas as pd
 
 from babelscope.core.row import Row
 from babelscope.corpora.parallel_words import ALIGNED_BY
-from babelscope.report.figures import Chart, Figure, look_of
+from babelscope.report.figures import Chart, Figure, look_of, within
 from babelscope.report.model import Report, scale
 from babelscope.report.tables import Cell, Table, bounds_cell, cut, number_cell
 
@@ -59,10 +59,11 @@ def _chart(rows: Sequence[Row]) -> Chart:
     names = list(dict.fromkeys(table["words"]))
     x = alt.X("layer:Q", title="Layer", axis=alt.Axis(values=sorted(set(table["layer"])), format="~s", grid=False))
     title = unit or None
+    limits = within(rows[0].unit, table[["value", "low", "high"]].to_numpy(dtype=float).ravel())
     base = alt.Chart(table).encode(x=x, **look_of("words:N", names, set(names), lines=True))
-    band = base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
+    band = base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q", title=title, scale=limits), y2="high:Q")
     numbers = [alt.Tooltip(f"{name}:Q", format=".1f") for name in ("value", "low", "high")]
     line = base.mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=20)).encode(
-        y=alt.Y("value:Q", title=title), tooltip=["words", "layer", *numbers]
+        y=alt.Y("value:Q", title=title, scale=limits), tooltip=["words", "layer", *numbers]
     )
     return alt.layer(band, line).properties(width="container", height=240)

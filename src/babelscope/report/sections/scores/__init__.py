@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from babelscope.core.row import Row
+from babelscope.report.cautions import cautions
 from babelscope.report.figures import Figure
 from babelscope.report.kinds import SCORES, is_companion, is_score
-from babelscope.report.model import Report, Score, section_title
+from babelscope.report.model import Report, Score, section_title, title_of
 from babelscope.report.section import Section, section
+from babelscope.report.sections.scores.answer import answer
 from babelscope.report.sections.scores.figures import difference_chart, score_chart
 from babelscope.report.sections.scores.findings import differences, findings
 from babelscope.report.sections.scores.tables import difference_table, glance_table, score_table
@@ -16,7 +19,7 @@ from babelscope.report.shown import Shown
 
 SCORE_CAPTION = (
     "{mean} over seeds with its 95% interval, over seeds and, as far as they are known, test sentences; "
-    "every seed a small ring; what has no seed is a tick."
+    "every seed a small ring; what has no seed is a tick. An interval that ends in an arrow is cut: no score is beyond."
 )
 DIFFERENCE_CAPTION = (
     "{difference} with its 95% interval, paired by the seeds that both ran, over these and, as far as they are known, "
@@ -27,7 +30,9 @@ DIFFERENCE_CAPTION = (
 @section(claims=lambda row: is_score(row) or is_companion(row), order=80)
 def scores(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
     """One section a task and measure."""
-    return (_section(report, each, alone=len(report.by_task) == 1) for each in report.by_task)
+    for each in report.by_task:
+        written = _section(report, each, alone=len(report.by_task) == 1)
+        yield replace(written, rows=[row for row in rows if row.task == each[0].task])
 
 
 def _section(report: Report, scores: Sequence[Score], *, alone: bool) -> Section:
@@ -36,12 +41,14 @@ def _section(report: Report, scores: Sequence[Score], *, alone: bool) -> Section
     compared = differences(scores)
     averaged, as_ratio = SCORES[scores[0].measure].averaged, Shown.of(scores[0]).as_ratio
     caption = SCORE_CAPTION.format(mean=averaged.capitalize())
-    figures = [Figure("By language", caption, score_chart(report, scores), task)]
+    about = {"task": title_of(scores[0].task)}
+    figures = [Figure("By language", caption, score_chart(report, scores), task, about)]
     tables = [table for table in (glance_table(report, scores), score_table(scores)) if table]
     if compared:
         title = "Against the same encoder untrained"
         name = "-".join(filter(None, [task, "against-untrained"]))
         caption = DIFFERENCE_CAPTION.format(difference=f"{'Ratio' if as_ratio else 'Difference'} of the {averaged}s")
-        figures.append(Figure(title, caption, difference_chart(report, compared), name))
+        figures.append(Figure(title, caption, difference_chart(report, compared), name, about))
         tables.append(difference_table(compared))
-    return Section(section_title(scores), findings(scores), figures, tables)
+    said, warnings = answer(scores, compared), cautions(report, scores)
+    return Section(section_title(scores), findings(scores), figures, tables, answer=said, warnings=warnings)

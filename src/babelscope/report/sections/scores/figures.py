@@ -10,8 +10,8 @@ import altair as alt
 import pandas as pd
 
 from babelscope.core.intervals import Interval
-from babelscope.report.figures import Chart, look_of
-from babelscope.report.model import Report, Score, scale
+from babelscope.report.figures import Chart, look_of, within
+from babelscope.report.model import BOUNDS, Report, Score, scale
 from babelscope.report.sections.scores.findings import Difference
 from babelscope.report.shown import Shown
 
@@ -26,11 +26,13 @@ def score_chart(report: Report, scores: Sequence[Score]) -> Chart:
     measure = shown.measure.title
     means = pd.DataFrame([_mean_record(s.interval, factor, s) | {"seeds": s.seeds} for s in scores])
     seeds = pd.DataFrame([_labels(s) | {"seed": k, "mean": v * factor} for s in scores for k, v in s.by_seed.items()])
-    plot = _DotPlot.of(report, scores, f"{measure} ({unit})" if unit else measure, logarithmic=shown.as_ratio)
+    limits = _logarithmic() if shown.as_ratio else within(scores[0].unit, [*_ends(means), *seeds["mean"]])
+    plot = _DotPlot.of(report, scores, f"{measure} ({unit})" if unit else measure, limits)
     seeded = means["seeds"] > 0
     layers: list[alt.Chart] = []
     if seeded.any():
         layers += [plot.seeds(seeds[seeds["condition"].isin(plot.lanes)]), *plot.means(means[seeded])]
+        layers[-1:-1] = plot.cut(means[seeded], [factor * end for end in BOUNDS.get(scores[0].unit, ())])
     if not seeded.all():
         layers += [plot.ticks(means[~seeded])]
     return plot.sized(layers)
@@ -44,7 +46,9 @@ def difference_chart(report: Report, compared: Sequence[Difference]) -> Chart:
     title = f"Gain over untrained{f' ({unit})' if unit else ''}"
     if shown.as_ratio:
         title = f"{shown.measure.title}, times that of untrained"
-    plot = _DotPlot.of(report, [difference.score for difference in compared], title, logarithmic=shown.as_ratio)
+    values = [0.0, *_ends(table)]
+    limits = _logarithmic() if shown.as_ratio else within(shown.unit, values, differences=True)
+    plot = _DotPlot.of(report, [difference.score for difference in compared], title, limits)
     same = pd.DataFrame({"mean": [1 if shown.as_ratio else 0]})
     line = alt.Chart(same).mark_rule(strokeDash=[3, 3], opacity=0.6).encode(x="mean:Q")
     return plot.sized([line, *plot.means(table)])
@@ -59,14 +63,14 @@ class _DotPlot:
     look: dict[str, Any]
     title: str
     chosen: alt.Parameter
-    logarithmic: bool
+    limits: alt.Scale
 
     @classmethod
-    def of(cls, report: Report, scores: Sequence[Score], title: str, *, logarithmic: bool) -> _DotPlot:
+    def of(cls, report: Report, scores: Sequence[Score], title: str, limits: alt.Scale) -> _DotPlot:
         lanes = list(dict.fromkeys(score.condition for score in scores if score.seeds))
         look = look_of("condition:N", report.conditions, {score.condition for score in scores})
         chosen = alt.selection_point(name="chosen", fields=["condition"], bind="legend")
-        return cls(list(dict.fromkeys(score.place for score in scores)), lanes, look, title, chosen, logarithmic)
+        return cls(list(dict.fromkeys(score.place for score in scores)), lanes, look, title, chosen, limits)
 
     def seeds(self, table: pd.DataFrame) -> alt.Chart:
         return self._lanes(alt.Chart(table).mark_point(size=22, strokeWidth=1), table, 0.5).encode(**self.look)
@@ -76,6 +80,16 @@ class _DotPlot:
         bars = self._lanes(alt.Chart(known).mark_rule(strokeWidth=1.5), table).encode(x="low:Q", x2="high:Q")
         marks = self._lanes(alt.Chart(table).mark_point(filled=True, size=50), table).encode(**self.look)
         return [bars, marks] if len(known) else [marks]  # of an empty layer Vega complains
+
+    def cut(self, table: pd.DataFrame, bounds: Sequence[float]) -> list[alt.Chart]:
+        """An arrow at every end of an interval that would go on beyond what a score can be."""
+        arrows = []
+        for end, shape, bound in zip(("low", "high"), ("triangle-left", "triangle-right"), bounds, strict=False):
+            beyond = table[(table[end] == bound) & (table["low"] < table["high"])]
+            if len(beyond):  # of an empty layer Vega complains
+                arrow = alt.Chart(beyond).mark_point(shape=shape, size=40, filled=True)
+                arrows.append(self._lanes(arrow, beyond).encode(x=alt.X(f"{end}:Q", scale=self.limits)))
+        return arrows
 
     def ticks(self, table: pd.DataFrame) -> alt.Chart:
         height = LANE * max(len(self.lanes), 1)
@@ -93,14 +107,22 @@ class _DotPlot:
 
     def _places(self, chart: alt.Chart, table: pd.DataFrame, shown: float = 1.0) -> alt.Chart:
         axis = alt.Axis(grid=True, tickBand="extent", labelLimit=240)
-        along = alt.Scale(type="log", nice=False, padding=8) if self.logarithmic else alt.Scale(zero=False, nice=True)
         return chart.encode(
-            x=alt.X("mean:Q", title=self.title, scale=along, axis=alt.Axis(tickCount=6)),
+            x=alt.X("mean:Q", title=self.title, scale=self.limits, axis=alt.Axis(tickCount=6)),
             y=alt.Y("place:N", title=None, sort=self.places, axis=axis),
             color=self.look["color"],
             opacity=alt.condition(self.chosen, alt.value(shown), alt.value(0.1)),
-            tooltip=_tooltip(table, logarithmic=self.logarithmic),
+            tooltip=_tooltip(table, logarithmic=self.limits.type == "log"),
         )
+
+
+def _logarithmic() -> alt.Scale:
+    return alt.Scale(type="log", nice=False, padding=8)
+
+
+def _ends(table: pd.DataFrame) -> list[float]:
+    """Means and the ends of their intervals, as far as these are known."""
+    return [float(value) for value in table[["mean", "low", "high"]].to_numpy(dtype=float).ravel()]
 
 
 def _mean_record(interval: Interval, factor: float, score: Score) -> dict[str, Any]:

@@ -105,8 +105,9 @@ def _against_untrained(condition: str, compared: Sequence[Difference]) -> str:
     unit = f"in {shown.unit_in_words}, " if shown.unit_in_words else ""
     text = f"Against itself untrained, {condition} is {shown.measure.better} on {len(better)} of {len(own)} languages"
     text += f" ({unit}{what}): {'; '.join(values)}." if better else "."
-    rest = [f"{difference.score.place} ({difference.verdict})" for difference in own if not difference.shows]
-    return text + (f" On the others: {'; '.join(rest)}." if rest else "")
+    rest = [f"{each.score.place} {_size(each, shown)} ({each.verdict})" for each in own if not each.shows]
+    others = f"On the others, in {shown.unit_in_words}" if shown.unit_in_words and not better else "On the others"
+    return text + (f" {others}: {'; '.join(rest)}." if rest else "")
 
 
 def _size(difference: Difference, shown: Shown) -> str:

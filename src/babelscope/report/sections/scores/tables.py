@@ -61,7 +61,8 @@ def score_table(scores: Sequence[Score]) -> Table:
     note = INTERVALS + (" Gap to source: how much worse than the mean over the training languages." if several else "")
     if shown.as_ratio:
         note += f" {GEOMETRIC}"
-    return Table(f"{SCORES[scores[0].measure].title} by language", headers, lines, note)
+    title = f"{SCORES[scores[0].measure].title} by language"
+    return Table(title, headers, lines, note, [score.keys for score in scores])
 
 
 def difference_table(compared: Sequence[Difference]) -> Table:
@@ -78,9 +79,10 @@ def difference_table(compared: Sequence[Difference]) -> Table:
     ]
     size = "Ratio" if shown.as_ratio else shown.unit_in_words.capitalize() or "Difference"
     headers = ["Language", "Condition", size, "95% interval", "Verdict"]
+    keys = [[*difference.score.keys, *difference.reference.keys] for difference in compared]
     if shown.as_ratio:
-        return Table("Pretrained over untrained", headers, lines, RATIOS)
-    return Table("Pretrained minus untrained", headers, lines)
+        return Table("Pretrained over untrained", headers, lines, RATIOS, keys)
+    return Table("Pretrained minus untrained", headers, lines, keys=keys)
 
 
 def _score_line(score: Score, shown: Shown, source: float | None, beside: Sequence[str]) -> list[Cell]:

@@ -1,0 +1,122 @@
+"""What to mind before scores are believed: few seeds, short or unfinished training, baselines, shared codes."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
+
+from babelscope.core.inference import FEWEST_SEEDS
+from babelscope.core.row import Row
+from babelscope.core.scores import measure_of
+from babelscope.report.kinds import main_measure
+from babelscope.report.model import Report, Score, scale, title_of
+from babelscope.report.published import NAMED
+from babelscope.report.words import counted, listed
+
+FEWEST_STEPS = 100
+"""Of the optimiser; what fewer of them make of a model says little of what training does."""
+RISING = 0.01
+"""By how much the score on dev data is better at the end than before, so that training was not done: of shares a point,
+of perplexities a hundredth of the loss per token."""
+
+Curve = Mapping[int, float]
+"""Step -> value."""
+
+
+def cautions(report: Report, scores: Sequence[Score]) -> list[str]:
+    """Of the scores of one task and measure."""
+    seeded = [score for score in scores if score.seeds]
+    trained = {score.condition for score in seeded}
+    curves = [row for row in report.rows if row.kind == "curve" and row.step is not None]
+    rows = [row for row in curves if row.task == scores[0].task and report.condition(row) in trained]
+    of_training = [*_few_steps(report, rows), *_still_rising(report, rows)]
+    return [*_few_seeds(seeded), *of_training, *_below(scores), *_shared(scores)]
+
+
+def _few_seeds(seeded: Sequence[Score]) -> Iterator[str]:
+    fewest = min((score.seeds for score in seeded), default=FEWEST_SEEDS)
+    if fewest < FEWEST_SEEDS:
+        yield (
+            f"{title_of(seeded[0].task)}: {counted(fewest, 'seed')}. Nothing can be said of how much chance decides; "
+            f"run it with {counted(FEWEST_SEEDS)} or more."
+        )
+
+
+def _few_steps(report: Report, rows: Sequence[Row]) -> Iterator[str]:
+    last: dict[str, int] = defaultdict(int)
+    for row in rows:
+        last[report.condition(row)] = max(last[report.condition(row)], row.step or 0)
+    short = {condition: steps for condition, steps in last.items() if steps < FEWEST_STEPS}
+    if short:
+        fewest = counted(min(short.values()), "optimiser step")
+        yield (
+            f"{title_of(rows[0].task or '')}: trained for as few as {fewest} ({listed(list(short))}). So short a "
+            "training says little of what a usual one would give."
+        )
+
+
+def _still_rising(report: Report, rows: Sequence[Row]) -> Iterator[str]:
+    curves: dict[str, dict[tuple[object, ...], dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+    of_dev = [row for row in rows if row.split == "dev" and row.measure == main_measure(row, report.main)]
+    for row in of_dev:
+        run = (row.key, row.dataset, row.language, row.seed)
+        curves[report.condition(row)][run][row.step or 0] = row.value
+    if not of_dev:
+        return
+    measure, factor = measure_of(of_dev[0].measure), scale(of_dev[0].unit)[0]
+    gains = {condition: last_gain(of_dev[0].measure, list(runs.values())) for condition, runs in curves.items()}
+    rising = {condition: gain for condition, gain in gains.items() if gain is not None and gain > RISING}
+    if rising:
+        most = max(rising.values())
+        by = f"{100 * most:.0f}% of it" if measure.geometric else f"{factor * most:.1f} points"
+        yield (
+            f"{title_of(rows[0].task or '')}: dev {measure.name} was still getting better when training ended, by up "
+            f"to {by} since the last evaluation but one ({listed(list(rising))}). Longer training may change this."
+        )
+
+
+def last_gain(measure: str, runs: Sequence[Curve]) -> float | None:
+    """How much better the last value is than the one before, as the measure is compared: the mean over runs.
+
+    None where no run has two values.
+    """
+    how = measure_of(measure)
+    gains = []
+    for curve in runs:
+        *_, before, last = [math.nan, *(how.sign * how.compared(curve[step]) for step in sorted(curve))]
+        gains += [last - before] if len(curve) > 1 else []
+    return fmean(gains) if gains else None
+
+
+def _below(scores: Sequence[Score]) -> Iterator[str]:
+    """Encoders as they are that a baseline beats."""
+    baselines = {(s.encoder, s.training, s.place): s.samples.mean for s in scores if _is_baseline(s)}
+    for name in dict.fromkeys(encoder for encoder, _, _ in baselines):
+        for condition in dict.fromkeys(score.condition for score in scores if score.seeds and not score.untrained):
+            own = [s for s in scores if s.condition == condition and (name, s.training, s.place) in baselines]
+            worse = [s.place for s in own if s.samples.mean < baselines[name, s.training, s.place]]
+            if worse:
+                yield (
+                    f"{title_of(own[0].task)}: {condition} is below the baseline {name} in {counted(len(worse))} of "
+                    f"{counted(len(own), 'language')}: {listed(worse)}."
+                )
+
+
+def _is_baseline(score: Score) -> bool:
+    return not score.seeds and not score.encoder.startswith(NAMED)
+
+
+def _shared(scores: Sequence[Score]) -> Iterator[str]:
+    """Languages whose code several data sets share."""
+    datasets: dict[str, dict[str, None]] = defaultdict(dict)
+    for score in scores:
+        if score.dataset:
+            datasets[score.language][score.dataset] = None
+    for language, names in datasets.items():
+        if len(names) > 1:
+            yield (
+                f"{title_of(scores[0].task)}: {listed(list(names))} share the code {language}; where languages are "
+                "counted or averaged, they are one."
+            )

@@ -1,0 +1,113 @@
+"""The effects that a study looks for, as the top of a page tells and shows them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import altair as alt
+import pandas as pd
+
+from babelscope.core.inference import FEWEST_SEEDS
+from babelscope.report.figures import Chart, Figure, within
+from babelscope.report.judged import Verdict
+from babelscope.report.model import scale
+from babelscope.report.words import capitalised, counted, direction
+
+if TYPE_CHECKING:
+    from babelscope.report.sections.effects import Line
+
+CLAIMS = 3
+"""As many are told at the top of a page; the section has them all."""
+MOST = 40
+"""Lines of a chart."""
+CAPTION = (
+    "Each difference that the study looks for, with its 95% interval; above 0 the first is better. Filled: it shows, "
+    "on either side. Hollow: undecided."
+)
+
+
+def effect_answer(lines: Sequence[Line]) -> list[str]:
+    """The first claims: the verdict, how large the difference is, and in how many languages it has which sign."""
+    groups: dict[str, list[Line]] = defaultdict(list)
+    for line in (line for line in lines if line.is_claim):
+        groups[line.contrast.claim].append(line)
+    several = len({line.where for group in groups.values() for line in group}) > 1
+    told = [f"{capitalised(claim)}: {_told(group, several)}." for claim, group in list(groups.items())[:CLAIMS]]
+    if len(groups) > CLAIMS:
+        told.append(f"The verdicts on {counted(len(groups) - CLAIMS, 'more claim')} are below.")
+    return told
+
+
+def _told(group: Sequence[Line], several: bool) -> str:
+    """Of the pairs of a claim the first two."""
+    parts = [_line(line, several) for line in group[:2]]
+    return "; ".join([*parts, *([f"and {counted(len(group) - 2, 'more pair')} below"] if len(group) > 2 else [])])
+
+
+def _line(line: Line, several: bool) -> str:
+    first, second = line.sides
+    size = f", {line.shown.in_words(line.size)}" if line.size else ""
+    where = f" on {line.where}" if several else ""
+    by_language: dict[str, list[float]] = defaultdict(list)
+    for (language, _), value in line.by_language_and_seed.items():
+        by_language[language].append(value)
+    means = [fmean(values) for values in by_language.values()]
+    signs = f", {direction(means, 'better', 'worse')}" if len(means) > 1 else ""
+    return f"{_verdict(line)} for {first} against {second}{where}{size}{signs}"
+
+
+def _verdict(line: Line) -> str:
+    if line.verdict is Verdict.TOO_FEW and line.effect:
+        return f"undecided, {counted(line.effect.seeds, 'seed')} where {counted(FEWEST_SEEDS)} are needed,"
+    return "undecided, does not show," if line.verdict is Verdict.UNSEEN else line.verdict
+
+
+def effect_figures(lines: Sequence[Line]) -> list[Figure]:
+    """A chart of the claims whose difference is known and no ratio."""
+    shown = [line for line in lines if line.is_claim and line.effect and not line.shown.as_ratio][:MOST]
+    return [Figure("What is looked for", CAPTION, _chart(shown), "claims")] if shown else []
+
+
+def _compared(line: Line, several: bool) -> str:
+    return f"{line.between}, {line.where}" if several else line.between
+
+
+def _interval(line: Line) -> dict[str, float | None]:
+    ends = {end: getattr(line.effect.interval, end) if line.effect else None for end in ("mean", "low", "high")}
+    return {end: None if value is None else scale(line.shown.unit)[0] * value for end, value in ends.items()}
+
+
+def _chart(lines: Sequence[Line]) -> Chart:
+    claims = Counter(line.contrast.claim for line in lines)
+    several = len({line.where for line in lines}) > 1
+    table = pd.DataFrame(
+        {
+            "claim": line.contrast.claim + (f": {_compared(line, several)}" if claims[line.contrast.claim] > 1 else ""),
+            "difference": _compared(line, several),
+            "verdict": str(line.verdict),
+            "shows": bool(line.verdict.sign),
+            **_interval(line),
+        }
+        for line in lines
+    )
+    ends = table[["mean", "low", "high"]].to_numpy(dtype=float).ravel()
+    limits = within(lines[0].shown.unit, [0.0, *ends], differences=True)
+    numbers = [alt.Tooltip(f"{end}:Q", format="+.2f") for end in ("mean", "low", "high")]
+    order = list(dict.fromkeys(table["claim"]))
+    axis = alt.Axis(labelLimit=340, tickBand="extent", grid=True)
+    base = alt.Chart(table).encode(
+        y=alt.Y("claim:N", title=None, sort=order, axis=axis),
+        tooltip=["claim", "difference", "verdict", *numbers],
+    )
+    zero = alt.Chart(pd.DataFrame({"mean": [0]})).mark_rule(strokeDash=[3, 3], opacity=0.6).encode(x="mean:Q")
+    known = table.dropna(subset=["low", "high"])
+    bars = base.properties(data=known).mark_rule(strokeWidth=1.5, clip=True).encode(x="low:Q", x2="high:Q")
+    fill = alt.condition("datum.shows", alt.value("currentColor"), alt.value("transparent"))
+    points = base.mark_point(size=60, strokeWidth=1.5, stroke="currentColor", opacity=1).encode(
+        x=alt.X("mean:Q", title="Difference (points)", scale=limits), fill=fill
+    )
+    layers = [zero, bars, points] if len(known) else [zero, points]
+    return alt.layer(*layers).properties(width="container", height=max(60, 26 * len(order)))
