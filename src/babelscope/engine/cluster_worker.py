@@ -18,7 +18,7 @@ from babelscope.core.errors import InputError
 from babelscope.engine.child import Child, dismiss
 from babelscope.engine.events import Event, Lost, as_record, ends_attempt
 from babelscope.engine.manifest import versions
-from babelscope.engine.store import FORMAT_FILE
+from babelscope.engine.mark import FORMAT_FILE
 
 TOPIC = "babelscope"
 """Of the events that workers send to whoever listens."""

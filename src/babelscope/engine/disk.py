@@ -60,6 +60,16 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
+def move_folder(whole: Path, target: Path) -> None:
+    """Move a folder to its place, unless there is one with something in it: the same, published meanwhile."""
+    try:
+        whole.rename(target)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
+    sync(target.parent)
+
+
 def verify(path: Path, recorded: Mapping[str, Any], read: bool = False) -> bytes:
     """Compare a file with its recorded checksum; with `read`, return the very bytes that were compared."""
     with explained(path):

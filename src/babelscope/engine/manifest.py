@@ -39,6 +39,12 @@ def write_manifest(folder: Path, key: str, about: Mapping[str, Any]) -> None:
         sync(inner)
 
 
+def flush(folder: Path) -> None:
+    """Flush a folder, with all in it, to the disk."""
+    for path in (folder, *folder.rglob("*")):
+        sync(path)
+
+
 def read_manifest(folder: Path, key: str) -> dict[str, Any]:
     """What was published as the result of that key in the folder.
 

@@ -30,6 +30,7 @@ from babelscope.engine.events import (
 )
 from babelscope.engine.forecast import missing_bytes
 from babelscope.engine.local import LocalCrew
+from babelscope.engine.plans import note_plan
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
 
@@ -105,12 +106,15 @@ class _Run:
     def run(self, crew: Crew) -> Outcome:
         if self.agenda.unfinished:
             self.store.prepare()
+            noted = note_plan(self.store.folder, self.plan.steps)
             with _terminable(), crew:
                 while self.agenda.unfinished:
                     self.begin_ready(crew)
                     for event in crew.listen(POLL_INTERVAL):
                         self.note(event)
                     self.look_elsewhere()
+            if not self.failed and not self.blocked:
+                noted.unlink(missing_ok=True)
         there = self.store.published(self.plan.steps).difference(self.computed)
         cached = tuple(key for key in self.plan.steps if key in there)
         return Outcome(tuple(self.computed), cached, self.failed, self.blocked)

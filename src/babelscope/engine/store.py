@@ -8,36 +8,35 @@ Layout of the folder:
     drafts/KEY/             the working folder of an unfinished step, kept after a fault
     claims/KEY.lock         a lock of the operating system while a step runs; it dies with its holder
     damaged/NAME-N          what was no longer as it was written: results, drafts, what lay in their places
+    plans/DIGEST.json       the keys of a plan that a run has begun and not finished
+    environments/DIGEST.json   what results were computed with and on; their manifests name it
     logs/KEY.txt            what a step printed, and why it failed if it did
     logs/KEY.running        the same while it runs; what was interrupted leaves no other
 """
 
 from __future__ import annotations
 
-import errno
 import itertools
 import json
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from babelscope.core.crash import crash_point
 from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.core.row import Row
-from babelscope.engine.disk import MISPLACED, append_text, explained, names_in, sync, verify, write_json
+from babelscope.engine.claims import Locks
+from babelscope.engine.disk import append_text, explained, move_folder, names_in, verify
+from babelscope.engine.environment import environment_of, note_environment, this_environment
 from babelscope.engine.index import Index, doubted, look_at
 from babelscope.engine.journal import ROWS, Journal
-from babelscope.engine.manifest import MANIFEST, check_files, read_manifest, write_manifest
+from babelscope.engine.manifest import MANIFEST, check_files, flush, read_manifest, write_manifest
+from babelscope.engine.mark import refuse_foreign, write_mark
 from babelscope.engine.old_rows import upgraded
-
-FORMAT = 1
-FORMAT_FILE = "babelscope-store.json"
 
 
 class Store:
@@ -49,8 +48,9 @@ class Store:
     def __init__(self, folder: Path | str):
         self.folder = Path(folder).absolute()
         self._verified: set[str] = set()
+        self._claims = Locks(self.folder / "claims", self._make_way)
         with explained(self.folder):
-            _refuse_foreign(self.folder)
+            refuse_foreign(self.folder)
 
     def has(self, key: str) -> bool:
         """Whether the result is published. Its checksums are not looked at."""
@@ -61,6 +61,11 @@ class Store:
         wanted = set(keys)
         shelves = (self.folder / "results" / shelf for shelf in {key[:2] for key in wanted})
         return {name for shelf in shelves for name in names_in(shelf, are_folders=True)} & wanted
+
+    def keys(self) -> list[str]:
+        """All results that are published."""
+        results = self.folder / "results"
+        return sorted(key for shelf in names_in(results) for key in names_in(results / shelf, are_folders=True))
 
     def result(self, key: str) -> Path:
         """The folder of a published result. The first call in a process verifies all files (DamagedResult)."""
@@ -96,14 +101,15 @@ class Store:
         """What made a published result: step, files with SHA-256 and bytes, seconds, versions, machine."""
         return self._manifest(self._published(key), key)
 
+    def environment(self, manifest: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What a result was computed with and on, by its manifest; None where that was not kept, or is lost."""
+        return environment_of(self.folder, manifest)
+
     def prepare(self) -> None:
         """Make the store's folders; a StoreError here says that nothing can be written."""
         with explained(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-            if not (self.folder / FORMAT_FILE).exists():
-                unfinished = self.folder / f"{FORMAT_FILE}.{os.getpid()}"
-                write_json(unfinished, {"format": FORMAT})
-                unfinished.replace(self.folder / FORMAT_FILE)
+            write_mark(self.folder)
             for path in (self.folder / name for name in ("results", "drafts", "claims", "damaged", "logs")):
                 if path.exists() and not path.is_dir():
                     raise StoreError(f"{path}: the store needs a folder there: move that away, then run again")
@@ -111,36 +117,17 @@ class Store:
         with self.claim("probe"):  # a file system without locks is better met now than by every step
             pass
 
-    @contextmanager
-    def claim(self, key: str) -> Iterator[bool]:
+    def claim(self, key: str) -> AbstractContextManager[bool]:
         """Hold the right to compute `key`; gives False at once if another process has it."""
-        path = self.folder / "claims" / f"{key}.lock"
-        self._make_way(path, S_ISREG)
-        # A soft lock would outlive a killed holder, so a file system without flock is an error.
-        lock = FileLock(path, blocking=False, fallback_to_soft=False)
-        with explained(path), suppress(Timeout):
-            lock.acquire()
-            crash_point("claimed")
-        try:
-            yield lock.is_locked
-        finally:
-            if lock.is_locked:
-                # While the lock is held; filelock takes no lock on a file without a name.
-                path.unlink(missing_ok=True)
-                crash_point("claim-removed")
-                lock.release()
+        return self._claims.hold(key)
 
     def claimed(self, key: str) -> bool:
         """Whether some process is computing `key` now."""
-        if not (self.folder / "claims" / f"{key}.lock").is_file():
-            return False
-        with self.claim(key) as free:
-            return not free
+        return self._claims.is_held(key)
 
     def running(self, keys: Iterable[str]) -> set[str]:
         """Those of the keys that some process is computing now."""
-        names = {name.removesuffix(".lock") for name in names_in(self.folder / "claims")}
-        return set(filter(self.claimed, names.intersection(keys)))
+        return set(filter(self.claimed, self._claims.keys().intersection(keys)))
 
     def logged(self, keys: Iterable[str]) -> set[str]:
         """Those of the keys whose steps have left a log, of which they failed if they have no result."""
@@ -196,16 +183,42 @@ class Store:
             if not target.is_dir():
                 crash_point("publication-begun")
                 Journal(draft).forget_digest()
-                write_manifest(draft, key, about)
+                write_manifest(draft, key, {**about, "environment": note_environment(self.folder, this_environment())})
                 crash_point("manifest-written")
-                for path in (target.parent, target):
-                    if not path.is_dir():
-                        self._make_way(path, S_ISDIR)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                _move_folder(draft, target)
+                self._place(draft, key)
             crash_point("publication-moved")
             shutil.rmtree(draft, ignore_errors=True)
         return target
+
+    def adopt(self, key: str, result: Path) -> bool:
+        """Take over a result as another store has published it, manifest included: a copy, verified.
+
+        Gives False, and takes nothing, if the result is there, or another process computes it now.
+
+        Raises:
+            DamagedResult: it is not as it was published, or its copy is not.
+        """
+        self.prepare()
+        with self.claim(key) as mine, explained(self.folder):
+            if not mine or self.has(key):
+                return False
+            copy = self.folder / "drafts" / f"{key}.copy"
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(result, copy)
+            check_files(copy, read_manifest(copy, key))
+            flush(copy)
+            self._place(copy, key)
+            return True
+
+    def adopt_environment(self, environment: Mapping[str, Any] | None) -> None:
+        """Keep what results that were taken over had been computed with and on."""
+        if environment:
+            note_environment(self.folder, environment)
+
+    def check(self, key: str) -> None:
+        """Verify all files of a result again. Raises DamagedResult."""
+        self._verified.discard(key)
+        self.result(key)
 
     def quarantine(self, key: str) -> Path | None:
         """Move a damaged result aside, so that the next run computes it again.
@@ -269,6 +282,15 @@ class Store:
     def _published(self, key: str) -> Path:
         return Path(f"{self.folder}/results/{key[:2]}/{key}")
 
+    def _place(self, whole: Path, key: str) -> None:
+        """Move a folder with its manifest among the results."""
+        target = self._published(key)
+        for path in (target.parent, target):
+            if not path.is_dir():
+                self._make_way(path, S_ISDIR)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        move_folder(whole, target)
+
     def _make_way(self, path: Path, is_usual: Callable[[int], bool]) -> None:
         """Set aside what is in the place of a file or folder of the store, a link say."""
         with suppress(FileNotFoundError, NotADirectoryError):
@@ -276,37 +298,8 @@ class Store:
                 self.set_aside(path)
 
     def _is_damaged(self, key: str) -> bool:
-        self._verified.discard(key)
         try:
-            self.result(key)
+            self.check(key)
         except DamagedResult:
             return True
         return False
-
-
-def _refuse_foreign(folder: Path) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise StoreError(f"{folder}: not a folder; give --store a folder")
-    marker = folder / FORMAT_FILE
-    if not marker.exists():
-        if folder.exists() and any(not file.name.startswith(FORMAT_FILE) for file in folder.iterdir()):
-            raise StoreError(f"{folder}: neither empty nor a store; give --store a new or an empty folder")
-        return
-    try:
-        version = json.loads(marker.read_bytes())["format"]
-    except (*MISPLACED, ValueError, KeyError, TypeError, RecursionError):
-        raise StoreError(f'{marker}: unreadable; it should say {{"format": {FORMAT}}}') from None
-    if version != FORMAT:
-        raise StoreError(
-            f"{folder}: store of format {version!r}, this Babelscope reads format {FORMAT}; "
-            "give --store another folder, or use the version of Babelscope that made this one"
-        )
-
-
-def _move_folder(draft: Path, target: Path) -> None:
-    try:
-        draft.rename(target)
-    except OSError as error:
-        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # published meanwhile: the same result
-            raise
-    sync(target.parent)

@@ -25,6 +25,7 @@ from babelscope.core.row import Row
 from babelscope.core.step import Interrupted, Step
 from babelscope.engine.child import GRACE, TOLD_TO_END
 from babelscope.engine.disk import room_advice, write_text
+from babelscope.engine.energy import metered
 from babelscope.engine.events import Damaged, Event, Failed, Finished, Found, Full, Progressed, Started, Waiting
 from babelscope.engine.store import Store
 
@@ -167,8 +168,9 @@ def _execute(key: str, pickled: bytes, store: Store, workspace: DraftWorkspace) 
     try:
         step: Step = ForkingPickler.loads(pickled)
         workspace.step = type(step).__name__
-        seconds = _go_on(step, workspace)
-        store.publish(key, {**describe(step), "seconds": round(seconds, 3)})
+        with metered() as energy:
+            seconds = _go_on(step, workspace)
+        store.publish(key, {**describe(step), "seconds": round(seconds, 3), **energy})
     except BabelscopeError as error:
         if workspace.unreadable:
             return Damaged(workspace.unreadable, str(error), reader=key)

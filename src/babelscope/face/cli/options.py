@@ -12,8 +12,8 @@ from babelscope.core.outside import given_path, writable_path
 from babelscope.face.session import DEFAULT_STORE, STORE_VARIABLE
 
 __all__ = [
-    "DEFAULT_STORE", "PARALLEL", "OutputFile", "OutputFolder", "OutputReport", "StoreFolder", "StudyName", "With",
-    "err", "out",
+    "DEFAULT_STORE", "PARALLEL", "BundleFile", "OtherStore", "OutputFile", "OutputFolder", "OutputReport",
+    "StoreFolder", "StudyName", "With", "err", "out",
 ]  # fmt: skip
 
 out, err = Console(soft_wrap=True, emoji=False), Console(stderr=True, soft_wrap=True, emoji=False)
@@ -28,6 +28,10 @@ StoreFolder = Annotated[
         show_default=True,
     ),
 ]  # fmt: skip
+OtherStore = Annotated[Path, typer.Argument(metavar="STORE", parser=given_path, help="the other store's folder")]
+BundleFile = Annotated[
+    Path, typer.Argument(parser=given_path, metavar="BUNDLE", help="a file that babelscope bundle wrote")
+]
 With = Annotated[
     list[str] | None,
     typer.Option(

@@ -1,0 +1,26 @@
+"""Energy that a step takes, where codecarbon is installed (the extra `energy`), from the machine's meters or about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+
+
+@contextmanager
+def metered() -> Iterator[dict[str, float]]:
+    """What is computed inside; at the end the mapping has `energy`, in kilowatt hours, where it could be measured."""
+    told: dict[str, float] = {}
+    if find_spec("codecarbon") is None:
+        yield told
+        return
+    from codecarbon import OfflineEmissionsTracker
+
+    # Offline, since it would ask the network where the machine is; the country counts for carbon alone.
+    tracker = OfflineEmissionsTracker(country_iso_code="FRA", save_to_file=False, log_level="error")
+    tracker.start()
+    try:
+        yield told
+    finally:
+        tracker.stop()
+        told["energy"] = float(tracker.final_emissions_data.energy_consumed)
