@@ -31,14 +31,14 @@ TOLD_TO_END = 128 + signal.SIGTERM
 
 
 class Child:
-    """One process, and the key of the step that it has."""
+    """One process, and the key of the step that it has. `store` is the address of the store."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, store: str):
         self.key: str | None = None
         self._seconds: float | None = None
         self._deadline: float | None = None
         self.connection, theirs = Pipe()
-        command = [sys.executable, "-P", "-m", "babelscope.engine.worker", str(theirs.fileno()), str(folder)]
+        command = [sys.executable, "-P", "-m", "babelscope.engine.worker", str(theirs.fileno()), store]
         # The mask is inherited: Ctrl-C cannot hit a worker before it has set its own handler.
         previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:

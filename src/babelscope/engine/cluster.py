@@ -68,7 +68,7 @@ class DaskCrew:
             key += f"-{attempts}"
         self._attempts[step.key] += 1
         pickled = bytes(ForkingPickler.dumps(step))
-        errand = Errand(step.key, pickled, str(self._store.folder), self._seconds, installed())
+        errand = Errand(step.key, pickled, self._store.address, self._seconds, installed())
         future = self._client.submit(
             perform, errand, key=key, resources=self._demands(step), priority=-place, pure=False, retries=0
         )

@@ -19,6 +19,7 @@ from babelscope.engine.child import Child, dismiss
 from babelscope.engine.events import Event, Lost, as_record, ends_attempt
 from babelscope.engine.manifest import versions
 from babelscope.engine.mark import FORMAT_FILE
+from babelscope.engine.sharing.places import is_remote
 
 TOPIC = "babelscope"
 """Of the events that workers send to whoever listens."""
@@ -27,7 +28,7 @@ LOOKING = 0.5
 
 _children: list[Child] = []
 _idle: dict[str, list[Child]] = {}
-"""Those without a step, by the folder of their store."""
+"""Those without a step, by the address of their store."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,8 @@ class Errand:
 
     key: str
     pickled: bytes
-    folder: str
-    """Of the store."""
+    store: str
+    """Its address."""
     seconds: float | None
     """That it may take."""
     versions: dict[str, str]
@@ -59,7 +60,7 @@ def perform(errand: Errand) -> dict[str, Any]:
     """
     worker = distributed.get_worker()
     _check(errand, worker.address)
-    child = _free_child(errand.folder)
+    child = _free_child(errand.store)
     child.give(errand.key, errand.pickled, errand.seconds)
     while not ends_attempt(event := _next_event(child, worker)):
         worker.log_event(TOPIC, {"said": as_record(event)})
@@ -67,7 +68,7 @@ def perform(errand: Errand) -> dict[str, Any]:
         _children.remove(child)
         event = replace(event, message=f"{event.message}, on {worker.address}")
     else:
-        _idle[errand.folder].append(child)
+        _idle[errand.store].append(child)
     worker.log_event(TOPIC, {"said": as_record(event)})
     return as_record(event)
 
@@ -86,16 +87,16 @@ def _next_event(child: Child, worker: distributed.Worker) -> Event:
             return event
 
 
-def _free_child(folder: str) -> Child:
+def _free_child(store: str) -> Child:
     """One that has nothing to do; as many are started as the worker has threads."""
-    idle = _idle.setdefault(folder, [])
+    idle = _idle.setdefault(store, [])
     while idle:
         child = idle.pop()
         if child.is_alive:
             return child
         child.stop()
         _children.remove(child)
-    _children.append(child := Child(Path(folder)))
+    _children.append(child := Child(store))
     return child
 
 
@@ -105,8 +106,8 @@ def _check(errand: Errand, here: str) -> None:
     others = [f"{name} {mine} there, {theirs} here" for name, (mine, theirs) in pairs.items() if mine != theirs]
     if others:
         raise InputError(f"the worker {here} has other versions: {'; '.join(others)}: install the same on both")
-    if not Path(errand.folder, FORMAT_FILE).is_file():
-        raise InputError(f"the worker {here} sees no store in {errand.folder}: it must be there under the same path")
+    if not is_remote(errand.store) and not Path(errand.store, FORMAT_FILE).is_file():
+        raise InputError(f"the worker {here} sees no store in {errand.store}: it must be there under the same path")
 
 
 @atexit.register

@@ -83,7 +83,7 @@ def verify(path: Path, recorded: Mapping[str, Any], read: bool = False) -> bytes
     return content
 
 
-def damaged(path: Path, problem: str = "does not match its recorded checksum") -> DamagedResult:
+def damaged(path: Path | str, problem: str = "does not match its recorded checksum") -> DamagedResult:
     """The error for a file that is not what was published."""
     return DamagedResult(f"{path}: {problem}; run the study again: the result is set aside and computed anew")
 

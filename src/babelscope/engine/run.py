@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -98,8 +99,12 @@ class _Run:
         """Those that are put off until nothing else runs."""
         self.alone: str | None = None
         """The one of them that runs."""
+        self.looked_at = -store.looking
+        """When steps that another runner computes were last looked at."""
         damaged = self.set_aside_damaged()
-        self.agenda = Agenda(plan, store.has)
+        self.there = store.published(plan.steps)
+        """The results that need not be computed, asked for all at once."""
+        self.agenda = Agenda(plan, self.there.__contains__)
         for key in damaged:
             self.agenda.need(key)
 
@@ -207,11 +212,16 @@ class _Run:
             return
         self.damaged.add(key)
         self.store.quarantine(key)
+        if not self.store.has(key):
+            self.there.discard(key)
         self.agenda.need(key)
         self.agenda.hold(reader, {key} & self.agenda.unfinished)
 
     def look_elsewhere(self) -> None:
         """Take what another runner has published; take over what it gave up."""
+        if time.monotonic() - self.looked_at < self.store.looking:
+            return
+        self.looked_at = time.monotonic()
         for key in sorted(self.elsewhere):
             if self.store.has(key):
                 self.elsewhere.remove(key)

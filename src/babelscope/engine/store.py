@@ -34,9 +34,12 @@ from babelscope.engine.disk import append_text, explained, move_folder, names_in
 from babelscope.engine.environment import environment_of, note_environment, this_environment
 from babelscope.engine.index import Index, doubted, look_at
 from babelscope.engine.journal import ROWS, Journal
-from babelscope.engine.manifest import MANIFEST, check_files, flush, read_manifest, write_manifest
+from babelscope.engine.manifest import MANIFEST, check_files, read_manifest, write_manifest
 from babelscope.engine.mark import refuse_foreign, write_mark
 from babelscope.engine.old_rows import upgraded
+
+COPY = ".copy"
+"""What the name of a draft ends with that is a copy of a result."""
 
 
 class Store:
@@ -45,8 +48,13 @@ class Store:
     Raises StoreError if `folder` holds something else, or a store of another format.
     """
 
+    looking = 0.2
+    """Seconds between two looks at what another process computes."""
+
     def __init__(self, folder: Path | str):
         self.folder = Path(folder).absolute()
+        self.address = str(self.folder)
+        """What it is opened by, here and in other processes."""
         self._verified: set[str] = set()
         self._claims = Locks(self.folder / "claims", self._make_way)
         with explained(self.folder):
@@ -62,10 +70,12 @@ class Store:
         shelves = (self.folder / "results" / shelf for shelf in {key[:2] for key in wanted})
         return {name for shelf in shelves for name in names_in(shelf, are_folders=True)} & wanted
 
-    def keys(self) -> list[str]:
-        """All results that are published."""
+    def keys(self, digits: str = "") -> list[str]:
+        """All results that are published, whose keys begin with these digits."""
         results = self.folder / "results"
-        return sorted(key for shelf in names_in(results) for key in names_in(results / shelf, are_folders=True))
+        shelves = [digits[:2]] if len(digits) > 1 else names_in(results)
+        keys = (key for shelf in shelves for key in names_in(results / shelf, are_folders=True))
+        return sorted(key for key in keys if key.startswith(digits))
 
     def result(self, key: str) -> Path:
         """The folder of a published result. The first call in a process verifies all files (DamagedResult)."""
@@ -107,6 +117,12 @@ class Store:
 
     def prepare(self) -> None:
         """Make the store's folders; a StoreError here says that nothing can be written."""
+        self.make_folders()
+        with self.claim("probe"):  # a file system without locks is better met now than by every step
+            pass
+
+    def make_folders(self) -> None:
+        """Make those that are missing."""
         with explained(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             write_mark(self.folder)
@@ -114,8 +130,6 @@ class Store:
                 if path.exists() and not path.is_dir():
                     raise StoreError(f"{path}: the store needs a folder there: move that away, then run again")
                 path.mkdir(exist_ok=True)
-        with self.claim("probe"):  # a file system without locks is better met now than by every step
-            pass
 
     def claim(self, key: str) -> AbstractContextManager[bool]:
         """Hold the right to compute `key`; gives False at once if another process has it."""
@@ -140,6 +154,13 @@ class Store:
         with explained(path):
             path.mkdir(parents=True, exist_ok=True)
         return path
+
+    def save_draft(self, key: str, at_once: bool = False) -> None:
+        """Have what a step can go on from where other machines find it, from time to time: here it is there already."""
+
+    def has_lost(self, key: str) -> bool:
+        """Whether a claim that was held is another's by now; a lock never is."""
+        return False
 
     def draft_bytes(self, key: str) -> int:
         """What the files of a draft take together; another process may write them."""
@@ -185,35 +206,19 @@ class Store:
                 Journal(draft).forget_digest()
                 write_manifest(draft, key, {**about, "environment": note_environment(self.folder, this_environment())})
                 crash_point("manifest-written")
-                self._place(draft, key)
+                self.place(draft, key)
             crash_point("publication-moved")
             shutil.rmtree(draft, ignore_errors=True)
         return target
 
-    def adopt(self, key: str, result: Path) -> bool:
-        """Take over a result as another store has published it, manifest included: a copy, verified.
-
-        Gives False, and takes nothing, if the result is there, or another process computes it now.
-
-        Raises:
-            DamagedResult: it is not as it was published, or its copy is not.
-        """
-        self.prepare()
-        with self.claim(key) as mine, explained(self.folder):
-            if not mine or self.has(key):
-                return False
-            copy = self.folder / "drafts" / f"{key}.copy"
-            shutil.rmtree(copy, ignore_errors=True)
-            shutil.copytree(result, copy)
-            check_files(copy, read_manifest(copy, key))
-            flush(copy)
-            self._place(copy, key)
-            return True
-
-    def adopt_environment(self, environment: Mapping[str, Any] | None) -> None:
-        """Keep what results that were taken over had been computed with and on."""
-        if environment:
-            note_environment(self.folder, environment)
+    def place(self, whole: Path, key: str) -> None:
+        """Move a whole folder, with the manifest of its files, among the results, unless there is one."""
+        target = self._published(key)
+        for path in (target.parent, target):
+            if not path.is_dir():
+                self._make_way(path, S_ISDIR)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        move_folder(whole, target)
 
     def check(self, key: str) -> None:
         """Verify all files of a result again. Raises DamagedResult."""
@@ -281,15 +286,6 @@ class Store:
 
     def _published(self, key: str) -> Path:
         return Path(f"{self.folder}/results/{key[:2]}/{key}")
-
-    def _place(self, whole: Path, key: str) -> None:
-        """Move a folder with its manifest among the results."""
-        target = self._published(key)
-        for path in (target.parent, target):
-            if not path.is_dir():
-                self._make_way(path, S_ISDIR)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        move_folder(whole, target)
 
     def _make_way(self, path: Path, is_usual: Callable[[int], bool]) -> None:
         """Set aside what is in the place of a file or folder of the store, a link say."""

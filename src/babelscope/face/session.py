@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from babelscope.engine.store import Store
     from babelscope.steps.plan import Plan
 
-DEFAULT_STORE = Path("babelscope-store")
+DEFAULT_STORE = "babelscope-store"
 STORE_VARIABLE = "BABELSCOPE_STORE"
 """The environment variable that names another folder."""
 LOCAL = "local"
@@ -26,17 +26,29 @@ CLUSTERS = ("dask:", "tcp://", "tls://")
 
 
 def open_store(store: Store | Path | str | None = None) -> Store:
-    """The store in a folder; None: in the one that the environment names, or `babelscope-store` where we are.
+    """The store at an address; None: at the one that the environment names, or `babelscope-store` where we are.
 
     Raises:
         StoreError: the folder holds something else, or a store of another format.
     """
-    from babelscope.core.outside import given_path
+    from babelscope.engine.sharing.places import store_at
     from babelscope.engine.store import Store
 
     if isinstance(store, Store):
         return store
-    return Store(given_path(store or os.environ.get(STORE_VARIABLE) or DEFAULT_STORE))
+    return store_at(address_of(str(store or os.environ.get(STORE_VARIABLE) or DEFAULT_STORE)))
+
+
+def address_of(given: str) -> str:
+    """The address of a store as users write it: a folder, `s3://BUCKET/FOLDER` or `file://FOLDER`.
+
+    Raises:
+        InputError: there can be no such folder.
+    """
+    from babelscope.core.outside import given_path
+    from babelscope.engine.sharing.places import is_remote
+
+    return given if is_remote(given) else str(given_path(given))
 
 
 def missing(plan: Plan, store: Store) -> list[Step]:

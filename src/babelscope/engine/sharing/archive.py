@@ -1,7 +1,7 @@
 """What a store holds of a plan without its models: rows, outcomes by sentence and manifests, in one compressed file.
 
 With them are the plan itself, what it is of, and what it was computed with and on, so that neither data nor encoders
-are needed to tell what was found, and another lab can check it: manifests have the digests of all files, of models, too.
+are needed to tell what was found, and another lab can check it: manifests have the digests of all files, models too.
 """
 
 from __future__ import annotations

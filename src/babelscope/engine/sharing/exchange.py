@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from babelscope.core.errors import DamagedResult, StoreError
-from babelscope.engine.store import Store
+from babelscope.engine.disk import explained
+from babelscope.engine.environment import note_environment
+from babelscope.engine.manifest import check_files, flush, read_manifest
+from babelscope.engine.store import COPY, Store
 
 Told = Callable[[int, int], None]
 """Is told how many of how many results are done."""
@@ -35,13 +39,35 @@ def copy(keys: Collection[str], source: Store, target: Store, told: Told = lambd
     for done, key in enumerate(wanted, 1):
         if key not in there:
             try:
-                if target.adopt(key, source.result(key)):
+                if _adopt(key, source, target):
                     copied.append(key)
-                    target.adopt_environment(source.environment(source.manifest(key)))
             except DamagedResult as error:
                 damaged[key] = str(error)
         told(done, len(wanted))
     return Copied(tuple(copied), tuple(key for key in wanted if key not in {*copied, *damaged}), damaged)
+
+
+def _adopt(key: str, source: Store, target: Store) -> bool:
+    """Copy a result as it was published, manifest included, and verify the copy.
+
+    Gives False, and takes nothing, if it is there, or another process computes it now.
+    """
+    with target.claim(key) as mine, explained(target.folder):
+        if not mine or target.has(key):
+            return False
+        copy = target.folder / "drafts" / f"{key}{COPY}"
+        shutil.rmtree(copy, ignore_errors=True)
+        try:
+            shutil.copytree(source.result(key), copy)
+            manifest = read_manifest(copy, key)
+            check_files(copy, manifest)
+            flush(copy)
+            if environment := source.environment(manifest):
+                note_environment(target.folder, environment)
+            target.place(copy, key)
+        finally:
+            shutil.rmtree(copy, ignore_errors=True)
+        return True
 
 
 def damaged_in(store: Store, keys: Collection[str], told: Told = lambda done, count: None) -> dict[str, str]:

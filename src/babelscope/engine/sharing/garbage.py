@@ -10,9 +10,7 @@ from typing import NamedTuple
 from babelscope.core.errors import StoreError
 from babelscope.engine.disk import explained, names_in
 from babelscope.engine.plans import unfinished_plans
-from babelscope.engine.store import Store
-
-COPY = ".copy"
+from babelscope.engine.store import COPY, Store
 
 
 class Garbage(NamedTuple):

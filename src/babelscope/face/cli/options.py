@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from babelscope.core.outside import given_path, writable_path
-from babelscope.face.session import DEFAULT_STORE, STORE_VARIABLE
+from babelscope.face.session import DEFAULT_STORE, STORE_VARIABLE, address_of
 
 __all__ = [
     "DEFAULT_STORE", "PARALLEL", "BundleFile", "OtherStore", "OutputFile", "OutputFolder", "OutputReport",
@@ -22,13 +22,15 @@ StudyName = Annotated[
     str, typer.Argument(metavar="STUDY", help="a built-in study, NAME or NAME@PROFILE, or a YAML file")
 ]
 StoreFolder = Annotated[
-    Path,
+    str,
     typer.Option(
-        "--store", envvar=STORE_VARIABLE, parser=given_path, metavar="FOLDER", help="the folder that keeps results",
-        show_default=True,
+        "--store", envvar=STORE_VARIABLE, parser=address_of, metavar="FOLDER",
+        help="what keeps results: a folder, or s3://BUCKET/FOLDER", show_default=True,
     ),
 ]  # fmt: skip
-OtherStore = Annotated[Path, typer.Argument(metavar="STORE", parser=given_path, help="the other store's folder")]
+OtherStore = Annotated[
+    str, typer.Argument(metavar="STORE", parser=address_of, help="the other store: a folder, or s3://BUCKET/FOLDER")
+]
 BundleFile = Annotated[
     Path, typer.Argument(parser=given_path, metavar="BUNDLE", help="a file that babelscope bundle wrote")
 ]

@@ -66,10 +66,10 @@ def status(
     from babelscope.face.display import table_of
 
     if name is None:
-        from babelscope.engine.store import Store
         from babelscope.face.catalogue import study_states
+        from babelscope.face.session import open_store
 
-        out.print(table_of(("study", "done", "steps"), study_states(Store(store))))
+        out.print(table_of(("study", "done", "steps"), study_states(open_store(store))))
         return
     from babelscope.face.job import job_of
 
