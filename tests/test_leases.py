@@ -13,7 +13,7 @@ import pytest
 from babelscope.core.errors import StoreError
 from babelscope.core.row import Row
 from babelscope.engine.sharing.cache import Cache
-from babelscope.engine.sharing.leases import BEAT, LAPSE, Lease, Leases
+from babelscope.engine.sharing.leases import LAPSE, SHARE, Lease, Leases
 from babelscope.engine.sharing.remote import RemoteStore
 from simulated_machines import Machine, Memory, SeenFrom, World, ended
 
@@ -23,7 +23,7 @@ WORK = 6
 
 
 @contextmanager
-def released(lease: Lease) -> Iterator[None]:
+def released(lease: Lease, seconds: float) -> Iterator[None]:
     """In place of `beating`, which has a thread of its own."""
     try:
         yield
@@ -54,7 +54,7 @@ class Runner:
         number, last = self._attempts[key], machine.clock()
         for part in range(WORK):
             machine.wait()
-            if machine.clock() - last >= BEAT:
+            if machine.clock() - last >= LAPSE / SHARE:
                 store._held[key].beat()
                 last = machine.clock()
             if store.has_lost(key):

@@ -19,6 +19,7 @@ from babelscope.core.errors import InputError, OtherRunError
 from babelscope.core.row import Row
 from babelscope.core.step import Interrupted, Needs, Step, Workspace
 from babelscope.engine import run_plan
+from babelscope.engine.sharing.places import store_at
 from babelscope.engine.store import Store
 from babelscope.engine.worker import attempt
 from babelscope.face.session import Engine
@@ -209,6 +210,17 @@ def run_as_command(run: str, outside: str, store: str, engine: str, scheduler: s
     """In place of `babelscope run STUDY --engine dask:FILE`."""
     assert (run, engine) == ("run", "--engine")
     _run(steady_plan(outside), store, scheduler)
+
+
+def run_wide(outside: str, store: str) -> None:
+    """`store` is an address."""
+    run_plan(wide_plan(outside, 6), store_at(store), jobs=1)
+
+
+def wide_plan(outside: str, width: int = 3) -> Plan:
+    """So many steps, and as many that read one of them each."""
+    first = [Talkative(name=f"first {number}", outside=outside) for number in range(width)]
+    return Plan.of(Toy(name=f"{step.name}, read", outside=outside, left=step) for step in first)
 
 
 def _run(plan: Plan, store: str, scheduler: str | None = None) -> None:

@@ -9,20 +9,38 @@ and compute beside the next one. That costs time alone, since what it publishes 
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from uuid import uuid4
 
-from babelscope.core.errors import StoreError
+from babelscope.core.errors import InputError, StoreError
 from babelscope.engine.sharing.objects import Objects
 
 CLAIMS = "claims"
-BEAT = 10.0
-"""Seconds between two signs of life."""
+VARIABLE = "BABELSCOPE_LAPSE"
+"""Of the environment: seconds without a sign of life after which a holder counts as dead; for all machines the same."""
 LAPSE = 60.0
-"""Seconds without one after which a holder counts as dead."""
+SHARE = 6
+"""Signs of life in that time."""
+
+
+def lapse() -> float:
+    """The seconds that the environment asks for, or the usual ones.
+
+    Raises:
+        InputError: it asks for something else.
+    """
+    given = os.environ.get(VARIABLE)
+    try:
+        seconds = float(given) if given else LAPSE
+    except ValueError:
+        seconds = 0.0
+    if not seconds > 0:
+        raise InputError(f"{VARIABLE}={given}: give a number of seconds above 0, such as {LAPSE:g}")
+    return seconds
 
 
 class Lease:
@@ -52,8 +70,8 @@ class Lease:
                 self._objects.remove(f"{self._folder}/{number}")
 
     @contextmanager
-    def beating(self, seconds: float = BEAT) -> Iterator[None]:
-        """Give signs of life in a thread of its own, then release it."""
+    def beating(self, seconds: float) -> Iterator[None]:
+        """Give signs of life every so many seconds, in a thread of its own, then release it."""
         done = Event()
 
         def go_on() -> None:
@@ -92,6 +110,9 @@ class Leases:
 
     def __init__(self, objects: Objects, machine: str, clock: Callable[[], float] = time.monotonic):
         self._objects, self._machine, self._clock = objects, machine, clock
+        self._lapse = lapse()
+        self.beat = self._lapse / SHARE
+        """Seconds between two signs of life."""
         self._seen: dict[str, tuple[int, bytes | None, float]] = {}
         """By key: the number and the content that counted when it was looked at, and since when they have been so."""
 
@@ -120,7 +141,7 @@ class Leases:
         return number, content
 
     def _is_alive(self, key: str) -> bool:
-        return self._clock() - self._seen[key][2] < LAPSE
+        return self._clock() - self._seen[key][2] < self._lapse
 
 
 def _highest(objects: Objects, folder: str) -> int:

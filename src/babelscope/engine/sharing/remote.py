@@ -142,6 +142,7 @@ class RemoteStore(Store):
             with suppress(ValueError):
                 kept = json.loads(self._objects.read(f"{ENVIRONMENTS}/{name}") or b"null")
                 if kept and digest(kept) == name:
+                    self.make_folders()
                     note_environment(self.folder, kept)
         return super().environment(manifest)
 
@@ -160,7 +161,7 @@ class RemoteStore(Store):
                 return
             self._held[key], self._saved[key] = lease, time.monotonic()
             try:
-                with lease.beating():
+                with lease.beating(self._leases.beat):
                     self._fetch_draft(key)
                     yield True
             finally:
