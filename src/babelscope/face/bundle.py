@@ -160,6 +160,6 @@ def encoders_of(given: Sequence[str]) -> dict[str, Path]:
     """
     pairs = [text.partition("=") for text in given]
     for text, (name, _, folder) in zip(given, pairs, strict=True):
-        if not name or not Path(folder).is_dir():
+        if not (name and folder and Path(folder).is_dir()):
             raise InputError(f"--encoder {text}: expected NAME=FOLDER, with the folder that the encoder is in")
     return {name: Path(folder).absolute() for name, _, folder in pairs}

@@ -124,7 +124,8 @@ def unpacked(file: Path, encoders: Mapping[str, Path] | None = None) -> Iterator
                 for entry in archive:
                     _write(archive, entry, Path(folder))
         except (tarfile.TarError, LZMAError, EOFError, ValueError, OSError) as error:
-            raise InputError(f"{file}: not what babelscope bundle writes ({error}); fetch or write it again") from None
+            problem = str(error).partition(":\n")[0]
+            raise InputError(f"{file}: not what babelscope bundle writes ({problem}); fetch it again") from None
         if not (Path(folder) / ABOUT).is_file():
             raise InputError(f"{file}: does not say what its rows are of; write it again")
         about = json.loads((Path(folder) / ABOUT).read_bytes())

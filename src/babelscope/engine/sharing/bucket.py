@@ -31,14 +31,19 @@ class BucketObjects(Objects):
 
     def __init__(self, address: str):
         super().__init__(address)
-        slower = {"init_backoff": timedelta(seconds=0.1), "max_backoff": timedelta(seconds=10), "base": 2.0}
         try:
             self._store = S3Store.from_url(
                 address,
                 conditional_put="etag",
                 client_options={"timeout": ANSWER, "allow_http": True},
-                retry_config={"max_retries": 50, "retry_timeout": PATIENCE, "backoff": slower},
-            )
+                retry_config={
+                    "max_retries": 50,
+                    "retry_timeout": PATIENCE,
+                    "backoff": {
+                        "init_backoff": timedelta(seconds=0.1), "max_backoff": timedelta(seconds=10), "base": 2.0,
+                    },
+                },
+            )  # fmt: skip
         except (BaseError, ValueError) as error:
             raise self._in_words(error) from error
 

@@ -14,6 +14,7 @@ from uuid import uuid4
 from babelscope.core.errors import InputError
 from babelscope.core.hashing import digest
 from babelscope.core.outside import given_path
+from babelscope.corpora.cache import user_cache
 from babelscope.engine.disk import explained
 
 PLACE, LIMIT = "BABELSCOPE_CACHE", "BABELSCOPE_CACHE_LIMIT"
@@ -33,7 +34,7 @@ class Cache:
     @classmethod
     def of(cls, address: str) -> Cache:
         """That of a remote store. The machine's name is in its path, since home folders may be shared."""
-        place = given_path(os.environ.get(PLACE) or "~/.cache/babelscope").absolute()
+        place = given_path(os.environ.get(PLACE) or user_cache() / "stores").absolute()
         given = os.environ.get(LIMIT)
         try:
             limit = float(given) if given else GIGABYTES
