@@ -286,7 +286,7 @@ def test_a_run_on_two_machines_computes_every_step_once(
     address: str, machine: Machine, outside: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As users have it: an address, which workers open themselves."""
-    monkeypatch.setattr(RemoteStore, "looking", 0.1)
+    monkeypatch.setattr(remote, "LOOKING", 0.1)
     plan = wide_plan(str(outside))
     monkeypatch.setenv("BABELSCOPE_CACHE", str(tmp_path / "here"))
     first = store_at(address)

@@ -157,6 +157,15 @@ class Steady(Toy):
             raise
 
 
+class Slow(Toy):
+    """Takes a second, and reports that it goes on."""
+
+    def act(self, workspace: Workspace) -> None:
+        for done in range(10):
+            time.sleep(0.1)
+            workspace.progress(done, 10)
+
+
 class Demanding(Toy):
     """Needs a GPU, and says on which machine it runs, as far as its environment tells."""
 
@@ -212,14 +221,14 @@ def run_as_command(run: str, outside: str, store: str, engine: str, scheduler: s
     _run(steady_plan(outside), store, scheduler)
 
 
-def run_wide(outside: str, store: str) -> None:
+def run_wide(outside: str, store: str, width: int) -> None:
     """`store` is an address."""
-    run_plan(wide_plan(outside, 6), store_at(store), jobs=1)
+    run_plan(wide_plan(outside, width), store_at(store), jobs=1)
 
 
 def wide_plan(outside: str, width: int = 3) -> Plan:
     """So many steps, and as many that read one of them each."""
-    first = [Talkative(name=f"first {number}", outside=outside) for number in range(width)]
+    first = [Slow(name=f"first {number}", outside=outside) for number in range(width)]
     return Plan.of(Toy(name=f"{step.name}, read", outside=outside, left=step) for step in first)
 
 

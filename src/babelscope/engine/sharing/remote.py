@@ -40,6 +40,8 @@ from babelscope.engine.sharing.objects import Objects, objects_at
 from babelscope.engine.store import COPY, Store
 
 FORMAT, MARK = 1, "babelscope-remote.json"
+LOOKING = 2.0
+"""Seconds between two looks at what other machines compute."""
 SAVING = 600.0
 """Seconds between two times that the draft of a step is saved."""
 SMALL = 1 << 20
@@ -58,15 +60,13 @@ class RemoteStore(Store):
     Raises StoreError if something else is there, or it cannot be reached.
     """
 
-    looking = 2.0
-    """Seconds between two looks at what other machines compute."""
-
     def __init__(self, address: str, objects: Objects | None = None, cache: Cache | None = None):
         self._cache = cache or Cache.of(address)
         super().__init__(self._cache.folder)
         self.address = address
         self._objects = objects or objects_at(address)
         self._leases = Leases(self._objects, self._cache.machine)
+        self.looking = min(LOOKING, self._leases.beat)
         self._held: dict[str, Lease] = {}
         self._saved: dict[str, float] = {}
         """When the draft of a step was last saved, or it began."""
