@@ -99,7 +99,7 @@ _ADVICE = {
     errno.ELOOP: "a symbolic link, which is not followed in writing: remove it, then run again",
     **dict.fromkeys(
         (errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP),
-        "this file system has no locks: give --store a folder on a local disk",
+        "this file system has no locks: give --store a folder on a local disk, or file://FOLDER, which needs none",
     ),
 }
 

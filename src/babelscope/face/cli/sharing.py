@@ -75,9 +75,12 @@ def gc(
     """Show what a store can do without. Never what an unfinished run needs, nor what is being computed."""
     from babelscope.engine.plans import unfinished_plans
     from babelscope.engine.sharing.garbage import garbage, remove
+    from babelscope.engine.sharing.places import is_remote
     from babelscope.face.display import table_of
     from babelscope.face.session import open_store
 
+    if is_remote(store):
+        raise InputError(f"--store {store}: gc works in folders; give one")
     place = open_store(store)
     kept = {key for name in keep for key in _keys(place, name, None)} if keep else None
     found = garbage(place, kept)
