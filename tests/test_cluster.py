@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -196,13 +197,23 @@ def test_other_versions_are_an_error_with_both(
     assert runs(outside) == {}
 
 
-def test_a_worker_that_does_not_see_the_store_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_does_not_see_the_store_or_the_users_files_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Here:
         address = "tcp://there"
 
     monkeypatch.setattr("distributed.get_worker", Here)
-    with pytest.raises(InputError, match=r"the worker tcp://there sees no store in .*nowhere"):
-        perform(Errand("ab", b"", str(tmp_path / "nowhere"), None, installed()))
+    Store(tmp_path / "store").prepare()
+
+    def refused(store: str, *paths: str) -> str:
+        with pytest.raises(InputError) as error:
+            perform(Errand("ab", b"", str(tmp_path / store), str(tmp_path), paths, None, installed()))
+        return str(error.value)
+
+    assert re.match(r"the worker tcp://there sees no store in .*nowhere", refused("nowhere"))
+    (tmp_path / "mt.tsv").touch()
+    assert re.match(r"the worker tcp://there sees no it.tsv \(in .*\): files", refused("store", "mt.tsv", "it.tsv"))
 
 
 @pytest.mark.parametrize("engine", ["tcp://127.0.0.1:9", "dask:nowhere.json"])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,6 +17,7 @@ import pytest
 
 import bucket_server
 from babelscope.core.errors import DamagedResult, InputError, StoreError
+from babelscope.core.hashing import digest
 from babelscope.core.row import Row
 from babelscope.core.step import Interrupted
 from babelscope.engine import Finished, Found, Waiting, run_plan
@@ -163,7 +166,7 @@ def test_another_machine_goes_on_from_a_draft_that_was_saved(machine: Machine, o
         for content in ("old", "new"):
             (first.draft(KEY) / "encoder" / "checkpoint").write_text(content)
             first.save_draft(KEY)  # not yet
-            assert first._draft_files(KEY).keys() == (set() if content == "old" else {"encoder/checkpoint"})
+            assert first._drafts.files(KEY).keys() == (set() if content == "old" else {"encoder/checkpoint"})
             first.save_draft(KEY, at_once=True)
     with second.claim(KEY):
         assert (second.draft(KEY) / "encoder" / "checkpoint").read_text() == "new"
@@ -225,6 +228,27 @@ def test_damage_is_found_and_healed_by_who_has_the_result(address: str, machine:
     second.quarantine(step.key)  # which has no copy, so that it is published no more
     assert not machine("third").has(step.key) and isinstance(execute(step, second), Finished)
     machine("third").check(step.key)
+
+
+@pytest.mark.parametrize("address", ["folder"], indirect=True)
+def test_names_that_lead_out_of_a_folder_are_refused(machine: Machine, tmp_path: Path) -> None:
+    """Of files that others have published, or saved."""
+    first, second = (prepared(machine(name)) for name in ("first", "second"))
+    (first.draft(KEY) / "weights").write_text("of a lab")
+    first.publish(KEY, {"step": "Toy"})
+    name = f"results/{KEY[:2]}/{KEY}"
+    manifest = json.loads(first._objects.read(name) or b"")
+    manifest["files"] = {f"../../../{path}": recorded for path, recorded in manifest["files"].items()}
+    del manifest["digest"]
+    first._objects.write(name, json.dumps({**manifest, "digest": digest(manifest)}).encode())
+    with pytest.raises(DamagedResult, match="leads out of its folder"):
+        second.result(KEY)
+    other = "cd" * 32
+    for path, content in (("draft", json.dumps({"../../../weights": sha256(b"x").hexdigest()})), ("x", "x")):
+        first._objects.write(f"drafts/{other}/{path}", content.encode())
+    with second.claim(other) as mine:
+        assert mine and not list(second.draft(other).iterdir())
+    assert not list(tmp_path.rglob("second/weights"))
 
 
 @pytest.mark.parametrize("address", ["folder"], indirect=True)

@@ -18,6 +18,7 @@ from babelscope.core.step import Step
 from babelscope.engine.cluster_worker import TOPIC, Errand, installed, perform
 from babelscope.engine.events import Event, Lost, ends_attempt, event_of
 from babelscope.engine.store import Store
+from babelscope.steps.plan import own_paths
 
 FILE = "dask:"
 """Before the path of the file where a scheduler says where it is."""
@@ -68,7 +69,9 @@ class DaskCrew:
             key += f"-{attempts}"
         self._attempts[step.key] += 1
         pickled = bytes(ForkingPickler.dumps(step))
-        errand = Errand(step.key, pickled, self._store.address, self._seconds, installed())
+        errand = Errand(
+            step.key, pickled, self._store.address, str(Path.cwd()), own_paths(step), self._seconds, installed()
+        )
         future = self._client.submit(
             perform, errand, key=key, resources=self._demands(step), priority=-place, pure=False, retries=0
         )

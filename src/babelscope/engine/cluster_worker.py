@@ -27,8 +27,8 @@ LOOKING = 0.5
 """Seconds between two looks at whether a step has run out of time."""
 
 _children: list[Child] = []
-_idle: dict[str, list[Child]] = {}
-"""Those without a step, by the address of their store."""
+_idle: dict[tuple[str, str], list[Child]] = {}
+"""Those without a step, by the address of their store and the folder that they are in."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,10 @@ class Errand:
     pickled: bytes
     store: str
     """Its address."""
+    folder: str
+    """That the run was begun in, which paths may be relative to."""
+    paths: tuple[str, ...]
+    """Files and folders of the user's own that the step reads."""
     seconds: float | None
     """That it may take."""
     versions: dict[str, str]
@@ -60,7 +64,7 @@ def perform(errand: Errand) -> dict[str, Any]:
     """
     worker = distributed.get_worker()
     _check(errand, worker.address)
-    child = _free_child(errand.store)
+    child = _free_child(errand.store, errand.folder)
     child.give(errand.key, errand.pickled, errand.seconds)
     while not ends_attempt(event := _next_event(child, worker)):
         worker.log_event(TOPIC, {"said": as_record(event)})
@@ -68,7 +72,7 @@ def perform(errand: Errand) -> dict[str, Any]:
         _children.remove(child)
         event = replace(event, message=f"{event.message}, on {worker.address}")
     else:
-        _idle[errand.store].append(child)
+        _idle[errand.store, errand.folder].append(child)
     worker.log_event(TOPIC, {"said": as_record(event)})
     return as_record(event)
 
@@ -87,16 +91,16 @@ def _next_event(child: Child, worker: distributed.Worker) -> Event:
             return event
 
 
-def _free_child(store: str) -> Child:
+def _free_child(store: str, folder: str) -> Child:
     """One that has nothing to do; as many are started as the worker has threads."""
-    idle = _idle.setdefault(store, [])
+    idle = _idle.setdefault((store, folder), [])
     while idle:
         child = idle.pop()
         if child.is_alive:
             return child
         child.stop()
         _children.remove(child)
-    _children.append(child := Child(store))
+    _children.append(child := Child(store, folder if Path(folder).is_dir() else None))
     return child
 
 
@@ -108,6 +112,12 @@ def _check(errand: Errand, here: str) -> None:
         raise InputError(f"the worker {here} has other versions: {'; '.join(others)}: install the same on both")
     if not is_remote(errand.store) and not Path(errand.store, FORMAT_FILE).is_file():
         raise InputError(f"the worker {here} sees no store in {errand.store}: it must be there under the same path")
+
+    if unseen := [path for path in errand.paths if not Path(errand.folder, Path(path).expanduser()).exists()]:
+        raise InputError(
+            f"the worker {here} sees no {unseen[0]} (in {errand.folder}): files and encoders of your own must be there "
+            "under the same path; data sets with names are looked for in the folder that BABELSCOPE_DATA names there"
+        )
 
 
 @atexit.register

@@ -19,6 +19,18 @@ MISPLACED = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 """What the system says where a file is gone, or something else is in its place."""
 
 
+COPY = ".copy"
+"""What the name of a draft ends with that is a copy of a result, or of another machine's draft."""
+
+
+def inside(folder: Path, name: str) -> Path:
+    """The path in a folder that another machine has given. Raises DamagedResult if it leads out of the folder."""
+    path = folder / name
+    if not Path(os.path.normpath(path)).is_relative_to(os.path.normpath(folder)):
+        raise damaged(path, "leads out of its folder")
+    return path
+
+
 def names_in(folder: Path, are_folders: bool = False) -> list[str]:
     """The names in a folder, or those of the folders in it; none where there is no folder."""
     with explained(folder), suppress(*MISPLACED), os.scandir(folder) as entries:

@@ -38,9 +38,6 @@ from babelscope.engine.manifest import MANIFEST, check_files, read_manifest, wri
 from babelscope.engine.mark import refuse_foreign, write_mark
 from babelscope.engine.old_rows import upgraded
 
-COPY = ".copy"
-"""What the name of a draft ends with that is a copy of a result."""
-
 
 class Store:
     """A folder of results. Opening one writes nothing: the folder is made by the first step that runs.

@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from babelscope.core.errors import DamagedResult, StoreError
-from babelscope.engine.disk import explained
+from babelscope.engine.disk import COPY, explained
 from babelscope.engine.environment import note_environment
 from babelscope.engine.manifest import check_files, flush, read_manifest
-from babelscope.engine.store import COPY, Store
+from babelscope.engine.store import Store
 
 Told = Callable[[int, int], None]
 """Is told how many of how many results are done."""

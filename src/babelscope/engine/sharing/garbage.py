@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from babelscope.core.errors import StoreError
-from babelscope.engine.disk import explained, names_in
+from babelscope.engine.disk import COPY, explained, names_in
 from babelscope.engine.plans import unfinished_plans
-from babelscope.engine.store import COPY, Store
+from babelscope.engine.store import Store
 
 
 class Garbage(NamedTuple):

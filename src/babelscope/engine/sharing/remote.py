@@ -28,16 +28,17 @@ from uuid import uuid4
 from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.core.hashing import digest, file_digest
 from babelscope.core.row import Row
-from babelscope.engine.disk import damaged, explained
+from babelscope.engine.disk import COPY, damaged, explained, inside
 from babelscope.engine.environment import FOLDER as ENVIRONMENTS
 from babelscope.engine.environment import note_environment
 from babelscope.engine.journal import ROWS
 from babelscope.engine.manifest import MANIFEST, parse_manifest
 from babelscope.engine.old_rows import upgraded
 from babelscope.engine.sharing.cache import Cache
+from babelscope.engine.sharing.drafts import SavedDrafts
 from babelscope.engine.sharing.leases import Lease, Leases
 from babelscope.engine.sharing.objects import Objects, objects_at
-from babelscope.engine.store import COPY, Store
+from babelscope.engine.store import Store
 
 FORMAT, MARK = 1, "babelscope-remote.json"
 LOOKING = 2.0
@@ -67,6 +68,7 @@ class RemoteStore(Store):
         self._objects = objects or objects_at(address)
         self._leases = Leases(self._objects, self._cache.machine)
         self.looking = min(LOOKING, self._leases.beat)
+        self._drafts = SavedDrafts(self._objects)
         self._held: dict[str, Lease] = {}
         self._saved: dict[str, float] = {}
         """When the draft of a step was last saved, or it began."""
@@ -162,7 +164,7 @@ class RemoteStore(Store):
             self._held[key], self._saved[key] = lease, time.monotonic()
             try:
                 with lease.beating(self._leases.beat):
-                    self._fetch_draft(key)
+                    self._drafts.fetch(key, self.folder / "drafts" / key)
                     yield True
             finally:
                 del self._held[key]
@@ -181,25 +183,15 @@ class RemoteStore(Store):
 
     def save_draft(self, key: str, at_once: bool = False) -> None:
         """Put a draft where another machine can go on from it, if that was not done lately, or at once."""
-        if not at_once and time.monotonic() - self._saved.get(key, 0.0) < SAVING:
-            return
-        draft, before = self.draft(key), self._draft_files(key)
-        files = {path.relative_to(draft).as_posix(): path for path in draft.rglob("*") if path.is_file()}
-        digests = {name: file_digest(path) for name, path in files.items()}
-        for name, content in digests.items():
-            if content not in before.values():
-                self._objects.write(f"drafts/{key}/{content}", files[name])
-        self._objects.write(f"drafts/{key}/draft", json.dumps(digests).encode())
-        for content in set(before.values()) - set(digests.values()):
-            self._objects.remove(f"drafts/{key}/{content}")
-        self._saved[key] = time.monotonic()
+        if at_once or time.monotonic() - self._saved.get(key, 0.0) >= SAVING:
+            self._drafts.save(key, self.draft(key))
+            self._saved[key] = time.monotonic()
 
     def place(self, whole: Path, key: str) -> None:
         """Publish a whole folder: its files, then the manifest where there is none. Who is first stays."""
         if self._share(whole, key):
             super().place(whole, key)
-        for name in self._objects.names(f"drafts/{key}"):
-            self._objects.remove(f"drafts/{key}/{name}")
+        self._drafts.forget(key)
 
     def quarantine(self, key: str) -> Path | None:
         """Set a damaged result aside that is here; what is damaged for all is replaced by what is here, or removed."""
@@ -255,7 +247,7 @@ class RemoteStore(Store):
             self.make_folders()
             copy.mkdir()
             try:
-                self._fetch_files(key, {name: copy / name for name in manifest["files"]}, manifest["files"])
+                self._fetch_files(key, {name: inside(copy, name) for name in manifest["files"]}, manifest["files"])
                 (copy / MANIFEST).write_bytes(content)
                 super().place(copy, key)
             finally:
@@ -286,31 +278,6 @@ class RemoteStore(Store):
             name = f"{ENVIRONMENTS}/{manifest['environment']}"
             if not self._objects.has(name):
                 self._objects.write(name, json.dumps(environment).encode())
-
-    def _draft_files(self, key: str) -> dict[str, str]:
-        """Names and digests of the files of a draft that was saved."""
-        with suppress(ValueError):
-            told = json.loads(self._objects.read(f"drafts/{key}/draft") or b"{}")
-            if isinstance(told, dict):
-                return told
-        return {}
-
-    def _fetch_draft(self, key: str) -> None:
-        """Bring a draft here that another machine has saved, unless there is one; if it is not whole, it is left."""
-        draft = self.folder / "drafts" / key
-        files = {} if draft.exists() else self._draft_files(key)
-        if not files:
-            return
-        copy = draft.with_name(f"{key}.{uuid4().hex[:8]}{COPY}")
-        with explained(copy):
-            try:
-                for name, content in files.items():
-                    (path := copy / name).parent.mkdir(parents=True, exist_ok=True)
-                    if not self._objects.fetch(f"drafts/{key}/{content}", path) or file_digest(path) != content:
-                        return
-                copy.rename(draft)
-            finally:
-                shutil.rmtree(copy, ignore_errors=True)
 
 
 def _result(key: str) -> str:
