@@ -56,7 +56,7 @@ def test_every_step_comes_once_and_after_its_inputs(encoder_folder):
 def test_the_users_own_files_and_encoders_are_known(encoder_folder, tmp_path, monkeypatch):
     """As they were given; what is found by its name everywhere is none of them."""
     monkeypatch.chdir(tmp_path)
-    write_conllu(World(0).treebank("qaa", "train", 30), tmp_path / "own.conllu")
+    write_conllu(tmp_path / "own.conllu", World(0).treebank("qaa", "train", 30))
     own = declaration(encoder_folder, tasks={"pos": transfer(evaluate=["world:qab", "treebank:mt:own.conllu"])})
     plan = compile_study(Study.model_validate(own))
     of_steps = {own_paths(step) for step in plan.steps.values() if isinstance(step, Evaluate)}
