@@ -30,6 +30,7 @@ class Cache:
 
     def __init__(self, folder: Path, limit: float = GIGABYTES * 1e9):
         self.folder, self._limit = folder, limit
+        self._uncounted = 0
 
     @classmethod
     def of(cls, address: str) -> Cache:
@@ -62,8 +63,15 @@ class Cache:
         with suppress(OSError):
             os.utime(result)
 
-    def make_room(self) -> None:
-        """Remove the results that were not used for longest, down to the limit; they can be fetched again."""
+    def make_room(self, more: int) -> None:
+        """Remove the results that were not used for longest, down to the limit, now that there are `more` bytes.
+
+        They can be fetched again. What there is is counted only where it may have grown by a hundredth of the limit.
+        """
+        self._uncounted += more
+        if self._uncounted < self._limit / 100:
+            return
+        self._uncounted = 0
         results = [path for path in self.folder.glob("results/*/*") if path.is_dir()]
         sizes = {path: sum(file.lstat().st_size for file in path.rglob("*") if file.is_file()) for path in results}
         excess = sum(sizes.values()) - self._limit

@@ -203,7 +203,7 @@ class RemoteStore(Store):
                     super().check(key)
                 except DamagedResult:
                     moved = self.set_aside(self._published(key))
-            if mine and self._is_damaged(key):
+            if mine and (not self._objects.has(_result(key)) or self._is_damaged(key)):
                 self._objects.remove(_result(key))
                 self._there.discard(key)
                 if super().has(key):
@@ -252,7 +252,7 @@ class RemoteStore(Store):
                 super().place(copy, key)
             finally:
                 shutil.rmtree(copy, ignore_errors=True)
-        self._cache.make_room()
+        self._cache.make_room(sum(recorded["bytes"] for recorded in manifest["files"].values()))
 
     def _fetch_files(self, key: str, paths: Mapping[str, Path], recorded: Mapping[str, Any]) -> None:
         for name, path in paths.items():
