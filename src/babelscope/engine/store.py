@@ -45,13 +45,11 @@ class Store:
     Raises StoreError if `folder` holds something else, or a store of another format.
     """
 
-    looking = 0.2
-    """Seconds between two looks at what another process computes."""
+    looking = 0.2  # seconds between two looks at what another process computes
 
     def __init__(self, folder: Path | str):
         self.folder = Path(folder).absolute()
-        self.address = str(self.folder)
-        """What it is opened by, here and in other processes."""
+        self.address = str(self.folder)  # what it is opened by, here and in other processes
         self._verified: set[str] = set()
         self._claims = Locks(self.folder / "claims", self._make_way)
         with explained(self.folder):
@@ -71,8 +69,8 @@ class Store:
         """All results that are published, whose keys begin with these digits."""
         results = self.folder / "results"
         shelves = [digits[:2]] if len(digits) > 1 else names_in(results)
-        keys = (key for shelf in shelves for key in names_in(results / shelf, are_folders=True))
-        return sorted(key for key in keys if key.startswith(digits))
+        names = [name for shelf in shelves for name in names_in(results / shelf, are_folders=True)]
+        return sorted(name for name in names if name.startswith(digits))
 
     def result(self, key: str) -> Path:
         """The folder of a published result. The first call in a process verifies all files (DamagedResult)."""
@@ -81,6 +79,10 @@ class Store:
                 check_files(self._published(key), self.manifest(key))
             self._verified.add(key)
         return self._published(key)
+
+    def content(self, key: str, name: str, recorded: Mapping[str, Any]) -> bytes:
+        """A file of a published result, compared with what its manifest has recorded of it."""
+        return verify(self._published(key) / name, recorded, read=True)
 
     def rows(self, key: str) -> list[Row]:
         """The rows of a published result, verified; empty if the step wrote none."""
@@ -270,7 +272,7 @@ class Store:
         with doubted(self.folder):
             manifest = self._manifest(folder, key)
             recorded = manifest["files"].get(ROWS)
-            content = verify(folder / ROWS, recorded, read=True) if recorded else b""
+            content = self.content(key, ROWS, recorded) if recorded else b""
         return manifest.get("step", ""), content
 
     def _manifest(self, folder: Path, key: str) -> dict[str, Any]:

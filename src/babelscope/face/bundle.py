@@ -141,15 +141,15 @@ def _in_words(value: Any) -> str:
 def table(reproduced: Reproduced) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Header and lines: a step each."""
     lines = [_line(reproduced.steps[key], result) for key, result in reproduced.apart.items()]
-    return ("step", "rows", "files", "largest difference"), lines
+    return ("files", "rows", "largest difference", "step"), lines
 
 
 def _line(step: Step, result: Apart) -> tuple[str, ...]:
     files = "equal" if result.is_equal else f"{len(result.other_files)} differ"
     if not result.are_comparable:
-        return step.title, str(result.rows), files, "rows of other things"
+        return files, str(result.rows), "rows of other things", step.title
     where = f" ({result.largest.measure} {result.largest.value:.6g})" if result.largest else ""
-    return step.title, str(result.rows), files, f"{result.difference:.3g}{where}"
+    return files, str(result.rows), f"{result.difference:.3g}{where}", step.title
 
 
 def encoders_of(given: Sequence[str]) -> dict[str, Path]:

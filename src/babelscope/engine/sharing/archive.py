@@ -22,7 +22,6 @@ from babelscope.core.errors import InputError
 from babelscope.core.hashing import digest
 from babelscope.core.outside import opened
 from babelscope.core.step import Step
-from babelscope.engine.disk import verify
 from babelscope.engine.environment import FOLDER as ENVIRONMENTS
 from babelscope.engine.journal import ROWS
 from babelscope.engine.manifest import MANIFEST
@@ -75,7 +74,7 @@ def pack(about: Mapping[str, Any], plan: Plan, store: Store, file: Path) -> Path
                 if name == MANIFEST:
                     _add(archive, path.as_posix(), _manifest(manifests[key]))
                 elif name in files:
-                    _add(archive, path.as_posix(), verify(store.result(key) / name, files[name], read=True))
+                    _add(archive, path.as_posix(), store.content(key, name, files[name]))
     return file
 
 

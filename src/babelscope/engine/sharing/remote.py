@@ -115,6 +115,11 @@ class RemoteStore(Store):
         self._cache.note_use(self._published(key))
         return super().result(key)
 
+    def content(self, key: str, name: str, recorded: Mapping[str, Any]) -> bytes:
+        """A file of a published result, compared with what its manifest has recorded of it."""
+        here = super().has(key)
+        return super().content(key, name, recorded) if here else self._verified_content(key, recorded)
+
     def rows(self, key: str) -> list[Row]:
         """The rows of a published result, verified; of a large one, nothing else is fetched."""
         if super().has(key):
@@ -124,7 +129,7 @@ class RemoteStore(Store):
             self._fetch(key)
             return super().rows(key)
         recorded = manifest["files"].get(ROWS)
-        content = self._verified_content(key, recorded) if recorded else b""
+        content = self.content(key, ROWS, recorded) if recorded else b""
         return upgraded(manifest.get("step", ""), [Row(**json.loads(line)) for line in content.splitlines()])
 
     def damaged(self, keys: Collection[str]) -> dict[str, DamagedResult]:
