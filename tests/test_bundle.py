@@ -113,7 +113,10 @@ def test_a_bundle_has_no_folder_of_the_machine_that_wrote_it(bundle: Path, encod
         assert not any(str(encoder_folder) in str(step) for step in kept.plan.steps.values())
 
 
-def test_results_are_pushed_pulled_verified_and_removed(study: Path, store: Path, tmp_path: Path) -> None:
+def test_results_are_pushed_pulled_verified_and_removed(
+    study: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BABELSCOPE_CACHE", str(tmp_path / "cache"))
     shared, mine = tmp_path / "shared", tmp_path / "mine"
     count = len(Store(store).keys())
     for address in (str(shared), f"file://{tmp_path / 'objects'}"):
