@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 
@@ -47,6 +48,14 @@ class SeenFrom(Objects):
         start = f"{folder}/" if folder else ""
         inside = [name.removeprefix(start) for name in self._memory.contents if name.startswith(start)]
         return sorted({name.partition("/")[0] for name in inside})
+
+    def sizes(self) -> dict[str, int]:
+        self._wait()
+        return {name: len(content) for name, content in self._memory.contents.items()}
+
+    def digest(self, name: str) -> str | None:
+        content = self.read(name)
+        return None if content is None else sha256(content).hexdigest()
 
     def write(self, name: str, content: bytes | Path) -> None:
         content = content.read_bytes() if isinstance(content, Path) else content

@@ -173,7 +173,7 @@ def test_another_machine_goes_on_from_a_draft_that_was_saved(machine: Machine, o
         second.publish(KEY, {})
     with third.claim(KEY):
         assert not list(third.draft(KEY).iterdir())
-    assert first._objects.names("drafts") == []
+    assert first.objects.names("drafts") == []
 
 
 def test_a_saved_draft_that_is_not_whole_is_left(address: str, machine: Machine) -> None:
@@ -181,8 +181,8 @@ def test_a_saved_draft_that_is_not_whole_is_left(address: str, machine: Machine)
     with first.claim(KEY):
         (first.draft(KEY) / "checkpoint").write_text("half a day")
         first.save_draft(KEY, at_once=True)
-    (name,) = set(first._objects.names(f"drafts/{KEY}")) - {"draft"}
-    first._objects.write(f"drafts/{KEY}/{name}", b"half a d")
+    (name,) = set(first.objects.names(f"drafts/{KEY}")) - {"draft"}
+    first.objects.write(f"drafts/{KEY}/{name}", b"half a d")
     with second.claim(KEY) as mine:
         assert mine and not list(second.draft(KEY).iterdir())
         assert [path.name for path in (second.folder / "drafts").iterdir()] == [KEY]
@@ -205,12 +205,12 @@ def test_a_claim_that_was_lost_interrupts_its_step(machine: Machine, outside: Pa
     store, step = prepared(machine("first")), Steady(name="steady", outside=str(outside))
 
     def lose() -> None:
-        store._objects.write(f"claims/{step.key}/2", b"{}")
+        store.objects.write(f"claims/{step.key}/2", b"{}")
         store._held[step.key].beat()
 
     with when_started(outside, lose), pytest.raises(Interrupted):
         execute(step, store)
-    assert store._objects.names(f"claims/{step.key}") == ["1", "2"]
+    assert store.objects.names(f"claims/{step.key}") == ["1", "2"]
 
 
 @pytest.mark.parametrize("address", ["folder"], indirect=True)
@@ -240,15 +240,15 @@ def test_names_that_lead_out_of_a_folder_are_refused(machine: Machine, tmp_path:
     (first.draft(KEY) / "weights").write_text("of a lab")
     first.publish(KEY, {"step": "Toy"})
     name = f"results/{KEY[:2]}/{KEY}"
-    manifest = json.loads(first._objects.read(name) or b"")
+    manifest = json.loads(first.objects.read(name) or b"")
     manifest["files"] = {f"../../../{path}": recorded for path, recorded in manifest["files"].items()}
     del manifest["digest"]
-    first._objects.write(name, json.dumps({**manifest, "digest": digest(manifest)}).encode())
+    first.objects.write(name, json.dumps({**manifest, "digest": digest(manifest)}).encode())
     with pytest.raises(DamagedResult, match="leads out of its folder"):
         second.result(KEY)
     other = "cd" * 32
     for path, content in (("draft", json.dumps({"../../../weights": sha256(b"x").hexdigest()})), ("x", "x")):
-        first._objects.write(f"drafts/{other}/{path}", content.encode())
+        first.objects.write(f"drafts/{other}/{path}", content.encode())
     with second.claim(other) as mine:
         assert mine and not list(second.draft(other).iterdir())
     assert not list(tmp_path.rglob("second/weights"))
@@ -304,7 +304,7 @@ def test_many_are_asked_for_by_listing_folders(machine: Machine, monkeypatch: py
         store.draft(key)
         store.publish(key, {})
     asked = machine("second")
-    monkeypatch.setattr(asked._objects, "has", lambda name: pytest.fail("asked for one"))
+    monkeypatch.setattr(asked.objects, "has", lambda name: pytest.fail("asked for one"))
     wanted = [*there, *(f"{number:064x}"[::-1] for number in range(1000, 1100))]
     assert asked.published(wanted) == {*there}
 

@@ -13,7 +13,6 @@ from babelscope.core.hashing import digest
 from babelscope.core.row import Row
 from babelscope.engine import run_plan
 from babelscope.engine.environment import this_environment
-from babelscope.engine.plans import note_plan, unfinished_plans
 from babelscope.engine.sharing.apart import apart
 from babelscope.engine.sharing.archive import pack, unpacked
 from babelscope.engine.sharing.exchange import copy, damaged_in
@@ -102,7 +101,7 @@ def test_leftovers_go_and_nothing_else(tmp_path: Path) -> None:
     with store.claim(OTHER):
         (store.folder / "drafts" / OTHER).mkdir()
         found = garbage(Store(store.folder))
-    assert {piece.path for piece in found} == {
+    assert {store.folder / piece.name for piece in found} == {
         path if path.parent.name == "logs" else path.parent for path in leftovers
     }  # fmt: skip
     assert all(path.exists() for path in leftovers)
@@ -115,16 +114,16 @@ def test_results_go_that_no_study_needs_but_never_what_an_unfinished_run_needs(t
     store, first = Store(tmp_path / "a"), Toy(name="first", outside=str(outside))
     old, faulty = Toy(name="old", outside=str(outside)), Faulty(name="faulty", outside=str(outside), left=first)
     run_plan(Plan.of([old]), store, jobs=1)
-    assert not list(unfinished_plans(store.folder))
+    assert not list(store.plans.unfinished())
     assert run_plan(Plan.of([faulty]), store, jobs=1).failed
-    (plan,) = unfinished_plans(store.folder)
+    (plan,) = store.plans.unfinished()
     assert plan.keys == {first.key, faulty.key}
     found = garbage(store, kept=[])
-    assert {piece.key for piece in found if piece.path.parent.parent.name == "results"} == {old.key}
+    assert {piece.key for piece in found if piece.name.startswith("results/")} == {old.key}
     assert garbage(store, kept=[old.key]) == [piece for piece in found if piece.key != old.key or "log" in piece.why]
     remove(found, store)
     assert store.keys() == [first.key]
-    plan.path.unlink()
+    Path(plan.place).unlink()
     assert first.key in {piece.key for piece in garbage(store, kept=[])}
 
 
@@ -133,7 +132,7 @@ def test_no_results_go_while_a_step_runs_of_which_no_plan_is_known(tmp_path: Pat
     with store.claim(OTHER):
         with pytest.raises(StoreError, match="1 steps are being computed by runs that do not say what they need"):
             garbage(Store(store.folder), kept=[])
-        note_plan(store.folder, [OTHER, KEY])
+        store.plans.note([OTHER, KEY])
         assert garbage(Store(store.folder), kept=[]) == []
 
 
@@ -148,8 +147,10 @@ def test_what_has_been_claimed_since_stays(tmp_path: Path) -> None:
 def test_a_damaged_note_of_a_plan_is_none(tmp_path: Path) -> None:
     store = filled(tmp_path / "a", KEY)
     for content in ("", "[]", "{}", '{"began": 1, "keys": 7}', "\xff"):
-        note_plan(store.folder, [KEY]).write_text(content, encoding="latin-1")
-        assert not list(unfinished_plans(store.folder))
+        store.plans.note([KEY])
+        (plan,) = store.plans.unfinished()
+        Path(plan.place).write_text(content, encoding="latin-1")
+        assert not list(store.plans.unfinished())
 
 
 def test_manifests_name_what_a_result_was_computed_with_and_on(tmp_path: Path, outside: Path) -> None:

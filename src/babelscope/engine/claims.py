@@ -48,7 +48,7 @@ class Locks:
         with self.hold(key) as free:
             return not free
 
-    def keys(self) -> set[str]:
+    def known(self) -> set[str]:
         """Those that may be held: a holder that died has left its file."""
         return {name.removesuffix(LOCK) for name in names_in(self._folder)}
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 from babelscope.core.errors import DamagedResult, StoreError
@@ -17,8 +18,6 @@ from babelscope.core.hashing import file_digest
 
 MISPLACED = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 """What the system says where a file is gone, or something else is in its place."""
-
-
 COPY = ".copy"
 """What the name of a draft ends with that is a copy of a result, or of another machine's draft."""
 
@@ -38,11 +37,29 @@ def names_in(folder: Path, are_folders: bool = False) -> list[str]:
     return []
 
 
+def bytes_in(path: Path) -> int:
+    """What a file, or all in a folder, takes; another process may write or remove them."""
+    total = 0
+    for part in (path, *path.rglob("*")):
+        with suppress(*MISPLACED):
+            status = part.lstat()
+            total += status.st_size if S_ISREG(status.st_mode) else 0
+    return total
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a new file in place of the one that is there; where that is a link, it is not followed."""
     path.unlink(missing_ok=True)
     with path.open("x", encoding="utf-8") as file:
         file.write(text)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a file as a whole, and move it in place of the one that is there."""
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}")
+    write_text(unfinished, text)
+    sync(unfinished)
+    unfinished.replace(path)
 
 
 def append_text(path: Path, text: str) -> None:
@@ -59,8 +76,13 @@ def _without_links(path: str, flags: int) -> int:
 
 def write_json(path: Path, value: Any) -> None:
     """Write a value as JSON and flush it to the disk."""
-    write_text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
+    write_text(path, as_json(value))
     sync(path)
+
+
+def as_json(value: Any) -> str:
+    """As the files of a store have it."""
+    return json.dumps(value, indent=1, allow_nan=False) + "\n"
 
 
 def sync(path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from typing import Any
 import psutil
 
 from babelscope.core.hashing import digest
-from babelscope.engine.disk import MISPLACED, write_json
+from babelscope.engine.disk import MISPLACED, as_json, replace_text
 
 FOLDER = "environments"
 PATIENCE = 10.0
@@ -30,9 +29,7 @@ def note_environment(store: Path, environment: Mapping[str, Any]) -> str:
     path = store / FOLDER / f"{name}.json"
     if not path.is_file():
         path.parent.mkdir(exist_ok=True)
-        unfinished = path.with_suffix(f".{os.getpid()}")
-        write_json(unfinished, environment)
-        unfinished.replace(path)
+        replace_text(path, as_json(environment))
     return name
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 from babelscope.core.errors import StoreError
-from babelscope.engine.disk import MISPLACED, write_json
+from babelscope.engine.disk import MISPLACED, as_json, replace_text
 
 FORMAT = 1
 FORMAT_FILE = "babelscope-store.json"
@@ -16,9 +15,7 @@ FORMAT_FILE = "babelscope-store.json"
 def write_mark(folder: Path) -> None:
     """Mark a folder as a store unless it is one."""
     if not (folder / FORMAT_FILE).exists():
-        unfinished = folder / f"{FORMAT_FILE}.{os.getpid()}"
-        write_json(unfinished, {"format": FORMAT})
-        unfinished.replace(folder / FORMAT_FILE)
+        replace_text(folder / FORMAT_FILE, as_json({"format": FORMAT}))
 
 
 def refuse_foreign(folder: Path) -> None:

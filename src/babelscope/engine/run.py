@@ -31,7 +31,6 @@ from babelscope.engine.events import (
 )
 from babelscope.engine.forecast import missing_bytes
 from babelscope.engine.local import LocalCrew
-from babelscope.engine.plans import note_plan
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
 
@@ -111,7 +110,7 @@ class _Run:
     def run(self, crew: Crew) -> Outcome:
         if self.agenda.unfinished:
             self.store.prepare()
-            noted = note_plan(self.store.folder, self.plan.steps)
+            self.store.plans.note(self.plan.steps)
             with _terminable(), crew:
                 while self.agenda.unfinished:
                     self.begin_ready(crew)
@@ -119,7 +118,7 @@ class _Run:
                         self.note(event)
                     self.look_elsewhere()
             if not self.failed and not self.blocked:
-                noted.unlink(missing_ok=True)
+                self.store.plans.forget(self.plan.steps)
         there = self.store.published(self.plan.steps).difference(self.computed)
         cached = tuple(key for key in self.plan.steps if key in there)
         return Outcome(tuple(self.computed), cached, self.failed, self.blocked)

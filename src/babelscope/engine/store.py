@@ -30,13 +30,14 @@ from babelscope.core.crash import crash_point
 from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.core.row import Row
 from babelscope.engine.claims import Locks
-from babelscope.engine.disk import append_text, explained, move_folder, names_in, verify
+from babelscope.engine.disk import append_text, bytes_in, explained, move_folder, names_in, verify
 from babelscope.engine.environment import environment_of, note_environment, this_environment
 from babelscope.engine.index import Index, doubted, look_at
 from babelscope.engine.journal import ROWS, Journal
 from babelscope.engine.manifest import MANIFEST, check_files, read_manifest, write_manifest
 from babelscope.engine.mark import refuse_foreign, write_mark
 from babelscope.engine.old_rows import upgraded
+from babelscope.engine.plans import Plans
 
 
 class Store:
@@ -52,6 +53,7 @@ class Store:
         self.address = str(self.folder)  # what it is opened by, here and in other processes
         self._verified: set[str] = set()
         self._claims = Locks(self.folder / "claims", self._make_way)
+        self.plans = Plans(self.folder)
         with explained(self.folder):
             refuse_foreign(self.folder)
 
@@ -117,7 +119,7 @@ class Store:
     def prepare(self) -> None:
         """Make the store's folders; a StoreError here says that nothing can be written."""
         self.make_folders()
-        with self.claim("probe"):  # a file system without locks is better met now than by every step
+        with self._claims.hold("probe"):  # a file system without locks is better met now than by every step
             pass
 
     def make_folders(self) -> None:
@@ -138,9 +140,9 @@ class Store:
         """Whether some process is computing `key` now."""
         return self._claims.is_held(key)
 
-    def running(self, keys: Iterable[str]) -> set[str]:
-        """Those of the keys that some process is computing now."""
-        return set(filter(self.claimed, self._claims.keys().intersection(keys)))
+    def running(self, keys: Collection[str] | None = None) -> set[str]:
+        """What some process is computing now, of these keys or of all."""
+        return {key for key in self._claims.known() if (keys is None or key in keys) and self.claimed(key)}
 
     def logged(self, keys: Iterable[str]) -> set[str]:
         """Those of the keys whose steps have left a log, of which they failed if they have no result."""
@@ -163,11 +165,7 @@ class Store:
 
     def draft_bytes(self, key: str) -> int:
         """What the files of a draft take together; another process may write them."""
-        total = 0
-        for path in (self.folder / "drafts" / key).rglob("*"):
-            with suppress(FileNotFoundError):
-                total += path.lstat().st_size
-        return total
+        return bytes_in(self.folder / "drafts" / key)
 
     def renew_draft(self, key: str) -> Path | None:
         """Set a draft aside that no step should go on from: rows are not as they were written, or it holds links.

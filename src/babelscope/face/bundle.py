@@ -114,7 +114,7 @@ def _check_store(plan: Plan, kept: Kept, store: Store) -> None:
     for key in store.published(plan.steps) & kept.store.published(plan.steps):
         ours, theirs = store.manifest(key), kept.store.manifest(key)
         if all(ours[name] == theirs[name] for name in ("finished", "seconds", "files")):
-            raise InputError(f"{store.folder}: has the very results of the bundle: give an empty --store")
+            raise InputError(f"{store.address}: has the very results of the bundle: give an empty --store")
 
 
 def _differences(store: Store, keys: Iterable[str]) -> Iterator[str]:

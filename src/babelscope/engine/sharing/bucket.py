@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from hashlib import sha256
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, GenericError
@@ -65,6 +66,11 @@ class BucketObjects(Objects):
 
         return self._asked(listed, none_there=[])
 
+    def sizes(self) -> dict[str, int]:
+        """All names, and the bytes of each."""
+        pages: list[Any] = self._asked(lambda: list(obstore.list(self._store)), none_there=[])
+        return {entry["path"]: entry["size"] for page in pages for entry in page}
+
     def write(self, name: str, content: bytes | Path) -> None:
         """Put a content, or that of a file, in place of what there is."""
         self._asked(lambda: obstore.put(self._store, name, content), none_there=None)
@@ -79,6 +85,17 @@ class BucketObjects(Objects):
             return True
 
         return self._asked(fetched, none_there=False)
+
+    def digest(self, name: str) -> str | None:
+        """SHA-256 (hex) of the content; None where there is none."""
+
+        def digested() -> str:
+            digest = sha256()
+            for part in obstore.get(self._store, name):
+                digest.update(part)
+            return digest.hexdigest()
+
+        return self._asked(digested, none_there=None)
 
     def remove(self, name: str) -> None:
         """Remove it, if it is there."""

@@ -15,7 +15,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.hashing import digest
 from babelscope.core.outside import given_path
 from babelscope.corpora.cache import user_cache
-from babelscope.engine.disk import explained
+from babelscope.engine.disk import bytes_in, explained
 
 PLACE, LIMIT = "BABELSCOPE_CACHE", "BABELSCOPE_CACHE_LIMIT"
 """Environment variables: the folder of all caches, and gigabytes that the results in each may take."""
@@ -73,7 +73,7 @@ class Cache:
             return
         self._uncounted = 0
         results = [path for path in self.folder.glob("results/*/*") if path.is_dir()]
-        sizes = {path: sum(file.lstat().st_size for file in path.rglob("*") if file.is_file()) for path in results}
+        sizes = {path: bytes_in(path) for path in results}
         excess = sum(sizes.values()) - self._limit
         for used, path in sorted((path.stat().st_mtime, path) for path in results if excess > 0):
             if excess <= 0 or time.time() - used < RESTED:

@@ -129,7 +129,7 @@ class Leases:
         number, _ = self._look(key)
         return bool(number) and self._is_alive(key)
 
-    def keys(self) -> set[str]:
+    def known(self) -> set[str]:
         """Those that may be held."""
         return set(self._objects.names(CLAIMS))
 

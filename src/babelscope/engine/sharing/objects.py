@@ -7,9 +7,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from stat import S_ISREG
 from uuid import uuid4
 
 from babelscope.core.errors import StoreError
+from babelscope.core.hashing import file_digest
 from babelscope.engine.disk import MISPLACED, explained, names_in, sync
 
 FOLDER, BUCKET = "file://", "s3://"
@@ -37,12 +39,20 @@ class Objects(ABC):
         """What the names in a folder go on with, up to the next slash; in order."""
 
     @abstractmethod
+    def sizes(self) -> dict[str, int]:
+        """All names, and the bytes of each."""
+
+    @abstractmethod
     def write(self, name: str, content: bytes | Path) -> None:
         """Put a content, or that of a file, in place of what there is."""
 
     @abstractmethod
     def fetch(self, name: str, path: Path) -> bool:
         """Write the content to a new file; False where there is none."""
+
+    @abstractmethod
+    def digest(self, name: str) -> str | None:
+        """SHA-256 (hex) of the content, which is never in memory as a whole; None where there is none."""
 
     @abstractmethod
     def remove(self, name: str) -> None:
@@ -82,6 +92,15 @@ class FolderObjects(Objects):
         """What the names in a folder go on with, up to the next slash; in order."""
         return sorted(names_in(self._folder / folder))
 
+    def sizes(self) -> dict[str, int]:
+        """All names, and the bytes of each."""
+        sizes = {}
+        for path in self._folder.rglob("*"):
+            with suppress(FileNotFoundError):  # it was removed meanwhile
+                if S_ISREG((status := path.lstat()).st_mode):
+                    sizes[path.relative_to(self._folder).as_posix()] = status.st_size
+        return sizes
+
     def write(self, name: str, content: bytes | Path) -> None:
         """Put a content, or that of a file, in place of what there is."""
         with explained(self._folder):
@@ -96,6 +115,14 @@ class FolderObjects(Objects):
             except MISPLACED:
                 return False
         return True
+
+    def digest(self, name: str) -> str | None:
+        """SHA-256 (hex) of the content; None where there is none."""
+        with explained(self._folder):
+            try:
+                return file_digest(self._folder / name)
+            except MISPLACED:
+                return None
 
     def remove(self, name: str) -> None:
         """Remove it, if it is there."""

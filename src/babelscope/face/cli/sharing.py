@@ -71,34 +71,30 @@ def gc(
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="remove it")] = False,
     store: StoreFolder = DEFAULT_STORE,
+    with_: With = None,
 ) -> None:
     """Show what a store can do without. Never what an unfinished run needs, nor what is being computed."""
-    from babelscope.engine.plans import unfinished_plans
     from babelscope.engine.sharing.garbage import garbage, remove
-    from babelscope.engine.sharing.places import is_remote
     from babelscope.face.display import table_of
     from babelscope.face.session import open_store
 
-    if is_remote(store):
-        raise InputError(f"--store {store}: gc works in folders; give one")
     place = open_store(store)
-    kept = {key for name in keep for key in _keys(place, name, None)} if keep else None
-    found = garbage(place, kept)
-    lines = [(piece.why, decimal(piece.size), str(piece.path.relative_to(place.folder))) for piece in found]
-    if found:
-        out.print(table_of(("why", "size", "what"), lines))
-    for plan in unfinished_plans(place.folder) if kept is not None else ():
+    kept = {key for name in keep for key in _keys(place, name, with_)} if keep else None
+    pieces = garbage(place, kept)
+    if pieces:
+        out.print(table_of(("why", "size", "what"), [(piece.why, decimal(piece.size), piece.name) for piece in pieces]))
+    for plan in place.plans.unfinished() if keep else ():
         missing = len(plan.keys) - len(place.published(plan.keys))
         out.print(
             f"kept: what a run of {len(plan.keys)} steps needs, begun {plan.began}, {missing} missing; to give it up, "
-            f"remove {plan.path}",
+            f"remove {plan.place}",
             highlight=False,
         )
     if yes:
-        out.print(f"removed: {decimal(remove(found, place))}", highlight=False)
+        out.print(f"removed: {decimal(remove(pieces, place))}", highlight=False)
     else:
-        total = decimal(sum(piece.size for piece in found))
-        out.print(f"{len(found)} can go, {total}" + ("; --yes removes them" if found else ""), highlight=False)
+        total = decimal(sum(piece.size for piece in pieces))
+        out.print(f"{len(pieces)} can go, {total}" + ("; --yes removes them" if pieces else ""), highlight=False)
 
 
 def bundle(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
@@ -144,8 +140,8 @@ def _copy(source: Store, target: Store, name: str | None, with_: list[str] | Non
     from babelscope.engine.sharing.exchange import copy
     from babelscope.face.display import counting
 
-    if source.folder == target.folder:
-        raise InputError(f"{source.folder}: the same store twice; give another one")
+    if source.address == target.address:
+        raise InputError(f"{source.address}: the same store twice; give another one")
     with counting("copied", err) as told:
         copied = copy(_keys(source, name, with_), source, target, told)
     _say_damaged(copied.damaged)
