@@ -10,12 +10,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from hashlib import sha256
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-import bucket_server
 from babelscope.core.errors import DamagedResult, InputError, StoreError
 from babelscope.core.hashing import digest
 from babelscope.core.row import Row
@@ -35,46 +33,9 @@ Machine = Callable[[str], RemoteStore]
 KEY = "ab" * 32
 
 
-@pytest.fixture(scope="module")
-def bucket() -> Iterator[int]:
-    if not (find_spec("moto") and find_spec("obstore")):
-        pytest.skip("needs obstore, and moto with its server")
-    with bucket_server.bucket() as port:
-        yield port
-
-
-@pytest.fixture(params=["folder", "bucket"])
-def address(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    if request.param == "folder":
-        return f"file://{tmp_path / 'shared'}"
-    for name, setting in bucket_server.environment(request.getfixturevalue("bucket")).items():
-        monkeypatch.setenv(name, setting)
-    return f"s3://{bucket_server.BUCKET}/{tmp_path.name}"
-
-
-@pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of stores that are opened by their address alone, here and in workers."""
-    monkeypatch.setenv("BABELSCOPE_CACHE", str(tmp_path / "cache"))
-
-
-@pytest.fixture
-def machine(address: str, tmp_path: Path) -> Machine:
-    def machine(name: str) -> RemoteStore:
-        return RemoteStore(address, cache=Cache(tmp_path / name / "store"))
-
-    return machine
-
-
 def prepared(store: RemoteStore) -> RemoteStore:
     store.prepare()
     return store
-
-
-@pytest.fixture
-def outside(tmp_path: Path) -> Path:
-    (tmp_path / "outside").mkdir()
-    return tmp_path / "outside"
 
 
 @contextmanager

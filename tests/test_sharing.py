@@ -40,12 +40,6 @@ def tree(store: Store, folder: str = "results") -> dict[str, bytes]:
     return {str(path.relative_to(store.folder)): path.read_bytes() for path in files}
 
 
-@pytest.fixture
-def outside(tmp_path: Path) -> Path:
-    (tmp_path / "outside").mkdir()
-    return tmp_path / "outside"
-
-
 def test_a_copy_has_the_same_bytes_and_what_is_there_stays(tmp_path: Path) -> None:
     source, target = filled(tmp_path / "a", KEY, OTHER), filled(tmp_path / "b", OTHER, value=0.75)
     before = tree(target)
