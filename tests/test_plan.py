@@ -19,12 +19,9 @@ from babelscope.core.declaration import Declaration
 from babelscope.core.errors import StudyError
 from babelscope.core.hashing import digest
 from babelscope.core.step import Step
-from babelscope.corpora.conllu import write_conllu
 from babelscope.steps import Evaluate, Load, Operate, Tune
-from babelscope.steps.plan import own_paths
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study, Transfer
-from babelscope.world import World
 from command_line import babelscope, declaration, transfer, write_study
 
 
@@ -51,18 +48,6 @@ def test_every_step_comes_once_and_after_its_inputs(encoder_folder):
     for key, step in plan.steps.items():
         assert key == step.key and {needed.key for needed in step.inputs} <= done
         done.add(key)
-
-
-def test_the_users_own_files_and_encoders_are_known(encoder_folder, tmp_path, monkeypatch):
-    """As they were given; what is found by its name everywhere is none of them."""
-    monkeypatch.chdir(tmp_path)
-    write_conllu(tmp_path / "own.conllu", World(0).treebank("qaa", "train", 30))
-    own = declaration(encoder_folder, tasks={"pos": transfer(evaluate=["world:qab", "treebank:mt:own.conllu"])})
-    plan = compile_study(Study.model_validate(own))
-    of_steps = {own_paths(step) for step in plan.steps.values() if isinstance(step, Evaluate)}
-    assert of_steps == {(str(encoder_folder),), (str(encoder_folder), "own.conllu")}
-    known = compile_study(Study.model_validate(declaration("world-natural")))
-    assert {own_paths(step) for step in known.steps.values()} == {()}
 
 
 def test_an_evaluation_hangs_on_its_own_tuning(encoder_folder):

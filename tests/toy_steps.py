@@ -235,7 +235,7 @@ def wide_plan(outside: str, width: int = 3) -> Plan:
 def _run(plan: Plan, store: str, scheduler: str | None = None) -> None:
     engine = Engine(scheduler) if scheduler else Engine(jobs=2)
     try:
-        run_plan(plan, Store(store), crew=engine.crew(plan, Store(store)))
+        run_plan(plan, Store(store), crew=engine.crew(Store(store), plan.steps.values()))
     except KeyboardInterrupt:
         sys.exit(130)
 

@@ -244,6 +244,11 @@ def _prefix(name: str) -> str:
     return name.split(":")[0]
 
 
+def whole_text(name: str) -> str:
+    """The name of the text that a name is a part of: `tsv:de:FILE` of `tsv:de:FILE:lines-1-20`."""
+    return _split(name)[0]
+
+
 def _split(name: str) -> tuple[str, int, int | None]:
     """The name of the whole text, and the first and last line of the part, counted from 1."""
     parts = _PART.fullmatch(name)
@@ -254,7 +259,7 @@ def _split(name: str) -> tuple[str, int, int | None]:
 
 
 def _files(name: str) -> tuple[Path, ...]:
-    text, _, _ = _split(name)
+    text = whole_text(name)
     if _prefix(text) in COLLECTIONS and ":" in text:
         return translation_files(text)
     if _prefix(text) in OWN:

@@ -67,8 +67,8 @@ class Engine(NamedTuple):
     seconds: float | None = None
     """That a step may take before it is begun again; None: all that it takes."""
 
-    def crew(self, store: Store) -> Crew:
-        """Workers for a store.
+    def crew(self, store: Store, steps: Iterable[Step] = ()) -> Crew:
+        """Workers for a store, which see the files that the steps read.
 
         Raises:
             InputError: there is no such place, what it needs is not installed, or `jobs` does not fit it.
@@ -83,9 +83,10 @@ class Engine(NamedTuple):
             raise InputError("--jobs: is of this machine; a cluster computes as many steps as its workers have threads")
         try:
             from babelscope.engine.cluster import DaskCrew
+            from babelscope.steps.own_files import own_paths
         except ImportError as error:
             raise InputError(f"--engine {self.place}: {error}: pip install 'babelscope[cluster]'") from None
-        return DaskCrew(store, self.place, self.seconds)
+        return DaskCrew(store, self.place, self.seconds, own_paths(steps))
 
 
 HERE = Engine()
@@ -109,7 +110,7 @@ def run(plan: Plan, store: Store, engine: Engine = HERE, console: Console | None
     check_data(pending)
     if engine.place == LOCAL:
         check_device(pending)
-    crew = engine.crew(store)
+    crew = engine.crew(store, pending)
     with RunDisplay(plan, store, console or Console(stderr=True, soft_wrap=True, emoji=False)) as display:
         return run_plan(plan, store, observe=display, crew=crew)
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError, StudyError
 from babelscope.core.step import Step
 from babelscope.corpora.datasets import FileData
-from babelscope.corpora.letters import split_name
 from babelscope.corpora.parallel_sentences import ParallelTranslations, ParallelTreebanks
-from babelscope.encoders.places import installed_folder
-from babelscope.steps.encoder import Load
 
 
 @dataclass(frozen=True)
@@ -59,27 +55,6 @@ def check_data(steps: Iterable[Step]) -> None:
             faults.setdefault(str(error), f"{where}{error}")
     if faults:
         raise StudyError("malformed data", list(faults.values()))
-
-
-def own_paths(step: Step) -> tuple[str, ...]:
-    """Files and folders of the user's own that a step reads, as they were given.
-
-    They are encoders in folders, and what data sets have in the last part of their names, such as `tsv:de:FILE`.
-    """
-    return tuple(dict.fromkeys(_own_paths(step)))
-
-
-def _own_paths(value: object) -> Iterator[str]:
-    if isinstance(value, tuple):
-        for part in value:
-            yield from _own_paths(part)
-    elif isinstance(value, Load):
-        yield from [value.place] if not installed_folder(value.name) and Path(value.place).is_dir() else []
-    elif isinstance(value, Declaration):
-        yield from _own_paths(tuple(vars(value).values()))
-    elif isinstance(value, str) and value.count(":") > 1:
-        given = split_name(value)[0].split(":", 2)[2]
-        yield from [given] if given and Path(given).expanduser().exists() else []
 
 
 def check_device(steps: Iterable[Step]) -> None:
