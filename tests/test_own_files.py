@@ -10,7 +10,7 @@ from babelscope.corpora.conllu import write_conllu
 from babelscope.corpora.parallel import find_named_pairs, find_pairs
 from babelscope.corpora.parallel_words import find_alignments, find_words
 from babelscope.steps import Evaluate, Tune
-from babelscope.steps.own_files import _declared, _paths, own_paths
+from babelscope.steps.own_files import own_paths
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from babelscope.world import World
@@ -42,11 +42,11 @@ def test_pairs_words_and_alignments(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "pairs.tsv").write_text("the cat\tdie Katze\n" * 12)
     words = find_words("text:en:en.txt", "text:de:de.txt")
     values = {
-        find_pairs("text:en:en.txt", "text:de:de.txt"): ["en.txt", "de.txt"],
-        words: ["en.txt", "de.txt"],
-        find_named_pairs("tsv:de:pairs.tsv"): ["pairs.tsv"],
-        find_named_pairs("tsv:de:pairs.tsv:lines-2-9"): ["pairs.tsv"],
-        find_alignments("links", words): ["links"],
+        find_pairs("text:en:en.txt", "text:de:de.txt"): ("en.txt", "de.txt"),
+        words: ("en.txt", "de.txt"),
+        find_named_pairs("tsv:de:pairs.tsv"): ("pairs.tsv",),
+        find_named_pairs("tsv:de:pairs.tsv:lines-2-9"): ("pairs.tsv",),
+        find_alignments("links", words): ("links",),
     }
     for value, paths in values.items():
-        assert [path for part in _declared(value) for path in _paths(part)] == paths
+        assert own_paths([value]) == paths

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -94,12 +95,12 @@ def test_leftovers_go_and_nothing_else(tmp_path: Path) -> None:
         path.write_text("x" * 100)
     with store.claim(OTHER):
         (store.folder / "drafts" / OTHER).mkdir()
-        found = garbage(Store(store.folder))
-    assert {store.folder / piece.name for piece in found} == {
+        pieces = garbage(Store(store.folder))
+    assert {store.folder / piece.name for piece in pieces} == {
         path if path.parent.name == "logs" else path.parent for path in leftovers
     }  # fmt: skip
     assert all(path.exists() for path in leftovers)
-    assert remove(found, store) == sum(piece.size for piece in found) == 400
+    assert remove(pieces, store) == sum(piece.size for piece in pieces) == 400
     assert not any(path.exists() for path in leftovers) and all(path.exists() for path in kept)
     assert tree(store) == results and not list((store.folder / "damaged").iterdir())
 
@@ -112,10 +113,10 @@ def test_results_go_that_no_study_needs_but_never_what_an_unfinished_run_needs(t
     assert run_plan(Plan.of([faulty]), store, jobs=1).failed
     (plan,) = store.plans.unfinished()
     assert plan.keys == {first.key, faulty.key}
-    found = garbage(store, kept=[])
-    assert {piece.key for piece in found if piece.name.startswith("results/")} == {old.key}
-    assert garbage(store, kept=[old.key]) == [piece for piece in found if piece.key != old.key or "log" in piece.why]
-    remove(found, store)
+    pieces = garbage(store, kept=[])
+    assert {piece.key for piece in pieces if piece.name.startswith("results/")} == {old.key}
+    assert garbage(store, kept=[old.key]) == [piece for piece in pieces if piece.key != old.key or "log" in piece.why]
+    remove(pieces, store)
     assert store.keys() == [first.key]
     Path(plan.place).unlink()
     assert first.key in {piece.key for piece in garbage(store, kept=[])}
@@ -132,9 +133,9 @@ def test_no_results_go_while_a_step_runs_of_which_no_plan_is_known(tmp_path: Pat
 
 def test_what_has_been_claimed_since_stays(tmp_path: Path) -> None:
     store = filled(tmp_path / "a", KEY)
-    found = garbage(store, kept=[])
+    pieces = garbage(store, kept=[])
     with store.claim(KEY):
-        assert remove(found, Store(store.folder)) == 0
+        assert remove(pieces, Store(store.folder)) == 0
     assert store.has(KEY)
 
 
@@ -166,26 +167,41 @@ def test_manifests_name_what_a_result_was_computed_with_and_on(tmp_path: Path, o
     assert store.environment({}) is None  # of a manifest from before
 
 
+METER = """
+class OfflineEmissionsTracker:
+    def __init__(self, **settings):
+        assert settings["tracking_mode"] == "process" and not settings["save_to_file"]
+    def start(self):
+        self.began = True
+    def stop(self):
+        {stop}
+"""
+"""In place of codecarbon."""
+
+
+@pytest.mark.parametrize(
+    ("stop", "energy"),
+    [("self.final_emissions_data = type('Data', (), {'energy_consumed': 0.125 * self.began})", 0.125), ("pass", None)],
+)
 def test_energy_is_in_the_manifest_where_it_can_be_measured(
-    tmp_path: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
+    store: Store, outside: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stop: str, energy: float | None
 ) -> None:
-    (tmp_path / "codecarbon.py").write_text(
-        "class OfflineEmissionsTracker:\n"
-        "    def __init__(self, **settings): assert not settings['save_to_file']\n"
-        "    def start(self): self.began = True\n"
-        "    def stop(self):\n"
-        "        self.final_emissions_data = type('Data', (), {'energy_consumed': 0.125 if self.began else None})\n"
-    )
-    store, step = Store(tmp_path / "a"), Toy(name="step", outside=str(outside))
-    store.prepare()
+    (tmp_path / "codecarbon.py").write_text(METER.replace("{stop}", stop))
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "codecarbon", raising=False)
+    step = Toy(name="step", outside=str(outside))
+    store.prepare()
     execute(step, store)
-    assert store.manifest(step.key)["energy"] == 0.125
-    monkeypatch.undo()
-    sys.modules.pop("codecarbon")
-    other = Toy(name="other", outside=str(outside))
-    execute(other, store)
-    assert "energy" not in store.manifest(other.key)
+    assert store.manifest(step.key).get("energy") == energy
+    del sys.modules["codecarbon"]
+
+
+@pytest.mark.skipif(find_spec("codecarbon") is not None, reason="codecarbon is installed")
+def test_without_a_meter_no_energy_is_told(store: Store, outside: Path) -> None:
+    step = Toy(name="step", outside=str(outside))
+    store.prepare()
+    execute(step, store)
+    assert "energy" not in store.manifest(step.key)
 
 
 @pytest.mark.parametrize("content", [b"", b"no archive", b"\xfd7zXZ\x00 cut short"])

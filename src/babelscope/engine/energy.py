@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -16,11 +17,16 @@ def metered() -> Iterator[dict[str, float]]:
         return
     from codecarbon import OfflineEmissionsTracker
 
+    logging.getLogger("codecarbon").setLevel(logging.ERROR)
     # Offline, since it would ask the network where the machine is; the country counts for carbon alone.
-    tracker = OfflineEmissionsTracker(country_iso_code="FRA", save_to_file=False, log_level="error")
+    # Of this process, since other steps run beside it.
+    tracker = OfflineEmissionsTracker(
+        country_iso_code="FRA", tracking_mode="process", allow_multiple_runs=True, save_to_file=False, log_level="error"
+    )
     tracker.start()
     try:
         yield told
     finally:
         tracker.stop()
-        told["energy"] = float(tracker.final_emissions_data.energy_consumed)
+        if data := getattr(tracker, "final_emissions_data", None):  # there is none where nothing was measured
+            told["energy"] = float(data.energy_consumed)

@@ -7,7 +7,6 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from babelscope.core.declaration import Declaration
 from babelscope.core.errors import EncoderError, InputError
 from babelscope.core.outside import writing
 from babelscope.core.step import Step
@@ -20,7 +19,7 @@ from babelscope.engine.store import Store
 from babelscope.face import session
 from babelscope.measures.cost import Cost
 from babelscope.steps import Load
-from babelscope.steps.plan import Plan
+from babelscope.steps.plan import Plan, declared
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,8 +50,7 @@ def write_bundle(job: Job, file: Path) -> Path:
         InputError: the store has nothing of the study, or the file cannot be written.
         DamagedResult: a result is not as it was published.
     """
-    there = job.store.published(job.plan.steps)
-    job._replace(plan=Plan({key: step for key, step in job.plan.steps.items() if key in there})).rows()
+    job.rows()  # refuses where there are none
     about = {"name": job.study.name, "with": list(job.changes), "study": job.study.model_dump(mode="json")}
     with writing(file):
         return pack(about, job.plan, job.store, file)
@@ -90,23 +88,13 @@ def reproduce(
 
 def _check_encoders(plan: Plan) -> None:
     """Refuse a plan that needs an encoder from a folder that is not known here, or is another one."""
-    for load in {step.name: step for step in _loads(plan.steps.values())}.values():
+    loads = (value for value in declared(plan.steps.values()) if isinstance(value, Load))
+    for load in {load.name: load for load in loads}.values():
         folder = installed_folder(load.name) or Path(load.place)
         if folder.is_dir() and encoder_digest(folder) != load.content:
             raise EncoderError(f"{folder}: not the encoder {load.name} of the bundle: its files have another digest")
         if not folder.is_dir() and len(load.content) == DIGEST:
             raise EncoderError(f"the encoder {load.name} is not here: give its folder, --encoder {load.name}=FOLDER")
-
-
-def _loads(values: Iterable[object]) -> Iterator[Load]:
-    """The encoders that exist, wherever in the fields of steps they stand."""
-    for value in values:
-        if isinstance(value, Load):
-            yield value
-        elif isinstance(value, tuple):
-            yield from _loads(value)
-        elif isinstance(value, Declaration):
-            yield from _loads(vars(value).values())
 
 
 def _check_store(plan: Plan, kept: Kept, store: Store) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from babelscope.core.declaration import Declaration
-from babelscope.core.step import Step
 from babelscope.corpora.datasets import FileData
 from babelscope.corpora.letters import split_name
 from babelscope.corpora.parallel import FilePairs, NamedPairs, whole_text
@@ -14,23 +13,12 @@ from babelscope.corpora.parallel_words import AlignmentFile, TextWords
 from babelscope.corpora.transliteration import table_file
 from babelscope.encoders.places import installed_folder
 from babelscope.steps.encoder import Load
+from babelscope.steps.plan import declared
 
 
-def own_paths(steps: Iterable[Step]) -> tuple[str, ...]:
+def own_paths(steps: Iterable[Declaration]) -> tuple[str, ...]:
     """Those of steps, as they were given, each once. Data sets that are found by their names are none of them."""
-    return tuple(dict.fromkeys(path for step in steps for value in _declared(step) for path in _paths(value)))
-
-
-def _declared(value: object) -> Iterator[Declaration]:
-    """A step and what stands in its fields; of other steps those that are computed with it, such as encoders."""
-    if isinstance(value, tuple):
-        for part in value:
-            yield from _declared(part)
-    elif isinstance(value, Declaration):
-        yield value
-        for part in vars(value).values():
-            if not (isinstance(part, Step) and part.stored):
-                yield from _declared(part)
+    return tuple(dict.fromkeys(path for value in declared(steps) for path in _paths(value)))
 
 
 def _paths(value: Declaration) -> Iterator[str]:
