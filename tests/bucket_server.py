@@ -18,6 +18,10 @@ BUCKET = "results"
 ADDRESS = f"s3://{BUCKET}/lab"
 HOST = "127.0.0.1"
 SOON = 60
+SILENCE = 6.0
+"""Seconds after which a request is given up that is not answered; clients should do so sooner."""
+FAULTS = {"503": 3, "not passed on": 3, "answer lost": 3, "answer cut short": 3, "no answer": 1}
+"""What goes wrong with requests, and how often in comparison."""
 
 
 def environment(port: int) -> dict[str, str]:
@@ -103,7 +107,7 @@ class FaultyWay:
             if not self.left or self.chance.random() >= self.probability:
                 return None
             self.left -= 1
-            kind = self.chance.choice(["503", "not passed on", "answer lost", "answer cut short"])
+            (kind,) = self.chance.choices(list(FAULTS), list(FAULTS.values()))
             self.faults[kind] += 1
             return kind
 
@@ -119,7 +123,8 @@ class _Handler(BaseHTTPRequestHandler):
         if kind == "503":
             self._answer(503, {"Content-Type": "application/xml"}, b"<Error><Code>SlowDown</Code></Error>")
             return
-        if kind == "not passed on":
+        if kind in ("not passed on", "no answer"):
+            time.sleep(SILENCE if kind == "no answer" else 0)
             self._hang_up()
             return
         connection = http.client.HTTPConnection(HOST, self.way.target, timeout=SOON)

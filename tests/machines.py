@@ -1,5 +1,6 @@
-"""Processes that share a store without locks, as machines do; some die or sleep. `python tests/machines.py 20`.
+"""Processes that share a store without locks, as machines do; some die or sleep, and the server of a bucket fails.
 
+`python tests/machines.py schedules 20` and `python tests/machines.py bucket 500` (faults) are the long forms.
 What is published is looked at all the time: nothing of it may change, nor be there in part.
 """
 
@@ -19,24 +20,26 @@ from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from random import Random
+from unittest.mock import patch
 
 from babelscope.core.row import Row
 from babelscope.engine.sharing.cache import Cache
 from babelscope.engine.sharing.objects import Objects, objects_at
 from babelscope.engine.sharing.remote import RemoteStore
+from bucket_server import ADDRESS, FaultyWay, bucket, environment
 from toy_steps import Toy, journal, value, wide_plan
 
 LAPSE, SOON = 1.5, 120
 WIDTH = 3
 
 
-def start(name: str, folder: Path, address: str, width: int = WIDTH, **environment: str) -> subprocess.Popen[str]:
+def start(name: str, folder: Path, address: str, width: int = WIDTH, **settings: str) -> subprocess.Popen[str]:
     """A machine that runs the wide plan, in a process group of its own."""
     program = f"import toy_steps; toy_steps.run_wide({str(folder / 'outside')!r}, {address!r}, {width})"
     paths = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
     own = {"BABELSCOPE_CACHE": str(folder / name), "BABELSCOPE_LAPSE": str(LAPSE), "PYTHONPATH": paths}
     return subprocess.Popen(
-        [sys.executable, "-c", program], env={**os.environ, **own, **environment}, text=True,
+        [sys.executable, "-c", program], env={**os.environ, **own, **settings}, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
     )  # fmt: skip
 
@@ -148,7 +151,34 @@ def _disturb(
     return what
 
 
-def main(count: int) -> None:
+def race(folder: Path, width: int, probability: float, closed: float) -> Counter[str]:
+    """Two runners on a bucket whose server fails, and is gone for some seconds in the middle; gives what failed.
+
+    No step may be begun twice.
+    """
+    with bucket() as port, FaultyWay(port, 1, probability) as way, patch.dict(os.environ, environment(port)):
+        (folder / "outside").mkdir()
+        watch = Watch(objects_at(ADDRESS))
+        faulty = {**environment(way.port), "BABELSCOPE_LAPSE": "60"}
+        runners = [start(name, folder, ADDRESS, width, **faulty) for name in ("first", "second")]
+        with watch.looking():
+            while not journal(folder / "outside"):
+                assert all(runner.poll() is None for runner in runners)
+                time.sleep(0.1)
+            way.close()
+            time.sleep(closed)
+            way.open()
+            for runner in runners:
+                output, _ = runner.communicate(timeout=SOON * 5)
+                assert runner.returncode == 0, output
+        assert not watch.wrong, watch.wrong[:5]
+        begun = check(ADDRESS, folder, width)
+        assert set(begun.values()) == {1} and len(begun) == len(wide_plan("", width).steps)
+        return way.faults
+
+
+def schedules(count: int) -> None:
+    """Print what befell the machines of so many schedules."""
     befell: Counter[str] = Counter()
     for seed in range(count):
         with tempfile.TemporaryDirectory() as folder:
@@ -156,5 +186,14 @@ def main(count: int) -> None:
         print(seed, dict(befell), flush=True)
 
 
+def races(count: int) -> None:
+    """Print what failed in races, until that was so much."""
+    faults: Counter[str] = Counter()
+    while faults.total() < count:
+        with tempfile.TemporaryDirectory() as folder:
+            faults += race(Path(folder), 12, 0.3, 5.0)
+        print(faults.total(), dict(faults), flush=True)
+
+
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    {"schedules": schedules, "bucket": races}[sys.argv[1]](int(sys.argv[2]))
