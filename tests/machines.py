@@ -17,14 +17,17 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 from random import Random
 from unittest.mock import patch
 
 from babelscope.core.row import Row
+from babelscope.engine import run_plan
 from babelscope.engine.sharing.cache import Cache
-from babelscope.engine.sharing.objects import Objects, objects_at
+from babelscope.engine.sharing.objects import BUCKET, Objects, objects_at
+from babelscope.engine.sharing.places import store_at
 from babelscope.engine.sharing.remote import RemoteStore
 from bucket_server import ADDRESS, FaultyWay, bucket, environment
 from toy_steps import Toy, journal, value, wide_plan
@@ -33,9 +36,18 @@ LAPSE, SOON = 1.5, 120
 WIDTH = 3
 
 
+def run_wide(outside: str, store: str, width: int) -> None:
+    """`store` is an address. A bucket's server must answer within 3 seconds."""
+    if store.startswith(BUCKET):
+        from babelscope.engine.sharing import bucket
+
+        bucket.ANSWER = timedelta(seconds=3)
+    run_plan(wide_plan(outside, width), store_at(store), jobs=1)
+
+
 def start(name: str, folder: Path, address: str, width: int = WIDTH, **settings: str) -> subprocess.Popen[str]:
     """A machine that runs the wide plan, in a process group of its own."""
-    program = f"import toy_steps; toy_steps.run_wide({str(folder / 'outside')!r}, {address!r}, {width})"
+    program = f"import machines; machines.run_wide({str(folder / 'outside')!r}, {address!r}, {width})"
     paths = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
     own = {"BABELSCOPE_CACHE": str(folder / name), "BABELSCOPE_LAPSE": str(LAPSE), "PYTHONPATH": paths}
     return subprocess.Popen(

@@ -9,7 +9,6 @@ import signal
 import sys
 import time
 from collections import Counter
-from datetime import timedelta
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import ClassVar
@@ -20,8 +19,6 @@ from babelscope.core.errors import InputError, OtherRunError
 from babelscope.core.row import Row
 from babelscope.core.step import Interrupted, Needs, Step, Workspace
 from babelscope.engine import run_plan
-from babelscope.engine.sharing.objects import BUCKET
-from babelscope.engine.sharing.places import store_at
 from babelscope.engine.store import Store
 from babelscope.engine.worker import attempt
 from babelscope.face.session import Engine
@@ -221,15 +218,6 @@ def run_as_command(run: str, outside: str, store: str, engine: str, scheduler: s
     """In place of `babelscope run STUDY --engine dask:FILE`."""
     assert (run, engine) == ("run", "--engine")
     _run(steady_plan(outside), store, scheduler)
-
-
-def run_wide(outside: str, store: str, width: int) -> None:
-    """`store` is an address. A bucket's server must answer within 3 seconds."""
-    if store.startswith(BUCKET):
-        from babelscope.engine.sharing import bucket
-
-        bucket.ANSWER = timedelta(seconds=3)
-    run_plan(wide_plan(outside, width), store_at(store), jobs=1)
 
 
 def wide_plan(outside: str, width: int = 3) -> Plan:

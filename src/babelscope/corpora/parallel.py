@@ -244,12 +244,7 @@ def _prefix(name: str) -> str:
     return name.split(":")[0]
 
 
-def whole_text(name: str) -> str:
-    """The name of the text that a name is a part of: `tsv:de:FILE` of `tsv:de:FILE:lines-1-20`."""
-    return _split(name)[0]
-
-
-def _split(name: str) -> tuple[str, int, int | None]:
+def text_and_lines(name: str) -> tuple[str, int, int | None]:
     """The name of the whole text, and the first and last line of the part, counted from 1."""
     parts = _PART.fullmatch(name)
     text = parts["text"] if parts else name
@@ -259,7 +254,7 @@ def _split(name: str) -> tuple[str, int, int | None]:
 
 
 def _files(name: str) -> tuple[Path, ...]:
-    text = whole_text(name)
+    text, _, _ = text_and_lines(name)
     if _prefix(text) in COLLECTIONS and ":" in text:
         return translation_files(text)
     if _prefix(text) in OWN:
@@ -273,7 +268,7 @@ def _files(name: str) -> tuple[Path, ...]:
 
 def _part(name: str, files: tuple[Path, ...]) -> list[Pair]:
     """The pairs of the lines that a name says, with those that are empty."""
-    text, first, last = _split(name)
+    text, first, last = text_and_lines(name)
     pairs = _all_pairs(text, files)
     if last is not None and not 1 <= first <= last <= len(pairs):
         raise InputError(f"{name}: {text} has the lines 1 to {len(pairs)}; a part of it is named {text}:lines-A-B")

@@ -8,7 +8,7 @@ from pathlib import Path
 from babelscope.core.declaration import Declaration
 from babelscope.corpora.datasets import FileData
 from babelscope.corpora.letters import split_name
-from babelscope.corpora.parallel import FilePairs, NamedPairs, whole_text
+from babelscope.corpora.parallel import FilePairs, NamedPairs, text_and_lines
 from babelscope.corpora.parallel_words import AlignmentFile, TextWords
 from babelscope.corpora.transliteration import table_file
 from babelscope.encoders.places import installed_folder
@@ -36,7 +36,7 @@ def _paths(value: Declaration) -> Iterator[str]:
 
 def _named(name: str) -> Iterator[str]:
     """The file of `text:nl:FILE`, and the table of `UD_Uyghur-UDT>table:FILE`."""
-    own, letters = split_name(whole_text(name))
+    own, letters = split_name(text_and_lines(name)[0])
     yield from own.split(":", 2)[2:]
     if letters and (table := table_file(letters)):
         yield table
