@@ -11,7 +11,8 @@ export TOKENIZERS_PARALLELISM = false
 FLOATS := $(addprefix tests/test_,$(addsuffix .py,adaptation bilstm bilstm_parse blend checkpoints cka classify crf distance export \
 	geometry measured mlm parse prefix projection similarity tag tuning windows word_states))
 
-.PHONY: demo real test test-portable check docs site package results bench paper-check calibration faults release-encoder encoders clean
+.PHONY: demo real test test-portable check docs site package results bench paper-check calibration faults machines \
+	reproduced release-encoder encoders clean
 
 demo: $(READY)  ## the study first-look on the artificial world, and its report
 	$(BIN)/babelscope run first-look --store $(STORE)
@@ -71,6 +72,16 @@ calibration: $(READY)  ## how often intervals miss and claims are false, in simu
 
 faults: $(READY)  ## faulty input, kills, corrupted stores, full disks, made at random (make faults MINUTES=90 SAVE=counts.json)
 	PYTHONPATH=tools $(BIN)/python -m faults --minutes $(MINUTES) $(if $(SAVE),--save $(SAVE))
+
+machines: $(READY)  ## a store without locks: 20 schedules of machines that die and sleep, a bucket with 500 faults (10 minutes)
+	$(BIN)/python tests/machines.py schedules 20
+	$(BIN)/python tests/machines.py bucket 500
+
+reproduced: $(READY)  ## align-then-predict, small, as a bundle, and a sample of it computed again from nothing (6 minutes)
+	folder=$$(mktemp -d) \
+		&& $(BIN)/babelscope run align-then-predict --with scale=small --store $$folder/computed \
+		&& $(BIN)/babelscope bundle align-then-predict --with scale=small --store $$folder/computed -o $$folder/study.tar.xz \
+		&& $(BIN)/babelscope reproduce $$folder/study.tar.xz --steps 5 --store $$folder/empty
 
 release-encoder: $(READY) $(ENGLISH)  ## the encoder of the studies on real languages as one file of 22 MB, in build/release
 	$(BIN)/python tools/release_encoder.py --store $(STORE) build/release

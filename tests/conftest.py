@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from importlib.util import find_spec
 
 # Set before torch is imported anywhere: one thread, unless another number is asked for; no network, no chatter.
 os.environ["OMP_NUM_THREADS"] = os.environ.get("TEST_THREADS", "1")
@@ -113,3 +114,36 @@ def gate(outside):
     yield opened
     os.close(opened.started)
     os.close(opened.gate)
+
+
+@pytest.fixture(scope="session")
+def bucket():
+    """The port of a server with a bucket of S3, on this machine."""
+    import bucket_server
+
+    if not (find_spec("moto") and find_spec("obstore")):
+        pytest.skip("needs obstore, and moto with its server")
+    with bucket_server.bucket() as port:
+        yield port
+
+
+@pytest.fixture(params=["folder", "bucket"])
+def address(request, tmp_path, monkeypatch):
+    """Of a store that machines share without locks; who opens it by this alone has a folder here, too."""
+    import bucket_server
+
+    monkeypatch.setenv("BABELSCOPE_CACHE", str(tmp_path / "cache"))
+    if request.param == "folder":
+        return f"file://{tmp_path / 'shared'}"
+    for name, setting in bucket_server.environment(request.getfixturevalue("bucket")).items():
+        monkeypatch.setenv(name, setting)
+    return f"s3://{bucket_server.BUCKET}/{tmp_path.name}"
+
+
+@pytest.fixture
+def machine(address, tmp_path):
+    """Gives what a machine, by its name, sees of that store; each has a folder of its own."""
+    from babelscope.engine.sharing.cache import Cache
+    from babelscope.engine.sharing.remote import RemoteStore
+
+    return lambda name: RemoteStore(address, cache=Cache(tmp_path / name / "store"))

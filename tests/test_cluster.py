@@ -28,7 +28,7 @@ pytest.importorskip("distributed", reason="the extra `cluster` is not installed"
 
 from babelscope.engine import cluster
 from babelscope.engine.cluster import AHEAD, DaskCrew
-from babelscope.engine.cluster_worker import Errand, installed, perform
+from babelscope.engine.cluster_worker import Errand, Origin, installed, perform
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 SCRIPT = Path(__file__).parent.parent / "docs" / "slurm.sh"
@@ -196,13 +196,32 @@ def test_other_versions_are_an_error_with_both(
     assert runs(outside) == {}
 
 
-def test_a_worker_that_does_not_see_the_store_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_workers_do_not_see_is_said_before_anything_is_computed(
+    dask: Cluster, store: Store, outside: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files may be named from the folder that the run is begun in."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mt.tsv").touch()
+    plan = Plan.of([Toy(name="step", outside=str(outside))])
+
+    def run(*paths: str) -> Outcome:
+        return run_plan(plan, store, crew=DaskCrew(store, dask.engine, paths=paths))
+
+    with pytest.raises(InputError, match=r"the worker tcp://\S+ sees no it.tsv \(in .*\): files .* copy them there"):
+        run("mt.tsv", "it.tsv")
+    assert runs(outside) == {} and len(run("mt.tsv", str(tmp_path / "mt.tsv")).computed) == 1
+
+
+def test_a_worker_that_joins_late_and_does_not_see_the_store_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Here:
         address = "tcp://there"
 
     monkeypatch.setattr("distributed.get_worker", Here)
+    origin = Origin(str(tmp_path / "nowhere"), str(tmp_path), (), installed())
     with pytest.raises(InputError, match=r"the worker tcp://there sees no store in .*nowhere"):
-        perform(Errand("ab", b"", str(tmp_path / "nowhere"), None, installed()))
+        perform(Errand("ab", b"", None, origin))
 
 
 @pytest.mark.parametrize("engine", ["tcp://127.0.0.1:9", "dask:nowhere.json"])

@@ -286,7 +286,7 @@ def test_a_finished_plan_is_recognised_by_its_manifests_and_rows(
     assert len(outcome.cached) == 100
     of_results = Counter({file: times for file, times in opened.items() if file[0] != fresh.folder.name})
     assert of_results == Counter((step.key, name) for step in steps for name in ("manifest.json", "rows.jsonl"))
-    assert max(looked_at.values()) <= 4
+    assert not looked_at  # one by one; folders are listed
     opened.clear()
     assert run_plan(Plan.of(steps), fresh) == outcome
     assert opened == {(fresh.folder.name, "babelscope-index.json"): 1}

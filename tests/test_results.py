@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import pytest
 import results
-from archive import pack, unpacked
 
 import old_store
 from babelscope.core.errors import DamagedResult, InputError
 from babelscope.corpora.conllu import write_conllu
+from babelscope.engine.sharing.archive import pack, unpacked
 from babelscope.engine.store import Store
 from babelscope.engine.worker import describe
 from babelscope.face.job import job_of

@@ -186,7 +186,7 @@ def test_publishing_twice_is_harmless(store: Store) -> None:
 DIE_BEFORE_THE_MOVE = """
 import os, signal, sys
 from babelscope.engine import store
-store._move_folder = lambda draft, target: os.kill(os.getpid(), signal.SIGKILL)
+store.move_folder = lambda draft, target: os.kill(os.getpid(), signal.SIGKILL)
 opened = store.Store(sys.argv[1])
 (opened.draft(sys.argv[2]) / "notes").write_text("half")
 opened.publish(sys.argv[2], {})

@@ -156,6 +156,15 @@ class Steady(Toy):
             raise
 
 
+class Slow(Toy):
+    """Takes a second, and reports that it goes on."""
+
+    def act(self, workspace: Workspace) -> None:
+        for done in range(10):
+            time.sleep(0.1)
+            workspace.progress(done, 10)
+
+
 class Demanding(Toy):
     """Needs a GPU, and says on which machine it runs, as far as its environment tells."""
 
@@ -211,10 +220,16 @@ def run_as_command(run: str, outside: str, store: str, engine: str, scheduler: s
     _run(steady_plan(outside), store, scheduler)
 
 
+def wide_plan(outside: str, width: int = 3) -> Plan:
+    """So many steps, and as many that read one of them each."""
+    first = [Slow(name=f"first {number}", outside=outside) for number in range(width)]
+    return Plan.of(Toy(name=f"{step.name}, read", outside=outside, left=step) for step in first)
+
+
 def _run(plan: Plan, store: str, scheduler: str | None = None) -> None:
     engine = Engine(scheduler) if scheduler else Engine(jobs=2)
     try:
-        run_plan(plan, Store(store), crew=engine.crew(plan, Store(store)))
+        run_plan(plan, Store(store), crew=engine.crew(Store(store), plan.steps.values()))
     except KeyboardInterrupt:
         sys.exit(130)
 

@@ -22,11 +22,10 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from archive import Kept, pack, unpacked
-
 from babelscope.core.errors import BabelscopeError, InputError
 from babelscope.engine.progress import language_labels, provenance, study_rows
 from babelscope.engine.recall import recall
+from babelscope.engine.sharing.archive import Kept, pack, unpacked
 from babelscope.engine.store import Store
 from babelscope.face.job import Job, job_of
 from babelscope.report.files import section_markdown

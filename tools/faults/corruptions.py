@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from babelscope.core.errors import BabelscopeError
-from babelscope.engine.store import FORMAT_FILE as MARK
+from babelscope.engine.mark import FORMAT_FILE as MARK
 from faults.attempts import Attempt, WrongError
 from faults.kills import run_in_forks
 from faults.mutations import odd_file

@@ -70,9 +70,11 @@ class Laboratory:
         """What the undisturbed store holds, by keys."""
         return {key: content(self.undisturbed, key) for key in self.plan.steps}
 
-    def run(self, store: Path, *arguments: str, **environment: str) -> Command:
-        """Begin to run the study on a store."""
-        return Command(store.parent, "run", str(self.study), "--store", str(store), *arguments, **environment)
+    def run(self, store: Path, *arguments: str, address: str = "", **environment: str) -> Command:
+        """Begin to run the study on a store, which is a folder unless it has another address."""
+        return Command(
+            store.parent, "run", str(self.study), "--store", address or str(store), *arguments, **environment
+        )
 
     def finish(self, store: Path) -> None:
         """Run the study to its end.

@@ -205,7 +205,7 @@ def prefix_of(name: str) -> str:
     return name.split(":")[0]
 
 
-def _split(name: str) -> tuple[str, int, int | None]:
+def text_and_lines(name: str) -> tuple[str, int, int | None]:
     """The name of the whole text, and the first and last line of the part, counted from 1."""
     parts = _PART.fullmatch(name)
     text = parts["text"] if parts else name
@@ -215,7 +215,7 @@ def _split(name: str) -> tuple[str, int, int | None]:
 
 
 def _files(name: str) -> tuple[Path, ...]:
-    text, _, _ = _split(name)
+    text, _, _ = text_and_lines(name)
     if prefix_of(text) in COLLECTIONS and ":" in text:
         return translation_files(text)
     if prefix_of(text) in OWN:
@@ -229,7 +229,7 @@ def _files(name: str) -> tuple[Path, ...]:
 
 def _part(name: str, files: tuple[Path, ...]) -> list[Pair]:
     """The pairs of the lines that a name says, with those that are empty."""
-    text, first, last = _split(name)
+    text, first, last = text_and_lines(name)
     pairs = _all_pairs(text, files)
     if last is not None and not 1 <= first <= last <= len(pairs):
         raise InputError(f"{name}: {text} has the lines 1 to {len(pairs)}; a part of it is named {text}:lines-A-B")

@@ -82,6 +82,12 @@ def rules_digest(by: str) -> str:
     return digest({"world": VERSION} if name == "world" else {kind: metadata.version(_MAKERS[kind])})
 
 
+def table_file(by: str) -> str | None:
+    """The file of one's own that a transliteration is in, as it was given; None: it is in none."""
+    kind, _, rest = _parts(by)[0].partition(":")
+    return rest if kind == "table" else None
+
+
 def _parts(by: str) -> tuple[str, int | None]:
     """The name of a transliteration, and the seed of the permutation after it."""
     name, permuted, seed = by.partition(PERMUTE)

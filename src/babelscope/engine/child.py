@@ -31,19 +31,22 @@ TOLD_TO_END = 128 + signal.SIGTERM
 
 
 class Child:
-    """One process, and the key of the step that it has."""
+    """One process, and the key of the step that it has.
 
-    def __init__(self, folder: Path):
+    `store` is the address of the store; the process begins in `folder`, by default in ours.
+    """
+
+    def __init__(self, store: str, folder: str | None = None):
         self.key: str | None = None
         self._seconds: float | None = None
         self._deadline: float | None = None
         self.connection, theirs = Pipe()
-        command = [sys.executable, "-P", "-m", "babelscope.engine.worker", str(theirs.fileno()), str(folder)]
+        command = [sys.executable, "-P", "-m", "babelscope.engine.worker", str(theirs.fileno()), store]
         # The mask is inherited: Ctrl-C cannot hit a worker before it has set its own handler.
         previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self.process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], env=_environment()
+                command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], env=_environment(), cwd=folder
             )
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, previous)

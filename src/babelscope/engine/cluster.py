@@ -15,7 +15,7 @@ from distributed import Client, Future, KilledWorker
 
 from babelscope.core.errors import BabelscopeError, InputError
 from babelscope.core.step import Step
-from babelscope.engine.cluster_worker import TOPIC, Errand, installed, perform
+from babelscope.engine.cluster_worker import TOPIC, Errand, Origin, check, installed, perform
 from babelscope.engine.events import Event, Lost, ends_attempt, event_of
 from babelscope.engine.store import Store
 
@@ -34,11 +34,13 @@ KILLED = 3
 class DaskCrew:
     """The workers of the scheduler at `address` (`dask:FILE`, `tcp://HOST:PORT`, `tls://HOST:PORT`).
 
-    They see the store under the same path. Leaving the context takes back what has not begun; what runs is published.
+    They see the store under the same path, and so they do `paths`, the files and folders of the user's own that steps
+    read. Leaving the context takes back what has not begun; what runs is published.
     """
 
-    def __init__(self, store: Store, address: str, seconds: float | None = None):
-        self._store, self._address, self._seconds = store, address, seconds
+    def __init__(self, store: Store, address: str, seconds: float | None = None, paths: tuple[str, ...] = ()):
+        self._address, self._seconds = address, seconds
+        self._origin = Origin(store.address, str(Path.cwd()), paths, installed())
         self._futures: dict[str, Future] = {}
         """By the keys of steps."""
         self._last: dict[str, Event] = {}
@@ -50,6 +52,10 @@ class DaskCrew:
 
     def __enter__(self) -> DaskCrew:
         self._client = _connect(self._address)
+        # Before anything is computed; who joins later checks it with the first step.
+        for problem in self._client.run(check, self._origin, on_error="return").values():
+            if isinstance(problem, Exception):
+                self._refuse(problem)
         self._client.subscribe_topic(TOPIC, lambda event: self._inbox.put(event[1]["said"]))
         return self
 
@@ -68,7 +74,7 @@ class DaskCrew:
             key += f"-{attempts}"
         self._attempts[step.key] += 1
         pickled = bytes(ForkingPickler.dumps(step))
-        errand = Errand(step.key, pickled, str(self._store.folder), self._seconds, installed())
+        errand = Errand(step.key, pickled, self._seconds, self._origin)
         future = self._client.submit(
             perform, errand, key=key, resources=self._demands(step), priority=-place, pure=False, retries=0
         )
@@ -107,15 +113,18 @@ class DaskCrew:
             return last or event_of(future.result())
         if future.cancelled():
             raise self._gone()
-        match error := future.exception():
-            case KilledWorker():
-                return Lost(key, f"{KILLED + 1} workers have died with the step", times=KILLED)
-            case BabelscopeError():
-                raise error
-            case ImportError():
-                raise InputError(f"a worker of {self._address}: {error}: start workers where Babelscope is installed")
-            case _:
-                return Lost(key, f"{type(error).__name__}: {error}")
+        error = future.exception()
+        if isinstance(error, KilledWorker):
+            return Lost(key, f"{KILLED + 1} workers have died with the step", times=KILLED)
+        self._refuse(error)
+        return Lost(key, f"{type(error).__name__}: {error}")
+
+    def _refuse(self, error: Exception) -> None:
+        """Raise what a worker says against the run; no other error, which may come of the worker's end."""
+        if isinstance(error, ImportError):
+            raise InputError(f"a worker of {self._address}: {error}: start workers where Babelscope is installed")
+        if isinstance(error, BabelscopeError):
+            raise error
 
     def _gone(self) -> InputError:
         return InputError(f"{self._address}: the scheduler is gone: start it again, then run again to go on")

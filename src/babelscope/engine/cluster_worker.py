@@ -18,7 +18,8 @@ from babelscope.core.errors import InputError
 from babelscope.engine.child import Child, dismiss
 from babelscope.engine.events import Event, Lost, as_record, ends_attempt
 from babelscope.engine.manifest import versions
-from babelscope.engine.store import FORMAT_FILE
+from babelscope.engine.mark import FORMAT_FILE
+from babelscope.engine.sharing.places import is_remote
 
 TOPIC = "babelscope"
 """Of the events that workers send to whoever listens."""
@@ -26,8 +27,22 @@ LOOKING = 0.5
 """Seconds between two looks at whether a step has run out of time."""
 
 _children: list[Child] = []
-_idle: dict[str, list[Child]] = {}
-"""Those without a step, by the folder of their store."""
+_idle: dict[tuple[str, str], list[Child]] = {}
+"""Those without a step, by the address of their store and the folder that they are in."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where steps come from, and what a worker must have of it."""
+
+    store: str
+    """The address of the store."""
+    folder: str
+    """That the run was begun in, which paths may be relative to."""
+    paths: tuple[str, ...]
+    """Files and folders of the user's own that the run reads."""
+    versions: dict[str, str]
+    """What is installed."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +51,9 @@ class Errand:
 
     key: str
     pickled: bytes
-    folder: str
-    """Of the store."""
     seconds: float | None
     """That it may take."""
-    versions: dict[str, str]
-    """What is installed where it comes from."""
+    origin: Origin
 
 
 def installed() -> dict[str, str]:
@@ -55,11 +67,11 @@ def perform(errand: Errand) -> dict[str, Any]:
     """Execute the step in a child; its events go to `TOPIC`. Returns the one that ended it, as a dictionary.
 
     Raises:
-        InputError: other versions are installed here than there, or the store is not seen from here.
+        InputError: as of `check`.
     """
     worker = distributed.get_worker()
-    _check(errand, worker.address)
-    child = _free_child(errand.folder)
+    check(errand.origin, worker)
+    child = _free_child(errand.origin)
     child.give(errand.key, errand.pickled, errand.seconds)
     while not ends_attempt(event := _next_event(child, worker)):
         worker.log_event(TOPIC, {"said": as_record(event)})
@@ -67,7 +79,7 @@ def perform(errand: Errand) -> dict[str, Any]:
         _children.remove(child)
         event = replace(event, message=f"{event.message}, on {worker.address}")
     else:
-        _idle[errand.folder].append(child)
+        _idle[errand.origin.store, errand.origin.folder].append(child)
     worker.log_event(TOPIC, {"said": as_record(event)})
     return as_record(event)
 
@@ -86,27 +98,38 @@ def _next_event(child: Child, worker: distributed.Worker) -> Event:
             return event
 
 
-def _free_child(folder: str) -> Child:
+def _free_child(origin: Origin) -> Child:
     """One that has nothing to do; as many are started as the worker has threads."""
-    idle = _idle.setdefault(folder, [])
+    idle = _idle.setdefault((origin.store, origin.folder), [])
     while idle:
         child = idle.pop()
         if child.is_alive:
             return child
         child.stop()
         _children.remove(child)
-    _children.append(child := Child(Path(folder)))
+    _children.append(child := Child(origin.store, origin.folder if Path(origin.folder).is_dir() else None))
     return child
 
 
-def _check(errand: Errand, here: str) -> None:
-    ours = installed()
-    pairs = {name: (ours.get(name), errand.versions.get(name)) for name in sorted({*ours, *errand.versions})}
-    others = [f"{name} {mine} there, {theirs} here" for name, (mine, theirs) in pairs.items() if mine != theirs]
+def check(origin: Origin, dask_worker: distributed.Worker) -> None:
+    """Refuse to compute what comes from elsewhere.
+
+    Raises:
+        InputError: other versions are installed here, or the store or a file of the user's own is not seen from here.
+    """
+    here = f"the worker {dask_worker.address}"
+    mine = installed()
+    pairs = {name: (mine.get(name), origin.versions.get(name)) for name in sorted({*mine, *origin.versions})}
+    others = [f"{name} {ours} there, {theirs} here" for name, (ours, theirs) in pairs.items() if ours != theirs]
     if others:
-        raise InputError(f"the worker {here} has other versions: {'; '.join(others)}: install the same on both")
-    if not Path(errand.folder, FORMAT_FILE).is_file():
-        raise InputError(f"the worker {here} sees no store in {errand.folder}: it must be there under the same path")
+        raise InputError(f"{here} has other versions: {'; '.join(others)}: install the same on both")
+    if not is_remote(origin.store) and not Path(origin.store, FORMAT_FILE).is_file():
+        raise InputError(f"{here} sees no store in {origin.store}: it must be there under the same path")
+    if unseen := [path for path in origin.paths if not Path(origin.folder, Path(path).expanduser()).exists()]:
+        raise InputError(
+            f"{here} sees no {unseen[0]} (in {origin.folder}): files and encoders of your own must be there under the "
+            "same path: copy them there, or to a folder that all machines see, and run in it"
+        )
 
 
 @atexit.register

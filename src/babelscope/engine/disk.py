@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 from babelscope.core.errors import DamagedResult, StoreError
@@ -17,6 +18,16 @@ from babelscope.core.hashing import file_digest
 
 MISPLACED = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 """What the system says where a file is gone, or something else is in its place."""
+COPY = ".copy"
+"""What the name of a draft ends with that is a copy of a result, or of another machine's draft."""
+
+
+def inside(folder: Path, name: str) -> Path:
+    """The path in a folder that another machine has given. Raises DamagedResult if it leads out of the folder."""
+    path = folder / name
+    if not Path(os.path.normpath(path)).is_relative_to(os.path.normpath(folder)):
+        raise damaged(path, "leads out of its folder")
+    return path
 
 
 def names_in(folder: Path, are_folders: bool = False) -> list[str]:
@@ -26,11 +37,29 @@ def names_in(folder: Path, are_folders: bool = False) -> list[str]:
     return []
 
 
+def bytes_in(path: Path) -> int:
+    """What a file, or all in a folder, takes; another process may write or remove them."""
+    total = 0
+    for part in (path, *path.rglob("*")):
+        with suppress(*MISPLACED):
+            status = part.lstat()
+            total += status.st_size if S_ISREG(status.st_mode) else 0
+    return total
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a new file in place of the one that is there; where that is a link, it is not followed."""
     path.unlink(missing_ok=True)
     with path.open("x", encoding="utf-8") as file:
         file.write(text)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a file as a whole, and move it in place of the one that is there."""
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}")
+    write_text(unfinished, text)
+    sync(unfinished)
+    unfinished.replace(path)
 
 
 def append_text(path: Path, text: str) -> None:
@@ -47,8 +76,13 @@ def _without_links(path: str, flags: int) -> int:
 
 def write_json(path: Path, value: Any) -> None:
     """Write a value as JSON and flush it to the disk."""
-    write_text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
+    write_text(path, as_json(value))
     sync(path)
+
+
+def as_json(value: Any) -> str:
+    """As the files of a store have it."""
+    return json.dumps(value, indent=1, allow_nan=False) + "\n"
 
 
 def sync(path: Path) -> None:
@@ -58,6 +92,16 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def move_folder(whole: Path, target: Path) -> None:
+    """Move a folder to its place, unless there is one with something in it: the same, published meanwhile."""
+    try:
+        whole.rename(target)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
+    sync(target.parent)
 
 
 def verify(path: Path, recorded: Mapping[str, Any], read: bool = False) -> bytes:
@@ -73,7 +117,7 @@ def verify(path: Path, recorded: Mapping[str, Any], read: bool = False) -> bytes
     return content
 
 
-def damaged(path: Path, problem: str = "does not match its recorded checksum") -> DamagedResult:
+def damaged(path: Path | str, problem: str = "does not match its recorded checksum") -> DamagedResult:
     """The error for a file that is not what was published."""
     return DamagedResult(f"{path}: {problem}; run the study again: the result is set aside and computed anew")
 
@@ -89,7 +133,7 @@ _ADVICE = {
     errno.ELOOP: "a symbolic link, which is not followed in writing: remove it, then run again",
     **dict.fromkeys(
         (errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP),
-        "this file system has no locks: give --store a folder on a local disk",
+        "this file system has no locks: give --store a folder on a local disk, or file://FOLDER, which needs none",
     ),
 }
 

@@ -71,7 +71,7 @@ class LocalCrew:
                 return child
             child.stop()  # it died while it had nothing to do
             self._children.remove(child)
-        self._children.append(Child(self._store.folder))
+        self._children.append(Child(self._store.address))
         return self._children[-1]
 
 

@@ -39,6 +39,12 @@ def write_manifest(folder: Path, key: str, about: Mapping[str, Any]) -> None:
         sync(inner)
 
 
+def flush(folder: Path) -> None:
+    """Flush a folder, with all in it, to the disk."""
+    for path in (folder, *folder.rglob("*")):
+        sync(path)
+
+
 def read_manifest(folder: Path, key: str) -> dict[str, Any]:
     """What was published as the result of that key in the folder.
 
@@ -49,10 +55,19 @@ def read_manifest(folder: Path, key: str) -> dict[str, Any]:
     path = folder / MANIFEST
     with explained(path):
         try:
-            manifest: dict[str, Any] = json.loads(path.read_bytes())
-            recorded, actual = manifest.pop("digest"), digest(manifest)
-        except (*MISPLACED, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            content = path.read_bytes()
+        except MISPLACED:
             raise damaged(path) from None
+    return parse_manifest(content, key, path)
+
+
+def parse_manifest(content: bytes, key: str, path: Path | str) -> dict[str, Any]:
+    """What a manifest says, which is at a path. Raises DamagedResult, as of `read_manifest`."""
+    try:
+        manifest: dict[str, Any] = json.loads(content)
+        recorded, actual = manifest.pop("digest"), digest(manifest)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise damaged(path) from None
     if recorded != actual:
         raise damaged(path)
     if manifest["key"] != key:

@@ -24,9 +24,9 @@ def find_key(store: Store, digits: str) -> str:
     if not re.fullmatch("[0-9a-f]{4,64}", digits):
         problem = f"{digits!r} is neither a folder nor the key of a result{near_folder(digits)}"
         raise InputError(f"{problem}: 4 to 64 of the digits 0-9 and a-f")
-    keys = [path.name for path in (store.folder / "results").glob(f"{digits[:2]}/{digits}*")]
+    keys = store.keys(digits)
     if len(keys) != 1:
-        raise InputError(f"{digits}: {len(keys) or 'no'} results in {store.folder} begin with it; give one key")
+        raise InputError(f"{digits}: {len(keys) or 'no'} results in {store.address} begin with it; give one key")
     return keys[0]
 
 

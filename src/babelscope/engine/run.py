@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -97,20 +98,27 @@ class _Run:
         """Those that are put off until nothing else runs."""
         self.alone: str | None = None
         """The one of them that runs."""
+        self.looked_at = -store.looking
+        """When steps that another runner computes were last looked at."""
         damaged = self.set_aside_damaged()
-        self.agenda = Agenda(plan, store.has)
+        self.there = store.published(plan.steps)
+        """The results that need not be computed, asked for all at once."""
+        self.agenda = Agenda(plan, self.there.__contains__)
         for key in damaged:
             self.agenda.need(key)
 
     def run(self, crew: Crew) -> Outcome:
         if self.agenda.unfinished:
             self.store.prepare()
+            self.store.plans.note(self.plan.steps)
             with _terminable(), crew:
                 while self.agenda.unfinished:
                     self.begin_ready(crew)
                     for event in crew.listen(POLL_INTERVAL):
                         self.note(event)
                     self.look_elsewhere()
+            if not self.failed and not self.blocked:
+                self.store.plans.forget(self.plan.steps)
         there = self.store.published(self.plan.steps).difference(self.computed)
         cached = tuple(key for key in self.plan.steps if key in there)
         return Outcome(tuple(self.computed), cached, self.failed, self.blocked)
@@ -203,11 +211,16 @@ class _Run:
             return
         self.damaged.add(key)
         self.store.quarantine(key)
+        if not self.store.has(key):
+            self.there.discard(key)
         self.agenda.need(key)
         self.agenda.hold(reader, {key} & self.agenda.unfinished)
 
     def look_elsewhere(self) -> None:
         """Take what another runner has published; take over what it gave up."""
+        if time.monotonic() - self.looked_at < self.store.looking:
+            return
+        self.looked_at = time.monotonic()
         for key in sorted(self.elsewhere):
             if self.store.has(key):
                 self.elsewhere.remove(key)

@@ -8,36 +8,36 @@ Layout of the folder:
     drafts/KEY/             the working folder of an unfinished step, kept after a fault
     claims/KEY.lock         a lock of the operating system while a step runs; it dies with its holder
     damaged/NAME-N          what was no longer as it was written: results, drafts, what lay in their places
+    plans/DIGEST.json       the keys of a plan that a run has begun and not finished
+    environments/DIGEST.json   what results were computed with and on; their manifests name it
     logs/KEY.txt            what a step printed, and why it failed if it did
     logs/KEY.running        the same while it runs; what was interrupted leaves no other
 """
 
 from __future__ import annotations
 
-import errno
 import itertools
 import json
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from babelscope.core.crash import crash_point
 from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.core.row import Row
-from babelscope.engine.disk import MISPLACED, append_text, explained, names_in, sync, verify, write_json
+from babelscope.engine.claims import Locks
+from babelscope.engine.disk import append_text, bytes_in, explained, move_folder, names_in, verify
+from babelscope.engine.environment import environment_of, note_environment, this_environment
 from babelscope.engine.index import Index, doubted, look_at
 from babelscope.engine.journal import ROWS, Journal
 from babelscope.engine.manifest import MANIFEST, check_files, read_manifest, write_manifest
+from babelscope.engine.mark import refuse_foreign, write_mark
 from babelscope.engine.old_rows import upgraded
-
-FORMAT = 1
-FORMAT_FILE = "babelscope-store.json"
+from babelscope.engine.plans import Plans
 
 
 class Store:
@@ -46,11 +46,16 @@ class Store:
     Raises StoreError if `folder` holds something else, or a store of another format.
     """
 
+    looking = 0.2  # seconds between two looks at what another process computes
+
     def __init__(self, folder: Path | str):
         self.folder = Path(folder).absolute()
+        self.address = str(self.folder)  # what it is opened by, here and in other processes
         self._verified: set[str] = set()
+        self._claims = Locks(self.folder / "claims", self._make_way)
+        self.plans = Plans(self.folder)
         with explained(self.folder):
-            _refuse_foreign(self.folder)
+            refuse_foreign(self.folder)
 
     def has(self, key: str) -> bool:
         """Whether the result is published. Its checksums are not looked at."""
@@ -62,6 +67,13 @@ class Store:
         shelves = (self.folder / "results" / shelf for shelf in {key[:2] for key in wanted})
         return {name for shelf in shelves for name in names_in(shelf, are_folders=True)} & wanted
 
+    def keys(self, digits: str = "") -> list[str]:
+        """All results that are published, whose keys begin with these digits."""
+        results = self.folder / "results"
+        shelves = [digits[:2]] if len(digits) > 1 else names_in(results)
+        names = [name for shelf in shelves for name in names_in(results / shelf, are_folders=True)]
+        return sorted(name for name in names if name.startswith(digits))
+
     def result(self, key: str) -> Path:
         """The folder of a published result. The first call in a process verifies all files (DamagedResult)."""
         if key not in self._verified:
@@ -69,6 +81,10 @@ class Store:
                 check_files(self._published(key), self.manifest(key))
             self._verified.add(key)
         return self._published(key)
+
+    def content(self, key: str, name: str, recorded: Mapping[str, Any]) -> bytes:
+        """A file of a published result, compared with what its manifest has recorded of it."""
+        return verify(self._published(key) / name, recorded, read=True)
 
     def rows(self, key: str) -> list[Row]:
         """The rows of a published result, verified; empty if the step wrote none."""
@@ -96,51 +112,37 @@ class Store:
         """What made a published result: step, files with SHA-256 and bytes, seconds, versions, machine."""
         return self._manifest(self._published(key), key)
 
+    def environment(self, manifest: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What a result was computed with and on, by its manifest; None where that was not kept, or is lost."""
+        return environment_of(self.folder, manifest)
+
     def prepare(self) -> None:
         """Make the store's folders; a StoreError here says that nothing can be written."""
+        self.make_folders()
+        with self._claims.hold("probe"):  # a file system without locks is better met now than by every step
+            pass
+
+    def make_folders(self) -> None:
+        """Make those that are missing."""
         with explained(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-            if not (self.folder / FORMAT_FILE).exists():
-                unfinished = self.folder / f"{FORMAT_FILE}.{os.getpid()}"
-                write_json(unfinished, {"format": FORMAT})
-                unfinished.replace(self.folder / FORMAT_FILE)
+            write_mark(self.folder)
             for path in (self.folder / name for name in ("results", "drafts", "claims", "damaged", "logs")):
                 if path.exists() and not path.is_dir():
                     raise StoreError(f"{path}: the store needs a folder there: move that away, then run again")
                 path.mkdir(exist_ok=True)
-        with self.claim("probe"):  # a file system without locks is better met now than by every step
-            pass
 
-    @contextmanager
-    def claim(self, key: str) -> Iterator[bool]:
+    def claim(self, key: str) -> AbstractContextManager[bool]:
         """Hold the right to compute `key`; gives False at once if another process has it."""
-        path = self.folder / "claims" / f"{key}.lock"
-        self._make_way(path, S_ISREG)
-        # A soft lock would outlive a killed holder, so a file system without flock is an error.
-        lock = FileLock(path, blocking=False, fallback_to_soft=False)
-        with explained(path), suppress(Timeout):
-            lock.acquire()
-            crash_point("claimed")
-        try:
-            yield lock.is_locked
-        finally:
-            if lock.is_locked:
-                # While the lock is held; filelock takes no lock on a file without a name.
-                path.unlink(missing_ok=True)
-                crash_point("claim-removed")
-                lock.release()
+        return self._claims.hold(key)
 
     def claimed(self, key: str) -> bool:
         """Whether some process is computing `key` now."""
-        if not (self.folder / "claims" / f"{key}.lock").is_file():
-            return False
-        with self.claim(key) as free:
-            return not free
+        return self._claims.is_held(key)
 
-    def running(self, keys: Iterable[str]) -> set[str]:
-        """Those of the keys that some process is computing now."""
-        names = {name.removesuffix(".lock") for name in names_in(self.folder / "claims")}
-        return set(filter(self.claimed, names.intersection(keys)))
+    def running(self, keys: Collection[str] | None = None) -> set[str]:
+        """What some process is computing now, of these keys or of all."""
+        return {key for key in self._claims.known() if (keys is None or key in keys) and self.claimed(key)}
 
     def logged(self, keys: Iterable[str]) -> set[str]:
         """Those of the keys whose steps have left a log, of which they failed if they have no result."""
@@ -154,13 +156,16 @@ class Store:
             path.mkdir(parents=True, exist_ok=True)
         return path
 
+    def save_draft(self, key: str, at_once: bool = False) -> None:
+        """Have what a step can go on from where other machines find it, from time to time: here it is there already."""
+
+    def has_lost(self, key: str) -> bool:
+        """Whether a claim that was held is another's by now; a lock never is."""
+        return False
+
     def draft_bytes(self, key: str) -> int:
         """What the files of a draft take together; another process may write them."""
-        total = 0
-        for path in (self.folder / "drafts" / key).rglob("*"):
-            with suppress(FileNotFoundError):
-                total += path.lstat().st_size
-        return total
+        return bytes_in(self.folder / "drafts" / key)
 
     def renew_draft(self, key: str) -> Path | None:
         """Set a draft aside that no step should go on from: rows are not as they were written, or it holds links.
@@ -196,16 +201,26 @@ class Store:
             if not target.is_dir():
                 crash_point("publication-begun")
                 Journal(draft).forget_digest()
-                write_manifest(draft, key, about)
+                write_manifest(draft, key, {**about, "environment": note_environment(self.folder, this_environment())})
                 crash_point("manifest-written")
-                for path in (target.parent, target):
-                    if not path.is_dir():
-                        self._make_way(path, S_ISDIR)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                _move_folder(draft, target)
+                self.place(draft, key)
             crash_point("publication-moved")
             shutil.rmtree(draft, ignore_errors=True)
         return target
+
+    def place(self, whole: Path, key: str) -> None:
+        """Move a whole folder, with the manifest of its files, among the results, unless there is one."""
+        target = self._published(key)
+        for path in (target.parent, target):
+            if not path.is_dir():
+                self._make_way(path, S_ISDIR)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        move_folder(whole, target)
+
+    def check(self, key: str) -> None:
+        """Verify all files of a result again. Raises DamagedResult."""
+        self._verified.discard(key)
+        self.result(key)
 
     def quarantine(self, key: str) -> Path | None:
         """Move a damaged result aside, so that the next run computes it again.
@@ -255,7 +270,7 @@ class Store:
         with doubted(self.folder):
             manifest = self._manifest(folder, key)
             recorded = manifest["files"].get(ROWS)
-            content = verify(folder / ROWS, recorded, read=True) if recorded else b""
+            content = self.content(key, ROWS, recorded) if recorded else b""
         return manifest.get("step", ""), content
 
     def _manifest(self, folder: Path, key: str) -> dict[str, Any]:
@@ -276,37 +291,8 @@ class Store:
                 self.set_aside(path)
 
     def _is_damaged(self, key: str) -> bool:
-        self._verified.discard(key)
         try:
-            self.result(key)
+            self.check(key)
         except DamagedResult:
             return True
         return False
-
-
-def _refuse_foreign(folder: Path) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise StoreError(f"{folder}: not a folder; give --store a folder")
-    marker = folder / FORMAT_FILE
-    if not marker.exists():
-        if folder.exists() and any(not file.name.startswith(FORMAT_FILE) for file in folder.iterdir()):
-            raise StoreError(f"{folder}: neither empty nor a store; give --store a new or an empty folder")
-        return
-    try:
-        version = json.loads(marker.read_bytes())["format"]
-    except (*MISPLACED, ValueError, KeyError, TypeError, RecursionError):
-        raise StoreError(f'{marker}: unreadable; it should say {{"format": {FORMAT}}}') from None
-    if version != FORMAT:
-        raise StoreError(
-            f"{folder}: store of format {version!r}, this Babelscope reads format {FORMAT}; "
-            "give --store another folder, or use the version of Babelscope that made this one"
-        )
-
-
-def _move_folder(draft: Path, target: Path) -> None:
-    try:
-        draft.rename(target)
-    except OSError as error:
-        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # published meanwhile: the same result
-            raise
-    sync(target.parent)

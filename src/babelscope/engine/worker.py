@@ -25,7 +25,9 @@ from babelscope.core.row import Row
 from babelscope.core.step import Interrupted, Step
 from babelscope.engine.child import GRACE, TOLD_TO_END
 from babelscope.engine.disk import room_advice, write_text
+from babelscope.engine.energy import metered
 from babelscope.engine.events import Damaged, Event, Failed, Finished, Found, Full, Progressed, Started, Waiting
+from babelscope.engine.sharing.places import store_at
 from babelscope.engine.store import Store
 
 PROGRESS_INTERVAL = 0.1
@@ -134,7 +136,7 @@ class DraftWorkspace:
     def progress(self, done: int, total: int, **numbers: float) -> None:
         """Tell the runner, at most ten times a second, and when all is done."""
         END.can_wait = True
-        if END.is_asked:
+        if END.is_asked or self._store.has_lost(self._key):
             self.clock.save(at_once=True)
             raise Interrupted
         now = time.monotonic()
@@ -144,6 +146,7 @@ class DraftWorkspace:
             with suppress(OSError):  # the runner is gone, which the next step will hear
                 self._connection.send(Progressed(self._key, int(done), int(total), values))
             self.clock.save()
+            self._store.save_draft(self._key)
 
 
 def attempt(key: str, pickled: bytes, store: Store, connection: Connection) -> Event:
@@ -159,6 +162,9 @@ def attempt(key: str, pickled: bytes, store: Store, connection: Connection) -> E
                 _say_begun_again(moved, "it holds links, or rows that are not as they were written")
             try:
                 return _execute(key, pickled, store, DraftWorkspace(key, store, connection))
+            except Interrupted:
+                store.save_draft(key, at_once=not store.has_lost(key))
+                raise
             finally:
                 END.can_wait = False
 
@@ -167,8 +173,9 @@ def _execute(key: str, pickled: bytes, store: Store, workspace: DraftWorkspace) 
     try:
         step: Step = ForkingPickler.loads(pickled)
         workspace.step = type(step).__name__
-        seconds = _go_on(step, workspace)
-        store.publish(key, {**describe(step), "seconds": round(seconds, 3)})
+        with metered() as energy:
+            seconds = _go_on(step, workspace)
+        store.publish(key, {**describe(step), "seconds": round(seconds, 3), **energy})
     except BabelscopeError as error:
         if workspace.unreadable:
             return Damaged(workspace.unreadable, str(error), reader=key)
@@ -266,14 +273,14 @@ def _listen(connection: Connection, inbox: SimpleQueue[tuple[str, bytes]]) -> No
         END.ask()
 
 
-def main(descriptor: int, folder: str) -> None:
+def main(descriptor: int, address: str) -> None:
     """Execute the steps that come through the pipe, until it closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to every process; the runner decides
     signal.signal(signal.SIGTERM, END.ask)  # schedulers of jobs do, too, and are not to be kept waiting
     connection: Connection = Connection(descriptor)
     inbox: SimpleQueue[tuple[str, bytes]] = SimpleQueue()
     Thread(target=_listen, args=(connection, inbox), daemon=True).start()
-    store = Store(folder)
+    store = store_at(address)
     with suppress(BrokenPipeError):  # the runner is gone
         while True:
             key, pickled = inbox.get()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -125,6 +126,14 @@ def table_of(header: tuple[str, ...], lines: Sequence[tuple[str, ...]], whole: C
     for line in lines:
         table.add_row(*map(escape, line))
     return table
+
+
+@contextmanager
+def counting(done: str, console: Console) -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal, and nothing elsewhere; what it gives is told how many of how many are done."""
+    with Progress(disable=not console.is_terminal, console=console, transient=True) as progress:
+        bar = progress.add_task(done)
+        yield lambda count, total: progress.update(bar, completed=count, total=total)
 
 
 def show_section(section: Section, console: Console) -> None:

@@ -76,7 +76,7 @@ class Job(NamedTuple):
     @property
     def summary(self) -> str:
         """A line: steps, and how many are done."""
-        return f"{len(self.plan.steps)} steps, {self.done} cached, in {self.store.folder}"
+        return f"{len(self.plan.steps)} steps, {self.done} cached, in {self.store.address}"
 
     def run(self, engine: session.Engine = session.HERE, console: Console | None = None) -> Outcome:
         """Compute what the store lacks, as `session.run` does."""
@@ -117,11 +117,11 @@ class Job(NamedTuple):
     def _nothing(self) -> str:
         if not self.store.folder.exists():
             return (
-                f"{self.store.folder}: there is no such store yet: run the study first, or give the store of its run "
+                f"{self.store.address}: there is no such store yet: run the study first, or give the store of its run "
                 "with --store"
             )
         return (
-            f"{self.store.folder}: no results of {self.study.name} for these parameters: run it first, or give the "
+            f"{self.store.address}: no results of {self.study.name} for these parameters: run it first, or give the "
             "--with that it was run with, such as --with scale=small"
         )
 

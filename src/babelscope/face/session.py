@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from babelscope.engine.store import Store
     from babelscope.steps.plan import Plan
 
-DEFAULT_STORE = Path("babelscope-store")
+DEFAULT_STORE = "babelscope-store"
 STORE_VARIABLE = "BABELSCOPE_STORE"
 """The environment variable that names another folder."""
 LOCAL = "local"
@@ -26,17 +26,29 @@ CLUSTERS = ("dask:", "tcp://", "tls://")
 
 
 def open_store(store: Store | Path | str | None = None) -> Store:
-    """The store in a folder; None: in the one that the environment names, or `babelscope-store` where we are.
+    """The store at an address; None: at the one that the environment names, or `babelscope-store` where we are.
 
     Raises:
         StoreError: the folder holds something else, or a store of another format.
     """
-    from babelscope.core.outside import given_path
+    from babelscope.engine.sharing.places import store_at
     from babelscope.engine.store import Store
 
     if isinstance(store, Store):
         return store
-    return Store(given_path(store or os.environ.get(STORE_VARIABLE) or DEFAULT_STORE))
+    return store_at(address_of(str(store or os.environ.get(STORE_VARIABLE) or DEFAULT_STORE)))
+
+
+def address_of(given: str) -> str:
+    """The address of a store as users write it: a folder, `s3://BUCKET/FOLDER` or `file://FOLDER`.
+
+    Raises:
+        InputError: there can be no such folder.
+    """
+    from babelscope.core.outside import given_path
+    from babelscope.engine.sharing.places import is_remote
+
+    return given if is_remote(given) else str(given_path(given))
 
 
 def missing(plan: Plan, store: Store) -> list[Step]:
@@ -55,8 +67,8 @@ class Engine(NamedTuple):
     seconds: float | None = None
     """That a step may take before it is begun again; None: all that it takes."""
 
-    def crew(self, store: Store) -> Crew:
-        """Workers for a store.
+    def crew(self, store: Store, steps: Iterable[Step] = ()) -> Crew:
+        """Workers for a store, which see the files that the steps read.
 
         Raises:
             InputError: there is no such place, what it needs is not installed, or `jobs` does not fit it.
@@ -71,9 +83,10 @@ class Engine(NamedTuple):
             raise InputError("--jobs: is of this machine; a cluster computes as many steps as its workers have threads")
         try:
             from babelscope.engine.cluster import DaskCrew
+            from babelscope.steps.own_files import own_paths
         except ImportError as error:
             raise InputError(f"--engine {self.place}: {error}: pip install 'babelscope[cluster]'") from None
-        return DaskCrew(store, self.place, self.seconds)
+        return DaskCrew(store, self.place, self.seconds, own_paths(steps))
 
 
 HERE = Engine()
@@ -97,7 +110,7 @@ def run(plan: Plan, store: Store, engine: Engine = HERE, console: Console | None
     check_data(pending)
     if engine.place == LOCAL:
         check_device(pending)
-    crew = engine.crew(store)
+    crew = engine.crew(store, pending)
     with RunDisplay(plan, store, console or Console(stderr=True, soft_wrap=True, emoji=False)) as display:
         return run_plan(plan, store, observe=display, crew=crew)
 

@@ -13,7 +13,7 @@ from babelscope.corpora.datasets import FileData
 from babelscope.corpora.parallel import FilePairs, NamedPairs
 from babelscope.encoders.places import shipped_encoders
 from babelscope.steps.encoder import Load
-from babelscope.steps.plan import Plan
+from babelscope.steps.plan import Plan, declared
 from babelscope.studies.protocols import Training, settings, trainings
 from babelscope.study.declare import Study
 from babelscope.study.encoders import BringingIn
@@ -78,23 +78,7 @@ class Used:
     @cached_property
     def _values(self) -> list[Declaration]:
         """All steps, and all that is declared in them."""
-        seen: dict[int, Declaration] = {}
-        for step in self.plan.steps.values():
-            _gather(step, seen)
-        return list(seen.values())
-
-
-def _gather(value: object, seen: dict[int, Declaration]) -> None:
-    if isinstance(value, Declaration):
-        if id(value) not in seen:
-            seen[id(value)] = value
-            for part in dict(value).values():
-                _gather(part, seen)
-    elif isinstance(value, tuple | list):
-        for part in value:
-            _gather(part, seen)
-    elif isinstance(value, dict):
-        _gather(tuple(value.values()), seen)
+        return list(declared(self.plan.steps.values()))
 
 
 def _files(value: Declaration) -> Iterator[tuple[str, tuple[str, ...]]]:

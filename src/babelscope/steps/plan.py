@@ -43,8 +43,10 @@ def check_data(steps: Iterable[Step]) -> None:
         StudyError: the files at fault, each with its first fault's line.
     """
     faults: dict[str, str] = {}  # by what is wrong: several splits and tasks can read one file
-    seen: dict[int, object] = {}
-    for data in dict.fromkeys(data for step in steps for data in _files(step, seen)):
+    read = (
+        value for value in declared(steps) if isinstance(value, FileData | ParallelTreebanks | ParallelTranslations)
+    )
+    for data in dict.fromkeys(read):
         try:
             if isinstance(data, FileData):
                 data.check()
@@ -70,18 +72,24 @@ def check_device(steps: Iterable[Step]) -> None:
             raise InputError("tuning.device is cuda, but torch sees no CUDA device here: declare device: cpu")
 
 
-def _files(value: object, seen: dict[int, object]) -> Iterator[FileData | ParallelTreebanks | ParallelTranslations]:
-    """The data in files that a step reads itself, wherever in its fields they are declared.
+def declared(steps: Iterable[Declaration]) -> Iterator[Declaration]:
+    """Steps, and all that stands in their fields, the parts of a value before it; each once.
 
-    `seen` has what was looked at before, by its identity: steps share most of what they declare.
+    Of the steps that a step needs, those come with it that are computed with it, as encoders are.
     """
-    if isinstance(value, tuple):
-        for part in value:
-            yield from _files(part, seen)
-    elif isinstance(value, Declaration) and id(value) not in seen:
-        seen[id(value)] = value
-        for part in vars(value).values():
-            if not isinstance(part, Step):
-                yield from _files(part, seen)
-        if isinstance(value, FileData | ParallelTreebanks | ParallelTranslations):
+    seen: dict[int, object] = {}  # by identity: steps share most of what they declare
+
+    def visit(value: object, is_given: bool = False) -> Iterator[Declaration]:
+        if isinstance(value, Step) and value.stored and not is_given:
+            return
+        if isinstance(value, tuple):
+            for part in value:
+                yield from visit(part)
+        elif isinstance(value, Declaration) and id(value) not in seen:
+            seen[id(value)] = value
+            for part in vars(value).values():
+                yield from visit(part)
             yield value
+
+    for step in steps:
+        yield from visit(step, is_given=True)

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from babelscope.core.errors import BabelscopeError
 from babelscope.core.version import __version__
-from babelscope.face.cli import advice, look, models, studies
+from babelscope.face.cli import advice, look, models, sharing, studies
 from babelscope.face.cli.options import err, out
 
 INTERRUPTED = 130
@@ -26,9 +26,10 @@ for command in (
     studies.plan, studies.run, studies.status, studies.rows, studies.report,
     models.export, models.predict, models.operate, models.bring_in, models.pack, models.unpack,
     models.transliterate,
-    advice.advise, look.doctor,
+    advice.advise, sharing.bundle, sharing.reproduce, look.doctor,
 ):  # fmt: skip
     app.command()(command)
+app.add_typer(sharing.app, name="store")
 
 
 @app.callback(invoke_without_command=True)

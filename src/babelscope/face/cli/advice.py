@@ -43,6 +43,8 @@ def advise(
     from babelscope.advise.command import advise as ask
     from babelscope.advise.outputs import Outputs
     from babelscope.advise.request import asked
+    from babelscope.core.errors import InputError
+    from babelscope.engine.sharing.places import is_remote
     from babelscope.engine.store import Store
     from babelscope.face.display import RunDisplay, show_section
 
@@ -51,9 +53,11 @@ def advise(
         "parallel": parallel or (), "source_treebank": source_treebank, "seeds": seeds,
         "adaptation_steps": steps, "margin": margin, "device": device, "precision": precision,
     }  # fmt: skip
+    if is_remote(store):
+        raise InputError(f"--store {store}: advice needs a folder; give one, then babelscope store push")
     request, kept = asked(given), Store(store)
     ask(
-        request, Outputs(output, store, export), run, lambda text: err.print(text, markup=False, highlight=False),
+        request, Outputs(output, Path(store), export), run, lambda text: err.print(text, markup=False, highlight=False),
         lambda section: show_section(section, out), lambda plan: RunDisplay(plan, kept, err),
     )  # fmt: skip
     if export:

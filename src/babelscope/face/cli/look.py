@@ -20,11 +20,11 @@ def list_(kind: Annotated[str, typer.Argument(metavar="[KIND]", help=", ".join(K
 
 def doctor(store: StoreFolder = DEFAULT_STORE) -> None:
     """Show what this machine has and lacks, and which precision and number of threads are fastest on it."""
-    from babelscope.engine.store import Store
     from babelscope.face.display import table_of
     from babelscope.face.doctor import examine
+    from babelscope.face.session import open_store
 
-    for title, header, lines in examine(Store(store)):
+    for title, header, lines in examine(open_store(store)):
         table = table_of(header, lines)
         table.title = title
         out.print(table)

@@ -18,9 +18,9 @@ def export(
 ) -> None:
     """Write a trained model, or a pre-trained encoder, as a Hugging Face folder."""
     from babelscope.engine import trained
-    from babelscope.engine.store import Store
+    from babelscope.face.session import open_store
 
-    out.print(trained.export(Store(store), key, output), highlight=False)
+    out.print(trained.export(open_store(store), key, output), highlight=False)
 
 
 def predict(
@@ -42,9 +42,9 @@ def predict(
 ) -> None:
     """Write a file again with a trained model's labels in it."""
     from babelscope.engine import trained
-    from babelscope.engine.store import Store
+    from babelscope.face.session import open_store
 
-    out.print(trained.predict(Store(store), model, file, output, language), highlight=False)
+    out.print(trained.predict(open_store(store), model, file, output, language), highlight=False)
 
 
 def operate(
@@ -78,11 +78,11 @@ def bring_in(
     store: StoreFolder = DEFAULT_STORE,
 ) -> None:
     """Bring a language into a model by translated sentences, without training, and write it as a folder."""
-    from babelscope.engine.store import Store
     from babelscope.face.bring_in import Wanted, write_with_language
+    from babelscope.face.session import open_store
 
     wanted = Wanted(language, tuple(parallel), source, pairs, pieces, keep_accents)
-    out.print(write_with_language(model, wanted, output, Store(store)), highlight=False)
+    out.print(write_with_language(model, wanted, output, open_store(store)), highlight=False)
 
 
 def pack(

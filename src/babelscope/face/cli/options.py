@@ -9,11 +9,11 @@ import typer
 from rich.console import Console
 
 from babelscope.core.outside import given_path, writable_path
-from babelscope.face.session import DEFAULT_STORE, STORE_VARIABLE
+from babelscope.face.session import DEFAULT_STORE, STORE_VARIABLE, address_of
 
 __all__ = [
-    "DEFAULT_STORE", "PARALLEL", "OutputFile", "OutputFolder", "OutputReport", "StoreFolder", "StudyName", "With",
-    "err", "out",
+    "DEFAULT_STORE", "PARALLEL", "BundleFile", "OtherStore", "OutputFile", "OutputFolder", "OutputReport",
+    "StoreFolder", "StudyName", "With", "err", "out",
 ]  # fmt: skip
 
 out, err = Console(soft_wrap=True, emoji=False), Console(stderr=True, soft_wrap=True, emoji=False)
@@ -22,12 +22,18 @@ StudyName = Annotated[
     str, typer.Argument(metavar="STUDY", help="a built-in study, NAME or NAME@PROFILE, or a YAML file")
 ]
 StoreFolder = Annotated[
-    Path,
+    str,
     typer.Option(
-        "--store", envvar=STORE_VARIABLE, parser=given_path, metavar="FOLDER", help="the folder that keeps results",
-        show_default=True,
+        "--store", envvar=STORE_VARIABLE, parser=address_of, metavar="FOLDER",
+        help="what keeps results: a folder, or s3://BUCKET/FOLDER", show_default=True,
     ),
 ]  # fmt: skip
+OtherStore = Annotated[
+    str, typer.Argument(metavar="STORE", parser=address_of, help="the other store: a folder, or s3://BUCKET/FOLDER")
+]
+BundleFile = Annotated[
+    Path, typer.Argument(parser=given_path, metavar="BUNDLE", help="a file that babelscope bundle wrote")
+]
 With = Annotated[
     list[str] | None,
     typer.Option(

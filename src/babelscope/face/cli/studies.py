@@ -66,10 +66,10 @@ def status(
     from babelscope.face.display import table_of
 
     if name is None:
-        from babelscope.engine.store import Store
         from babelscope.face.catalogue import study_states
+        from babelscope.face.session import open_store
 
-        out.print(table_of(("study", "done", "steps"), study_states(Store(store))))
+        out.print(table_of(("study", "done", "steps"), study_states(open_store(store))))
         return
     from babelscope.face.job import job_of
 
@@ -111,7 +111,7 @@ def rows(
 
     job = job_of(name, with_, store)
     study_rows = Rows(job.rows())
-    _note_missing(job)
+    note_missing(job)
     table = (study_rows if split is None else study_rows.of_split(split)).frame(wide)
     write_table(table, output)
     out.print(f"{len(table)} {'rows' if wide is None else 'lines'} in {output}", highlight=False)
@@ -124,7 +124,7 @@ def report(name: StudyName, output: OutputReport, store: StoreFolder = DEFAULT_S
 
     job = job_of(name, with_, store)
     content = job.report()
-    _note_missing(job)
+    note_missing(job)
     files = write_report(content, output)
     if not output.suffix:
         out.print(f"report: {len(files)} files in {output.resolve()}", highlight=False)
@@ -133,6 +133,7 @@ def report(name: StudyName, output: OutputReport, store: StoreFolder = DEFAULT_S
         out.print(f"report: {path.resolve()}", highlight=False)
 
 
-def _note_missing(job: Job) -> None:
+def note_missing(job: Job) -> None:
+    """Say that a study is not finished, if it is not."""
     if job.done < len(job.plan.steps):
         err.print(f"[yellow]note[/] {job.done} of {len(job.plan.steps)} steps are done; the rest is missing")

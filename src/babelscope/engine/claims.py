@@ -1,0 +1,56 @@
+"""Claims of a store's folder: locks of the operating system, which die with their holders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from stat import S_ISREG
+
+from filelock import FileLock, Timeout
+
+from babelscope.core.crash import crash_point
+from babelscope.engine.disk import explained, names_in
+
+LOCK = ".lock"
+"""What the name of a claim's file ends with."""
+
+
+class Locks:
+    """The claims in a folder. `make_way` sets aside what is in the place of a file."""
+
+    def __init__(self, folder: Path, make_way: Callable[[Path, Callable[[int], bool]], None]):
+        self._folder, self._make_way = folder, make_way
+
+    @contextmanager
+    def hold(self, key: str) -> Iterator[bool]:
+        """Hold the right to compute `key`; gives False at once if another process has it."""
+        path = self._path(key)
+        self._make_way(path, S_ISREG)
+        # A soft lock would outlive a killed holder, so a file system without flock is an error.
+        lock = FileLock(path, blocking=False, fallback_to_soft=False)
+        with explained(path), suppress(Timeout):
+            lock.acquire()
+            crash_point("claimed")
+        try:
+            yield lock.is_locked
+        finally:
+            if lock.is_locked:
+                # While the lock is held; filelock takes no lock on a file without a name.
+                path.unlink(missing_ok=True)
+                crash_point("claim-removed")
+                lock.release()
+
+    def is_held(self, key: str) -> bool:
+        """Whether some process holds `key` now."""
+        if not self._path(key).is_file():
+            return False
+        with self.hold(key) as free:
+            return not free
+
+    def known(self) -> set[str]:
+        """Those that may be held: a holder that died has left its file."""
+        return {name.removesuffix(LOCK) for name in names_in(self._folder)}
+
+    def _path(self, key: str) -> Path:
+        return self._folder / f"{key}{LOCK}"

@@ -1,0 +1,172 @@
+"""What a store holds of a plan without its models: rows, outcomes by sentence and manifests, in one compressed file.
+
+With them are the plan itself, what it is of, and what it was computed with and on, so that neither data nor encoders
+are needed to tell what was found, and another lab can check it: manifests have the digests of all files, models too.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from lzma import LZMAError
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from babelscope.core.errors import InputError
+from babelscope.core.hashing import digest
+from babelscope.core.outside import opened
+from babelscope.core.step import Step
+from babelscope.engine.environment import FOLDER as ENVIRONMENTS
+from babelscope.engine.journal import ROWS
+from babelscope.engine.manifest import MANIFEST
+from babelscope.engine.mark import FORMAT, FORMAT_FILE
+from babelscope.engine.recall import step_of
+from babelscope.engine.store import Store
+from babelscope.engine.worker import describe
+from babelscope.steps import SENTENCES
+from babelscope.steps.plan import Plan
+
+ABOUT = "about.json"
+"""The file that says what the results are of, and has the steps of the plan in its order, those not done included."""
+README = "README.txt"
+HOW_TO_READ = """Results of a study computed by Babelscope.
+
+  about.json                     the study's declaration, and every step of its plan with its key
+  results/KE/KEY/rows.jsonl      what a step measured, one number a line
+  results/KE/KEY/manifest.json   the step, its seconds, SHA-256 of its files (of models, too, which are not here)
+  environments/DIGEST.json       code, libraries and machine; manifests name theirs
+
+Compute a sample of the steps again, and compare:  babelscope reproduce THIS-FILE
+"""
+
+
+class Kept(NamedTuple):
+    """What an archive holds."""
+
+    about: dict[str, Any]
+    """What the results are of, as it was given."""
+    plan: Plan
+    store: Store
+    """Of what was done of the plan, without the models."""
+
+
+def pack(about: Mapping[str, Any], plan: Plan, store: Store, file: Path) -> Path:
+    """Write the archive of a plan's results, and give it; the same results give the same bytes."""
+    manifests = {key: store.manifest(key) for key in sorted(store.published(plan.steps))}
+    recorded = {key: manifest["files"] for key, manifest in manifests.items()}
+    steps = [_portable({"key": key, **describe(step)}) for key, step in plan.steps.items()]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(file, "w:xz", preset=9) as archive:
+        _add(archive, FORMAT_FILE, json.dumps({"format": FORMAT}).encode())
+        _add(archive, ABOUT, json.dumps({**about, "steps": steps}).encode())
+        _add(archive, README, HOW_TO_READ.encode())
+        for name, environment in sorted(_environments(manifests.values(), store).items()):
+            _add(archive, f"{ENVIRONMENTS}/{name}.json", json.dumps(environment).encode())
+        for name in (MANIFEST, ROWS, SENTENCES):  # files of one kind side by side are compressed far better
+            for key, files in recorded.items():
+                path = Path("results", key[:2], key, name)
+                if name == MANIFEST:
+                    _add(archive, path.as_posix(), _manifest(manifests[key]))
+                elif name in files:
+                    _add(archive, path.as_posix(), store.content(key, name, files[name]))
+    return file
+
+
+def _environments(manifests: Iterable[dict[str, Any]], store: Store) -> dict[str, Any]:
+    """What results were computed with and on, by digest, as far as that is known."""
+    by_name = {manifest.get("environment", ""): manifest for manifest in manifests}
+    known = {name: store.environment(manifest) for name, manifest in by_name.items()}
+    return {name: environment for name, environment in known.items() if environment}
+
+
+def _manifest(recorded: dict[str, Any]) -> bytes:
+    manifest = _portable(recorded)
+    return json.dumps({**manifest, "digest": digest(manifest)}).encode()
+
+
+def _portable(value: Any) -> Any:
+    """Without the folders of the machine that encoders were in: their names take their place, and keys stay."""
+    if isinstance(value, list):
+        return [_portable(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    elsewhere = {"place": value["name"]} if _is_encoder(value) else {}
+    return {name: _portable(part) for name, part in value.items()} | elsewhere
+
+
+def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    entry = tarfile.TarInfo(name)
+    entry.size = len(content)
+    archive.addfile(entry, io.BytesIO(content))
+
+
+@contextmanager
+def unpacked(file: Path, encoders: Mapping[str, Path] | None = None) -> Iterator[Kept]:
+    """What an archive holds; its store is gone afterwards.
+
+    Args:
+        file: the archive.
+        encoders: folders of those that are not installed, by name.
+
+    Raises:
+        InputError: it is no archive, does not say what it is of, or its steps are not those of today.
+    """
+    with TemporaryDirectory() as folder:
+        try:
+            with opened(file) as stream, tarfile.open(fileobj=stream) as archive:
+                for entry in archive:
+                    _write(archive, entry, Path(folder))
+        except (tarfile.TarError, LZMAError, EOFError, ValueError, OSError) as error:
+            problem = str(error).partition(":\n")[0]
+            raise InputError(f"{file}: not what babelscope bundle writes ({problem}); fetch it again") from None
+        if not (Path(folder) / ABOUT).is_file():
+            raise InputError(f"{file}: does not say what its rows are of; write it again")
+        about = json.loads((Path(folder) / ABOUT).read_bytes())
+        described = _placed(about.pop("steps"), encoders or {})
+        yield Kept(about, _plan(described, file), Store(folder))
+
+
+def _write(archive: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> None:
+    """One file of an archive, inside the folder. The library's own safe way is not in all of Python 3.11."""
+    path, content = (folder / entry.name).resolve(), archive.extractfile(entry)
+    if content is None or not path.is_relative_to(folder.resolve()):
+        raise ValueError(f"{entry.name} is no file inside the archive's folder")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.read())
+
+
+def _placed(value: Any, encoders: Mapping[str, Path]) -> Any:
+    """With the folders of this machine that encoders are in."""
+    if isinstance(value, list):
+        return [_placed(part, encoders) for part in value]
+    if not isinstance(value, dict):
+        return value
+    here = {"place": str(encoders[value["name"]])} if _is_encoder(value) and value["name"] in encoders else {}
+    return {name: _placed(part, encoders) for name, part in value.items()} | here
+
+
+def _is_encoder(value: dict[str, Any]) -> bool:
+    return {"name", "content", "place"} <= value.keys()
+
+
+def _plan(described: list[dict[str, Any]], file: Path) -> Plan:
+    """The plan of steps that are described in its order."""
+    steps: dict[str, Step] = {}
+    for about in described:
+        try:
+            step = step_of(about, steps.__getitem__)
+        except (ValidationError, KeyError):
+            step = None
+        if step is None or step.key != about["key"]:
+            raise InputError(
+                f"{file}: its step {about['step']} {about['key'][:12]} is another one now; use the version of "
+                "Babelscope that computed it, or run again what the rows are of"
+            )
+        steps[step.key] = step
+    return Plan(steps)

@@ -1,0 +1,82 @@
+"""Results from one store to another, and whether what a store has is as it was published."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+from babelscope.core.errors import DamagedResult, StoreError
+from babelscope.engine.disk import COPY, explained
+from babelscope.engine.environment import note_environment
+from babelscope.engine.manifest import check_files, flush, read_manifest
+from babelscope.engine.store import Store
+
+Told = Callable[[int, int], None]
+"""Is told how many of how many results are done."""
+
+
+class Copied(NamedTuple):
+    """What came of copying results, by their keys."""
+
+    copied: tuple[str, ...]
+    there: tuple[str, ...]
+    """The other store had them, or computes them now: they stay as they are."""
+    damaged: dict[str, str]
+    """Not as they were published, and why; they are not copied."""
+
+
+def copy(keys: Collection[str], source: Store, target: Store, told: Told = lambda done, count: None) -> Copied:
+    """Copy results from one store to another, with what they were computed with and on; what is there stays.
+
+    Raises:
+        StoreError: one of the stores cannot be read or written.
+    """
+    target.prepare()
+    wanted = [*keys]
+    there = target.published(wanted)
+    copied, damaged = [], {}
+    for done, key in enumerate(wanted, 1):
+        if key not in there:
+            try:
+                if _adopt(key, source, target):
+                    copied.append(key)
+            except DamagedResult as error:
+                damaged[key] = str(error)
+        told(done, len(wanted))
+    return Copied(tuple(copied), tuple(key for key in wanted if key not in {*copied, *damaged}), damaged)
+
+
+def _adopt(key: str, source: Store, target: Store) -> bool:
+    """Copy a result as it was published, manifest included, and verify the copy.
+
+    Gives False, and takes nothing, if it is there, or another process computes it now.
+    """
+    with target.claim(key) as mine, explained(target.folder):
+        if not mine or target.has(key):
+            return False
+        copy = target.folder / "drafts" / f"{key}{COPY}"
+        shutil.rmtree(copy, ignore_errors=True)
+        try:
+            shutil.copytree(source.result(key), copy)
+            manifest = read_manifest(copy, key)
+            check_files(copy, manifest)
+            flush(copy)
+            if environment := source.environment(manifest):
+                note_environment(target.folder, environment)
+            target.place(copy, key)
+        finally:
+            shutil.rmtree(copy, ignore_errors=True)
+        return True
+
+
+def damaged_in(store: Store, keys: Collection[str], told: Told = lambda done, count: None) -> dict[str, str]:
+    """Those of the results that are not as they were published, models included, and what is wrong with each."""
+    damaged = {}
+    for done, key in enumerate(keys, 1):
+        try:
+            store.check(key)
+        except StoreError as error:
+            damaged[key] = str(error)
+        told(done, len(keys))
+    return damaged

@@ -1,0 +1,184 @@
+"""Named bytes in a place that several machines see: a folder without locks, or a bucket. Each is whole or not there."""
+
+from __future__ import annotations
+
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from stat import S_ISREG
+from uuid import uuid4
+
+from babelscope.core.errors import StoreError
+from babelscope.core.hashing import file_digest
+from babelscope.engine.disk import MISPLACED, explained, names_in, sync
+
+FOLDER, BUCKET = "file://", "s3://"
+UPLOADS = ".uploads"
+"""The folder of files that are not whole yet."""
+TRIES = 5
+
+
+class Objects(ABC):
+    """Names have parts between slashes. What goes wrong is a StoreError."""
+
+    def __init__(self, address: str):
+        self.address = address
+
+    @abstractmethod
+    def read(self, name: str) -> bytes | None:
+        """The content; None where there is none."""
+
+    @abstractmethod
+    def has(self, name: str) -> bool:
+        """Whether there is one."""
+
+    @abstractmethod
+    def names(self, folder: str) -> list[str]:
+        """What the names in a folder go on with, up to the next slash; in order."""
+
+    @abstractmethod
+    def sizes(self) -> dict[str, int]:
+        """All names, and the bytes of each."""
+
+    @abstractmethod
+    def write(self, name: str, content: bytes | Path) -> None:
+        """Put a content, or that of a file, in place of what there is."""
+
+    @abstractmethod
+    def fetch(self, name: str, path: Path) -> bool:
+        """Write the content to a new file; False where there is none."""
+
+    @abstractmethod
+    def digest(self, name: str) -> str | None:
+        """SHA-256 (hex) of the content, which is never in memory as a whole; None where there is none."""
+
+    @abstractmethod
+    def remove(self, name: str) -> None:
+        """Remove it, if it is there."""
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Put a content where there is none; False if there is another.
+
+        A request whose answer was lost is repeated, and would then find what it has put itself.
+        """
+        return self._create(name, content) or self.read(name) == content
+
+    @abstractmethod
+    def _create(self, name: str, content: bytes) -> bool: ...
+
+
+class FolderObjects(Objects):
+    """Files in a folder, by moves and links, which every file system does at once for all machines."""
+
+    def __init__(self, address: str):
+        super().__init__(address)
+        self._folder = Path(address.removeprefix(FOLDER)).absolute()
+
+    def read(self, name: str) -> bytes | None:
+        """The content; None where there is none."""
+        with explained(self._folder):
+            try:
+                return (self._folder / name).read_bytes()
+            except MISPLACED:
+                return None
+
+    def has(self, name: str) -> bool:
+        """Whether there is one."""
+        return (self._folder / name).is_file()
+
+    def names(self, folder: str) -> list[str]:
+        """What the names in a folder go on with, up to the next slash; in order."""
+        return sorted(names_in(self._folder / folder))
+
+    def sizes(self) -> dict[str, int]:
+        """All names, and the bytes of each."""
+        sizes = {}
+        for path in self._folder.rglob("*"):
+            with suppress(FileNotFoundError):  # it was removed meanwhile
+                if S_ISREG((status := path.lstat()).st_mode):
+                    sizes[path.relative_to(self._folder).as_posix()] = status.st_size
+        return sizes
+
+    def write(self, name: str, content: bytes | Path) -> None:
+        """Put a content, or that of a file, in place of what there is."""
+        with explained(self._folder):
+            unfinished = self._whole(content)
+            self._place(name, unfinished.replace)
+
+    def fetch(self, name: str, path: Path) -> bool:
+        """Write the content to a new file; False where there is none."""
+        with explained(self._folder):
+            try:
+                shutil.copyfile(self._folder / name, path)
+            except MISPLACED:
+                return False
+        return True
+
+    def digest(self, name: str) -> str | None:
+        """SHA-256 (hex) of the content; None where there is none."""
+        with explained(self._folder):
+            try:
+                return file_digest(self._folder / name)
+            except MISPLACED:
+                return None
+
+    def remove(self, name: str) -> None:
+        """Remove it, if it is there."""
+        with explained(self._folder):
+            path = self._folder / name
+            path.unlink(missing_ok=True)
+            with suppress(OSError):  # something else is in it
+                path.parent.rmdir()
+
+    def _create(self, name: str, content: bytes) -> bool:
+        with explained(self._folder):
+            unfinished = self._whole(content)
+            try:
+                self._place(name, lambda path: path.hardlink_to(unfinished))
+            except FileExistsError:
+                return False
+            finally:
+                unfinished.unlink()
+        return True
+
+    def _whole(self, content: bytes | Path) -> Path:
+        """A file with a content, on the disk."""
+        path = self._folder / UPLOADS / uuid4().hex
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, Path):
+            shutil.copyfile(content, path)
+        else:
+            path.write_bytes(content)
+        sync(path)
+        return path
+
+    def _place(self, name: str, put: Callable[[Path], object]) -> None:
+        """Put a file in its place, and make the folder, which another process may remove when it finds it empty."""
+        path = self._folder / name
+        for tried in range(TRIES):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                put(path)
+            except FileNotFoundError:
+                if tried == TRIES - 1:
+                    raise
+            else:
+                sync(path.parent)
+                return
+
+
+def objects_at(address: str) -> Objects:
+    """What there is at `file://FOLDER` or `s3://BUCKET/FOLDER`.
+
+    Raises:
+        StoreError: there can be nothing, or what is needed for it is not installed.
+    """
+    if address.startswith(FOLDER):
+        return FolderObjects(address)
+    try:
+        from babelscope.engine.sharing.bucket import BucketObjects
+    except ImportError as error:
+        raise StoreError(f"{address}: {error}: pip install 'babelscope[s3]'") from None
+    return BucketObjects(address)

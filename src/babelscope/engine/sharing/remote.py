@@ -1,0 +1,244 @@
+"""A store that machines share without locks that reach all of them: objects there, and a folder here that mirrors them.
+
+Layout of the objects:
+
+    babelscope-remote.json            the format's version
+    results/ab/KEY                    the manifest of a published result; put last, and where there is none
+    files/ab/KEY/SHA256               its files, by their digests, so that two who publish do not meet
+    environments/DIGEST               what results were computed with and on
+    plans/DIGEST.json                 the keys of a plan that a run has begun and not finished
+    claims/KEY/N                      who computes the step
+    drafts/KEY/draft, drafts/KEY/SHA256   what another machine goes on from, if this one dies
+
+The folder has drafts and logs of what runs here, and the results that were computed or read here, the latest of them.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from babelscope.core.errors import DamagedResult, StoreError
+from babelscope.core.row import Row
+from babelscope.engine.disk import COPY, explained
+from babelscope.engine.environment import note_environment
+from babelscope.engine.journal import ROWS
+from babelscope.engine.manifest import read_manifest
+from babelscope.engine.old_rows import upgraded
+from babelscope.engine.plans import FOLDER as PLANS
+from babelscope.engine.plans import Plans
+from babelscope.engine.sharing.cache import Cache
+from babelscope.engine.sharing.drafts import SavedDrafts
+from babelscope.engine.sharing.leases import Lease, Leases
+from babelscope.engine.sharing.objects import Objects, objects_at
+from babelscope.engine.sharing.results import SharedResults
+from babelscope.engine.store import Store
+
+FORMAT, MARK = 1, "babelscope-remote.json"
+LOOKING = 2.0
+"""Seconds between two looks at what other machines compute."""
+SAVING = 600.0
+"""Seconds between two times that the draft of a step is saved."""
+SMALL = 1 << 20
+"""Bytes of a result that is fetched as a whole where its rows are read."""
+
+
+class RemoteStore(Store):
+    """A store at `s3://BUCKET/FOLDER` or `file://FOLDER`, with a folder of this machine.
+
+    Raises StoreError if something else is there, or it cannot be reached.
+    """
+
+    def __init__(self, address: str, objects: Objects | None = None, cache: Cache | None = None):
+        self._cache = cache or Cache.of(address)
+        super().__init__(self._cache.folder)
+        self.address = address
+        self.objects = objects or objects_at(address)
+        self.plans = SharedPlans(self.objects)
+        self.results = SharedResults(self.objects)
+        self._leases = Leases(self.objects, self._cache.machine)
+        self._drafts = SavedDrafts(self.objects)
+        self.looking = min(LOOKING, self._leases.beat)
+        self._held: dict[str, Lease] = {}
+        self._saved: dict[str, float] = {}
+        """When the draft of a step was last saved, or it began."""
+        _refuse_foreign(self.objects)
+
+    def has(self, key: str) -> bool:
+        """Whether the result is published. Its checksums are not looked at."""
+        return super().has(key) or self.results.has(key)
+
+    def published(self, keys: Iterable[str]) -> set[str]:
+        """Those of the keys whose results are published: few are asked for one by one, many by listing folders."""
+        wanted = set(keys)
+        here = super().published(wanted)
+        return here | self.results.among(wanted - here)
+
+    def keys(self, digits: str = "") -> list[str]:
+        """All results that are published, whose keys begin with these digits."""
+        return self.results.keys(digits)
+
+    def manifest(self, key: str) -> dict[str, Any]:
+        """What made a published result."""
+        return super().manifest(key) if super().has(key) else self.results.manifest(key)
+
+    def result(self, key: str) -> Path:
+        """The folder of a published result, fetched if it is not here, and verified."""
+        if not super().has(key):
+            self._fetch(key)
+        self._cache.note_use(self._published(key))
+        return super().result(key)
+
+    def content(self, key: str, name: str, recorded: Mapping[str, Any]) -> bytes:
+        """A file of a published result, compared with what its manifest has recorded of it."""
+        return super().content(key, name, recorded) if super().has(key) else self.results.content(key, recorded)
+
+    def rows(self, key: str) -> list[Row]:
+        """The rows of a published result, verified; of a large one, nothing else is fetched."""
+        if super().has(key):
+            return super().rows(key)
+        manifest = self.results.manifest(key)
+        if sum(recorded["bytes"] for recorded in manifest["files"].values()) <= SMALL:
+            self._fetch(key)
+            return super().rows(key)
+        recorded = manifest["files"].get(ROWS)
+        content = self.results.content(key, recorded) if recorded else b""
+        return upgraded(manifest.get("step", ""), [Row(**json.loads(line)) for line in content.splitlines()])
+
+    def damaged(self, keys: Collection[str]) -> dict[str, DamagedResult]:
+        """Those of the results here whose rows are not as they were published; others are verified when they come."""
+        here = super().published(keys)
+        return super().damaged([key for key in keys if key in here])
+
+    def check(self, key: str) -> None:
+        """Read all files of a result where they are shared. Raises DamagedResult."""
+        self.results.verify(key)
+
+    def environment(self, manifest: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What a result was computed with and on; None where that was not kept, or is lost."""
+        name = manifest.get("environment")
+        if name and super().environment(manifest) is None and (kept := self.results.environment(name)):
+            self.make_folders()
+            note_environment(self.folder, kept)
+        return super().environment(manifest)
+
+    def prepare(self) -> None:
+        """Make the folder here, and the mark there; a StoreError says that nothing can be written."""
+        self.objects.create(MARK, json.dumps({"format": FORMAT}).encode())
+        super().prepare()
+
+    @contextmanager
+    def claim(self, key: str) -> Iterator[bool]:
+        """Hold the right to compute `key`, among the processes here and all machines; gives False if another has it."""
+        with super().claim(key) as mine:
+            lease = self._leases.take(key) if mine else None
+            if lease is None:
+                yield False
+                return
+            self._held[key], self._saved[key] = lease, time.monotonic()
+            try:
+                with lease.beating(self._leases.beat):
+                    yield True
+            finally:
+                del self._held[key]
+
+    def claimed(self, key: str) -> bool:
+        """Whether some process is computing `key` now, here or elsewhere."""
+        return super().claimed(key) or self._leases.is_held(key)
+
+    def running(self, keys: Collection[str] | None = None) -> set[str]:
+        """What some process is computing now, here or elsewhere, of these keys or of all."""
+        return {key for key in self._leases.known() if (keys is None or key in keys) and self.claimed(key)}
+
+    def has_lost(self, key: str) -> bool:
+        """Whether another machine has taken the claim over, since it saw no sign of life for too long."""
+        return key in self._held and self._held[key].is_lost
+
+    def draft(self, key: str) -> Path:
+        """The working folder of an unfinished step, with what an interrupted run left in it, here or elsewhere."""
+        self._drafts.fetch(key, self.folder / "drafts" / key)
+        return super().draft(key)
+
+    def save_draft(self, key: str, at_once: bool = False) -> None:
+        """Put a draft where another machine can go on from it, if that was not done lately, or at once."""
+        if at_once or time.monotonic() - self._saved.get(key, 0.0) >= SAVING:
+            self._drafts.save(key, self.draft(key))
+            self._saved[key] = time.monotonic()
+
+    def place(self, whole: Path, key: str) -> None:
+        """Publish a whole folder, for all and here. Who is first stays."""
+        if self._share(whole, key):
+            super().place(whole, key)
+        self._drafts.forget(key)
+
+    def quarantine(self, key: str) -> Path | None:
+        """Set a damaged result aside that is here; what is damaged for all is replaced by what is here, or removed."""
+        self.prepare()
+        self.results.doubt(key)
+        moved = None
+        with self.claim(key) as mine:
+            if mine and super().has(key):
+                try:
+                    super().check(key)
+                except DamagedResult:
+                    moved = self.set_aside(self._published(key))
+            if mine and (not self.results.has(key) or self._is_damaged(key)):
+                self.results.remove(key)
+                if super().has(key):
+                    self._share(self._published(key), key)
+        return moved
+
+    def _share(self, whole: Path, key: str) -> bool:
+        """Put a result where all see it; False if there is another one."""
+        manifest = read_manifest(whole, key)
+        return self.results.put(whole, manifest, super().environment(manifest))
+
+    def _fetch(self, key: str) -> None:
+        """Bring a result here, verified."""
+        copy = self.folder / "drafts" / f"{key}.{uuid4().hex[:8]}{COPY}"
+        with explained(self.folder):
+            self.make_folders()
+            copy.mkdir()
+            try:
+                manifest = self.results.fetch(key, copy)
+                super().place(copy, key)
+            finally:
+                shutil.rmtree(copy, ignore_errors=True)
+        self._cache.make_room(sum(recorded["bytes"] for recorded in manifest["files"].values()))
+
+
+class SharedPlans(Plans):
+    """Those of a remote store."""
+
+    def __init__(self, objects: Objects):
+        self._objects = objects
+
+    def _write(self, name: str, text: str) -> None:
+        self._objects.write(f"{PLANS}/{name}", text.encode())
+
+    def _remove(self, name: str) -> None:
+        self._objects.remove(f"{PLANS}/{name}")
+
+    def _contents(self) -> Iterator[tuple[str, bytes]]:
+        for name in self._objects.names(PLANS):
+            yield f"{self._objects.address}/{PLANS}/{name}", self._objects.read(f"{PLANS}/{name}") or b""
+
+
+def _refuse_foreign(objects: Objects) -> None:
+    # Listed before it is read: the mark is put before anything else.
+    names = [name for name in objects.names("") if not name.startswith(".")]
+    content = objects.read(MARK)
+    if content is None:
+        if names:
+            raise StoreError(f"{objects.address}: neither empty nor a store; give --store a new or an empty place")
+        return
+    with suppress(ValueError, TypeError, KeyError):
+        if json.loads(content)["format"] == FORMAT:
+            return
+    raise StoreError(f"{objects.address}/{MARK}: of another format; this Babelscope reads format {FORMAT}")

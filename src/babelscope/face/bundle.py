@@ -1,0 +1,153 @@
+"""A study's results in one file, for another lab to check, and the check: a sample of its steps, computed again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from babelscope.core.errors import EncoderError, InputError
+from babelscope.core.outside import writing
+from babelscope.core.step import Step
+from babelscope.encoders.places import encoder_digest, installed_folder
+from babelscope.engine.environment import this_environment
+from babelscope.engine.manifest import versions
+from babelscope.engine.sharing.apart import Apart, apart
+from babelscope.engine.sharing.archive import Kept, pack, unpacked
+from babelscope.engine.store import Store
+from babelscope.face import session
+from babelscope.measures.cost import Cost
+from babelscope.steps import Load
+from babelscope.steps.plan import Plan, declared
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from babelscope.face.job import Job
+
+DIGEST = 64
+"""Letters of a folder's digest; a commit of the hub has 40."""
+
+
+class Reproduced(NamedTuple):
+    """What came of computing steps of a bundle again."""
+
+    steps: dict[str, Step]
+    """Those that both have, by key."""
+    apart: dict[str, Apart]
+    """How far the bundle's results and those of here are apart."""
+    failed: dict[str, str]
+    """Step -> why."""
+    differences: tuple[str, ...]
+    """In what this machine differs from those of the bundle."""
+
+
+def write_bundle(job: Job, file: Path) -> Path:
+    """Write what a store has of a study into one file: declaration, plan, rows, manifests, environments.
+
+    Raises:
+        InputError: the store has nothing of the study, or the file cannot be written.
+        DamagedResult: a result is not as it was published.
+    """
+    job.rows()  # refuses where there are none
+    about = {"name": job.study.name, "with": list(job.changes), "study": job.study.model_dump(mode="json")}
+    with writing(file):
+        return pack(about, job.plan, job.store, file)
+
+
+def reproduce(
+    file: Path, store: Store, count: int, seed: int, encoders: Mapping[str, Path], console: Console | None = None
+) -> Reproduced:
+    """Compute a random sample of a bundle's steps, and all that they need, in a store, and compare.
+
+    Args:
+        file: that `write_bundle` has written.
+        store: without the bundle's own results; what an earlier call has computed there is not computed again.
+        count: of steps to draw; what they need comes on top.
+        seed: of the draw.
+        encoders: folders of the user's own, by the names that the study has for them.
+        console: for progress.
+
+    Raises:
+        InputError: there is no such bundle, an encoder or data are not here, or the store has the bundle's own results.
+    """
+    with unpacked(file, encoders) as kept:
+        done = kept.store.published(kept.plan.steps)
+        targets = [step for key, step in kept.plan.steps.items() if key in done and not isinstance(step, Cost)]
+        plan = Plan.of(Random(seed).sample(targets, min(count, len(targets))))  # noqa: S311
+        _check_encoders(plan)
+        _check_store(plan, kept, store)
+        outcome = session.run(plan, store, console=console)
+        both = store.published(done.intersection(plan.steps))
+        steps = {key: step for key, step in plan.steps.items() if key in both and not isinstance(step, Cost)}
+        failed = {plan.steps[key].title: message for key, message in outcome.failed.items()}
+        differences = tuple(_differences(kept.store, steps))
+        return Reproduced(steps, {key: apart(key, kept.store, store) for key in steps}, failed, differences)
+
+
+def _check_encoders(plan: Plan) -> None:
+    """Refuse a plan that needs an encoder from a folder that is not known here, or is another one."""
+    loads = (value for value in declared(plan.steps.values()) if isinstance(value, Load))
+    for load in {load.name: load for load in loads}.values():
+        folder = installed_folder(load.name) or Path(load.place)
+        if folder.is_dir() and encoder_digest(folder) != load.content:
+            raise EncoderError(f"{folder}: not the encoder {load.name} of the bundle: its files have another digest")
+        if not folder.is_dir() and len(load.content) == DIGEST:
+            raise EncoderError(f"the encoder {load.name} is not here: give its folder, --encoder {load.name}=FOLDER")
+
+
+def _check_store(plan: Plan, kept: Kept, store: Store) -> None:
+    """Refuse a store that has a result which the bundle was made from: it would be compared with itself."""
+    for key in store.published(plan.steps) & kept.store.published(plan.steps):
+        ours, theirs = store.manifest(key), kept.store.manifest(key)
+        if all(ours[name] == theirs[name] for name in ("finished", "seconds", "files")):
+            raise InputError(f"{store.address}: has the very results of the bundle: give an empty --store")
+
+
+def _differences(store: Store, keys: Iterable[str]) -> Iterator[str]:
+    """In what this process differs from those that computed results, each once."""
+    manifests = [store.manifest(key) for key in keys]
+    here: dict[str, Any] = versions()
+    for name in here:
+        yield from _other(name, {manifest["versions"].get(name, "unknown") for manifest in manifests}, here[name])
+    for part in ("git", "processor", "GPUs"):
+        known = [kept for manifest in manifests if (kept := store.environment(manifest))]
+        yield from _other(part, {_in_words(kept[part]) for kept in known}, _in_words(this_environment()[part]))
+
+
+def _other(name: str, theirs: set[str], ours: str) -> Iterator[str]:
+    yield from (f"{name}: {value} in the bundle, {ours} here" for value in sorted(theirs - {ours}))
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, list):
+        return "; ".join(map(_in_words, value)) or "none"
+    return ", ".join(f"{name} {part}" for name, part in value.items()) if value else "unknown"
+
+
+def table(reproduced: Reproduced) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Header and lines: a step each."""
+    lines = [_line(reproduced.steps[key], result) for key, result in reproduced.apart.items()]
+    return ("files", "rows", "largest difference", "step"), lines
+
+
+def _line(step: Step, result: Apart) -> tuple[str, ...]:
+    files = "equal" if result.is_equal else f"{len(result.other_files)} differ"
+    if not result.are_comparable:
+        return files, str(result.rows), "rows of other things", step.title
+    where = f" ({result.largest.measure} {result.largest.value:.6g})" if result.largest else ""
+    return files, str(result.rows), f"{result.difference:.3g}{where}", step.title
+
+
+def encoders_of(given: Sequence[str]) -> dict[str, Path]:
+    """Folders by names, from NAME=FOLDER.
+
+    Raises:
+        InputError: not so, or there is no such folder.
+    """
+    pairs = [text.partition("=") for text in given]
+    for text, (name, _, folder) in zip(given, pairs, strict=True):
+        if not (name and folder and Path(folder).is_dir()):
+            raise InputError(f"--encoder {text}: expected NAME=FOLDER, with the folder that the encoder is in")
+    return {name: Path(folder).absolute() for name, _, folder in pairs}

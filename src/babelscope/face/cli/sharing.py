@@ -1,0 +1,169 @@
+"""Commands that share results: between stores, and as a bundle that another lab can check."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.filesize import decimal
+
+from babelscope.core.errors import InputError
+from babelscope.face.cli.options import (
+    DEFAULT_STORE,
+    BundleFile,
+    OtherStore,
+    OutputFile,
+    StoreFolder,
+    StudyName,
+    With,
+    err,
+    out,
+)
+
+if TYPE_CHECKING:
+    from babelscope.engine.store import Store
+
+app = typer.Typer(no_args_is_help=True, help="Results between stores: push, pull, verify, gc.")
+OfStudy = Annotated[str | None, typer.Argument(metavar="[STUDY]", help="whose results; default: all that there are")]
+
+
+@app.command()
+def push(to: OtherStore, name: OfStudy = None, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
+    """Copy results to another store. What it has stays as it is."""
+    from babelscope.face.session import open_store
+
+    _copy(open_store(store), open_store(to), name, with_)
+
+
+@app.command()
+def pull(from_: OtherStore, name: OfStudy = None, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
+    """Copy results from another store. What is here stays as it is."""
+    from babelscope.face.session import open_store
+
+    _copy(open_store(from_), open_store(store), name, with_)
+
+
+@app.command()
+def verify(name: OfStudy = None, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
+    """Read every file of results, and say which are not as they were published. Changes nothing."""
+    from babelscope.engine.sharing.exchange import damaged_in
+    from babelscope.face.display import counting
+    from babelscope.face.session import open_store
+
+    place = open_store(store)
+    keys = _keys(place, name, with_)
+    with counting("verified", err) as told:
+        damaged = damaged_in(place, keys, told)
+    _say_damaged(damaged)
+    out.print(f"{len(keys) - len(damaged)} of {len(keys)} results are as they were published", highlight=False)
+    if damaged:
+        raise typer.Exit(1)
+
+
+@app.command()
+def gc(
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="STUDY", help="also remove results that no such study needs, nor an unfinished run; repeatable"
+        ),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="remove it")] = False,
+    store: StoreFolder = DEFAULT_STORE,
+    with_: With = None,
+) -> None:
+    """Show what a store can do without. Never what an unfinished run needs, nor what is being computed."""
+    from babelscope.engine.sharing.garbage import garbage, remove
+    from babelscope.face.display import table_of
+    from babelscope.face.session import open_store
+
+    place = open_store(store)
+    kept = {key for name in keep for key in _keys(place, name, with_)} if keep else None
+    pieces = garbage(place, kept)
+    if pieces:
+        out.print(table_of(("why", "size", "what"), [(piece.why, decimal(piece.size), piece.name) for piece in pieces]))
+    for plan in place.plans.unfinished() if keep else ():
+        missing = len(plan.keys) - len(place.published(plan.keys))
+        out.print(
+            f"kept: what a run of {len(plan.keys)} steps needs, begun {plan.began}, {missing} missing; to give it up, "
+            f"remove {plan.place}",
+            highlight=False,
+        )
+    if yes:
+        out.print(f"removed: {decimal(remove(pieces, place))}", highlight=False)
+    else:
+        total = decimal(sum(piece.size for piece in pieces))
+        out.print(f"{len(pieces)} can go, {total}" + ("; --yes removes them" if pieces else ""), highlight=False)
+
+
+def bundle(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
+    """Write what another lab needs to check a study: declaration, rows, manifests, digests, environment; no models."""
+    from babelscope.face.bundle import write_bundle
+    from babelscope.face.cli.studies import note_missing
+    from babelscope.face.job import job_of
+
+    job = job_of(name, with_, store)
+    write_bundle(job, output)
+    note_missing(job)
+    out.print(f"bundle: {output.resolve()}, {decimal(output.stat().st_size)}", highlight=False)
+
+
+def reproduce(
+    file: BundleFile,
+    steps: Annotated[int, typer.Option(min=1, help="how many to draw; what they need is computed, too")] = 3,
+    seed: Annotated[int, typer.Option(help="of the draw")] = 0,
+    encoder: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=FOLDER", help="where an encoder of the study is; repeatable")
+    ] = None,
+    store: StoreFolder = DEFAULT_STORE,
+) -> None:
+    """Compute a sample of a bundle's steps, and say how far the numbers are apart."""
+    from babelscope.face.bundle import encoders_of, table
+    from babelscope.face.bundle import reproduce as check
+    from babelscope.face.display import table_of
+    from babelscope.face.session import open_store
+
+    checked = check(file, open_store(store), steps, seed, encoders_of(encoder or ()), err)
+    out.print(table_of(*table(checked)))
+    for difference in checked.differences:
+        out.print(f"other here: {difference}", highlight=False, markup=False)
+    for step, message in checked.failed.items():
+        err.print(f"[bold red]failed[/] {step}: {message}", highlight=False)
+    equal = sum(result.is_equal for result in checked.apart.values())
+    out.print(f"{equal} of {len(checked.apart)} steps are equal to the last bit", highlight=False)
+    if checked.failed:
+        raise typer.Exit(1)
+
+
+def _copy(source: Store, target: Store, name: str | None, with_: list[str] | None) -> None:
+    from babelscope.engine.sharing.exchange import copy
+    from babelscope.face.display import counting
+
+    if source.address == target.address:
+        raise InputError(f"{source.address}: the same store twice; give another one")
+    with counting("copied", err) as told:
+        copied = copy(_keys(source, name, with_), source, target, told)
+    _say_damaged(copied.damaged)
+    out.print(
+        f"{len(copied.copied)} results copied, {len(copied.there)} were there, {len(copied.damaged)} damaged",
+        highlight=False,
+    )
+    if copied.damaged:
+        raise typer.Exit(1)
+
+
+def _keys(store: Store, name: str | None, with_: list[str] | None) -> Collection[str]:
+    """Of the results of a study that a store has, or of all."""
+    if name is None:
+        return store.keys()
+    from babelscope.face.job import job_of
+
+    job = job_of(name, with_, store)
+    there = store.published(job.plan.steps)
+    return [key for key in job.plan.steps if key in there]
+
+
+def _say_damaged(damaged: dict[str, str]) -> None:
+    for message in damaged.values():
+        err.print(f"[bold red]damaged[/] {message}", highlight=False)

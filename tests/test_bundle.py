@@ -1,0 +1,143 @@
+"""A study's results as one file, and the check of them in another folder, by the commands that labs use."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from babelscope.core.errors import InputError
+from babelscope.core.row import Row
+from babelscope.engine.sharing.archive import unpacked
+from babelscope.engine.store import Store
+from babelscope.face.bundle import encoders_of, reproduce
+from command_line import babelscope, declaration, transfer, write_study
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory, encoder_folder: Path) -> Path:
+    tasks = {"pos": transfer(evaluate=["world:qab"])}
+    declared = declaration(encoder_folder, tasks=tasks, seeds=[0], retrieval=None, surgeries=[None])
+    return write_study(tmp_path_factory.mktemp("study") / "tiny.yaml", declared)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory, study: Path) -> Path:
+    folder = tmp_path_factory.mktemp("computed") / "store"
+    assert babelscope("run", study, "--store", folder, "--jobs", 1).status == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory, study: Path, store: Path) -> Path:
+    file = tmp_path_factory.mktemp("bundle") / "tiny.tar.xz"
+    answer = babelscope("bundle", study, "--store", store, "-o", file)
+    assert answer.status == 0 and re.match(r"bundle: .*tiny.tar.xz, \d", answer.output), answer
+    return file
+
+
+@pytest.fixture(scope="module")
+def name(encoder_folder: Path) -> str:
+    return "/".join(encoder_folder.parts[-2:])
+
+
+def test_a_sample_is_computed_again_from_an_empty_store(
+    bundle: Path, store: Path, tmp_path: Path, encoder_folder: Path, name: str
+) -> None:
+    """On the same machine, with the encoder in another folder: equal to the last bit."""
+    elsewhere = shutil.copytree(encoder_folder, tmp_path / "encoder")
+    arguments = ("reproduce", bundle, "--steps", 9, "--store", tmp_path / "new", "--encoder", f"{name}={elsewhere}")
+    answer = babelscope(*arguments)
+    assert answer.status == 0, answer.errors
+    assert answer.output.endswith("3 of 3 steps are equal to the last bit\n") and "other here" not in answer.output
+    assert {*Store(tmp_path / "new").keys()} == {*Store(store).keys()}
+    again = babelscope(*arguments)
+    assert again.output == answer.output and not again.errors
+
+
+def test_numbers_that_are_apart_are_said(
+    bundle: Path, store: Path, tmp_path: Path, encoder_folder: Path, name: str
+) -> None:
+    """Of a store in which an accuracy is another one, and the processor, too."""
+    other = Store(tmp_path / "other")
+    source = Store(store)
+    for key in source.keys():  # noqa: SIM118
+        rows = [row.labelled(value=row.value + 2**-4) if row.language else row for row in source.rows(key)]
+        shutil.copytree(source.result(key), other.draft(key), dirs_exist_ok=True)
+        other.write_rows(key, rows)
+        other.publish(key, {**source.manifest(key), "seconds": 7.0})
+    reproduced = reproduce(bundle, other, 9, 0, {name: encoder_folder})
+    differing = {key: apart for key, apart in reproduced.apart.items() if not apart.is_equal}
+    assert differing and all(apart.other_files == ("rows.jsonl",) for apart in differing.values())
+    for key, apart in differing.items():
+        assert isinstance(apart.largest, Row) and apart.difference == pytest.approx(2**-4)
+        assert any(row.language for row in source.rows(key))
+
+
+def test_a_sample_is_drawn(bundle: Path, tmp_path: Path, encoder_folder: Path, name: str) -> None:
+    answers = [
+        babelscope("reproduce", bundle, "--steps", 1, "--seed", seed, "--store", tmp_path / "new", "--encoder",
+                   f"{name}={encoder_folder}")
+        for seed in range(4)
+    ]  # fmt: skip
+    assert len({answer.output for answer in answers}) > 1
+
+
+def test_the_very_results_of_a_bundle_are_not_compared_with_themselves(
+    bundle: Path, store: Path, name: str, encoder_folder: Path
+) -> None:
+    answer = babelscope("reproduce", bundle, "--store", store, "--encoder", f"{name}={encoder_folder}")
+    assert answer.status == 2 and "has the very results of the bundle: give an empty --store" in answer.errors
+
+
+def test_an_encoder_that_is_not_here_is_asked_for(bundle: Path, tmp_path: Path, name: str) -> None:
+    answer = babelscope("reproduce", bundle, "--steps", 9, "--store", tmp_path / "new")
+    assert answer.status == 2 and f"the encoder {name} is not here: give its folder, --encoder {name}=" in answer.errors
+    (tmp_path / "another").mkdir()
+    (tmp_path / "another" / "config.json").write_text("{}")
+    answer = babelscope(
+        "reproduce", bundle, "--steps", 9, "--store", tmp_path / "new", "--encoder", f"{name}={tmp_path / 'another'}"
+    )
+    assert answer.status == 2 and f"not the encoder {name} of the bundle" in answer.errors
+    for given in ("name", "=folder", f"{name}={tmp_path / 'nowhere'}"):
+        with pytest.raises(InputError, match="expected NAME=FOLDER"):
+            encoders_of([given])
+
+
+def test_a_bundle_has_no_folder_of_the_machine_that_wrote_it(bundle: Path, encoder_folder: Path) -> None:
+    with unpacked(bundle) as kept:
+        manifests = [path.read_text(encoding="utf-8") for path in kept.store.folder.rglob("manifest.json")]
+        assert len(manifests) == 3 and not any(str(encoder_folder) in text for text in manifests)
+        assert not any(str(encoder_folder) in str(step) for step in kept.plan.steps.values())
+
+
+def test_results_are_pushed_pulled_verified_and_removed(
+    study: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BABELSCOPE_CACHE", str(tmp_path / "cache"))
+    shared, mine = tmp_path / "shared", tmp_path / "mine"
+    count = len(Store(store).keys())
+    for address in (str(shared), f"file://{tmp_path / 'objects'}"):
+        answer = babelscope("store", "push", address, study, "--store", store)
+        assert answer == (0, f"{count} results copied, 0 were there, 0 damaged\n", "")
+        assert babelscope("store", "verify", "--store", address).output.startswith(f"{count} of {count} results are")
+    answer = babelscope("store", "pull", f"file://{tmp_path / 'objects'}", "--store", mine)
+    assert answer.output == f"{count} results copied, 0 were there, 0 damaged\n"
+    assert babelscope("run", study, "--store", mine).output.startswith(f"tiny: 0 steps computed, {count} cached")
+    assert babelscope("store", "gc", "--store", mine).output == "0 can go, 0 bytes\n"
+    answer = babelscope("store", "gc", "--keep", "first-look", "--store", mine)
+    assert f"{count} can go" in answer.output and "--yes removes them" in answer.output
+    assert len(Store(mine).keys()) == count
+    assert "removed: " in babelscope("store", "gc", "--keep", "first-look", "--yes", "--store", mine).output
+    assert Store(mine).keys() == []
+    assert babelscope("store", "push", mine, "--store", mine).status == 2
+
+
+def test_damage_is_said_with_status_1(store: Path, tmp_path: Path) -> None:
+    damaged = shutil.copytree(store, tmp_path / "damaged")
+    next(damaged.glob("results/*/*/rows.jsonl")).write_text("")
+    for arguments in (("verify",), ("push", tmp_path / "other")):
+        answer = babelscope("store", *arguments, "--store", damaged)
+        assert answer.status == 1 and answer.errors.startswith("damaged ") and "rows.jsonl" in answer.errors

@@ -1,0 +1,326 @@
+"""Stores that machines share without locks: in a folder, and in a bucket where the server of one is installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from babelscope.core.errors import DamagedResult, InputError, StoreError
+from babelscope.core.hashing import digest
+from babelscope.core.row import Row
+from babelscope.core.step import Interrupted
+from babelscope.engine import Finished, Found, Waiting, run_plan
+from babelscope.engine.sharing import cache, remote
+from babelscope.engine.sharing.cache import Cache
+from babelscope.engine.sharing.objects import Objects, objects_at
+from babelscope.engine.sharing.places import store_at
+from babelscope.engine.sharing.remote import RemoteStore
+from babelscope.engine.worker import END
+from babelscope.steps.plan import Plan
+from toy_steps import SOON, Steady, Toy, execute, flip_a_bit, journal, runs, value, wide_plan
+
+Machine = Callable[[str], RemoteStore]
+"""A machine by its name: what it sees of one store, with a folder of its own."""
+KEY = "ab" * 32
+
+
+def prepared(store: RemoteStore) -> RemoteStore:
+    store.prepare()
+    return store
+
+
+@contextmanager
+def when_started(outside: Path, act: Callable[[], object]) -> Iterator[None]:
+    """Do something as soon as a steady step has begun."""
+
+    def wait() -> None:
+        deadline = time.monotonic() + SOON
+        while not (outside / "started").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        act()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    yield
+    thread.join()
+
+
+def shared_files(address: str) -> list[Path]:
+    """Of results, in a folder."""
+    return sorted(Path(address.removeprefix("file://")).glob("files/*/*/*"))
+
+
+def test_objects_are_put_where_there_are_none_or_in_place_of_others(address: str, tmp_path: Path) -> None:
+    objects = objects_at(address)
+    assert (objects.read("a/b"), objects.has("a/b"), objects.names("a"), objects.names("")) == (None, False, [], [])
+    assert objects.create("a/b", b"one") and not objects.create("a/b", b"two")
+    assert objects.create("a/b", b"one")  # a request that is repeated, since its answer was lost
+    objects.write("a/c/d", b"three")
+    assert (objects.read("a/b"), objects.has("a/b"), objects.has("a/c")) == (b"one", True, False)
+    assert objects.names("a") == ["b", "c"] and "a" in objects.names("")
+    (tmp_path / "file").write_bytes(b"four")
+    objects.write("a/b", tmp_path / "file")
+    assert objects.fetch("a/b", tmp_path / "copy") and (tmp_path / "copy").read_bytes() == b"four"
+    assert not objects.fetch("a/e", tmp_path / "none")
+    for name in ("a/b", "a/b", "a/c/d"):
+        objects.remove(name)
+    assert objects.names("a") == []
+
+
+def test_of_many_who_put_at_once_one_is_first(address: str) -> None:
+    objects = objects_at(address)
+    with ThreadPoolExecutor(8) as pool:
+        for number in range(5):
+            first = list(pool.map(lambda who, name=f"race/{number}": objects.create(name, b"%d" % who), range(8)))
+            assert first.count(True) == 1 and objects.read(f"race/{number}") == b"%d" % first.index(True)
+
+
+def test_what_one_machine_computes_others_have(machine: Machine, outside: Path) -> None:
+    first, second = prepared(machine("first")), machine("second")
+    step = Toy(name="step", outside=str(outside))
+    assert not second.has(step.key)
+    assert isinstance(execute(step, first), Finished)
+    assert isinstance(execute(step, prepared(second)), Found)
+    third = machine("third")
+    assert third.has(step.key) and third.published([step.key, KEY]) == {step.key} and third.keys() == [step.key]
+    assert third.rows(step.key) == first.rows(step.key) == [Row("value", value(step), task="step")]
+    assert (third.result(step.key) / "value").read_text() == repr(value(step))
+    assert third.manifest(step.key) == first.manifest(step.key)
+    assert machine("fourth").environment(third.manifest(step.key)) == first.environment(first.manifest(step.key))
+    assert runs(outside) == {"step": 1}
+
+
+def test_a_step_that_is_computed_elsewhere_is_waited_for(machine: Machine, outside: Path) -> None:
+    step, (first, second) = Toy(name="step", outside=str(outside)), map(prepared, map(machine, ("first", "second")))
+    with first.claim(step.key) as mine:
+        assert mine and second.claimed(step.key) and second.running([step.key, KEY]) == {step.key}
+        assert isinstance(execute(step, second), Waiting)
+    assert not second.claimed(step.key) and isinstance(execute(step, second), Finished)
+
+
+def test_who_publishes_late_changes_nothing(machine: Machine) -> None:
+    """Both have computed the step, since one counted as dead."""
+    stores = [prepared(machine(name)) for name in ("first", "second")]
+    for number, store in enumerate(stores):
+        store.write_rows(KEY, [Row("seconds", float(number))])
+        (store.draft(KEY) / "weights").write_text(f"of attempt {number}")
+        store.publish(KEY, {"step": "Cost", "seconds": float(number)})
+    for store in (*stores, machine("third")):
+        assert store.rows(KEY) == [Row("seconds", 0.0)] and store.manifest(KEY)["seconds"] == 0
+        assert (store.result(KEY) / "weights").read_text() == "of attempt 0"
+        store.check(KEY)
+
+
+def test_another_machine_goes_on_from_a_draft_that_was_saved(machine: Machine, outside: Path) -> None:
+    first, second, third = (prepared(machine(name)) for name in ("first", "second", "third"))
+    with first.claim(KEY):
+        (first.draft(KEY) / "encoder").mkdir()
+        for content in ("old", "new"):
+            (first.draft(KEY) / "encoder" / "checkpoint").write_text(content)
+            first.save_draft(KEY)  # not yet
+            assert first._drafts.files(KEY).keys() == (set() if content == "old" else {"encoder/checkpoint"})
+            first.save_draft(KEY, at_once=True)
+    with second.claim(KEY):
+        assert (second.draft(KEY) / "encoder" / "checkpoint").read_text() == "new"
+        second.publish(KEY, {})
+    with third.claim(KEY):
+        assert not list(third.draft(KEY).iterdir())
+    assert first.objects.names("drafts") == []
+
+
+def test_a_saved_draft_that_is_not_whole_is_left(address: str, machine: Machine) -> None:
+    first, second = (prepared(machine(name)) for name in ("first", "second"))
+    with first.claim(KEY):
+        (first.draft(KEY) / "checkpoint").write_text("half a day")
+        first.save_draft(KEY, at_once=True)
+    (name,) = set(first.objects.names(f"drafts/{KEY}")) - {"draft"}
+    first.objects.write(f"drafts/{KEY}/{name}", b"half a d")
+    with second.claim(KEY) as mine:
+        assert mine and not list(second.draft(KEY).iterdir())
+        assert [path.name for path in (second.folder / "drafts").iterdir()] == [KEY]
+
+
+def test_an_interrupted_step_is_saved_for_other_machines(
+    machine: Machine, outside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its claim was taken over, or the machine is to end: the checkpoint is the last thing that it writes."""
+    step, (first, second) = Steady(name="steady", outside=str(outside)), map(prepared, map(machine, ("a", "b")))
+    with when_started(outside, lambda: monkeypatch.setattr(END, "is_asked", True)), pytest.raises(Interrupted):
+        execute(step, first)
+    monkeypatch.setattr(END, "is_asked", False)
+    assert isinstance(execute(step, second), Finished)
+    assert "steady resumed" in (outside / "journal").read_text()
+
+
+@pytest.mark.parametrize("address", ["folder"], indirect=True)
+def test_a_claim_that_was_lost_interrupts_its_step(machine: Machine, outside: Path) -> None:
+    store, step = prepared(machine("first")), Steady(name="steady", outside=str(outside))
+
+    def lose() -> None:
+        store.objects.write(f"claims/{step.key}/2", b"{}")
+        store._held[step.key].beat()
+
+    with when_started(outside, lose), pytest.raises(Interrupted):
+        execute(step, store)
+    assert store.objects.names(f"claims/{step.key}") == ["1", "2"]
+
+
+@pytest.mark.parametrize("address", ["folder"], indirect=True)
+def test_damage_is_found_and_healed_by_who_has_the_result(address: str, machine: Machine, outside: Path) -> None:
+    first, second = prepared(machine("first")), prepared(machine("second"))
+    step = Toy(name="step", outside=str(outside))
+    execute(step, first)
+    flip_a_bit(shared_files(address)[0])
+    for attempt in (second.check, second.result):
+        with pytest.raises(DamagedResult, match=r"files/.*does not match"):
+            attempt(step.key)
+    first.quarantine(step.key)
+    second.check(step.key)
+    next(Path(address.removeprefix("file://")).glob("results/*/*")).unlink()
+    first.quarantine(step.key)
+    second.check(step.key)
+    flip_a_bit(shared_files(address)[0])
+    second.quarantine(step.key)  # which has no copy, so that it is published no more
+    assert not machine("third").has(step.key) and isinstance(execute(step, second), Finished)
+    machine("third").check(step.key)
+
+
+@pytest.mark.parametrize("address", ["folder"], indirect=True)
+def test_names_that_lead_out_of_a_folder_are_refused(machine: Machine, tmp_path: Path) -> None:
+    """Of files that others have published, or saved."""
+    first, second = (prepared(machine(name)) for name in ("first", "second"))
+    (first.draft(KEY) / "weights").write_text("of a lab")
+    first.publish(KEY, {"step": "Toy"})
+    name = f"results/{KEY[:2]}/{KEY}"
+    manifest = json.loads(first.objects.read(name) or b"")
+    manifest["files"] = {f"../../../{path}": recorded for path, recorded in manifest["files"].items()}
+    del manifest["digest"]
+    first.objects.write(name, json.dumps({**manifest, "digest": digest(manifest)}).encode())
+    with pytest.raises(DamagedResult, match="leads out of its folder"):
+        second.result(KEY)
+    other = "cd" * 32
+    for path, content in (("draft", json.dumps({"../../../weights": sha256(b"x").hexdigest()})), ("x", "x")):
+        first.objects.write(f"drafts/{other}/{path}", content.encode())
+    with second.claim(other) as mine:
+        assert mine and not list(second.draft(other).iterdir())
+    assert not list(tmp_path.rglob("second/weights"))
+
+
+@pytest.mark.parametrize("address", ["folder"], indirect=True)
+def test_a_damaged_copy_is_fetched_again(address: str, machine: Machine, outside: Path) -> None:
+    """Damaged rows, which a run sees at once, and another file, which the step that reads it sees."""
+    first, step = prepared(machine("first")), Toy(name="step", outside=str(outside))
+    execute(step, first)
+    here = store_at(address)
+    for number, name in enumerate(("rows.jsonl", "value")):
+        flip_a_bit(here.result(step.key) / name)
+        last = Toy(name=f"last{number}", outside=str(outside), left=step)
+        assert run_plan(Plan.of([last]), store_at(address), jobs=1).computed == (last.key,)
+        here = store_at(address)
+        assert here.rows(step.key) == first.rows(step.key)
+    assert runs(outside) == {"step": 1, "last0": 1, "last1": 2}  # which had begun before it read
+
+
+@pytest.mark.parametrize("address", ["folder"], indirect=True)
+def test_of_a_large_result_only_the_rows_come(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = prepared(machine("first")), machine("second")
+    first.write_rows(KEY, [Row("loss", 0.5)])
+    (first.draft(KEY) / "weights").write_bytes(bytes(remote.SMALL))
+    first.publish(KEY, {"step": "Tune"})
+    assert second.rows(KEY) == [Row("loss", 0.5)] and not (second.folder / "results").exists()
+    assert second.result(KEY).is_relative_to(second.folder) and second.rows(KEY) == [Row("loss", 0.5)]
+
+
+@pytest.mark.parametrize("address", ["folder"], indirect=True)
+def test_the_folder_here_keeps_to_its_limit(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = prepared(RemoteStore(address, cache=Cache(tmp_path / "small" / "store", 25_000)))
+    keys = [digit * 64 for digit in "abcdef"]
+    for key in keys:
+        (store.draft(key) / "weights").write_bytes(bytes(10_000))
+        store.publish(key, {})
+    reader = RemoteStore(address, cache=Cache(tmp_path / "reader" / "store", 25_000))
+    for age, key in enumerate(keys):
+        os.utime(reader.result(key), (age, age))
+    here = {path.name for path in (reader.folder / "results").glob("*/*")}
+    assert keys[-1] in here and len(here) == 2 and reader.published(keys) == {*keys}
+    monkeypatch.setattr(cache, "RESTED", 1e12)
+    reader.result(keys[0])
+    assert len(list((reader.folder / "results").glob("*/*"))) == 3  # a step may still read them
+
+
+@pytest.mark.parametrize("address", ["folder"], indirect=True)
+def test_many_are_asked_for_by_listing_folders(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = prepared(machine("first"))
+    there = [f"{number:064x}"[::-1] for number in range(20)]
+    for key in there:
+        store.draft(key)
+        store.publish(key, {})
+    asked = machine("second")
+    monkeypatch.setattr(asked.objects, "has", lambda name: pytest.fail("asked for one"))
+    wanted = [*there, *(f"{number:064x}"[::-1] for number in range(1000, 1100))]
+    assert asked.published(wanted) == {*there}
+
+
+def test_a_run_on_two_machines_computes_every_step_once(
+    address: str, machine: Machine, outside: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As users have it: an address, which workers open themselves."""
+    monkeypatch.setattr(remote, "LOOKING", 0.1)
+    plan = wide_plan(str(outside))
+    monkeypatch.setenv("BABELSCOPE_CACHE", str(tmp_path / "here"))
+    first = store_at(address)
+    first.prepare()
+    monkeypatch.setenv("BABELSCOPE_CACHE", str(tmp_path / "there"))
+    second = store_at(address)
+    assert first.folder != second.folder
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = [each.result() for each in [pool.submit(run_plan, plan, store, 1) for store in (first, second)]]
+    computed = [key for outcome in outcomes for key in outcome.computed]
+    assert sorted(computed) == sorted(plan.steps) and len(journal(outside)) == len(plan.steps)
+    for key, step in plan.steps.items():
+        assert isinstance(step, Toy)
+        assert machine("third").rows(key) == [Row("value", value(step), task=step.name)]
+
+
+@pytest.mark.parametrize("address", ["folder"], indirect=True)
+def test_what_is_no_store_is_refused(address: str, machine: Machine) -> None:
+    folder = Path(address.removeprefix("file://"))
+    folder.mkdir()
+    (folder / "holiday.jpg").touch()
+    with pytest.raises(StoreError, match="neither empty nor a store"):
+        machine("first")
+    (folder / "babelscope-remote.json").write_text('{"format": 7}')
+    with pytest.raises(StoreError, match="of another format"):
+        machine("first")
+
+
+def test_settings_that_are_none_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("BABELSCOPE_CACHE_LIMIT", "BABELSCOPE_LAPSE"):
+        with monkeypatch.context() as changed:
+            changed.setenv("BABELSCOPE_CACHE", str(tmp_path))
+            changed.setenv(name, "much")
+            with pytest.raises(InputError, match=f"{name}=much: give a number"):
+                store_at(f"file://{tmp_path / 'shared'}")
+
+
+def test_without_obstore_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "obstore", None)
+    monkeypatch.delitem(__import__("sys").modules, "babelscope.engine.sharing.bucket", raising=False)
+    with pytest.raises(StoreError, match=r"pip install 'babelscope\[s3\]'"):
+        objects_at("s3://results")
+
+
+def test_objects_say_what_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    objects: Objects = objects_at(f"file://{tmp_path / 'file'}")
+    with pytest.raises(StoreError, match="file"):
+        objects.write("a", b"")

@@ -1,0 +1,223 @@
+"""Results between stores: copied whole, verified, compared, and removed only where nothing needs them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from babelscope.core.errors import InputError, StoreError
+from babelscope.core.hashing import digest
+from babelscope.core.row import Row
+from babelscope.engine import run_plan
+from babelscope.engine.environment import this_environment
+from babelscope.engine.sharing.apart import apart
+from babelscope.engine.sharing.archive import pack, unpacked
+from babelscope.engine.sharing.exchange import copy, damaged_in
+from babelscope.engine.sharing.garbage import garbage, remove
+from babelscope.engine.store import Store
+from babelscope.steps.plan import Plan
+from toy_steps import Faulty, Toy, execute, flip_a_bit
+
+KEY, OTHER = "ab" * 32, "cd" * 32
+
+
+def filled(folder: Path, *keys: str, value: float = 0.5) -> Store:
+    store = Store(folder)
+    store.prepare()
+    for key in keys:
+        (store.draft(key) / "encoder").mkdir()
+        (store.draft(key) / "encoder" / "weights").write_text(f"{value}")
+        store.write_rows(key, [Row("loss", value), Row("accuracy", 0.25)])
+        store.publish(key, {"step": "Toy", "seconds": 1.0})
+    return store
+
+
+def tree(store: Store, folder: str = "results") -> dict[str, bytes]:
+    files = (path for path in (store.folder / folder).rglob("*") if path.is_file())
+    return {str(path.relative_to(store.folder)): path.read_bytes() for path in files}
+
+
+def test_a_copy_has_the_same_bytes_and_what_is_there_stays(tmp_path: Path) -> None:
+    source, target = filled(tmp_path / "a", KEY, OTHER), filled(tmp_path / "b", OTHER, value=0.75)
+    before = tree(target)
+    copied = copy([KEY, OTHER], source, target)
+    assert (copied.copied, copied.there, copied.damaged) == ((KEY,), (OTHER,), {})
+    only = {name: content for name, content in tree(source).items() if KEY in name}
+    assert tree(target) == before | only and Store(target.folder).rows(KEY) == source.rows(KEY)
+    assert target.environment(target.manifest(KEY)) == source.environment(source.manifest(KEY)) is not None
+    assert copy([KEY, OTHER], source, target).there == (KEY, OTHER)
+    assert not any(target.folder.glob("drafts/*"))
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "encoder/weights", "manifest.json"])
+def test_what_is_damaged_is_named_and_not_copied(tmp_path: Path, name: str) -> None:
+    source, target = filled(tmp_path / "a", KEY, OTHER), Store(tmp_path / "b")
+    flip_a_bit(source.folder / "results" / KEY[:2] / KEY / name)
+    told: list[tuple[int, int]] = []
+    copied = copy([KEY, OTHER], source, target, lambda done, count: told.append((done, count)))
+    assert copied.copied == (OTHER,) and name in copied.damaged[KEY] and target.keys() == [OTHER]
+    assert told == [(1, 2), (2, 2)] and {*damaged_in(source, [KEY, OTHER])} == {KEY}
+
+
+def test_what_another_process_computes_now_is_not_copied(tmp_path: Path) -> None:
+    source, target = filled(tmp_path / "a", KEY), filled(tmp_path / "b")
+    with target.claim(KEY):
+        assert copy([KEY], source, Store(target.folder)).there == (KEY,)
+    assert not target.has(KEY)
+
+
+def test_results_are_compared_by_bytes_and_by_numbers(tmp_path: Path) -> None:
+    first, same = filled(tmp_path / "a", KEY), filled(tmp_path / "b", KEY)
+    assert apart(KEY, first, same) == (2, (), None, 0.0, True) and apart(KEY, first, same).is_equal
+    other = apart(KEY, first, filled(tmp_path / "c", KEY, value=0.5 + 2**-10))
+    assert (other.other_files, other.difference) == (("encoder/weights", "rows.jsonl"), 2**-10)
+    assert other.largest == Row("loss", 0.5) and not other.is_equal
+    shorter = Store(tmp_path / "d")
+    shorter.write_rows(KEY, [Row("loss", 0.5)])
+    shorter.publish(KEY, {"step": "Toy"})
+    assert not apart(KEY, first, shorter).are_comparable
+
+
+def test_leftovers_go_and_nothing_else(tmp_path: Path) -> None:
+    store = filled(tmp_path / "a", KEY, OTHER)
+    results = tree(store)
+    leftovers = [
+        store.folder / "damaged" / f"{KEY}-1" / "rows.jsonl", store.folder / "drafts" / KEY / "checkpoint",
+        store.folder / "drafts" / f"{'ef' * 32}.copy" / "weights", store.folder / "logs" / f"{KEY}.txt",
+    ]  # fmt: skip
+    kept = [store.folder / "drafts" / ("ef" * 32) / "checkpoint", store.folder / "logs" / f"{'ef' * 32}.txt"]
+    for path in leftovers + kept:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("x" * 100)
+    with store.claim(OTHER):
+        (store.folder / "drafts" / OTHER).mkdir()
+        pieces = garbage(Store(store.folder))
+    assert {store.folder / piece.name for piece in pieces} == {
+        path if path.parent.name == "logs" else path.parent for path in leftovers
+    }  # fmt: skip
+    assert all(path.exists() for path in leftovers)
+    assert remove(pieces, store) == sum(piece.size for piece in pieces) == 400
+    assert not any(path.exists() for path in leftovers) and all(path.exists() for path in kept)
+    assert tree(store) == results and not list((store.folder / "damaged").iterdir())
+
+
+def test_results_go_that_no_study_needs_but_never_what_an_unfinished_run_needs(tmp_path: Path, outside: Path) -> None:
+    store, first = Store(tmp_path / "a"), Toy(name="first", outside=str(outside))
+    old, faulty = Toy(name="old", outside=str(outside)), Faulty(name="faulty", outside=str(outside), left=first)
+    run_plan(Plan.of([old]), store, jobs=1)
+    assert not list(store.plans.unfinished())
+    assert run_plan(Plan.of([faulty]), store, jobs=1).failed
+    (plan,) = store.plans.unfinished()
+    assert plan.keys == {first.key, faulty.key}
+    pieces = garbage(store, kept=[])
+    assert {piece.key for piece in pieces if piece.name.startswith("results/")} == {old.key}
+    assert garbage(store, kept=[old.key]) == [piece for piece in pieces if piece.key != old.key or "log" in piece.why]
+    remove(pieces, store)
+    assert store.keys() == [first.key]
+    Path(plan.place).unlink()
+    assert first.key in {piece.key for piece in garbage(store, kept=[])}
+
+
+def test_no_results_go_while_a_step_runs_of_which_no_plan_is_known(tmp_path: Path) -> None:
+    store = filled(tmp_path / "a", KEY)
+    with store.claim(OTHER):
+        with pytest.raises(StoreError, match="1 steps are being computed by runs that do not say what they need"):
+            garbage(Store(store.folder), kept=[])
+        store.plans.note([OTHER, KEY])
+        assert garbage(Store(store.folder), kept=[]) == []
+
+
+def test_what_has_been_claimed_since_stays(tmp_path: Path) -> None:
+    store = filled(tmp_path / "a", KEY)
+    pieces = garbage(store, kept=[])
+    with store.claim(KEY):
+        assert remove(pieces, Store(store.folder)) == 0
+    assert store.has(KEY)
+
+
+def test_a_damaged_note_of_a_plan_is_none(tmp_path: Path) -> None:
+    store = filled(tmp_path / "a", KEY)
+    for content in ("", "[]", "{}", '{"began": 1, "keys": 7}', "\xff"):
+        store.plans.note([KEY])
+        (plan,) = store.plans.unfinished()
+        Path(plan.place).write_text(content, encoding="latin-1")
+        assert not list(store.plans.unfinished())
+
+
+def test_manifests_name_what_a_result_was_computed_with_and_on(tmp_path: Path, outside: Path) -> None:
+    store, step = Store(tmp_path / "a"), Toy(name="step", outside=str(outside))
+    store.prepare()
+    execute(step, store)
+    manifest = store.manifest(step.key)
+    assert manifest["environment"] == digest(this_environment())
+    kept = store.environment(manifest)
+    assert (
+        kept == json.loads(json.dumps(this_environment()))
+        and kept["packages"]["torch"] == manifest["versions"]["torch"]
+    )
+    assert kept["processor"]["model"] and kept["memory"] > 2**28 and {"python", "git", "GPUs"} <= kept.keys()
+    (file,) = (store.folder / "environments").iterdir()
+    for content in ("{}", "no JSON", ""):
+        file.write_text(content)
+        assert store.environment(manifest) is None
+    assert store.environment({}) is None  # of a manifest from before
+
+
+METER = """
+class OfflineEmissionsTracker:
+    def __init__(self, **settings):
+        assert settings["tracking_mode"] == "process" and not settings["save_to_file"]
+    def start(self):
+        self.began = True
+    def stop(self):
+        {stop}
+"""
+"""In place of codecarbon."""
+
+
+@pytest.mark.parametrize(
+    ("stop", "energy"),
+    [("self.final_emissions_data = type('Data', (), {'energy_consumed': 0.125 * self.began})", 0.125), ("pass", None)],
+)
+def test_energy_is_in_the_manifest_where_it_can_be_measured(
+    store: Store, outside: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stop: str, energy: float | None
+) -> None:
+    (tmp_path / "codecarbon.py").write_text(METER.replace("{stop}", stop))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "codecarbon", raising=False)
+    step = Toy(name="step", outside=str(outside))
+    store.prepare()
+    execute(step, store)
+    assert store.manifest(step.key).get("energy") == energy
+    del sys.modules["codecarbon"]
+
+
+@pytest.mark.skipif(find_spec("codecarbon") is not None, reason="codecarbon is installed")
+def test_without_a_meter_no_energy_is_told(store: Store, outside: Path) -> None:
+    step = Toy(name="step", outside=str(outside))
+    store.prepare()
+    execute(step, store)
+    assert "energy" not in store.manifest(step.key)
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", b"\xfd7zXZ\x00 cut short"])
+def test_what_is_no_bundle_is_refused(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "bundle.tar.xz"
+    file.write_bytes(content)
+    with pytest.raises(InputError, match=r"not what babelscope bundle writes \(.*\); fetch"), unpacked(file):
+        pass
+
+
+def test_a_bundle_has_what_results_were_computed_with_and_on(tmp_path: Path, outside: Path) -> None:
+    store, step = Store(tmp_path / "a"), Toy(name="step", outside=str(outside))
+    store.prepare()
+    execute(step, store)
+    file = pack({"name": "toys"}, Plan.of([step]), store, tmp_path / "toys.tar.xz")
+    with unpacked(file) as kept:
+        assert kept.about == {"name": "toys"} and list(kept.plan.steps) == [step.key]
+        assert kept.store.rows(step.key) == store.rows(step.key)
+        assert kept.store.environment(kept.store.manifest(step.key)) == store.environment(store.manifest(step.key))
