@@ -42,7 +42,7 @@ PLACES = {
 
 
 def corruption_attempts(laboratory: Laboratory) -> dict[str, Attempt]:
-    """For every kind of place stores in which some are corrupted, and then a few others."""
+    """For every kind of place stores in which some are corrupted, after a few others."""
 
     def at(place: str) -> Attempt:
         return strict(lambda chance, folder: _corrupted(laboratory, folder / "store", place, chance))
@@ -57,7 +57,7 @@ def _corrupted(laboratory: Laboratory, store: Path, place: str, chance: random.R
         _sworn(store / INDEX, store, chance)
     tally, done = Counter[str](), list[str]()
     there = [other for other, pattern in PLACES.items() if any(store.glob(pattern))]
-    for chosen in chance.sample([place] * 5 + chance.choices(there, k=5), 10):
+    for chosen in chance.choices(there, k=5) + [place] * 5:  # so that an index swears to what is damaged
         if paths := sorted(store.glob(PLACES[chosen])):
             path = chance.choice(paths)
             change = chance.choice(_changes(path))

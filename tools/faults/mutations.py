@@ -45,6 +45,16 @@ def odd_file(text: str, chance: random.Random) -> bytes:
     return bytes(raw)
 
 
+def odd_bytes(raw: bytes, chance: random.Random) -> bytes:
+    """Bytes like others, but for some, or cut short, or longer."""
+    if chance.random() < 0.2:
+        return raw[: chance.randrange(len(raw))] + chance.choice([b"", raw, b"\0" * 512])
+    changed = bytearray(raw)
+    for _ in range(chance.choice([1, 1, 4, 50])):
+        changed[chance.randrange(len(raw))] = chance.randrange(256)
+    return bytes(changed)
+
+
 def odd_json(value: Any, chance: random.Random) -> Any:
     """A value like another but for some places in it."""
     value = copy.deepcopy(value)
