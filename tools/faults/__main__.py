@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -37,15 +38,20 @@ def main() -> None:
     for name in ("BABELSCOPE_DATA", "BABELSCOPE_STORE"):
         os.environ.pop(name, None)
     print(f"--first {given.first}", flush=True)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let what is in the background ignore it
     tally: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as temporary:
-        _attempt(given, Path(temporary), tally)
+    try:
+        with tempfile.TemporaryDirectory() as temporary:
+            _attempt(given, Path(temporary), tally)
+    finally:  # of what is interrupted, too
+        if given.save:
+            given.save.write_text(json.dumps(tally, indent=1, sort_keys=True) + "\n")
     print("\n".join(f"{name:60} {tally[name]}" for name in sorted(tally)))
     sys.exit(any("WRONG" in name for name in tally))
 
 
 def _attempt(given: argparse.Namespace, folder: Path, tally: Counter[str]) -> None:
-    """Part after part; what is wrong is printed, and counts are saved after each."""
+    """Part after part; what is wrong is printed."""
     parts = _parts(folder / "right")
     for part in given.parts:
         chosen = {given.kind: parts[part][given.kind]} if given.kind else parts[part]
@@ -53,8 +59,6 @@ def _attempt(given: argparse.Namespace, folder: Path, tally: Counter[str]) -> No
         for kind, number, what in problems(chosen, folder, numbers, tally):
             again = f"--parts {part!r} --kind {kind!r} --first {number} --attempts 1"
             print(f"{'-' * 80}\n{again}\n{what}", flush=True)
-        if given.save:
-            given.save.write_text(json.dumps(tally, indent=1, sort_keys=True) + "\n")
 
 
 def _parts(folder: Path) -> dict[str, dict[str, Attempt]]:

@@ -40,8 +40,9 @@ def kill_attempts(laboratory: Laboratory) -> dict[str, Attempt]:
 
 def _life(laboratory: Laboratory, store: Path, point: str, chance: random.Random) -> Counter[str]:
     tally, published = Counter[str](), 0
-    for killed_at in [point, *chance.choices(get_args(Point), k=4)]:
-        wanted = f"{killed_at}:{chance.choice([1, 1, 1, 2, 4])}"
+    others = [f"{other}:{chance.choice([1, 1, 1, 2, 4])}" for other in chance.choices(get_args(Point), k=4)]
+    for wanted in [f"{point}:1", *others]:
+        killed_at = wanted.partition(":")[0]
         tally[f"kill: {killed_at}"] += run_in_forks(laboratory.plan, store, wanted)
         found = laboratory.check_published(store)
         if found["damaged"] or found["right"] < published:
