@@ -176,11 +176,11 @@ def test_stores_stand_kills_corruptions_and_a_full_disk(tmp_path):
     Three runners take too long here; test_interruption.py has two.
     """
     counts = tmp_path / "counts.json"
-    command = [sys.executable, "-m", "faults", "--attempts", "1", "--first", "0", "--save", str(counts), "--parts"]
-    paths = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-m", "faults", "--attempts", "1", "--first", "0", "--save", str(counts), "--kind"]
+    parts, paths = ("kills", "corruptions", "full disk"), {"PYTHONPATH": os.pathsep.join(sys.path)}
     ended = subprocess.run(
-        [*command, "kills", "corruptions", "full disk"], capture_output=True, text=True, check=False,
-        env={**os.environ, **paths},
+        [*command, "killed at claimed", "corrupted index", "limit*", "--parts", *parts], env={**os.environ, **paths},
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stdout + ended.stderr
     tally = Counter(json.loads(counts.read_text()))
