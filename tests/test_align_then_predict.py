@@ -48,7 +48,7 @@ def tuned(study: Study) -> int:
 
 @pytest.mark.parametrize("study", ["align-then-predict", "alignment-by-layer"])
 def test_layers_that_no_encoder_has_are_refused_before_they_are_counted(study):
-    with pytest.raises(StudyError, match="layers: .*1000"):
+    with pytest.raises(StudyError, match=r"layers: .*1000"):
         find_study(study, {"layers": 10**9})
 
 

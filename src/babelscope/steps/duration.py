@@ -75,7 +75,11 @@ def _words(data: Any) -> float:
 
 def _sample(data: Any) -> Any:
     """Of data of the world, which are made when they are read, fewer of the same."""
-    numbers = {WorldData: ("examples",), WorldText: ("sentences", "pairs"), WorldPairs: ("sentences",)}
+    numbers: dict[Any, tuple[str, ...]] = {
+        WorldData: ("examples",),
+        WorldText: ("sentences", "pairs"),
+        WorldPairs: ("sentences",),
+    }
     share = SAMPLE / _count(data)
     if share >= 1 or type(data) not in numbers:
         return data
