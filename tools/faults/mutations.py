@@ -93,7 +93,7 @@ def _elsewhere(value: Any, chance: random.Random) -> Any:
         return value
     if isinstance(value, int) and chance.random() < 0.5:
         return value + chance.choice([-1, 1, 10**3, 10**6, 10**12, -2 * value])
-    return chance.choice(VALUES)
+    return copy.deepcopy(chance.choice(VALUES))  # what comes after may change it
 
 
 def _replaced(text: str, chance: random.Random) -> str:
