@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap, spearmanr, t
 
-from babelscope.core.errors import InputError
+from babelscope.core.errors import InputError, StudyError
 from babelscope.core.intervals import ratio_interval, spearman_interval
 from babelscope.core.row import Row
 from babelscope.measures.similarity import SentenceSimilarity
@@ -44,6 +44,12 @@ SEEDS = (0, 1, 2)
 
 def tuned(study: Study) -> int:
     return len(study.tasks) * len(study.surgeries) * len(study.seeds)
+
+
+@pytest.mark.parametrize("study", ["align-then-predict", "alignment-by-layer"])
+def test_layers_that_no_encoder_has_are_refused_before_they_are_counted(study):
+    with pytest.raises(StudyError, match=r"layers: .*1000"):
+        find_study(study, {"layers": 10**9})
 
 
 def test_layers_are_drawn_anew_in_twos():

@@ -38,6 +38,18 @@ def test_steps_of_batches_of_tokens_are_estimated_from_words(encoder_folder):
     assert duration_of(step) == (50, round(3 * words * PIECES_A_WORD / 64), False)
 
 
+def test_of_much_data_of_the_world_little_is_made_to_count_its_words(encoder_folder):
+    many = {"language": "qaa", "sentences": 10**7, "pairs": 5 * 10**6}
+    made = {"name": "made", "texts": [many], "tuning": {"epochs": 1, "tokens_per_batch": 1000}}
+    study = Study.model_validate(declaration(encoder_folder) | {"encoders": [made], "measures": []})
+    (step,) = (step for step in compile_study(study).steps.values() if isinstance(step, Pretrain))
+    (text,) = step.texts
+    words = sum(len(line.split()) for line in text.model_copy(update={"sentences": 2000, "pairs": 1000}).read())
+    examples, steps, exact = duration_of(step)
+    assert examples == 15 * 10**6 and not exact
+    assert steps == pytest.approx(words * 5000 * PIECES_A_WORD / 1000, rel=0.1)
+
+
 def test_steps_of_language_modelling(encoder_folder, tmp_path):
     text = tmp_path / "news.txt"
     text.write_text("".join(f"een zin met nummer {number}\n" for number in range(37)))

@@ -50,10 +50,13 @@ def test_nothing_but_errors_in_words_comes_of_faulty_input(attempts, tmp_path):
 
 def test_what_is_right_is_read(attempts, tmp_path, monkeypatch):
     """So that faults are refused for what they are."""
-    monkeypatch.setattr("faults.inputs.odd_file", lambda text, chance: text.encode())
+    for module in ("faults.inputs", "faults.readers"):
+        monkeypatch.setattr(f"{module}.odd_file", lambda text, chance: text.encode())
+    monkeypatch.setattr("faults.readers.odd_bytes", lambda raw, chance: raw)
     monkeypatch.setattr("faults.inputs._odd_arguments", lambda arguments, chance: arguments)
     monkeypatch.setattr("faults.inputs.odd_json_file", lambda value, chance: json.dumps(value).encode())
     tally: Counter[str] = Counter()
+    attempts = {kind: attempt for kind, attempt in attempts.items() if "--with" not in kind}  # never right
     assert not list(problems(attempts, tmp_path, range(len(attempts)), tally))
     refused = {"rows", "report", "run", "export", "advise"}  # since what they need is not there
     assert {kind for kind in attempts if tally[f"{kind}: refused"]} == {f"babelscope {name}" for name in refused}
@@ -173,11 +176,11 @@ def test_stores_stand_kills_corruptions_and_a_full_disk(tmp_path):
     Three runners take too long here; test_interruption.py has two.
     """
     counts = tmp_path / "counts.json"
-    command = [sys.executable, "-m", "faults", "--attempts", "1", "--first", "0", "--save", str(counts), "--parts"]
-    paths = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-m", "faults", "--attempts", "1", "--first", "0", "--save", str(counts), "--kind"]
+    parts, paths = ("kills", "corruptions", "full disk"), {"PYTHONPATH": os.pathsep.join(sys.path)}
     ended = subprocess.run(
-        [*command, "kills", "corruptions", "full disk"], capture_output=True, text=True, check=False,
-        env={**os.environ, **paths},
+        [*command, "killed at claimed", "corrupted index", "limit*", "--parts", *parts], env={**os.environ, **paths},
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stdout + ended.stderr
     tally = Counter(json.loads(counts.read_text()))

@@ -175,6 +175,13 @@ def forge(store: Store) -> None:
     index_of(store).write_text(json.dumps({"format": index.FORMAT, "verified": verified}))
 
 
+def test_what_is_no_stamp_is_not_kept(filled: Store) -> None:
+    """It might be nested so deep that it can be read, and not be written again."""
+    index_of(filled).write_text(json.dumps({"format": index.FORMAT, "verified": {"x": [[]], "y": 1, "z": "stamp"}}))
+    assert filled.damaged(KEYS) == {}
+    assert set(json.loads(index_of(filled).read_text())["verified"]) == {*KEYS, "z"}
+
+
 def test_a_forged_index_changes_no_number_and_goes_when_it_is_found_out(filled: Store) -> None:
     flip_a_bit(place(filled, KEYS[0], "rows.jsonl"))
     forge(filled)

@@ -139,6 +139,14 @@ def test_a_file_at_fault_is_refused(tmp_path):
     parquet.write_table(pyarrow.table({"id": ["1"]}), tmp_path / "other.parquet")
     with pytest.raises(DataError, match="no Parquet file with a column 'text'"):
         read_wikipedia(tmp_path / "other.parquet", "train")
+    parquet.write_table(pyarrow.table({"text": [b"Een zin."] * 20}), tmp_path / "bytes.parquet")
+    with pytest.raises(DataError, match="column 'text' of text: binary, not all of it text"):
+        read_wikipedia(tmp_path / "bytes.parquet", "train")
+    damaged = tmp_path / "damaged.parquet"
+    parquet.write_table(pyarrow.table({"text": ["Een zin."] * 20}), damaged, compression="none")
+    damaged.write_bytes(damaged.read_bytes().replace(b"Een zin.", b"Een \xff\xff\xff."))
+    with pytest.raises(DataError, match="of text: 'utf-8' codec can't decode"):
+        read_wikipedia(damaged, "train")
     with pytest.raises(DataError, match="no sentence in the articles of test"):
         read_wikipedia(parquet_file(tmp_path / "few.parquet", ["Een zin."] * 9), "test")
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from babelscope.core.row import Row
-from babelscope.report import Report, write_report, write_rows
+from babelscope.core.row_table import write_rows
+from babelscope.report import Report, write_report
 from babelscope.report.sections.scores.tables import score_table
 from babelscope.tuning.schedule import parse_schedule
 from synthetic_report import LABELS, synthetic_report

@@ -11,7 +11,8 @@ import pytest
 
 from babelscope.core.errors import InputError
 from babelscope.core.row import COLUMNS, Row
-from babelscope.report import Report, markdown, write_figures, write_report, write_rows
+from babelscope.core.row_table import write_rows
+from babelscope.report import Report, markdown, write_figures, write_report
 from babelscope.report.files import section_markdown
 from babelscope.report.kinds import is_score
 from babelscope.report.page import render

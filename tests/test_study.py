@@ -284,6 +284,8 @@ def test_changes_replace_and_add_entries(load):
     for key in ("measures.1.source", "measures.one.source", "measures.0.targets.1"):
         with pytest.raises(InputError, match=rf"--with {key}: \w+ is no entry of the list, which has 1"):
             load(text, **{key: "qac"})
+    with pytest.raises(InputError, match=r"--with measures\.9{91}: 9{100} is no entry"):
+        load(text, **{f"measures.{'9' * 5000}": 1})
 
 
 @pytest.mark.parametrize(

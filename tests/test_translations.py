@@ -114,6 +114,8 @@ def test_a_part_is_the_same_lines_of_every_language(data):
     for part in ("0-2", "3-2", "1-5"):
         with pytest.raises(InputError, match=rf"lines-{part}: ntrex:fr has the lines 1 to 4; .* ntrex:fr:lines-A-B"):
             find_named_pairs(f"ntrex:fr:lines-{part}")
+    with pytest.raises(InputError, match=r"ntrex:fr:lines-1-9{5000}: "):
+        find_named_pairs(f"ntrex:fr:lines-1-{'9' * 5000}")
 
 
 def test_faults_of_names_and_files(data):

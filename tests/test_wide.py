@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from babelscope.core.errors import InputError
 from babelscope.core.row import COLUMNS, Row
+from babelscope.core.row_table import write_rows
 from babelscope.face.result import Rows
-from babelscope.report import of_split, wide_table, write_rows
+from babelscope.face.wide import of_split, wide_table
 from synthetic_report import synthetic_rows
 
 PAGE = Path(__file__).parent.parent / "docs" / "rows.md"

@@ -142,6 +142,7 @@ def test_alignments_are_read_as_pharaoh_writes_them(tmp_path, texts):
         ("2-0\n\n", "words.align:1: 2-0: the first sentence has 2 words"),
         ("0-0 1\n\n", "words.align:1: '1' is no link; links are pairs of numbers such as 0-0 1-2"),
         ("0-0\n0--1\n", "words.align:2: '0--1' is no link"),
+        (f"{'9' * 5000}-0\n\n", r"words.align:1: '9{99} is no link"),
         ("0p0\n\n", "words.align:1: '0p0' is no link"),
     ],
 )

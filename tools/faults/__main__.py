@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatch
 from itertools import count
 from pathlib import Path
 
@@ -37,24 +39,29 @@ def main() -> None:
     for name in ("BABELSCOPE_DATA", "BABELSCOPE_STORE"):
         os.environ.pop(name, None)
     print(f"--first {given.first}", flush=True)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let what is in the background ignore it
     tally: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as temporary:
-        _attempt(given, Path(temporary), tally)
+    try:
+        with tempfile.TemporaryDirectory() as temporary:
+            _attempt(given, Path(temporary), tally)
+    finally:  # of what is interrupted, too
+        if given.save:
+            given.save.write_text(json.dumps(tally, indent=1, sort_keys=True) + "\n")
     print("\n".join(f"{name:60} {tally[name]}" for name in sorted(tally)))
     sys.exit(any("WRONG" in name for name in tally))
 
 
 def _attempt(given: argparse.Namespace, folder: Path, tally: Counter[str]) -> None:
-    """Part after part; what is wrong is printed, and counts are saved after each."""
+    """Part after part; what is wrong is printed."""
     parts = _parts(folder / "right")
     for part in given.parts:
-        chosen = {given.kind: parts[part][given.kind]} if given.kind else parts[part]
-        numbers = _numbers(given, 60 * given.minutes * SHARES[part] / sum(SHARES[name] for name in given.parts))
+        chosen = {kind: attempt for kind, attempt in parts[part].items() if _is_wanted(kind, given.kind)}
+        numbers = _numbers(
+            given, len(chosen), 60 * given.minutes * SHARES[part] / sum(SHARES[name] for name in given.parts)
+        )
         for kind, number, what in problems(chosen, folder, numbers, tally):
             again = f"--parts {part!r} --kind {kind!r} --first {number} --attempts 1"
             print(f"{'-' * 80}\n{again}\n{what}", flush=True)
-        if given.save:
-            given.save.write_text(json.dumps(tally, indent=1, sort_keys=True) + "\n")
 
 
 def _parts(folder: Path) -> dict[str, dict[str, Attempt]]:
@@ -72,18 +79,22 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=faults.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--parts", nargs="+", choices=SHARES, default=list(SHARES))
-    parser.add_argument("--kind", help="one kind alone")
+    parser.add_argument("--kind", nargs="+", metavar="KIND", default=["*"], help="these kinds alone; * is any text")
     parser.add_argument("--first", type=int, default=int(time.time()), help="the number of the first attempt")
-    parser.add_argument("--attempts", type=int, help="so many of each part instead of minutes")
+    parser.add_argument("--attempts", type=int, help="so many of each kind instead of minutes")
     parser.add_argument("--save", type=Path, metavar="FILE", help="where the counts go, to be summed")
     parser.add_argument("--sum", type=Path, nargs="+", metavar="FILE", help="print a table of such counts instead")
     return parser.parse_args()
 
 
-def _numbers(given: argparse.Namespace, seconds: float) -> Iterator[int]:
+def _is_wanted(kind: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatch(kind, pattern) for pattern in patterns)
+
+
+def _numbers(given: argparse.Namespace, kinds: int, seconds: float) -> Iterator[int]:
     end = time.monotonic() + seconds
     for done, number in enumerate(count(given.first)):
-        if done >= given.attempts if given.attempts else time.monotonic() > end:
+        if done >= given.attempts * kinds if given.attempts else time.monotonic() > end:
             return
         yield number
 

@@ -51,6 +51,8 @@ def problems(
             tally[f"{kind}: refused"] += 1
             if not str(error).strip():
                 yield Problem(kind, number, "an error without words")
-        except (Exception, HangError):
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException:  # HangError, and what libraries in Rust raise where they panic
             tally[f"{kind}: WRONG"] += 1
             yield Problem(kind, number, traceback.format_exc(limit=-8))

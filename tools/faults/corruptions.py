@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -10,7 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from babelscope.core.errors import BabelscopeError
+from babelscope.engine.index import FORMAT, INDEX, look_at
 from babelscope.engine.mark import FORMAT_FILE as MARK
+from babelscope.engine.store import Store
 from faults.attempts import Attempt, WrongError
 from faults.kills import run_in_forks
 from faults.mutations import odd_file
@@ -18,6 +21,7 @@ from faults.stores import Laboratory, content, strict
 
 HALFWAY = ("weights-moved:3", "rows-moved:2", "rows-added:2", "manifest-written:1", "checkpoint-moved:4")
 """Kills after which there are drafts to corrupt."""
+HAVE_DRAFTS = ("checkpoints", "journals", "other files of drafts", "drafts", "logs", "claims")
 PLACES = {
     "published weights": "results/*/*/*.safetensors",
     "published rows": "results/*/*/rows.jsonl",
@@ -29,13 +33,16 @@ PLACES = {
     "other files of drafts": "drafts/*/*.json",
     "drafts": "drafts/*",
     "logs": "logs/*",
+    "claims": "claims/*",
+    "index": INDEX,
+    "mark": MARK,
     "folders": "*",
 }
 """What is corrupted, by patterns of paths in a store."""
 
 
 def corruption_attempts(laboratory: Laboratory) -> dict[str, Attempt]:
-    """For every kind of place stores in which some are corrupted, and then a few others."""
+    """For every kind of place stores in which some are corrupted, after a few others."""
 
     def at(place: str) -> Attempt:
         return strict(lambda chance, folder: _corrupted(laboratory, folder / "store", place, chance))
@@ -44,16 +51,16 @@ def corruption_attempts(laboratory: Laboratory) -> dict[str, Attempt]:
 
 
 def _corrupted(laboratory: Laboratory, store: Path, place: str, chance: random.Random) -> Counter[str]:
-    has_drafts = (
-        place in ("checkpoints", "journals", "other files of drafts", "drafts", "logs") or chance.random() < 0.3
-    )
+    has_drafts = place in HAVE_DRAFTS or chance.random() < 0.3
     shutil.copytree(_halfway(laboratory, chance) if has_drafts else laboratory.undisturbed, store)
+    if place == "index" or chance.random() < 0.5:
+        _sworn(store / INDEX, store, chance)
     tally, done = Counter[str](), list[str]()
     there = [other for other, pattern in PLACES.items() if any(store.glob(pattern))]
-    for chosen in [place] * 5 + chance.choices(there, k=5):
+    for chosen in chance.choices(there, k=5) + [place] * 5:  # so that an index swears to what is damaged
         if paths := sorted(store.glob(PLACES[chosen])):
             path = chance.choice(paths)
-            change = chance.choice(ANYWHERE + (OF_FILES if path.is_file() else OF_FOLDERS if path.is_dir() else ()))
+            change = chance.choice(_changes(path))
             change(path, store, chance)
             done.append(f"{change.__name__[1:]} {path.relative_to(store)}")
             tally[f"corruption: {chosen}"] += 1
@@ -64,16 +71,29 @@ def _corrupted(laboratory: Laboratory, store: Path, place: str, chance: random.R
     return tally
 
 
+def _changes(path: Path) -> tuple[Change, ...]:
+    if not path.is_file():
+        return ANYWHERE + (OF_FOLDERS if path.is_dir() else ())
+    return ANYWHERE + OF_FILES + (OF_INDICES * 5 if path.name == INDEX else ())
+
+
 def _judge(laboratory: Laboratory, store: Path, tally: Counter[str]) -> None:
     """What is wrong is refused in words or repaired; what is sound stays."""
-    sound = _sound(laboratory, store)
-    ended = laboratory.run(store, "--jobs", "1").end()
+    # In a copy, since who meets damage removes the index, which is to be there when the study runs.
+    copied = shutil.copytree(store, store.parent / "copied", symlinks=True)
+    sound = _sound(laboratory, copied)
+    ended = laboratory.run(store).end()
     if ended.status == 2:  # what only a person can put right is named
         tally["corruption: named, and put right by hand"] += 1
         _put_right(store)
     elif ended.status:
         raise WrongError(f"not repaired: {ended}")
     laboratory.finish(store)
+    if Store(store).damaged(laboratory.plan.steps):  # an index swore to them, and went when they were read just now
+        laboratory.finish(store)
+        if damaged := Store(store).damaged(laboratory.plan.steps):
+            raise WrongError(f"rows that stay damaged: {damaged}")
+        tally["corruption: repaired by the run after next, since an index swore to it"] += 1
     if lost := [key for key, manifest in sound.items() if _manifest(store, key).read_bytes() != manifest]:
         raise WrongError(f"computed again though they were sound: {lost}")
 
@@ -179,7 +199,27 @@ def _with_more(path: Path, store: Path, chance: random.Random) -> None:
     (path / chance.choice(["more.txt", "rows.jsonl", "manifest.json", "mark"])).write_text("holiday")
 
 
+def _sworn(path: Path, store: Path, chance: random.Random) -> None:
+    """An index of all results as they are now, damaged or not, and of some that are not there."""
+    _write_index(path, {**_stamps(store), "0" * 64: "0" * 32})
+
+
+def _of_others(path: Path, store: Path, chance: random.Random) -> None:
+    """An index of another store: what it says of a result is true of another."""
+    stamps = _stamps(store)
+    _write_index(path, dict(zip(stamps, chance.sample(list(stamps.values()), len(stamps)), strict=True)))
+
+
+def _stamps(store: Path) -> dict[str, str]:
+    return {result.name: look_at(result).stamp for result in store.glob("results/*/*")}
+
+
+def _write_index(path: Path, stamps: dict[str, str]) -> None:
+    path.write_text(json.dumps({"format": FORMAT, "verified": stamps}))
+
+
 Change = Callable[[Path, Path, random.Random], None]
 ANYWHERE: tuple[Change, ...] = (_removed, _a_file, _a_folder, _a_link, _exchanged)
 OF_FILES: tuple[Change, ...] = (_flipped, _flipped, _flipped, _cut, _zeroed, _longer, _odd)
 OF_FOLDERS: tuple[Change, ...] = (_with_more,)
+OF_INDICES: tuple[Change, ...] = (_sworn, _of_others)

@@ -6,106 +6,43 @@ import json
 import random
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
+from unittest.mock import patch
+
+import typer.main
+import yaml
 
 from babelscope.core.errors import InputError
+from babelscope.studies import STUDIES
 from faults.attempts import Attempt
 from faults.limits import limited
-from faults.mutations import ODD, odd_file, odd_json_file
-from faults.right_input import BIO, CONLLU, STUDY, TABLE, TMX, TSV, commands, write_folders
+from faults.mutations import ODD, VALUES, odd_file, odd_json, odd_json_file
+from faults.readers import READERS
+from faults.right_input import STUDY, commands, write_folders
 
 LONGEST = 100_000
 """Letters of an argument: systems allow hardly more."""
 
-# Files
-
-
-def _file(name: str, text: str, read: Callable[[Path], object]) -> Attempt:
-    def attempt(chance: random.Random, folder: Path) -> object:
-        path = folder / name
-        path.write_bytes(odd_file(text, chance))
-        return read(path)
-
-    return attempt
-
-
-def _data(task: str, form: str) -> Callable[[Path], object]:
-    def read(path: Path) -> object:
-        from babelscope.corpora.datasets import find_file
-
-        data = find_file(task, form.format(path), "train")
-        return data.check(), data.read()
-
-    return read
-
-
-def _transliterated(path: Path) -> object:
-    from babelscope.corpora.transliteration import transliteration
-
-    return transliteration(f"table:{path}")("Щука и ёж. ABC abc aaaa" * 20)
-
-
-def _pairs(language: str) -> Callable[[Path], object]:
-    def read(path: Path) -> object:
-        from babelscope.corpora.given_pairs import given_pairs
-
-        return given_pairs(str(path), language).read()
-
-    return read
-
-
-def _aligned(path: Path) -> object:
-    from babelscope.corpora.lines import content_digest
-    from babelscope.corpora.parallel_words import AlignmentFile
-
-    return AlignmentFile(file=str(path), sha256=content_digest(path)).read([(["a", "b"], ["c"]), (["d"], ["e", "f"])])
-
-
-def _planned(path: Path) -> object:
-    from babelscope.study.compile import compile_study
-    from babelscope.study.declare import load_study
-
-    return compile_study(load_study(path))
-
-
-def _documents(task: str) -> Callable[[Path], object]:
-    def read(path: Path) -> object:
-        from babelscope.core.tasks import task_of
-        from babelscope.tasks.kinds import kind_of
-
-        return kind_of(task_of(task)).document(task_of(task), path).inputs
-
-    return read
-
-
-READERS: dict[str, Attempt] = {
-    "treebank": _file("x.conllu", CONLLU, _data("pos", "treebank:mt:{}")),
-    "unlabelled words": _file("x.conllu", CONLLU, _documents("parsing")),
-    "entities": _file("x.bio", BIO, _documents("ner")),
-    "table of texts": _file("x.tsv", TSV, _data("xnli", "tsv:mt:{}")),
-    "unlabelled texts": _file("x.tsv", TSV, _documents("xnli")),
-    "pairs": _file("x.tsv", "a b\tc d\ne\tf\n" * 9, _pairs("de")),
-    "translation memory": _file("x.tmx", TMX, _pairs("de")),
-    "plain text": _file("x.txt", "A line of text.\nAnother one, longer.\n" * 9, _data("mlm", "text:mt:{}")),
-    "documents": _file(
-        "x.jsonl", '{"text": "One. Two! \\u00e9"}\n{"content": "Three?", "id": [1]}\n' * 9, _data("mlm", "text:mt:{}")
-    ),
-    "alignments": _file("x.align", "0-0 1-0\n0-0 0-1\n", _aligned),
-    "letters": _file("x.tsv", TABLE, _transliterated),
-    "study": _file("x.yaml", STUDY, _planned),
-}
-
-
 # Folders
 
+OPTIONAL = {
+    "special_tokens_map.json": {"cls_token": "[CLS]", "mask_token": {"content": "[MASK]", "lstrip": True}},
+    "added_tokens.json": {"[NEW]": 121, "[OTHER]": 122},
+    "model.safetensors.index.json": {"metadata": {"total_size": 9}, "weight_map": {"pooler": "model.safetensors"}},
+}
+"""Files that an encoder's folder may have, too."""
 
-def _folder(original: Path, name: str, read: Callable[[Path], object]) -> Attempt:
+
+def _folder(original: Path, name: str, read: Callable[[Path], object], right: object = None) -> Attempt:
+    """Of a file in a folder, or of one that may be there, of which `right` is what it says."""
+
     def attempt(chance: random.Random, folder: Path) -> object:
         copied = shutil.copytree(original, folder / "given")
         path = copied / name
         if path.suffix == ".json":
-            path.write_bytes(odd_json_file(json.loads(path.read_text()), chance))
+            path.write_bytes(odd_json_file(right or json.loads(path.read_text()), chance))
         else:
             raw = path.read_bytes()
             length = int.from_bytes(raw[:8], "little")
@@ -136,10 +73,12 @@ def _predicted(folder: Path) -> object:
 
 def folders(encoder: Path, tagger: Path) -> dict[str, Attempt]:
     """Attempts at faulty folders, by the file that is at fault."""
-    names = ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors")
-    return {f"encoder's {name}": _folder(encoder, name, _loaded) for name in names} | {
-        f"tagger's {name}": _folder(tagger, name, _predicted)
-        for name in ("babelscope.json", "bring-in.json", "config.json")
+    of_encoder = ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors")
+    of_tagger = ("babelscope.json", "bring-in.json", "config.json", "model.safetensors")
+    return {
+        **{f"encoder's {name}": _folder(encoder, name, _loaded) for name in of_encoder},
+        **{f"encoder's {name}": _folder(encoder, name, _loaded, right) for name, right in OPTIONAL.items()},
+        **{f"tagger's {name}": _folder(tagger, name, _predicted) for name in of_tagger},
     }
 
 
@@ -172,12 +111,37 @@ def _odd_arguments(arguments: list[str], chance: random.Random) -> list[str]:
     return [argument[:LONGEST] for argument in given]
 
 
+def _with(chance: random.Random, folder: Path) -> None:
+    """Plan a study with one or two changes, of keys that it has, mostly, to odd values."""
+    (folder / "study.yaml").write_text(STUDY)
+    name = chance.choice(["study.yaml", *STUDIES])
+    keys = list(_paths(yaml.safe_load(STUDY))) if name == "study.yaml" else list(STUDIES[name].parameters)
+    given = ["plan", name, "--store", "store"]
+    for _ in range(chance.choice([1, 1, 2])):
+        key = chance.choice(keys) if keys and chance.random() < 0.9 else chance.choice(ODD)
+        value = json.dumps(odd_json(chance.choice(VALUES), chance)) if chance.random() < 0.5 else chance.choice(ODD)
+        given += ["--with", f"{key}={value}"[:LONGEST]]
+    _called(given)
+
+
+def _paths(value: object, before: str = "") -> Iterator[str]:
+    """The keys of a study, as `--with` has them."""
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield f"{before}{key}"
+        yield from _paths(inner, f"{before}{key}.")
+
+
+_command_of = cache(typer.main.get_command)
+"""Made once, since that takes longer than most commands that are refused."""
+
+
 def _called(arguments: list[str]) -> None:
     from babelscope.face.cli import main
 
     before, sys.argv = sys.argv, ["babelscope", *arguments]
     try:
-        main()
+        with patch("typer.main.get_command", _command_of):
+            main()
     except SystemExit as end:
         if end.code not in (None, 0):
             refused = InputError if end.code in (1, 2) else RuntimeError
@@ -193,5 +157,5 @@ def input_attempts(folder: Path) -> dict[str, Attempt]:
     """Every kind of attempt, by name; `folder` is for what is right."""
     encoder, tagger = write_folders(folder)
     called = {f"babelscope {name}": _command(arguments) for name, arguments in commands(encoder, tagger).items()}
-    attempts = READERS | folders(encoder, tagger) | called
+    attempts = {**READERS, **folders(encoder, tagger), **called, "babelscope plan --with": _with}
     return {kind: limited(attempt) for kind, attempt in attempts.items()}

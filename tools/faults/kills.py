@@ -5,14 +5,10 @@ from __future__ import annotations
 import os
 import random
 import signal
-import traceback
 from collections import Counter
-from collections.abc import Callable
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import get_args
-
-import scipy.stats  # noqa: F401  (so that forks need not import it)
 
 from babelscope.core.crash import VARIABLE, Point
 from babelscope.core.step import Step
@@ -23,6 +19,7 @@ from babelscope.steps.plan import Plan
 from faults.attempts import Attempt, WrongError
 from faults.limits import PATIENCE
 from faults.stores import Laboratory, strict
+from faults.warm import Fork
 
 
 class _Deaf:
@@ -43,8 +40,9 @@ def kill_attempts(laboratory: Laboratory) -> dict[str, Attempt]:
 
 def _life(laboratory: Laboratory, store: Path, point: str, chance: random.Random) -> Counter[str]:
     tally, published = Counter[str](), 0
-    for killed_at in [point, *chance.choices(get_args(Point), k=4)]:
-        wanted = f"{killed_at}:{chance.choice([1, 1, 1, 2, 4])}"
+    others = [f"{other}:{chance.choice([1, 1, 1, 2, 4])}" for other in chance.choices(get_args(Point), k=4)]
+    for wanted in [f"{point}:1", *others]:
+        killed_at = wanted.partition(":")[0]
         tally[f"kill: {killed_at}"] += run_in_forks(laboratory.plan, store, wanted)
         found = laboratory.check_published(store)
         if found["damaged"] or found["right"] < published:
@@ -69,7 +67,7 @@ def run_in_forks(plan: Plan, folder: Path, killed_at: str = "") -> int:
     killed = 0
     for key, step in plan.steps.items():
         if all(Store(folder).has(needed.key) for needed in step.inputs):
-            status = _forked(lambda step=step: _compute(step, Store(folder), killed_at))
+            status = Fork(lambda step=step: _compute(step, Store(folder), killed_at)).wait()
             if status not in (0, -signal.SIGKILL) or (status and not killed_at):
                 log = Store(folder).log(key)
                 raise WrongError(f"{step}: status {status} {log.read_text() if log.is_file() else ''}"[:3000])
@@ -78,21 +76,9 @@ def run_in_forks(plan: Plan, folder: Path, killed_at: str = "") -> int:
 
 
 def _compute(step: Step, store: Store, killed_at: str) -> None:
+    signal.alarm(PATIENCE)
     if killed_at:
         os.environ[VARIABLE] = killed_at
     event = attempt_step(step.key, bytes(ForkingPickler.dumps(step)), store, _Deaf())
     if not isinstance(event, Finished | Found):
         raise WrongError(str(event))
-
-
-def _forked(work: Callable[[], None]) -> int:
-    """The exit status of a fork that does it."""
-    if not (process := os.fork()):
-        signal.alarm(PATIENCE)
-        try:
-            work()
-        except BaseException:  # whatever it is, a fork must not go on as its parent
-            traceback.print_exc()
-            os._exit(1)
-        os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])

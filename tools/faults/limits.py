@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from faults.attempts import Attempt, HangError, WrongError
+from faults.warm import Fork, forked_command
 
 SECONDS = 20
 """Of a processor. Those that are well take less than one; Python and torch take four to start."""
@@ -84,16 +85,21 @@ class Ended(NamedTuple):
 
 
 class Command:
-    """`babelscope` with arguments, or another program, in a session of its own. `end` waits for it."""
+    """`babelscope` with arguments, or another program, in a session of its own. `end` waits for it.
+
+    Without a program, it is a fork of this process, which starts in no time.
+    """
 
     def __init__(self, folder: Path, *arguments: str, program: tuple[str, ...] = (), **environment: str):
         self._output = folder / f"output-{len(list(folder.glob('output-*')))}.txt"
-        command = [*(program or (sys.executable, "-m", "babelscope")), *arguments]
-        paths = {"PYTHONPATH": os.pathsep.join(sys.path)}
+        self._process: subprocess.Popen[bytes] | Fork
         with self._output.open("wb") as output:
+            if not program:
+                self._process = forked_command(folder, arguments, output.fileno(), environment)
+                return
             self._process = subprocess.Popen(
-                command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                start_new_session=True, env={**os.environ, **paths, **environment},
+                [*program, *arguments], cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                start_new_session=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
             )  # fmt: skip
 
     def signal(self, number: signal.Signals) -> None:

@@ -45,6 +45,16 @@ def odd_file(text: str, chance: random.Random) -> bytes:
     return bytes(raw)
 
 
+def odd_bytes(raw: bytes, chance: random.Random) -> bytes:
+    """Bytes like others, but for some, or cut short, or longer."""
+    if chance.random() < 0.2:
+        return raw[: chance.randrange(len(raw))] + chance.choice([b"", raw, b"\0" * 512])
+    changed = bytearray(raw)
+    for _ in range(chance.choice([1, 1, 4, 50])):
+        changed[chance.randrange(len(raw))] = chance.randrange(256)
+    return bytes(changed)
+
+
 def odd_json(value: Any, chance: random.Random) -> Any:
     """A value like another but for some places in it."""
     value = copy.deepcopy(value)
@@ -83,7 +93,7 @@ def _elsewhere(value: Any, chance: random.Random) -> Any:
         return value
     if isinstance(value, int) and chance.random() < 0.5:
         return value + chance.choice([-1, 1, 10**3, 10**6, 10**12, -2 * value])
-    return chance.choice(VALUES)
+    return copy.deepcopy(chance.choice(VALUES))  # what comes after may change it
 
 
 def _replaced(text: str, chance: random.Random) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from babelscope.encoders.load import Encoder, save_encoder
@@ -25,6 +26,11 @@ _WORDS = (
 CONLLU = "".join("\n".join([f"# sent_id = {k}", "# text = The cats du sleep.", *_WORDS, "", ""]) for k in range(12))
 BIO = "-DOCSTART- O\n\nAda B-PER\nlives O\nin O\nNew B-LOC\nYork I-LOC\n\n" * 12
 TSV = "first\tsecond\tlabel\n" + "It is so.\tSo it is.\tentailment\nIt is so.\tIs it?\tneutral\n" * 10
+_PAIRS = "1\tIt is so.\tSo it is.\tentailment\n2\tIt is.\tIs it?\tneutral\n"
+MNLI = "index\tsentence1\tsentence2\tgold_label\n" + _PAIRS * 9
+XNLI = re.sub("^[12]", "de", MNLI.replace("index", "language"), flags=re.MULTILINE)
+SST = "sentence\tlabel\n" + "So good.\t1\nSo bad.\t0\n" * 9
+STS = "main-news\tMSRvid\t2012test\t0001\t2.5\tOne.\tAnother.\n" * 9
 _UNIT = """\
 <tu><tuv xml:lang="en"><seg>A <hi>good</hi> <bpt>x</bpt>day &a;</seg></tuv>
 <tuv xml:lang="de"><seg>Ein guter Tag</seg></tuv></tu>

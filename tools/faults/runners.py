@@ -37,10 +37,10 @@ def _together(
     runners = []
     for number in range(3):
         crash = {VARIABLE: f"{chance.choice(points)}:{chance.randint(1, 3)}"} if points and number else {}
-        runners.append(laboratory.run(store, "--jobs", "1", **crash))
+        runners.append(laboratory.run(store, **crash))
     for runner in runners[:killed]:
         runner.await_words()  # before that, a signal interrupts Python, not Babelscope
-        time.sleep(chance.uniform(0, 6))
+        time.sleep(chance.uniform(0, 3))
         _disturb(runner, chance.choice(SIGNALS), chance)
         tally["runner: disturbed"] += 1
     for number, runner in enumerate(runners):
@@ -59,7 +59,7 @@ def _apart(laboratory: Laboratory, folder: Path, chance: random.Random) -> Count
 
     def run(number: int) -> Command:
         own = {PLACE: str(folder / f"machine {number}"), VARIABLE_OF_LAPSE: "3"}
-        return laboratory.run(store, "--jobs", "1", address=address, **own)
+        return laboratory.run(store, address=address, **own)
 
     runners = [run(number) for number in range(3)]
     for runner in runners[1:]:

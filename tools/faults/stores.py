@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
@@ -59,9 +60,9 @@ class Laboratory:
 
     @cached_property
     def undisturbed(self) -> Path:
-        """The store of a run that nothing has disturbed."""
+        """The store of a run that nothing has disturbed, by a Python of its own, as users run it."""
         store = self._folder / "undisturbed"
-        if (ended := self.run(store, "--jobs", "1").end()).status:
+        if (ended := self.run(store, (sys.executable, "-m", "babelscope")).end()).status:
             raise WrongError(f"a run that nothing disturbs failed: {ended}")
         return store
 
@@ -70,11 +71,10 @@ class Laboratory:
         """What the undisturbed store holds, by keys."""
         return {key: content(self.undisturbed, key) for key in self.plan.steps}
 
-    def run(self, store: Path, *arguments: str, address: str = "", **environment: str) -> Command:
-        """Begin to run the study on a store, which is a folder unless it has another address."""
-        return Command(
-            store.parent, "run", str(self.study), "--store", address or str(store), *arguments, **environment
-        )
+    def run(self, store: Path, program: tuple[str, ...] = (), address: str = "", **environment: str) -> Command:
+        """Begin to run the study, in a fork unless a program is given, on a store in a folder or at an address."""
+        arguments = ("run", str(self.study), "--store", address or str(store), "--jobs", "1")
+        return Command(store.parent, *arguments, program=program, **environment)
 
     def finish(self, store: Path) -> None:
         """Run the study to its end.
@@ -82,7 +82,7 @@ class Laboratory:
         Raises:
             WrongError: it cannot be, or leaves what `check_all` refuses.
         """
-        if (ended := self.run(store, "--jobs", "1").end()).status:
+        if (ended := self.run(store).end()).status:
             raise WrongError(f"a run that nothing disturbs failed: {ended}")
         self.check_all(store)
 
@@ -95,7 +95,8 @@ class Laboratory:
         if missing := Agenda(self.plan, Store(store).has).unfinished:
             raise WrongError(f"after a run that succeeded there is no {missing}")
         self.check_published(store)
-        if left := [*(store / "drafts").iterdir(), *filter(Store(store).claimed, self.plan.steps)]:
+        drafts = {path.name for path in (store / "drafts").iterdir()} & self.plan.steps.keys()
+        if left := [*drafts, *filter(Store(store).claimed, self.plan.steps)]:
             raise WrongError(f"left after a run that succeeded: {left}")
 
     def check(self, key: str, result: Result) -> None:

@@ -152,6 +152,13 @@ def writable_path(given: str | Path) -> Path:
     return path
 
 
+def check_suffix(path: Path, allowed: tuple[str, ...]) -> None:
+    """Refuse a file of another kind (`InputError`)."""
+    if path.suffix not in allowed:
+        given = f"the suffix {path.suffix}" if path.suffix else "no suffix"
+        raise InputError(f"{path}: {given}; allowed are {' and '.join(allowed)}")
+
+
 def _shown(text: str) -> str:
     """Text of any kind in a message."""
     text = text if len(text) <= 200 else f"{text[:90]} ... {text[-90:]}"

@@ -25,7 +25,7 @@ OWN = ("tsv", "tmx")
 NAMES = (*(f"{prefix}:CODE" for prefix in COLLECTIONS), *(f"{prefix}:CODE:FILE" for prefix in OWN))
 """How pairs in one language are named; `:lines-A-B` may follow."""
 SOURCE = "en"
-_PART = re.compile(r"(?P<text>.+?)(:lines-(?P<first>\d+)-(?P<last>\d+))?")
+_PART = re.compile(r"(?P<text>.+?)(:lines-(?P<first>\d{1,9})-(?P<last>\d{1,9}))?")
 
 
 class WorldPairs(Declaration):

@@ -28,7 +28,7 @@ LONGEST_MEAN = 15
 """Letters that a text's words have on average, at most; what is above it is not divided into words."""
 ALIGNED_BY = ", aligned by "
 """Stands in rows between the data and what says which words translate each other."""
-_LINK = re.compile(r"(\d+)-(\d+)")
+_LINK = re.compile(r"(\d{1,9})-(\d{1,9})")
 
 
 class TreebankWords(Declaration):
@@ -189,7 +189,7 @@ def _links(path: Path, number: int, text: str, pair: WordPair) -> Links:
     links = []
     for part in text.split():
         if not (match := _LINK.fullmatch(part)):
-            raise DataError(path, number, f"{part!r} is no link; links are pairs of numbers such as 0-0 1-2")
+            raise DataError(path, number, f"{part!r:.100} is no link; links are pairs of numbers such as 0-0 1-2")
         link = (int(match[1]), int(match[2]))
         for which, index, words in zip(("first", "second"), link, pair, strict=True):
             if index >= len(words):

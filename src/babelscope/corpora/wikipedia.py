@@ -64,7 +64,7 @@ def read_wikipedia(path: Path, split: Split, count: int | None = None) -> Sequen
     """The first sentences of a split, or all.
 
     Raises:
-        DataError: it is no Parquet file with a column `text`, or a split of it has no sentence.
+        DataError: it is no Parquet file with a column `text` of text, or a split of it has no sentence.
     """
     articles = (text for place, text in enumerate(_articles(path)) if place % 10 in TURNS[split])
     sentences = list(islice((one for text in articles for one in running_sentences(text)), count))
@@ -80,9 +80,12 @@ def _articles(path: Path) -> Iterator[str]:
     try:
         with ParquetFile(path) as file:
             for batch in file.iter_batches(batch_size=256, columns=[COLUMN]):
-                yield from batch.column(COLUMN).to_pylist()
-    except (OSError, KeyError, ArrowException) as error:
-        raise DataError(path, None, f"no Parquet file with a column {COLUMN!r}: {error}") from error
+                texts = batch.column(COLUMN).to_pylist()
+                if not all(isinstance(text, str) for text in texts):
+                    raise ValueError(f"{batch.schema.field(COLUMN).type}, not all of it text")
+                yield from texts
+    except (OSError, KeyError, ValueError, ArrowException) as error:  # of bytes that are no UTF-8, too
+        raise DataError(path, None, f"no Parquet file with a column {COLUMN!r} of text: {error}") from error
 
 
 def _advice(code: str) -> str:

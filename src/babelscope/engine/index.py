@@ -101,5 +101,5 @@ def _read(path: Path) -> dict[str, str]:
     with suppress(OSError, ValueError, RecursionError):
         match json.loads(path.read_bytes()):
             case {"format": version, "verified": dict(verified)} if version == FORMAT:
-                return verified
+                return {key: stamp for key, stamp in verified.items() if isinstance(stamp, str)}
     return {}

@@ -111,9 +111,9 @@ def progress_by_kind(plan: Plan, store: Store) -> dict[str, Counter[str]]:
     states = dict.fromkeys(store.logged(plan.steps), "failed")
     states |= dict.fromkeys(store.running(plan.steps), "running")
     states |= dict.fromkeys(store.published(plan.steps), "done")
-    table: dict[str, Counter[str]] = {}
+    table = defaultdict[str, Counter[str]](Counter)
     for key, step in plan.steps.items():
-        table.setdefault(_kind(step), Counter())[states.get(key, "pending")] += 1
+        table[_kind(step)][states.get(key, "pending")] += 1
     return table
 
 

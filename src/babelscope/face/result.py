@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, overload
 
 from babelscope.core.errors import InputError
 from babelscope.core.row import COLUMNS, Row
+from babelscope.core.row_table import row_table, write_table
 from babelscope.face import html
+from babelscope.face.wide import of_split, wide_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,8 +46,6 @@ class Rows(Sequence[Row]):
         Raises:
             InputError: there are none.
         """
-        from babelscope.report import of_split
-
         return Rows(of_split(self._rows, split))
 
     def frame(self, wide: str | None = None) -> pd.DataFrame:
@@ -57,8 +57,6 @@ class Rows(Sequence[Row]):
         Raises:
             InputError: another `wide`, or one for rows without scores.
         """
-        from babelscope.report import row_table, wide_table
-
         return row_table(self._rows) if wide is None else wide_table(self._rows, wide)
 
     def write(self, path: str | Path, wide: str | None = None) -> Path:
@@ -67,8 +65,6 @@ class Rows(Sequence[Row]):
         Raises:
             InputError: as of `frame`; another suffix, or the file cannot be written.
         """
-        from babelscope.report import write_table
-
         write_table(self.frame(wide), Path(path))
         return Path(path)
 

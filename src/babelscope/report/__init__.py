@@ -10,16 +10,14 @@ from pathlib import Path
 
 from babelscope.core.errors import InputError
 from babelscope.report.declared import report_of
-from babelscope.report.files import markdown, row_table, write_figures, write_markdown, write_rows, write_table
+from babelscope.report.files import markdown, write_figures, write_markdown
 from babelscope.report.model import Contrasted, Report
 from babelscope.report.page import write_page
 from babelscope.report.paper import write_paper
 from babelscope.report.sections.projection.projected import write_animations
-from babelscope.report.wide import of_split, wide_table
 
 __all__ = [
-    "Contrasted", "Report", "markdown", "of_split", "report_of", "row_table", "wide_table", "write_figures",
-    "write_paper", "write_report", "write_rows", "write_table",
+    "Contrasted", "Report", "markdown", "report_of", "write_figures", "write_paper", "write_report",
 ]  # fmt: skip
 
 WRITERS = {

@@ -16,8 +16,8 @@ import altair as alt
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from babelscope.core.outside import writing
+from babelscope.core.row_table import row_table
 from babelscope.report.figures import CONFIG, Figure
-from babelscope.report.files import row_table
 from babelscope.report.filters import facts_of, filters_of
 from babelscope.report.first import first_screen
 from babelscope.report.model import Report

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from math import ceil
 from typing import Any, NamedTuple
 
 from babelscope.core.examples import word_count
@@ -14,6 +15,8 @@ from babelscope.tasks.kinds import kind_of
 
 PIECES_A_WORD = 1.6
 """Between an encoder made for a language (1.2) and one that hardly knows it (2.5)."""
+SAMPLE = 300
+"""Examples of the world that are made for their words to be counted, about; the others are taken to be as long."""
 
 
 class Duration(NamedTuple):
@@ -65,9 +68,22 @@ def _count(data: Any) -> int:
 
 
 @cache
-def _words(data: Any) -> int:
-    words = kind_of(data.task).words if isinstance(data, WorldData | FileData) else _words_of_line
-    return sum(map(words, data.read()))
+def _words(data: Any) -> float:
+    words, read = kind_of(data.task).words if isinstance(data, WorldData | FileData) else _words_of_line, _sample(data)
+    return sum(map(words, read.read())) * _count(data) / _count(read)
+
+
+def _sample(data: Any) -> Any:
+    """Of data of the world, which are made when they are read, fewer of the same."""
+    numbers: dict[Any, tuple[str, ...]] = {
+        WorldData: ("examples",),
+        WorldText: ("sentences", "pairs"),
+        WorldPairs: ("sentences",),
+    }
+    share = SAMPLE / _count(data)
+    if share >= 1 or type(data) not in numbers:
+        return data
+    return data.model_copy(update={name: ceil(share * getattr(data, name)) for name in numbers[type(data)]})
 
 
 def _words_of_line(line: str | tuple[str, str]) -> int:

@@ -10,13 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import PositiveInt
-
 from babelscope.core.errors import InputError
 from babelscope.measures.similarity import Similarity
 from babelscope.studies.multilingual import PUD as REAL
 from babelscope.studies.multilingual import given_or_both, rate_for
-from babelscope.studies.parameters import DeviceParameters
+from babelscope.studies.parameters import DeviceParameters, Layers
 from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.study.encoders import DeclaredEncoder
 from babelscope.tuning.settings import Tuning
@@ -44,7 +42,7 @@ class Parameters(DeviceParameters):
     encoder: str | None = None
     """Default: world-natural in the world, bert-base-multilingual-cased on paper; on real treebanks a small English
     encoder with 26 languages brought in, distilled and not."""
-    layers: PositiveInt | None = None
+    layers: Layers | None = None
     """Of the encoder; they are drawn anew in twos. Default: 6, but 12 on paper and of an encoder that is given there or
     on real treebanks."""
     sources: tuple[str, ...] | None = None

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import PositiveInt
-
 from babelscope.corpora.benchmarks import XNLI_LANGUAGES
 from babelscope.measures.projection import Projection
 from babelscope.measures.retrieval import Retrieval
 from babelscope.measures.similarity import Similarity
 from babelscope.studies.multilingual import PUD as REAL
 from babelscope.studies.multilingual import given_or_both, held_out, rate_for
-from babelscope.studies.parameters import DeviceParameters
+from babelscope.studies.parameters import DeviceParameters, Layers
 from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.study.encoders import DeclaredEncoder
 from babelscope.tuning.settings import Tuning
@@ -42,7 +40,7 @@ class Parameters(DeviceParameters):
     encoder: str | None = None
     """Default: world-pairs in the world, bert-base-multilingual-cased on paper; on real text a small English encoder
     with 26 languages brought in, distilled and not."""
-    layers: PositiveInt | None = None
+    layers: Layers | None = None
     """Of the encoder: as many are frozen at most. Default: 6, but 12 on paper and of an encoder that is given there or
     on real text."""
 

@@ -9,6 +9,9 @@ from pydantic import Field, PrivateAttr
 from babelscope.core.declaration import Declaration
 from babelscope.tuning.settings import Tuning
 
+Layers = Annotated[int, Field(ge=1, le=1000)]
+"""How many an encoder has."""
+
 
 class StudyParameters(Declaration):
     """The parameters that all studies share."""

@@ -189,6 +189,7 @@ def _set(declared: dict[str, Any], dotted: str, value: Any) -> None:
 
 def _entry(entries: list[Any], number: str, dotted: str) -> Any:
     """An entry of a list, counted from 0, as in the paths of faults."""
-    if not number.isdecimal() or int(number) >= len(entries):
-        raise InputError(f"--with {dotted}: {number} is no entry of the list, which has {len(entries)}, counted from 0")
+    if number not in map(str, range(len(entries))):
+        problem = f"{number:.100} is no entry of the list, which has {len(entries)}, counted from 0"
+        raise InputError(f"--with {dotted:.100}: {problem}")
     return entries[int(number)]

@@ -105,9 +105,9 @@ def rows(
     ] = None,
 ) -> None:  # fmt: skip
     """Write a study's rows, one number each, as .csv or .parquet; or its scores, a line a model (--wide)."""
+    from babelscope.core.row_table import write_table
     from babelscope.face.job import job_of
     from babelscope.face.result import Rows
-    from babelscope.report import write_table
 
     job = job_of(name, with_, store)
     study_rows = Rows(job.rows())

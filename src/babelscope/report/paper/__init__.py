@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from babelscope.core.errors import InputError
 from babelscope.core.outside import writing
+from babelscope.core.row_table import write_rows
 from babelscope.report.figures import Figure, svg
-from babelscope.report.files import write_rows
 from babelscope.report.model import Report
 from babelscope.report.paper import citations, methods
 from babelscope.report.paper.latex import PREAMBLE, escaped, table_float
