@@ -279,6 +279,14 @@ def test_a_damaged_tokenizer_is_an_encoder_error(tmp_path, encoder, content):
         load_encoder(tmp_path)
 
 
+def test_a_tokenizer_that_panics_is_an_encoder_that_cannot_be_loaded(encoder, tmp_path):
+    """What is normalised to nothing is found between the bytes of a letter; a panic of Rust is no Exception."""
+    save_encoder(encoder, tmp_path)
+    (tmp_path / "added_tokens.json").write_text('{"\\u202e": 5}')
+    with pytest.raises(EncoderError, match=r"cannot load the encoder .*: AddedVocabulary bad split"):
+        load_encoder(tmp_path)
+
+
 def test_a_package_that_a_tokenizer_needs_is_named(tmp_path, encoder, monkeypatch):
     def lacking(*given, **options):
         raise ImportError("TheTokenizer requires the SentencePiece library")

@@ -204,10 +204,10 @@ def _checked_source(source: str | Path, allow_pickle: bool) -> str:
 
 
 def _check_reads(source: str, encoder: Encoder) -> None:
-    """Let the tokenizer read a word: it shows odd settings when it is used."""
+    """Let the tokenizer read words: it shows odd settings when it is used, some only by letters of several bytes."""
     tokenizer, rows = encoder.tokenizer, encoder.model.config.vocab_size
     with _quiet(), _explained(source):
-        read = tokenizer(["a", "a a"], padding=True)["input_ids"]
+        read = tokenizer(["a", "a щ"], padding=True)["input_ids"]
         room = encoder.max_length - tokenizer.num_special_tokens_to_add()
         pieces = tokenizer.backend_tokenizer.get_vocab(with_added_tokens=False).values()
         last = max(*pieces, *tokenizer.all_special_ids, *chain.from_iterable(read))
@@ -258,20 +258,23 @@ def _explained(source: str) -> Iterator[None]:
     """Turn the library's many ways to say that files are absent or unusable into one error.
 
     A wrong value in a file surfaces as whatever its first reader stumbles over (a TypeError, an IndexError, an
-    ImportError, tokenizers' bare Exception), so every exception counts as the files' fault.
+    ImportError, tokenizers' bare Exception), so every exception counts as the files' fault, and every panic of the
+    libraries that are written in Rust, which is no Exception.
     """
     try:
         yield
     except EncoderError:
         raise
-    except Exception as error:
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         raise EncoderError(
             f"cannot load the encoder {source!r}: {_first_line(error)}\n"
             "Give a folder with config.json, *.safetensors and a tokenizer, or a hub name and a network"
         ) from error
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: BaseException) -> str:
     """What an error says first; a line that ends in a colon is nothing without the next."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     return " ".join(lines[: 2 if lines[0].endswith(":") else 1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import Annotated
 
@@ -43,6 +44,7 @@ def _version(
 
 def main() -> None:
     """Entry point: errors are printed without a traceback, and decide the exit status."""
+    gc.set_threshold(100_000)  # what a large plan is made of stays, and need not be looked through often
     try:
         app()
     except BabelscopeError as error:
