@@ -11,6 +11,8 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,6 +20,8 @@ from babelscope.core.errors import DataError, InputError
 
 LONGEST_NAME = 255
 """Bytes of the name of a file or folder, at most, on all common file systems."""
+PART = 1 << 20
+"""Bytes that are read at once."""
 LARGEST_TEXT = 1 << 26
 """Bytes of a file that is read as a whole, at most, unless its reader says otherwise."""
 
@@ -76,7 +80,8 @@ def read_text(path: Path, largest: int = LARGEST_TEXT) -> str:
         DataError: as of `opened`; it is larger than `largest` bytes, or not UTF-8.
     """
     with reading(path), opened(path) as stream:
-        content = stream.read(largest + 1)
+        parts = iter(partial(stream.read, PART), b"")  # since reading `largest` bytes takes memory for as many
+        content = b"".join(islice(parts, largest // PART + 1))
     if len(content) > largest:
         raise DataError(path, None, f"more than {largest:,} bytes, which is too much for such a file")
     try:
