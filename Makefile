@@ -77,7 +77,7 @@ machines: $(READY)  ## a store without locks: 20 schedules of machines that die 
 	$(BIN)/python tests/machines.py schedules 20
 	$(BIN)/python tests/machines.py bucket 500
 
-reproduced: $(READY)  ## align-then-predict, small, as a bundle, and a sample of it computed again from nothing (6 minutes)
+reproduced: $(READY)  ## align-then-predict, small, as a bundle, and a sample of it computed again from nothing (4 minutes)
 	folder=$$(mktemp -d) \
 		&& $(BIN)/babelscope run align-then-predict --with scale=small --store $$folder/computed \
 		&& $(BIN)/babelscope bundle align-then-predict --with scale=small --store $$folder/computed -o $$folder/study.tar.xz \

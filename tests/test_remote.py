@@ -240,6 +240,20 @@ def test_of_a_large_result_only_the_rows_come(machine: Machine, monkeypatch: pyt
     assert second.result(KEY).is_relative_to(second.folder) and second.rows(KEY) == [Row("loss", 0.5)]
 
 
+def test_files_are_verified_in_pieces(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They may be larger than memory."""
+    first, second = prepared(machine("first")), machine("second")
+    (first.draft(KEY) / "weights").write_bytes(bytes(3 * remote.SMALL))
+    first.publish(KEY, {"step": "Tune"})
+    read = second.objects.read
+    monkeypatch.setattr(second.objects, "read", lambda name: pytest.fail(name) if "files/" in name else read(name))
+    second.check(KEY)
+    (name,) = first.results.files(KEY)
+    first.objects.write(name, bytes(3 * remote.SMALL - 1))
+    with pytest.raises(DamagedResult, match=r"files/.*does not match"):
+        second.check(KEY)
+
+
 @pytest.mark.parametrize("address", ["folder"], indirect=True)
 def test_the_folder_here_keeps_to_its_limit(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = prepared(RemoteStore(address, cache=Cache(tmp_path / "small" / "store", 25_000)))
