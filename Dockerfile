@@ -1,6 +1,6 @@
 # Babelscope in a container; the store and the data are folders of the host.
 #   docker build -t babelscope .
-#   docker run --rm -v "$PWD:/work" babelscope run first-look --with scale=small
+#   docker run --rm -v "$PWD:/research" babelscope run first-look --with scale=small
 # With CUDA, whose libraries torch brings along (the host has the driver, and runs it with --gpus all):
 #   docker build -t babelscope:cuda --build-arg TORCH=https://download.pytorch.org/whl/cu130 .
 FROM python:3.12-slim
@@ -13,7 +13,7 @@ RUN pip install --no-cache-dir --constraint constraints.txt --index-url "$TORCH"
     && pip install --no-cache-dir --constraint constraints.txt ".[english,cluster]" \
     && useradd --create-home --uid 1000 researcher
 USER 1000
-WORKDIR /work
-ENV BABELSCOPE_STORE=/work/babelscope-store
+WORKDIR /research
+ENV BABELSCOPE_STORE=/research/babelscope-store
 ENTRYPOINT ["babelscope"]
 CMD ["--help"]
