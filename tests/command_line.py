@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ruamel.yaml import YAML
 
-SOON = 300
+SOON = 120
 """Seconds after which a test gives up; none of them waits that long unless something is wrong."""
 
 

@@ -241,7 +241,7 @@ def test_the_script_for_slurm_runs_as_it_stands(tmp_path: Path, outside: Path, s
     own = {"PATH": f"{commands}:{os.environ['PATH']}", "SLURM_ARRAY": "0-1", "SLURM_UNTIL": str(outside / "started")}
     answer = subprocess.run(
         ["sbatch", str(SCRIPT), str(outside), str(store.folder)],
-        cwd=tmp_path, env={**ENVIRONMENT, **own}, capture_output=True, text=True, timeout=10 * SOON,
+        cwd=tmp_path, env={**ENVIRONMENT, **own}, capture_output=True, text=True, timeout=4 * SOON,
     )  # fmt: skip
     log = (tmp_path / "task-0.log").read_text()
     assert sorted(answer.stdout.splitlines()) == [f"task {task}: 2 runs, status 0" for task in (0, 1)], log

@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 
 from babelscope.core.errors import DataError, DivergedError, InputError
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
-from babelscope.encoders.packed import CARD, FORMAT, NOTE, STEPS, TYPICAL, pack, unpack
+from babelscope.encoders.packed import FORMAT, NOTE, STEPS, TYPICAL, pack, unpack
+from babelscope.encoders.places import CARD
 from babelscope.encoders.state import weights_of, word_embeddings_name
 from babelscope.engine.brought_in import RECORD
 from babelscope.face.cli import app

@@ -13,11 +13,11 @@ import sys
 from pathlib import Path
 
 from babelscope.core.errors import BabelscopeError
-from babelscope.engine.run import run_plan
+from babelscope.encoders.places import CARD
 from babelscope.engine.store import Store
+from babelscope.face import session
 from babelscope.face.packed import write_packed
 from babelscope.steps import Distil
-from babelscope.steps.card import CARD
 from babelscope.steps.plan import Plan
 from babelscope.studies import find_study
 from babelscope.study.compile import compile_study
@@ -33,7 +33,7 @@ def main() -> int:
     steps = compile_study(find_study("first-look@real", {})).steps.values()
     encoder = next(step for step in steps if isinstance(step, Distil))
     try:
-        outcome = run_plan(Plan.of([encoder]), store, observe=print)
+        outcome = session.run(Plan.of([encoder]), store)
         if outcome.failed:
             return 1
         given.folder.mkdir(parents=True, exist_ok=True)

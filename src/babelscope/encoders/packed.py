@@ -22,7 +22,7 @@ from torch import Tensor
 
 from babelscope.core.errors import DataError
 from babelscope.core.outside import read_json, read_text, reading
-from babelscope.encoders.places import LANGUAGES, check_folder
+from babelscope.encoders.places import CARD, LANGUAGES, check_folder
 from babelscope.encoders.state import Weights
 from babelscope.encoders.written import check_finite, write_tensors
 
@@ -38,15 +38,12 @@ STEPS = 127
 LARGEST_FILES = 1 << 28
 """Bytes of the files beside the weights, at most."""
 TEXTS = (".json", ".txt", ".md")
-CARD, NOTE = (
-    "README.md",
-    """
+NOTE = """
 ## Packed
 
 These weights have been through `babelscope pack`: directions of embeddings are among typical ones, and matrices have 8
 bits a weight, so that scores differ a little from those of the weights above.
-""",
-)
+"""
 PLACE = re.compile(rf"({LANGUAGES}/([\w-]+/)?)?[\w.-]+({'|'.join(map(re.escape, TEXTS))})")
 """Where a packed file may be in the folder."""
 

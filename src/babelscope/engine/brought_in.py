@@ -14,8 +14,8 @@ from babelscope.core.errors import DataError
 from babelscope.core.outside import given_path, read_json
 from babelscope.core.version import __version__
 from babelscope.corpora.parallel import ParallelText
-from babelscope.encoders.places import LANGUAGES
-from babelscope.steps.card import CARD, Brought, card, described
+from babelscope.encoders.places import CARD, LANGUAGES
+from babelscope.steps.card import Brought, card, described
 
 if TYPE_CHECKING:
     from babelscope.tasks.design import EncoderModel

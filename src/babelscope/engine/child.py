@@ -12,6 +12,7 @@ from contextlib import suppress
 from multiprocessing import Pipe
 from pathlib import Path
 
+from babelscope.core.step import Needs
 from babelscope.engine.events import Event, Lost, Started, ends_attempt
 
 ENVIRONMENT = {
@@ -38,6 +39,8 @@ class Child:
 
     def __init__(self, store: str, folder: str | None = None):
         self.key: str | None = None
+        self.needs = Needs()
+        """Of its step, while it has one."""
         self._seconds: float | None = None
         self._deadline: float | None = None
         self.connection, theirs = Pipe()

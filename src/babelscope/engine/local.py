@@ -10,7 +10,7 @@ from multiprocessing.reduction import ForkingPickler
 import psutil
 
 from babelscope.core.errors import InputError
-from babelscope.core.step import Needs, Step
+from babelscope.core.step import Step
 from babelscope.engine.child import Child, dismiss
 from babelscope.engine.events import Event
 from babelscope.engine.store import Store
@@ -28,8 +28,6 @@ class LocalCrew:
         self._store, self._jobs, self._seconds = store, jobs, seconds
         self._cores = usable_cores()
         self._children: list[Child] = []
-        self._needs: dict[str, Needs] = {}
-        """Of each step that was given, by its key."""
 
     def __enter__(self) -> LocalCrew:
         return self
@@ -39,7 +37,7 @@ class LocalCrew:
 
     def has_room(self, step: Step) -> bool:
         """Whether `jobs` are not reached, or cores are left for its threads; one that needs more runs alone."""
-        busy = [self._needs[child.key] for child in self._children if child.key is not None]
+        busy = [child.needs for child in self._children if child.key is not None]
         if self._jobs is not None:
             return len(busy) < self._jobs
         needs = step.needs
@@ -48,8 +46,9 @@ class LocalCrew:
 
     def give(self, step: Step, place: int) -> None:
         """Let a free child execute the step."""
-        self._needs[step.key] = step.needs
-        self._free_child().give(step.key, bytes(ForkingPickler.dumps(step)), self._seconds)
+        child = self._free_child()
+        child.needs = step.needs
+        child.give(step.key, bytes(ForkingPickler.dumps(step)), self._seconds)
 
     def listen(self, seconds: float) -> Iterator[Event]:
         """What children say within `seconds`, or sooner; the death of one is the loss of its step."""

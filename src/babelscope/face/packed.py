@@ -7,6 +7,7 @@ from pathlib import Path
 from babelscope.core.errors import InputError
 from babelscope.core.outside import given_path, new_path
 from babelscope.encoders.places import installed_folder
+from babelscope.engine.disk import bytes_in
 from babelscope.engine.trained import replacing
 
 
@@ -23,8 +24,7 @@ def write_packed(source: str, file: Path) -> str:
         raise InputError(f"{source}: no such folder; `babelscope export KEY -o FOLDER` writes a study's model as one")
     with replacing(file) as draft:
         left_out = pack(folder, draft)
-    before = sum(each.stat().st_size for each in folder.rglob("*"))
-    told = f"{file}: {file.stat().st_size / 1e6:,.1f} MB, of {before / 1e6:,.1f}"
+    told = f"{file}: {file.stat().st_size / 1e6:,.1f} MB, of {bytes_in(folder) / 1e6:,.1f}"
     return f"{told}; left out: {', '.join(left_out)}" if left_out else told
 
 

@@ -10,7 +10,8 @@ from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt, SerializeAsA
 from babelscope.core.row import Row
 from babelscope.core.step import Needs, Results, Step, Workspace
 from babelscope.corpora.parallel import ParallelText, WorldPairs, joined
-from babelscope.steps.card import CARD, Brought, card, described
+from babelscope.encoders.places import CARD
+from babelscope.steps.card import Brought, card, described
 from babelscope.steps.curves import curve_rows
 from babelscope.steps.encoder import EncoderStep
 from babelscope.steps.pretrain import ENCODER_FOLDER, Learned, keep_encoder

@@ -10,9 +10,6 @@ from babelscope.core.version import __version__
 from babelscope.corpora.parallel import FilePairs, ParallelText, WorldPairs
 from babelscope.encoders.places import LANGUAGES
 
-CARD = "README.md"
-"""The file in a folder that the Hugging Face hub shows."""
-
 
 class Brought(NamedTuple):
     """A language, and the text that it was brought in by."""
