@@ -55,7 +55,7 @@ def test_training_step_equals_the_full_head(encoder, sentences):
     masked = task.batch(np.arange(16), torch.Generator().manual_seed(0))
     labels = torch.full_like(masked.batch.ids.flatten(), -100)
     labels[masked.hidden] = masked.answers
-    ids, real, _ = masked.batch
+    ids, real, *_ = masked.batch
     full = encoder.model(input_ids=ids, attention_mask=real.long(), labels=labels.view_as(ids)).loss
     ours = task.loss(encoder.model, masked)
     assert abs(ours.item() - full.item()) < 1e-5

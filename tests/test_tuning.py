@@ -91,18 +91,23 @@ def test_steps_without_bias_correction_equal_the_formula():
     torch.manual_seed(0)
     layer = nn.Linear(3, 2)
     tuning = Tuning(learning_rate=0.1, weight_decay=0.5, betas=(0.9, 0.99), epsilon=1e-3, bias_correction=False)
-    optimizer = adamw([layer.weight, layer.bias], [Rule(decays=True, factor=0.5), Rule(decays=False)], tuning)
+    joins_late = Rule(first_step=2, decays=False)
+    optimizer = adamw([layer.weight, layer.bias], [Rule(decays=True, factor=0.5), joins_late], tuning)
     expected = {name: tensor.detach().clone() for name, tensor in layer.named_parameters()}
     means = {name: (torch.zeros_like(tensor), torch.zeros_like(tensor)) for name, tensor in expected.items()}
-    for rate in (0.1, 0.05, 0.2):
+    for step in (1, 2, 3):
+        rate = learning_rate(step, 3, tuning)
+        layer.bias.requires_grad_(step >= 2)
         layer(torch.ones(1, 3)).square().sum().backward()
         for name, tensor in layer.named_parameters():
+            if tensor.grad is None:
+                continue
             own_rate, decay = (0.5 * rate, 0.5) if name == "weight" else (rate, 0.0)
             first, second = means[name]
             means[name] = first, second = 0.9 * first + 0.1 * tensor.grad, 0.99 * second + 0.01 * tensor.grad**2
             expected[name] *= 1 - own_rate * decay
             expected[name] -= own_rate * first / (second.sqrt() + 1e-3)
-        set_rate(optimizer, rate, tuning)
+        set_rate(optimizer, step, 3, tuning)
         optimizer.step()
         optimizer.zero_grad()
         for name, tensor in layer.named_parameters():

@@ -28,16 +28,22 @@ class Batch(NamedTuple):
     """[sequences, pieces], bool: False where padded."""
     types: Tensor | None = None
     """[sequences, pieces], int64: which sentence of a pair each piece is of, 0 or 1; None for models without types."""
+    padded: bool = True
+    """Whether anything may be padded. Known where the batch is made: to look at it on an accelerator is to wait."""
 
     def to(self, device: torch.device) -> Batch:
         """The same batch on a device."""
         types = None if self.types is None else self.types.to(device)
-        return Batch(self.ids.to(device), self.real.to(device), types)
+        return Batch(self.ids.to(device), self.real.to(device), types, self.padded)
+
+    def unmasked(self) -> Batch:
+        """The same pieces with padding as if it were text, as in published protocols without a mask."""
+        return self._replace(real=torch.ones_like(self.real), padded=False)
 
     @property
     def attention_mask(self) -> Tensor | None:
         """The mask for a model; None where nothing is padded, so that attention needs no mask at all."""
-        return None if bool(self.real.all()) else self.real
+        return self.real if self.padded else None
 
 
 @dataclass(frozen=True)
@@ -83,11 +89,12 @@ class Pieces:
         """The sequences at `indices`, in that order."""
         first, last = self.starts[indices], self.starts[indices + 1]
         lengths = last - first
-        column = torch.arange(int(lengths.max()))
+        width = int(lengths.max())
+        column = torch.arange(width)
         real = column < lengths[:, None]
         where = (first[:, None] + column).clamp_(max=len(self.ids) - 1)
         types = None if self.types is None else self.types[where].masked_fill_(~real, 0)
-        return Batch(self.ids[where].masked_fill_(~real, self.padding_id), real, types)
+        return Batch(self.ids[where].masked_fill_(~real, self.padding_id), real, types, int(lengths.min()) < width)
 
 
 def _joined(sequences: Sequences, length: int) -> Tensor:

@@ -37,7 +37,7 @@ class Reading(NamedTuple):
 
     def shown(self, batch: Batch) -> Batch:
         """A batch as the encoder sees it."""
-        return batch._replace(real=torch.ones_like(batch.real)) if self.attends_padding else batch
+        return batch.unmasked() if self.attends_padding else batch
 
 
 USUAL = Reading()

@@ -46,7 +46,7 @@ class QuirkyHeldOut:
             else:
                 masked = masking.hide(batch, [self.held_out.places[index] for index in part])
             if "no-attention-mask" in self.quirks:
-                masked = masked._replace(batch=masked.batch._replace(real=torch.ones_like(batch.real)))
+                masked = masked._replace(batch=masked.batch.unmasked())
             masked = masked.to(model.device)
             total += float(cross_entropy(hidden_logits(model, masked).float(), masked.answers, reduction="sum"))
             count += len(masked.answers)

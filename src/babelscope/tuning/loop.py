@@ -25,11 +25,13 @@ from babelscope.core.hashing import digest
 from babelscope.core.keyed import keyed_fields
 from babelscope.core.seeds import derive_seed
 from babelscope.core.step import Interrupted
+from babelscope.encoders.masks import masks_unread
 from babelscope.encoders.pieces import EVALUATION_TOKENS
 from babelscope.tasks.apart import Apart
 from babelscope.tasks.task import InParts, Objective
 from babelscope.tuning.adapters import merged_weights
-from babelscope.tuning.batches import Order, epoch_batches
+from babelscope.tuning.ahead import made_ahead
+from babelscope.tuning.batches import Order, Turn, epoch_batches
 from babelscope.tuning.checkpoint import (
     Point,
     State,
@@ -42,7 +44,8 @@ from babelscope.tuning.checkpoint import (
     write_weights,
 )
 from babelscope.tuning.freezing import TrainedPart, trained_part
-from babelscope.tuning.optimizer import adamw, learning_rate, set_rate
+from babelscope.tuning.losses import Losses
+from babelscope.tuning.optimizer import adamw, set_rate
 from babelscope.tuning.prefix import StateMemo, recalling
 from babelscope.tuning.schedule import Schedule
 from babelscope.tuning.settings import Tuning
@@ -116,23 +119,27 @@ def tune(
         optimizer = adamw(part.flats, part.rules, tuning)
         state = load_checkpoint(checkpoint, best, model, optimizer, _run_digest(task, tuning, seed, schedule))
         saved_at = time.monotonic()
-        look = _watching(watch, state.step, total, model, part, paused)
-        for step, turn in islice(enumerate(order.turns(), 1), state.step, None):
-            value = _step(model, task, tuning, part, optimizer, turn.batch, seed, step, total)
-            _record_loss(state, step, value, closes=step % max(1, total // 100) == 0 or step == total)
+        losses = Losses(state, total, tuning)
+        look = _watching(watch, state.step, total, model, part, paused, losses)
+        turns = islice(enumerate(order.turns(), 1), state.step, None)
+        for (step, turn), batch in made_ahead(turns, partial(_batch, task, seed), tuning.device):
+            losses.add(step, _step(model, task, tuning, part, optimizer, batch, seed, step, total))
             look(step)
             if step == total or turn.is_validated(step, tuning):
+                losses.read()
                 if _validate(model, task, state, part):
                     write_weights(best, merged_weights(model))
                 if tuning.patience is not None and state.without_best >= tuning.patience:
                     look(step, ends=True)
                     break
             if time.monotonic() - saved_at >= checkpoint_seconds or crashes():
+                losses.read()
                 save_checkpoint(checkpoint, model, optimizer, state)
                 saved_at = time.monotonic()
             try:
-                progress(step, total, loss=value)
+                progress(step, total, loss=losses.last)
             except Interrupted:
+                losses.read()
                 save_checkpoint(checkpoint, model, optimizer, state)
                 raise
             crash_point("training-step")
@@ -142,8 +149,13 @@ def tune(
     return History(state.points, state.best_step, state.step, total)
 
 
-def _loss(model: nn.Module, task: Objective, tuning: Tuning, indices: NDArray[np.int64], seed: int) -> Tensor:
-    batch = task.batch(indices, torch.Generator().manual_seed(seed))
+def _batch(task: Objective, seed: int, numbered: tuple[int, Turn]) -> Any:
+    """The batch of a step; what is drawn for it follows from (seed, step) alone."""
+    step, turn = numbered
+    return task.batch(turn.batch, torch.Generator().manual_seed(derive_seed(seed, "batch", step)))
+
+
+def _loss(model: nn.Module, task: Objective, tuning: Tuning, batch: Any) -> Tensor:
     with torch.autocast(tuning.device, torch.bfloat16, enabled=tuning.precision == "bfloat16"):
         return task.loss(model, batch)
 
@@ -154,32 +166,28 @@ def _step(
     tuning: Tuning,
     part: TrainedPart,
     optimizer: Optimizer,
-    indices: NDArray[np.int64],
+    batch: Any,
     seed: int,
     step: int,
     total: int,
-) -> float:
+) -> Tensor:
     """One step down the gradient of a batch's loss; gives that loss."""
     part.reach(step)
-    rate = learning_rate(step, total, tuning)
-    set_rate(optimizer, rate, tuning)
+    set_rate(optimizer, step, total, tuning)
     torch.manual_seed(derive_seed(seed, "dropout", step))
-    loss = _loss(model, task, tuning, indices, derive_seed(seed, "batch", step))
-    value = loss.item()
-    if not math.isfinite(value):
-        raise _diverged(value, step, rate, tuning)
+    loss = _loss(model, task, tuning, batch)
     loss.backward()
     if tuning.clip is not None:
         nn.utils.clip_grad_norm_(part.flats, tuning.clip)
     optimizer.step()
     optimizer.zero_grad(set_to_none=False)
-    return value
+    return loss
 
 
 def _read(model: nn.Module, task: Objective, tuning: Tuning) -> None:
     """Have the model read all examples, in batches that follow from them alone."""
     for indices in epoch_batches(task.lengths, EVALUATION_TOKENS, 0, 0, _groups(task)):
-        _loss(model, task, tuning, indices, 0)
+        _loss(model, task, tuning, task.batch(indices, torch.Generator().manual_seed(0)))
 
 
 def _groups(task: Objective) -> NDArray[np.int64] | None:
@@ -218,11 +226,13 @@ def _watching(
     model: nn.Module,
     part: TrainedPart,
     paused: Callable[[], AbstractContextManager[None]],
+    losses: Losses,
 ) -> Look:
     """What shows the model to the watch, which has seen it at the start by then; nothing without a watch."""
 
     def look(step: int, ends: bool = False) -> None:
         if watch is not None and watch.due(step, total) != ends:
+            losses.read()
             _observe(watch, model, part, paused, step)
 
     if watch is not None:
@@ -259,21 +269,6 @@ def _finish(model: nn.Module, checkpoint: Path, best: Path, last: Path) -> None:
     checkpoint.unlink(missing_ok=True)  # last of all: until here a killed run goes on from it
 
 
-def _record_loss(state: State, step: int, value: float, closes: bool) -> None:
-    """Count a step's loss into the running mean; where that closes, it becomes a point of the training curve."""
-    state.step = step
-    state.loss_sum, state.loss_steps = state.loss_sum + value, state.loss_steps + 1
-    if closes:
-        state.points.append(Point(state.step, "train", "loss", state.loss_sum / state.loss_steps))
-        state.loss_sum, state.loss_steps = 0.0, 0
-
-
-def _diverged(value: float, step: int, rate: float, tuning: Tuning) -> DivergedError:
-    hint = "try a learning rate of half that, a longer warm-up"
-    hint += ", or precision float32" if tuning.precision == "bfloat16" else ", or clip=1.0" if not tuning.clip else ""
-    return DivergedError(f"the training loss became {value} at step {step}, learning rate {rate:.3g}: {hint}")
-
-
 def _run_digest(task: Objective, tuning: Tuning, seed: int, schedule: Schedule | None) -> str:
     counted = [
         given.model_dump(mode="json", include={name for name, _ in keyed_fields(given)})
@@ -284,7 +279,7 @@ def _run_digest(task: Objective, tuning: Tuning, seed: int, schedule: Schedule |
 
 @contextmanager
 def _numerics(tuning: Tuning) -> Iterator[None]:
-    """Threads, deterministic algorithms and random state for a run; all as before afterwards.
+    """Threads, deterministic algorithms, random state and masks for a run; all as before afterwards.
 
     Memory that is handed out is not filled first: it costs a twentieth of a small encoder's run, and shows in the
     results of faulty code alone.
@@ -299,7 +294,7 @@ def _numerics(tuning: Tuning) -> Iterator[None]:
     torch.use_deterministic_algorithms(True)
     memory.fill_uninitialized_memory = False
     try:
-        with torch.random.fork_rng():
+        with torch.random.fork_rng(), masks_unread():
             yield
     finally:
         torch.set_num_threads(threads)

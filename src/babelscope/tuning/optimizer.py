@@ -18,7 +18,8 @@ def adamw(parameters: Sequence[nn.Parameter], rules: Sequence[Rule], tuning: Tun
     groups = []
     for parameter, rule in zip(parameters, rules, strict=True):
         decay = tuning.weight_decay if rule.decays else 0.0
-        groups.append({"params": [parameter], "weight_decay": decay, "decay": decay, "factor": rule.factor})
+        own = {"decay": decay, "factor": rule.factor, "first_step": rule.first_step}
+        groups.append({"params": [parameter], "weight_decay": decay, **own})
     return torch.optim.AdamW(groups, lr=tuning.learning_rate, betas=tuning.betas, eps=tuning.epsilon, fused=True)
 
 
@@ -29,22 +30,24 @@ def learning_rate(step: int, total: int, tuning: Tuning) -> float:
     return tuning.learning_rate * share
 
 
-def set_rate(optimizer: torch.optim.Optimizer, rate: float, tuning: Tuning) -> None:
-    """Set the learning rate of the next step, times each group's own factor."""
+def set_rate(optimizer: torch.optim.Optimizer, step: int, total: int, tuning: Tuning) -> None:
+    """Set the learning rate of step 1..total, times each group's own factor."""
+    rate = learning_rate(step, total, tuning)
     for group in optimizer.param_groups:
         group["lr"] = group["factor"] * rate
         if not tuning.bias_correction:
-            _leave_uncorrected(optimizer, group, tuning)
+            _leave_uncorrected(group, step - group["first_step"] + 1, tuning)
 
 
-def _leave_uncorrected(optimizer: torch.optim.Optimizer, group: dict[str, Any], tuning: Tuning) -> None:
+def _leave_uncorrected(group: dict[str, Any], step: int, tuning: Tuning) -> None:
     """Have torch's AdamW take the step of AdamW without bias correction.
 
-    torch divides the running means of step t by 1 - beta^t. Rate, epsilon and decay are scaled so that these divisors
-    cancel out. A group counts its own steps, since it may have joined late.
+    torch divides the running means of a group's step t by 1 - beta^t. Rate, epsilon and decay are scaled so that these
+    divisors cancel out. A group counts its own steps, since it may have joined late. (torch's own count may be on an
+    accelerator, and to read it would be to wait for it.)
     """
-    moments = optimizer.state.get(group["params"][0])
-    step = int(moments["step"]) + 1 if moments else 1
+    if step < 1:
+        return
     first, root = 1 - tuning.betas[0] ** step, math.sqrt(1 - tuning.betas[1] ** step)
     group["lr"] *= first / root
     group["eps"] = tuning.epsilon / root
