@@ -187,7 +187,7 @@ def test_clipping_counts_only_what_is_trained(tokenizer, tagged):
 
 def test_a_model_without_an_encoder_has_no_schedule(tagged, tmp_path):
     tagger = BiLstmTagger(BiLstmBackbone(Vocabulary.of([one.words for one in tagged])), LABELS)
-    with pytest.raises(InputError, match="BiLstmTagger has none: train it without a schedule"):
+    with pytest.raises(InputError, match="BiLstmTagger has no pre-trained encoder: train it without a schedule"):
         tune(tagger, BiLstmTagging(tagger, tagged), QUICK, 0, tmp_path, schedule=parse_schedule("freeze:0"))
 
 

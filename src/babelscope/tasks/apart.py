@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from babelscope.tasks.task import InParts, Objective
+from babelscope.tasks.task import InParts, InPortions, Objective
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,16 @@ class Apart:
     def loss(self, model: Any, batch: Any) -> Tensor:
         """The mean loss of a batch."""
         return self.parts[0].loss(model, batch)
+
+    @property
+    def portion(self) -> Callable[[NDArray[np.int64], int], tuple[Any, int]] | None:
+        """Gives examples of the part that they belong to, as that part does; None where it cannot."""
+        return self._portion if isinstance(self.parts[0], InPortions) else None
+
+    def _portion(self, indices: NDArray[np.int64], seed: int) -> tuple[Any, int]:
+        number = self.groups[indices[0]]
+        part: Any = self.parts[number]
+        return part.portion(indices - np.searchsorted(self.groups, number), seed)
 
     def evaluate(self, model: Any) -> dict[str, float]:
         """The measure on each dev set."""

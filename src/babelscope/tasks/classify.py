@@ -243,6 +243,10 @@ class Classification:
         outputs, gold = model(batch.batch.to(device)).float(), batch.gold.to(device)
         return mean_loss(model, outputs, gold)
 
+    def portion(self, indices: NDArray[np.int64], seed: int) -> tuple[ClassBatch, int]:
+        """Training texts, and their number."""
+        return self.batch(indices, torch.Generator()), len(indices)
+
     def evaluate(self, model: Classifier) -> dict[str, float]:
         """The measure on each dev set."""
         return {name: texts.value(model, self.measure) for name, texts in self.held_out.items()}

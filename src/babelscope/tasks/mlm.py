@@ -67,6 +67,20 @@ class Masking:
         shown = torch.where(way < 0.8, self.mask_id, torch.where(way < 0.9, random_ids, answers))
         return self._hide(batch, hidden, answers, shown)
 
+    def draw_each(self, batch: Batch, seeds: Sequence[int]) -> MaskedBatch:
+        """The same with a seed for each sequence, so that it does not matter which are beside it.
+
+        At least one piece of each sequence is hidden.
+        """
+        width, shown, hidden, answers = batch.ids.shape[1], batch.ids.clone(), [], []
+        for row, (length, seed) in enumerate(zip(batch.real.sum(1).tolist(), seeds, strict=True)):
+            alone = Batch(batch.ids[row : row + 1, :length], batch.real[row : row + 1, :length])
+            drawn = self.draw(alone, torch.Generator().manual_seed(seed))
+            shown[row, :length] = drawn.batch.ids[0]
+            hidden.append(row * width + drawn.hidden)
+            answers.append(drawn.answers)
+        return MaskedBatch(batch._replace(ids=shown), torch.cat(hidden), torch.cat(answers), self.foreign)
+
     def fix(self, pieces: Pieces, seed: int) -> list[NDArray[np.int64]]:
         """The places to hide in each sequence: `rate` of its pieces, at least one; content and `seed` decide which."""
         return [self._places(sequence, seed) for sequence in pieces]
@@ -222,6 +236,11 @@ class MaskedLanguageModelling:
     def batch(self, indices: NDArray[np.int64], generator: torch.Generator) -> MaskedBatch:
         """Training sequences with fresh masks."""
         return self.masking.draw(self.pieces.batch(indices), generator)
+
+    def portion(self, indices: NDArray[np.int64], seed: int) -> tuple[MaskedBatch, int]:
+        """Training sequences with fresh masks, and their hidden pieces."""
+        masked = self.masking.draw_each(self.pieces.batch(indices), [derive_seed(seed, index) for index in indices])
+        return masked, len(masked.answers)
 
     def loss(self, model: PreTrainedModel, batch: MaskedBatch) -> Tensor:
         """Mean negative log-likelihood of the hidden pieces, in nats."""

@@ -70,7 +70,7 @@ class Parser(nn.Module):
         batch = words.batch
         states = self.backbone(input_ids=batch.ids, attention_mask=batch.attention_mask).last_hidden_state
         chosen = states.flatten(0, 1).index_select(0, words.firsts.flatten())
-        return self.dropout(chosen).view(*words.firsts.shape, -1)
+        return self.dropout(chosen.view(*words.firsts.shape, -1))
 
     def predict(self, sentences: Sequence[Sequence[str]], tokens_per_batch: int = EVALUATION_TOKENS) -> list[Tree]:
         """A tree over the words of each sentence: one word is the root, and it alone has the relation `root`."""
@@ -236,6 +236,11 @@ class Parsing:
         device = model.biaffine.root.device
         words = batch.words.to(device)
         return model.biaffine.loss(model(words), words.real, batch.heads.to(device), batch.relations.to(device))
+
+    def portion(self, indices: NDArray[np.int64], seed: int) -> tuple[ParseBatch, int]:
+        """Training sentences, and their words."""
+        batch = self.batch(indices, torch.Generator().manual_seed(seed))
+        return batch, int((batch.heads != NONE).sum())
 
     def predict(self, model: Any, encoded: Any) -> list[Tree]:
         """The trees of dev sentences."""

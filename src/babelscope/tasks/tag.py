@@ -213,6 +213,11 @@ class Tagging:
         logits = model(batch.batch.to(device), batch.firsts.to(device))
         return cross_entropy(logits.float(), batch.labels.to(device))
 
+    def portion(self, indices: NDArray[np.int64], seed: int) -> tuple[TagBatch, int]:
+        """Training windows, and their words."""
+        batch = self.batch(indices, torch.Generator())
+        return batch, len(batch.labels)
+
     def evaluate(self, model: Tagger) -> dict[str, float]:
         """Accuracy on each dev set."""
         return {

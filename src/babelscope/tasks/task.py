@@ -71,6 +71,17 @@ class Objective(Protocol):
 
 
 @runtime_checkable
+class InPortions(Protocol):
+    """An objective whose loss is a mean, so that that of a batch can be put together from those of its portions."""
+
+    def portion(self, indices: NDArray[np.int64], seed: int) -> tuple[Any, int]:
+        """Training examples as tensors, and how many words, texts or pieces their loss is a mean of.
+
+        What is drawn for an example follows from it and the seed, and not from the examples beside it.
+        """
+
+
+@runtime_checkable
 class InParts(Protocol):
     """An objective whose sequences can be parts of one example: windows of a long sentence, say."""
 

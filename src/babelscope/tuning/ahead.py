@@ -43,7 +43,9 @@ def _arrived(wanted: Wanted, batch: Future[Any], device: str) -> tuple[Wanted, A
 
 
 def _each_tensor(change: Callable[[Tensor], Tensor], batch: Any) -> Any:
-    """A batch, a named tuple of tensors, of further ones and of other values, with each tensor changed."""
+    """A batch with each tensor changed: a named tuple of tensors, further ones and other values, or a list of them."""
     if isinstance(batch, Tensor):
         return change(batch)
+    if isinstance(batch, list):
+        return [_each_tensor(change, part) for part in batch]
     return type(batch)(*(_each_tensor(change, part) for part in batch)) if isinstance(batch, tuple) else batch

@@ -110,10 +110,8 @@ def backbone_of(model: nn.Module) -> PreTrainedModel:
     """
     backbone = model.base_model if isinstance(model, PreTrainedModel) else getattr(model, "backbone", None)
     if not isinstance(backbone, PreTrainedModel):
-        raise InputError(
-            f"a schedule freezes layers of a pre-trained encoder, and {type(model).__name__} has none: train it "
-            "without a schedule"
-        )
+        name = type(model).__name__
+        raise InputError(f"{name} has no pre-trained encoder: train it without a schedule, micro_tokens and recompute")
     return backbone
 
 

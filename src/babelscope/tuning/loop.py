@@ -6,7 +6,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -43,8 +43,10 @@ from babelscope.tuning.checkpoint import (
     set_weights,
     write_weights,
 )
+from babelscope.tuning.dropout import OwnDropout, own_dropout
 from babelscope.tuning.freezing import TrainedPart, trained_part
 from babelscope.tuning.losses import Losses
+from babelscope.tuning.memory import Portion, portions, recomputing
 from babelscope.tuning.optimizer import adamw, set_rate
 from babelscope.tuning.prefix import StateMemo, recalling
 from babelscope.tuning.schedule import Schedule
@@ -114,6 +116,8 @@ def tune(
     with (
         _numerics(tuning),
         trained_part(model.to(tuning.device), schedule, order.stage_starts(schedule), seed) as part,
+        recomputing(model, tuning),
+        own_dropout(model, seed) if tuning.micro_tokens else nullcontext() as drop,
         recalling(model, schedule, memo, task.lengths, folder, partial(_read, model, task, tuning)) as paused,
     ):
         optimizer = adamw(part.flats, part.rules, tuning)
@@ -122,8 +126,8 @@ def tune(
         losses = Losses(state, total, tuning)
         look = _watching(watch, state.step, total, model, part, paused, losses)
         turns = islice(enumerate(order.turns(), 1), state.step, None)
-        for (step, turn), batch in made_ahead(turns, partial(_batch, task, seed), tuning.device):
-            losses.add(step, _step(model, task, tuning, part, optimizer, batch, seed, step, total))
+        for (step, turn), batch in made_ahead(turns, partial(_batch, task, tuning, seed), tuning.device):
+            losses.add(step, _step(model, task, tuning, part, optimizer, batch, drop, seed, step, total))
             look(step)
             if step == total or turn.is_validated(step, tuning):
                 losses.read()
@@ -149,10 +153,10 @@ def tune(
     return History(state.points, state.best_step, state.step, total)
 
 
-def _batch(task: Objective, seed: int, numbered: tuple[int, Turn]) -> Any:
+def _batch(task: Objective, tuning: Tuning, seed: int, numbered: tuple[int, Turn]) -> list[Portion]:
     """The batch of a step; what is drawn for it follows from (seed, step) alone."""
     step, turn = numbered
-    return task.batch(turn.batch, torch.Generator().manual_seed(derive_seed(seed, "batch", step)))
+    return portions(task, turn.batch, derive_seed(seed, "batch", step), tuning.micro_tokens)
 
 
 def _loss(model: nn.Module, task: Objective, tuning: Tuning, batch: Any) -> Tensor:
@@ -166,7 +170,8 @@ def _step(
     tuning: Tuning,
     part: TrainedPart,
     optimizer: Optimizer,
-    batch: Any,
+    batch: list[Portion],
+    drop: OwnDropout | None,
     seed: int,
     step: int,
     total: int,
@@ -175,13 +180,19 @@ def _step(
     part.reach(step)
     set_rate(optimizer, step, total, tuning)
     torch.manual_seed(derive_seed(seed, "dropout", step))
-    loss = _loss(model, task, tuning, batch)
-    loss.backward()
+    losses = []
+    for number, portion in enumerate(batch):
+        if drop is not None:
+            drop.begin(step, number)
+        loss = _loss(model, task, tuning, portion.batch)
+        loss = loss if portion.share == 1 else portion.share * loss
+        loss.backward()
+        losses.append(loss.detach())
     if tuning.clip is not None:
         nn.utils.clip_grad_norm_(part.flats, tuning.clip)
     optimizer.step()
     optimizer.zero_grad(set_to_none=False)
-    return loss
+    return torch.stack(losses).sum()
 
 
 def _read(model: nn.Module, task: Objective, tuning: Tuning) -> None:

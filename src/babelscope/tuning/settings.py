@@ -34,6 +34,13 @@ class Tuning(Declaration):
     examples_per_batch: PositiveInt | None = None
     """Examples in a batch (sentences, pairs, lines), however long, as papers count; the last batch of an epoch is the
     rest. An example that is read in several windows is in one batch."""
+    micro_tokens: PositiveInt | None = None
+    """Pieces that are computed at once, padding included, where a batch is too large for the memory: its gradient is
+    added up over portions of at most so many. What is drawn at random (dropout, masks) is then drawn for each example
+    by itself, so that another number changes last digits alone. None: a batch at once, drawn for all of it."""
+    recompute: bool = False
+    """Whether the states inside of layers are computed a second time, for the gradient, rather than kept: about a third
+    more time, and much less memory."""
     batches: Literal["mixed", "one-language"] = "mixed"
     """What a batch holds of several training languages: any of them, or one, as often as its share of the data."""
     warmup: Share = 0.06
