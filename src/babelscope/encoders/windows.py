@@ -70,7 +70,7 @@ def encode_words(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequenc
     A word that the tokenizer makes nothing of (such as a lone zero-width character) becomes the unknown piece, and a
     word longer than a window is cut to it, so that every word is read.
     """
-    frame = Frame.of(tokenizer)
+    frame, unknown_id = Frame.of(tokenizer), tokenizer.unk_token_id
     room = max_length - len(frame)
     if room < 1:
         raise InputError(f"max_length={max_length} leaves no room for words beside {len(frame)} special pieces")
@@ -88,7 +88,7 @@ def encode_words(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequenc
             offsets = np.cumsum(widths[span.start : span.end]) - widths[span.start : span.end] + len(frame.before)
             owned.append(sentence_starts[-1] + np.arange(span.own_start, span.own_end))
             places.append(offsets[span.own_start - span.start : span.own_end - span.start])
-        unknown.extend(tokenizer.unk_token_id in pieces for pieces in words)
+        unknown.extend(unknown_id in pieces for pieces in words)
         all_widths.extend(widths)
         sentence_starts.append(sentence_starts[-1] + len(words))
     pieces = Pieces.of(sequences, tokenizer.pad_token_id)
@@ -111,12 +111,15 @@ def pieces_of_words(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequ
     if not sentences:
         return []
     texts = [" ".join(words) for words in sentences]
+    unknown_id = tokenizer.unk_token_id
     encoded = tokenizer(texts, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
     result = []
     for words, ids, offsets in zip(sentences, encoded["input_ids"], encoded["offset_mapping"], strict=True):
         ends = np.cumsum([len(word) + 1 for word in words]) - 1
         pieces: list[list[int]] = [[] for _ in words]
-        for piece, word in zip(ids, np.searchsorted(ends, [start for start, _ in offsets], side="right"), strict=True):
+        for piece, word in zip(
+            ids, ends.searchsorted([start for start, _ in offsets], side="right").tolist(), strict=True
+        ):
             pieces[min(word, len(words) - 1)].append(piece)
-        result.append([word_pieces or [tokenizer.unk_token_id] for word_pieces in pieces])
+        result.append([word_pieces or [unknown_id] for word_pieces in pieces])
     return result
