@@ -18,10 +18,11 @@ from babelscope.advise.floor import constant_answer
 from babelscope.advise.outcome import outcome_of
 from babelscope.advise.outputs import Outputs
 from babelscope.advise.page import next_section
-from babelscope.advise.race import Race, Runner
+from babelscope.advise.race import Race
 from babelscope.advise.recipes import EXTENDED, Recipe, letters_for, recipes
 from babelscope.advise.request import Request, read_split
 from babelscope.advise.scores import Behind
+from babelscope.advise.search import Runner
 from babelscope.core.errors import InputError
 from babelscope.core.intervals import Interval
 from babelscope.corpora.conllu import write_conllu
@@ -76,7 +77,7 @@ def files(tmp_path_factory):
 def request_(files, encoder_folder):
     return Request(
         language="qah", text=str(files / "text.txt"), treebank=str(files / "trees.conllu"),
-        encoders=(str(encoder_folder),), seeds=2, adaptation_steps=2,
+        encoders=(str(encoder_folder),), seeds=2, adaptation_steps=2, search=False, curve=False,
     )  # fmt: skip
 
 
@@ -223,6 +224,7 @@ def test_a_verdict_a_page_and_a_model_that_pipelines_load(request_, files, tmp_p
     arguments = [
         "advise", "--language", "qah", "--text", files / "text.txt", "--treebank", files / "trees.conllu",
         "--encoder", encoder_folder, "--seeds", 1, "--steps", 2, "--store", tmp_path / "store", "-o", page, "--run",
+            "--no-search", "--no-curve",
     ]  # fmt: skip
     first = babelscope(*arguments, "--export", folder)
     assert first.status == 0, first.errors

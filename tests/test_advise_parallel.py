@@ -7,7 +7,6 @@ import re
 import shutil
 from contextlib import nullcontext
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -57,7 +56,7 @@ def request_(files, encoder_folder):
     return Request(
         language="qag", text=str(files / "text.txt"), treebank=str(files / "trees.conllu"),
         encoders=(str(encoder_folder),), parallel=(str(files / "pairs.tsv"),),
-        source_treebank=f"treebank:qaa:{files / 'source.conllu'}", seeds=1, adaptation_steps=2,
+        source_treebank=f"treebank:qaa:{files / 'source.conllu'}", seeds=1, adaptation_steps=2, search=False,
     )  # fmt: skip
 
 
@@ -89,12 +88,20 @@ def test_fewer_labelled_sentences_are_read_more_often(request_, store):
     assert len(fewer.train[0].read()) * fewer.tuning.epochs == len(whole.train[0].read()) * whole.tuning.epochs
 
 
-@given(st.integers(1, 10**6))
-def test_numbers_are_halved_down_to_the_fewest(there):
-    tried = numbers(TRANSLATED, there)
-    assert tried[-1] == there and len(tried) <= 4
-    assert all(more // 2 == fewer >= FEWEST[TRANSLATED] for fewer, more in pairwise(tried))
-    assert len(tried) == 4 or tried[0] // 2 < FEWEST[TRANSLATED]
+@given(st.integers(1, 10**6), st.sampled_from([TRANSLATED, LABELLED]))
+def test_numbers_are_round_and_not_too_few_and_all_that_there_are(there, over):
+    *fewer, most = numbers(over, there)
+    assert most == there and len(fewer) <= 4 and fewer == sorted(set(fewer))
+    assert all(
+        FEWEST[over] <= number <= there / 1.5 and str(number).strip("0") in ("1", "2", "25", "5") for number in fewer
+    )
+
+
+def test_numbers_that_are_tried():
+    assert numbers(LABELLED, 1000) == [50, 100, 200, 500, 1000]
+    assert numbers(LABELLED, 100) == [25, 50, 100]
+    assert numbers(LABELLED, 30) == [30]
+    assert numbers(TRANSLATED, 1597) == [200, 500, 1000, 1597]
 
 
 @given(st.lists(st.floats(-1, 1), min_size=3, max_size=6), st.sampled_from([1, 2]))

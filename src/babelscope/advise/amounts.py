@@ -12,8 +12,10 @@ TRANSLATED, LABELLED = "translated sentences", "labelled sentences"
 """What there can be more of."""
 FEWEST = {TRANSLATED: 200, LABELLED: 25}
 """Sentences that a recipe is tried with; fewer only if there are no more."""
-POINTS = 4
-"""Of a curve at most: all sentences, half of them, and so on."""
+ROUND = (25, *(digit * 10**power for power in range(1, 7) for digit in (5, 10, 20)))
+"""25, 50, 100, 200, 500, 1,000 and so on."""
+POINTS = 5
+"""Of a curve at most: all sentences, and the round numbers below."""
 LEAST_POINTS = 3
 """That anything is said by: of two, nothing tells whether gains go on."""
 
@@ -40,10 +42,18 @@ def total(over: str, request: Request) -> int:
     return len(translated(request).pairs if over == TRANSLATED else read_split(request, "train"))
 
 
+def kinds(request: Request) -> list[str]:
+    """What there are curves over."""
+    return [TRANSLATED, LABELLED] if request.parallel else [LABELLED]
+
+
 def numbers(over: str, there: int) -> list[int]:
-    """How many sentences the points of a curve are of, the fewest first and all that there are last."""
-    halved = (there >> times for times in range(POINTS))
-    return [number for number in halved if number == there or number >= FEWEST[over]][::-1]
+    """How many sentences the points of a curve are of, the fewest first and all that there are last.
+
+    The others are round, and the last of them is at most two thirds of all.
+    """
+    fewer = [number for number in ROUND if FEWEST[over] <= number <= there * 2 / 3]
+    return [*fewer[-POINTS + 1 :], there]
 
 
 def amounts(over: str, number: int, there: int) -> Amounts:

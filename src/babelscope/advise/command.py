@@ -113,11 +113,11 @@ def advise(request: Request, outputs: Outputs, run: bool, say: Say, show: Show, 
         show(section)
     made = page.made_section(request, outputs, run)
     if run:
-        race = Race(request, tried, Store(outputs.store), watching)
+        race = Race(request, tried, Store(outputs.store), watching, say)
         race.run()
         constant, points = constant_answer(request), []
         last = _verdict(race, outcome_of(race, constant), outputs, [*sections, made])
-        if request.parallel:
+        if request.curve:
             show(last)
             say("scoring with fewer and fewer sentences")
             points = points_of(race)

@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from babelscope.advise.amounts import FEWEST, LEAST_POINTS, amounts, learns_from, numbers, total
-from babelscope.advise.race import Race, Runner
+from babelscope.advise.amounts import LEAST_POINTS, amounts, kinds, learns_from, numbers, total
+from babelscope.advise.race import Race
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.scores import Scores, effect_of
+from babelscope.advise.search import Runner
 from babelscope.core.inference import Effect
 from babelscope.core.samples import Samples
 from babelscope.report.judged import LEVEL, p_of
@@ -59,12 +60,13 @@ class Curve(NamedTuple):
 
 
 def points_of(race: Race) -> list[Points]:
-    """Of a race that was run: over translated sentences, and over labelled ones. Computes what is missing.
+    """Of a race that was run: over labelled sentences, and over translated ones if there are. Computes what is missing.
 
     Each is of the recipe that is the best on the dev set of those that learn from such sentences, in all rounds, also
     where it was given up. A point that cannot be computed is left out.
     """
-    wanted = {over: (best, _evaluations(race, over, best)) for over in FEWEST if (best := _best(race, over))}
+    learning = {over: _best(race, over) for over in kinds(race.request)}
+    wanted = {over: (best, _evaluations(race, over, best)) for over, best in learning.items() if best}
     failed = race.compute([each for _, points in wanted.values() for point in points.values() for each in point])
     return [
         Points(over, best.recipe, {
@@ -100,7 +102,8 @@ def _evaluations(race: Race, over: str, runner: Runner) -> dict[int, list[Evalua
     there = total(over, race.request)
     return {
         number: [
-            race.evaluation(runner.recipe, seed, amounts(over, number, there)) for seed in range(race.request.seeds)
+            race.evaluation(runner.recipe, seed, amounts(over, number, there), runner.training)
+            for seed in range(race.request.seeds)
         ]
         for number in numbers(over, there)
     }  # fmt: skip

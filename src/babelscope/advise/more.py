@@ -62,7 +62,7 @@ def _finding(curve: Curve, sign: int | None) -> str:
         return f"What more {curve.over} would bring cannot be told: {brought}."
     return (
         f"{there:,} more {curve.over}, twice as many as there are, would bring about {told}, if it goes on as {tried} "
-        f"({recipe})."
+        f"({recipe}); one point more takes about {as_many(0.01, doubling.mean, there):,} more."
     )
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from babelscope.advise.floor import Constant
-from babelscope.advise.race import Race, Runner
+from babelscope.advise.race import Race
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.scores import Behind, behind_first, gain_of, interval_of
+from babelscope.advise.search import USUAL, Runner, Training
 from babelscope.core.intervals import Interval
 from babelscope.core.samples import Samples
 from babelscope.report.judged import judged
@@ -29,6 +30,9 @@ class Placed(NamedTuple):
     behind: Behind | None
     """How much better the best one is on the test set, over sentences and rounds; None of the best itself."""
     lost: str
+    training: Training = USUAL
+    rising: float | None = None
+    """How much better it still got at the end of training, if so much that nothing is decided of it."""
 
 
 class Floor(NamedTuple):
@@ -96,6 +100,8 @@ def _placed(race: Race, order: Sequence[Runner]) -> list[Placed]:
             interval_of(tests[k]) if k in tests else None,
             behind.get(k),
             runner.lost,
+            runner.training,
+            runner.rising if runner.is_unfinished else None,
         )
         for k, runner in enumerate(order)
     ]
@@ -107,8 +113,13 @@ def _floor(race: Race, constant: Constant, best: Runner, direct: Runner) -> Floo
 
 
 def _verdicts(race: Race) -> dict[str, str]:
-    """Of each encoder in the language's own letters, on the dev sentences, since what is given up has no test score."""
-    by_recipe = {runner.recipe: runner.dev for runner in race.runners if runner.dev}
+    """Of each encoder in the language's own letters, on the dev sentences, since what is given up has no test score.
+
+    None of what was still getting better when training ended, or beside a BiLSTM that was.
+    """
+    by_recipe = {runner.recipe: runner.dev for runner in race.runners if runner.dev and not runner.is_unfinished}
+    if Recipe(BILSTM, AS_IT_IS) not in by_recipe:
+        return {}
     of_encoders = {
         encoder: [recipe for kind in (AS_IT_IS, ADAPTED) if (recipe := Recipe(encoder, kind)) in by_recipe]
         for encoder in dict.fromkeys(race.request.encoders)

@@ -26,6 +26,7 @@ from babelscope.advise.sentences import (
     said,
     scored_in_words,
     standing,
+    unfinished,
     use_of_better,
     useless,
 )
@@ -47,8 +48,8 @@ from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.world import LANGUAGES
 
 CURVES = (
-    "After the race, what more sentences would bring: the best recipe of each kind with half of the translated "
-    "sentences, a quarter and so on, and with as much less of the labelled ones."
+    "After the race, what more sentences would bring: the best recipe with fewer and fewer of the labelled sentences, "
+    "and the best that needs translated ones with fewer of these."
 )
 NEAREST = 3
 """Languages that are named."""
@@ -77,13 +78,13 @@ def plan_section(planned: Sequence[Planned], request: Request) -> Section:
     ]
     kinds = {step.recipe.encoder if step.recipe.encoder == BILSTM else step.recipe.kind for step in planned}
     sentences = [meaning for kind, meaning in _kinds(request).items() if kind in kinds]
-    if request.parallel:
+    if request.curve:
         sentences.append(CURVES)
     note = "By promise: fewer unknown words first, then fewer subwords a word. A recipe that falls behind is given up."
     timed = all(step.seconds is not None for step in planned)
     if timed:
         sentences.append(_altogether(sum(step.seconds or 0 for step in planned) / 60, request))
-        if request.parallel:
+        if request.curve:
             sentences.append(f"The curves take at most about {most_for_curves(request, planned) / 60:,.1f} more.")
         note += (
             " Minutes are of computing, for all rounds, from a few steps that were timed; others beside add to them."
@@ -111,7 +112,7 @@ def verdict_section(outcome: Outcome, request: Request, exported: Path | None) -
     sentences = [f"Best: {best.recipe.name}, {measure} {scored_in_words(best)} on the test set."]
     sentences += beside_best(outcome)
     more = (few_rounds(outcome), exported_one(outcome, request, exported), better_one(outcome), useless(outcome))
-    sentences += filter(None, more)
+    sentences += [*filter(None, more), *unfinished(outcome)]
     sentences += [f"Given up: {placed.recipe.name}, {placed.lost}." for placed in outcome.placed if placed.lost]
     language = language_labels([request.language])[request.language]
     sentences += [f"For {encoder}, {language} is {said(verdict)}." for encoder, verdict in outcome.verdicts.items()]
@@ -214,7 +215,8 @@ def _language(code: str) -> str:
 def _outcome_table(outcome: Outcome, measure: str) -> Table:
     lines = [
         [
-            Cell(placed.recipe.name), number_cell(placed.rounds, "d"), *_numbers(placed.dev, ".1f")[:1],
+            Cell(placed.recipe.name), Cell(placed.training.name), number_cell(placed.rounds, "d"),
+            *_numbers(placed.dev, ".1f")[:1],
             *_numbers(placed.test, ".1f"), *_numbers(placed.behind.interval if placed.behind else None, ".1f"),
             Cell(standing(placed.behind, outcome.margin) if placed.behind else ""),
         ]
@@ -223,11 +225,11 @@ def _outcome_table(outcome: Outcome, measure: str) -> Table:
     floor = outcome.floor
     lines.append(
         [
-            Cell(floor.name), Cell(""), *_numbers(floor.dev, ".1f")[:1], *_numbers(floor.test, ".1f"),
+            Cell(floor.name), Cell(""), Cell(""), *_numbers(floor.dev, ".1f")[:1], *_numbers(floor.test, ".1f"),
             *_numbers(floor.behind, ".1f"), Cell(""),
         ]
     )  # fmt: skip
-    headers = ["Recipe", "Rounds", "Dev", "Test", "95%", "Behind", "95%", "Beside the best"]
+    headers = ["Recipe", "Trained", "Rounds", "Dev", "Test", "95%", "Behind", "95%", "Beside the best"]
     return Table("Recipes, from the best", headers, lines, _outcome_note(outcome, measure))
 
 
@@ -242,7 +244,8 @@ def _outcome_note(outcome: Outcome, measure: str) -> str:
         "test set leaves it open. "
         "The dev set has chosen, and the test set says how good the choice "
         "is; what was given up has no score there, unless it is the model to export. "
-        "The last line is the least that a model must beat."
+        "The last line is the least that a model must beat. Trained: beside what is usual for the size of the encoder, "
+        "as the dev sentences of the first round have chosen."
     )
 
 

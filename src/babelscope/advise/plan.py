@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from babelscope.advise.amounts import FEWEST, learns_from, numbers, total
+from babelscope.advise.amounts import kinds, learns_from, numbers, total
 from babelscope.advise.costs import Costs, expected_seconds, words_of
 from babelscope.advise.facts import Fact
 from babelscope.advise.recipes import BRINGING, BROUGHT_IN, EXTENDED, ZERO_SHOT, Recipe, recipes
@@ -61,7 +61,7 @@ def most_for_curves(request: Request, plan: Sequence[Planned]) -> float:
     """
     dearest = {
         over: max((step.seconds or 0.0 for step in plan if learns_from(over, step.recipe)), default=0.0)
-        for over in FEWEST
+        for over in kinds(request)
     }
     return sum(seconds * len(numbers(over, total(over, request))) for over, seconds in dearest.items())
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from babelscope.advise.amounts import EVERYTHING, Amounts
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Request
 from babelscope.advise.scores import Scores, behind_first
+from babelscope.advise.search import USUAL, Runner, Training, choose_rates, train_longer
 from babelscope.advise.steps import evaluation, load_step, on_dev
 from babelscope.core.errors import InputError
 from babelscope.core.tasks import TASKS
@@ -19,7 +19,6 @@ from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.steps import Evaluate, Load
 from babelscope.steps.plan import Plan
-from babelscope.study.verdicts import BILSTM
 
 GIVEN_UP = 0.01
 """Of giving up, in a round, any model that is as good as the leader's. Recipes are given up more often: one round, or
@@ -29,29 +28,14 @@ Watching = Callable[[Plan], AbstractContextManager[Callable[[Event], None]]]
 """Told of the plan of each round; what it gives is told of the events."""
 
 
-@dataclass
-class Runner:
-    """A recipe in the race."""
-
-    recipe: Recipe
-    dev: list[Evaluate] = field(default_factory=list)
-    """One a round."""
-    test: list[Evaluate] = field(default_factory=list)
-    lost: str = ""
-    """Why it is no longer in the race; empty while it is."""
-    tested: bool = False
-
-    @property
-    def is_recurrent(self) -> bool:
-        """Whether it is the BiLSTM, which verdicts are held against, so that it stays in the race."""
-        return self.recipe.encoder == BILSTM
-
-
 class Race:
     """The recipes for a request, tuned once a round on the labelled sentences; all results are in the store."""
 
-    def __init__(self, request: Request, tried: Sequence[Recipe], store: Store, watching: Watching):
-        self.request, self.store = request, store
+    def __init__(
+        self, request: Request, tried: Sequence[Recipe], store: Store, watching: Watching,
+        say: Callable[[str], None] = lambda text: None,
+    ):  # fmt: skip
+        self.request, self.store, self._say = request, store, say
         self.scores = Scores(store, TASKS[request.task].measures[0])
         self.runners = [Runner(recipe) for recipe in tried]
         self._watching = watching
@@ -59,19 +43,29 @@ class Race:
     def run(self) -> None:
         """Run all rounds; after each, give up the recipes that the dev set rules out.
 
-        What is left at the end is scored on the test set, and so is the best that loads directly. The same call goes
-        on after a kill.
+        The first round also decides how each is trained: longer, where it was still getting better, and at another
+        rate, where that is better. What is left at the end is scored on the test set, and so is the best that loads
+        directly. The same call goes on after a kill.
 
         Raises:
             InputError: the BiLSTM failed, or every recipe with an encoder did.
         """
         for number in range(self.request.seeds):
             for runner in self.alive:
-                scored = self.evaluation(runner.recipe, number)
-                runner.test.append(scored)
-                runner.dev.append(on_dev(self.request, runner.recipe, scored))
+                dev, test = self.evaluations(runner.recipe, number, runner.training)
+                runner.dev.append(dev)
+                runner.test.append(test)
             self._drop_failed(self.compute([runner.dev[-1] for runner in self.alive]))
+            searches = self.request.search and not number
+            if searches:
+                train_longer(self, self.alive)
             self._give_up(number + 1)
+            if searches:
+                choose_rates(self, self.alive)
+                train_longer(self, self.alive)
+            self._tell(number + 1)
+        for runner in self.alive:
+            runner.rising = self.rise(runner.dev)
         direct = self.best_direct()
         self._test([runner for runner in self.runners if runner is direct or not runner.lost])
 
@@ -95,9 +89,31 @@ class Race:
             raise InputError("no recipe in the language's own letters could be run", GO_ON)
         return max(direct, key=lambda runner: (not runner.lost, self.scores.mean(runner.dev)))
 
-    def evaluation(self, recipe: Recipe, seed: int, amounts: Amounts = EVERYTHING) -> Evaluate:
+    def evaluation(
+        self, recipe: Recipe, seed: int, amounts: Amounts = EVERYTHING, training: Training = USUAL
+    ) -> Evaluate:
         """The score of a recipe on the test sentences, tuned with a seed."""
-        return evaluation(self.request, recipe, self._encoders.get(recipe.encoder), seed, amounts)
+        return evaluation(self.request, recipe, self._encoders.get(recipe.encoder), seed, amounts, training)
+
+    def evaluations(self, recipe: Recipe, seed: int, training: Training) -> tuple[Evaluate, Evaluate]:
+        """The scores of a recipe on the dev and on the test sentences, tuned with a seed."""
+        scored = self.evaluation(recipe, seed, training=training)
+        return on_dev(self.request, recipe, scored), scored
+
+    def mean(self, evaluations: Sequence[Evaluate]) -> float:
+        """The mean score over rounds."""
+        return self.scores.mean(evaluations)
+
+    def rise(self, evaluations: Sequence[Evaluate]) -> float | None:
+        """How much better their models were on dev sentences at the end of training than one validation before."""
+        return self.scores.rise([evaluation.model for evaluation in evaluations])
+
+    def _tell(self, rounds: int) -> None:
+        """Say how the race stands after so many rounds."""
+        best = self.leader()
+        ahead = f"ahead on the dev sentences is {best.recipe.name}, {100 * self.scores.mean(best.dev):.1f}%"
+        alive = f"{len(self.alive)} of {len(self.runners)} recipes are in the race"
+        self._say(f"round {rounds} of {self.request.seeds}: {ahead} (trained {best.training.name}); {alive}")
 
     @cached_property
     def _encoders(self) -> dict[str, Load]:
@@ -142,3 +158,4 @@ class Race:
             if behind.p < GIVEN_UP and behind.interval.mean > 0 and not runner.is_recurrent:
                 points = f"{100 * behind.interval.mean:.1f} points behind on dev"
                 runner.lost = f"after {rounds} of {self.request.seeds} rounds, {points}"
+                self._say(f"given up: {runner.recipe.name}, {runner.lost}")

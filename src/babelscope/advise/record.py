@@ -17,9 +17,10 @@ from babelscope.advise.floor import Constant
 from babelscope.advise.more import more_section
 from babelscope.advise.outcome import outcome_of
 from babelscope.advise.page import verdict_section
-from babelscope.advise.race import Race, Runner
+from babelscope.advise.race import Race
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Request
+from babelscope.advise.search import USUAL, Runner, Training
 from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError
 from babelscope.core.outside import read_json, writing
@@ -46,6 +47,9 @@ class Raced(Declaration):
     """None of what was given up, unless it is the best that loads directly."""
     lost: str
     """Why it was given up; empty of the others."""
+    training: Training = USUAL
+    rising: float | None = None
+    """How much better it still got at the end of its trainings."""
 
 
 class Curved(Declaration):
@@ -123,7 +127,7 @@ def record_of(race: Race, constant: Constant, points: Sequence[Points]) -> Recor
         request=request,
         recipes=tuple(
             Raced(recipe=_shown(runner.recipe), dev=_keys(runner.dev), test=_keys(runner.test if runner.tested else ()),
-                  lost=runner.lost)
+                  lost=runner.lost, training=runner.training, rising=runner.rising)
             for runner in race.runners
         ),
         constant=ConstantScores(name=constant.name, dev=dev, test=test),
@@ -137,7 +141,7 @@ def record_of(race: Race, constant: Constant, points: Sequence[Points]) -> Recor
 
 def _runner(raced: Raced, steps: Mapping[str, Step]) -> Runner:
     dev, test = (_evaluations(keys, steps) for keys in (raced.dev, raced.test))
-    return Runner(raced.recipe, dev, test, raced.lost, tested=bool(test))
+    return Runner(raced.recipe, dev, test, raced.lost, bool(test), raced.training, raced.rising)
 
 
 def _points(curved: Curved, steps: Mapping[str, Step]) -> Points:

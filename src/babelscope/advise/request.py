@@ -26,7 +26,8 @@ from babelscope.encoders.places import locate
 OPTIONS = {
     "language": "--language", "text": "--text", "treebank": "--treebank", "encoders": "--encoder", "task": "--task",
     "parallel": "--parallel", "source_treebank": "--source-treebank", "seeds": "--seeds",
-    "adaptation_steps": "--steps", "margin": "--margin", "device": "--device", "precision": "--precision",
+    "adaptation_steps": "--steps", "search": "--no-search", "curve": "--no-curve", "margin": "--margin",
+    "device": "--device", "precision": "--precision",
 }  # fmt: skip
 """What the command line calls the fields of a request."""
 
@@ -51,6 +52,10 @@ class Request(Declaration):
     """Rounds: every recipe that is still in the race is tuned once a round."""
     adaptation_steps: Count = 300
     """Of masked language modelling on the text."""
+    search: bool = True
+    """Whether the first round decides how long each recipe is trained, and how fast it learns."""
+    curve: bool = True
+    """Whether the best recipes are also tried with fewer and fewer sentences, to say what more would bring."""
     new_pieces: Count = 1000
     """How many subwords are added at most to a vocabulary that covers the text badly."""
     margin: float = Field(default=0.02, gt=0, lt=1)
@@ -113,7 +118,7 @@ def command_line(request: Request, outputs: Outputs, run: bool) -> str:
     words = ["babelscope", "advise", *(["--run"] if run else [])]
     for option, value in options.items():
         for part in value if isinstance(value, tuple) else [value]:
-            words += [option, str(part)]
+            words += [option] if part is False else [option, str(part)]
     return shlex.join(words)
 
 

@@ -14,8 +14,9 @@ from babelscope.core.samples import Samples
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
 from babelscope.measures.comparison import counts
+from babelscope.report.cautions import last_gain
 from babelscope.report.judged import LEVEL, p_of, said
-from babelscope.steps import Evaluate
+from babelscope.steps import Evaluate, Tune
 
 
 class Scores:
@@ -34,6 +35,15 @@ class Scores:
         seeds: list[int | None] = [evaluation.model.seed for evaluation in evaluations]
         values = dict(zip(seeds, map(self._value, evaluations), strict=True))
         return Samples.of(values, dict(zip(seeds, kept.swapaxes(0, 1), strict=True)))
+
+    def rise(self, models: Sequence[Tune]) -> float | None:
+        """How much better models were on dev sentences at the end of training than one validation before: the mean."""
+        curves = [
+            {row.step: row.value for row in self._store.rows(model.key)
+             if row.split == "dev" and row.measure == self._measure and row.step is not None}
+            for model in models
+        ]  # fmt: skip
+        return last_gain(self._measure, curves)
 
     def _value(self, evaluation: Evaluate) -> float:
         for row in self._store.rows(evaluation.key):

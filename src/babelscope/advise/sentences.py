@@ -52,6 +52,16 @@ def standing(behind: Behind, margin: float) -> str:
     return f"{side}, by less than {points(margin)}" if behind.equal else side
 
 
+def unfinished(outcome: Outcome) -> list[str]:
+    """What was still getting better when training ended."""
+    rising = [(placed.recipe.name, placed.rising) for placed in outcome.placed if placed.rising and not placed.lost]
+    return [
+        f"Nothing is decided of {name}: it was still getting better on the dev sentences when training ended, by "
+        f"{100 * rise:.1f} points since the last validation but one. A longer training would tell."
+        for name, rise in rising
+    ]
+
+
 def few_rounds(outcome: Outcome) -> str:
     """That a verdict after one round or two is not about the recipes; empty after more."""
     rounds = outcome.best.rounds

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from babelscope.advise.amounts import EVERYTHING, Amounts
 from babelscope.advise.recipes import BROUGHT_IN, EXTENDED, ZERO_SHOT, Recipe
 from babelscope.advise.request import Request
+from babelscope.advise.search import USUAL, Training
 from babelscope.advise.translated import translated
 from babelscope.corpora.datasets import FileData, find_file
 from babelscope.corpora.letters import LETTERS
@@ -29,14 +30,19 @@ def load_step(encoder: str) -> Load:
 
 
 def evaluation(
-    request: Request, recipe: Recipe, encoder: Load | None, seed: int, amounts: Amounts = EVERYTHING
+    request: Request,
+    recipe: Recipe,
+    encoder: Load | None,
+    seed: int,
+    amounts: Amounts = EVERYTHING,
+    training: Training = USUAL,
 ) -> Evaluate:
     """The score of a recipe on the test sentences, tuned with a seed; `encoder` is None for the BiLSTM.
 
     With fewer labelled sentences it reads each more often, so that it is trained as long.
     """
     train, dev, test = (_labelled(request, recipe, split) for split in SPLITS)
-    tuning, later = tuning_of(request, recipe), None
+    tuning, later = training.of(tuning_of(request, recipe)), None
     prepared = _prepared(request, recipe, encoder, amounts.pairs) if encoder else Recurrent()
     if recipe.kind == ZERO_SHOT and encoder:
         train, dev = (find_file(request.task, request.source_treebank_name or "", split, ALL) for split in SPLITS[:2])

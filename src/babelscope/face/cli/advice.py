@@ -35,6 +35,10 @@ def advise(
     store: StoreFolder = DEFAULT_STORE,
     seeds: Annotated[int, typer.Option(min=1, help="rounds, each with a seed of its own")] = 3,
     steps: Annotated[int, typer.Option(min=1, help="of language modelling on the text")] = 300,
+    search: Annotated[
+        bool, typer.Option(help="whether the first round decides how long and how fast each recipe learns")
+    ] = True,
+    curve: Annotated[bool, typer.Option(help="whether to say what more sentences would bring, after the race")] = True,
     margin: Annotated[float, typer.Option(help="recipes are as good if they differ by less: 0.02 is 2 points")] = 0.02,
     device: Annotated[str, typer.Option(help="cpu or cuda")] = "cpu",
     precision: Annotated[str, typer.Option(help="float32 or bfloat16")] = "float32",
@@ -51,7 +55,8 @@ def advise(
     given = {
         "language": language, "text": text, "treebank": treebank, "encoders": encoder, "task": task,
         "parallel": parallel or (), "source_treebank": source_treebank, "seeds": seeds,
-        "adaptation_steps": steps, "margin": margin, "device": device, "precision": precision,
+        "adaptation_steps": steps, "search": search, "curve": curve, "margin": margin,
+        "device": device, "precision": precision,
     }  # fmt: skip
     if is_remote(store):
         raise InputError(f"--store {store}: advice needs a folder; give one, then babelscope store push")

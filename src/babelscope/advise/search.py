@@ -1,0 +1,111 @@
+"""How long each recipe is trained, and how fast it learns: a small search by the dev sentences of the first round."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from babelscope.advise.recipes import Recipe
+from babelscope.report.cautions import RISING
+from babelscope.steps import Evaluate
+from babelscope.study.verdicts import BILSTM
+from babelscope.tuning.settings import Tuning
+
+RATES = (0.5, 2.0)
+"""Tried beside the usual learning rate."""
+LONGEST = 4
+"""Times the usual epochs, at most."""
+
+
+class Training(NamedTuple):
+    """How a recipe is trained, beside what is usual for the size of its encoder."""
+
+    rate: float = 1.0
+    """Times the usual learning rate."""
+    longer: int = 1
+    """Times the usual epochs."""
+
+    def of(self, usual: Tuning) -> Tuning:
+        """The settings."""
+        epochs = usual.epochs and usual.epochs * self.longer
+        return usual.model_copy(update={"learning_rate": usual.learning_rate * self.rate, "epochs": epochs})
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        rates, lengths = {0.5: "half the rate", 2.0: "twice the rate"}, {2: "twice as long", 4: "four times as long"}
+        return ", ".join(filter(None, (lengths.get(self.longer), rates.get(self.rate)))) or "as usual"
+
+
+USUAL = Training()
+
+
+@dataclass
+class Runner:
+    """A recipe in the race."""
+
+    recipe: Recipe
+    dev: list[Evaluate] = field(default_factory=list)
+    """One a round."""
+    test: list[Evaluate] = field(default_factory=list)
+    lost: str = ""
+    """Why it is no longer in the race; empty while it is."""
+    tested: bool = False
+    training: Training = USUAL
+    rising: float | None = None
+    """How much better the score on dev sentences was at the end of its trainings than before; None: not known."""
+
+    @property
+    def is_recurrent(self) -> bool:
+        """Whether it is the BiLSTM, which verdicts are held against, so that it stays in the race."""
+        return self.recipe.encoder == BILSTM
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether it was still getting better when training ended, so that nothing is decided of it."""
+        return self.rising is not None and self.rising > RISING
+
+
+class Trials(Protocol):
+    """What a search asks of a race."""
+
+    def evaluations(self, recipe: Recipe, seed: int, training: Training) -> tuple[Evaluate, Evaluate]:
+        """The scores of a recipe on dev and test sentences."""
+
+    def compute(self, evaluations: Sequence[Evaluate]) -> Mapping[str, str]:
+        """Compute what is missing; why there is none, by the keys of those without a result."""
+
+    def mean(self, evaluations: Sequence[Evaluate]) -> float:
+        """The mean score."""
+
+    def rise(self, evaluations: Sequence[Evaluate]) -> float | None:
+        """How much better their models were on dev sentences at the end of training than before."""
+
+
+def train_longer(trials: Trials, runners: Sequence[Runner]) -> None:
+    """Train those twice as long, and twice again, that are still getting better when training ends."""
+    for runner in runners:
+        runner.rising = trials.rise(runner.dev)
+    while runners := [each for each in runners if each.is_unfinished and each.training.longer < LONGEST]:
+        longer = [each.training._replace(longer=2 * each.training.longer) for each in runners]
+        runners = _tried(trials, runners, longer)
+
+
+def choose_rates(trials: Trials, runners: Sequence[Runner]) -> None:
+    """Train recipes at half and at twice the usual learning rate, and keep the best."""
+    for rate in RATES:
+        _tried(trials, runners, [runner.training._replace(rate=rate) for runner in runners])
+
+
+def _tried(trials: Trials, runners: Sequence[Runner], trainings: Sequence[Training]) -> list[Runner]:
+    """Train each otherwise in the first round, and go on with that where it is better; gives those where it is."""
+    made = [trials.evaluations(each.recipe, 0, training) for each, training in zip(runners, trainings, strict=True)]
+    failed = trials.compute([dev for dev, _ in made])
+    better = []
+    for runner, training, (dev, test) in zip(runners, trainings, made, strict=True):
+        if dev.key not in failed and trials.mean([dev]) > trials.mean(runner.dev[:1]):
+            runner.training, runner.dev[0], runner.test[0] = training, dev, test
+            runner.rising = trials.rise([dev])
+            better.append(runner)
+    return better

@@ -1,0 +1,124 @@
+"""How long and how fast recipes are trained, decided by made-up scores; and what is said of it."""
+
+from contextlib import nullcontext
+from types import SimpleNamespace
+
+import pytest
+
+from babelscope.advise.outcome import Outcome, Placed
+from babelscope.advise.outputs import Outputs
+from babelscope.advise.race import Race
+from babelscope.advise.recipes import Recipe
+from babelscope.advise.request import Request, command_line
+from babelscope.advise.scores import Scores
+from babelscope.advise.search import USUAL, Runner, Training, choose_rates, train_longer
+from babelscope.advise.sentences import unfinished
+from babelscope.advise.steps import tuning_of
+from babelscope.core.row import Row
+from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
+from babelscope.tuning.settings import Tuning
+
+FIRST, SECOND = Recipe("world-natural", AS_IT_IS), Recipe("world-natural", ADAPTED)
+
+
+class Made:
+    """Trials with a score, and a rise, by recipe and training; others fail."""
+
+    def __init__(self, scores, rises):
+        self.scores, self.rises, self.computed = scores, rises, []
+
+    def evaluations(self, recipe, seed, training):
+        assert seed == 0
+        return tuple(SimpleNamespace(key=f"{recipe.kind} {training} {split}", of=(recipe, training)) for split in "dt")
+
+    def compute(self, evaluations):
+        self.computed += [each.of for each in evaluations]
+        return {each.key: "no luck" for each in evaluations if each.of not in self.scores}
+
+    def mean(self, evaluations):
+        return self.scores[evaluations[0].of]
+
+    def rise(self, evaluations):
+        return self.rises.get(evaluations[0].of, 0.0)
+
+
+def runner(made, recipe):
+    dev, test = made.evaluations(recipe, 0, USUAL)
+    return Runner(recipe, [dev], [test])
+
+
+def test_what_still_gets_better_is_trained_longer_while_that_helps():
+    """The first up to the longest; the second is done at once; a recipe that longer training does not help, once."""
+    twice, four = Training(longer=2), Training(longer=4)
+    third = Recipe(BILSTM, AS_IT_IS)
+    scores = {(FIRST, USUAL): 0.5, (FIRST, twice): 0.6, (FIRST, four): 0.7, (SECOND, USUAL): 0.5, (third, USUAL): 0.8,
+              (third, twice): 0.79}  # fmt: skip
+    made = Made(scores, {(FIRST, USUAL): 0.05, (FIRST, twice): 0.04, (FIRST, four): 0.03, (third, USUAL): 0.02})
+    runners = [runner(made, recipe) for recipe in (FIRST, SECOND, third)]
+    train_longer(made, runners)
+    assert [each.training for each in runners] == [four, USUAL, USUAL]
+    assert made.computed == [(FIRST, twice), (third, twice), (FIRST, four)]
+    assert [each.rising for each in runners] == [0.03, 0.0, 0.02]
+    assert [each.is_unfinished for each in runners] == [True, False, True]
+    assert runners[0].dev[0].of == runners[0].test[0].of == (FIRST, four)
+
+
+def test_the_best_of_three_rates_is_kept_and_one_that_fails_is_not():
+    slow, fast = Training(0.5, 2), Training(2.0, 2)
+    scores = {(FIRST, USUAL): 0.5, (FIRST, Training(0.5)): 0.6, (FIRST, Training(2.0)): 0.55, (SECOND, USUAL): 0.5}
+    made = Made(scores, {})
+    runners = [runner(made, recipe) for recipe in (FIRST, SECOND)]
+    choose_rates(made, runners)
+    assert [each.training for each in runners] == [Training(0.5), USUAL]
+    assert len(made.computed) == 4
+    assert (slow.name, fast.name, USUAL.name) == (
+        "twice as long, half the rate",
+        "twice as long, twice the rate",
+        "as usual",
+    )
+
+
+def test_a_training_changes_rate_and_epochs_alone():
+    usual = Tuning(learning_rate=1e-3, epochs=6, dropout=0.3)
+    assert Training(0.5, 4).of(usual) == Tuning(learning_rate=5e-4, epochs=24, dropout=0.3)
+    assert USUAL.of(usual) == usual
+
+
+def test_how_much_better_a_model_was_at_the_end_is_read_from_its_curve():
+    curves = {"a": [0.1, 0.5, 0.6], "b": [0.4, 0.4], "c": [0.9]}
+    rows = {
+        key: [Row(split="dev", step=10 * step, measure="accuracy", value=value) for step, value in enumerate(values)]
+        + [Row(split="dev", step=99, measure="loss", value=7), Row(split="train", step=99, measure="accuracy", value=9)]
+        for key, values in curves.items()
+    }
+    scores = Scores(SimpleNamespace(rows=rows.__getitem__), "accuracy")
+    models = {key: SimpleNamespace(key=key) for key in curves}
+    assert scores.rise([models["a"], models["b"]]) == pytest.approx(0.05)
+    assert scores.rise([models["c"]]) is None
+
+
+def test_a_round_is_told_and_what_is_not_done_is_named(store):
+    said = []
+    request = Request(language="nl", text="ntrex:nl", encoders=("world-natural",), seeds=3)
+    race = Race(request, [FIRST, SECOND], store, lambda plan: nullcontext(lambda event: None), said.append)
+    race.scores = SimpleNamespace(mean=lambda evaluations: 0.75)
+    race.runners[1].lost = "after 1 of 3 rounds, 9.0 points behind on dev"
+    race._tell(1)
+    assert said == [
+        "round 1 of 3: ahead on the dev sentences is world-natural as it is, 75.0% (trained as usual); "
+        "1 of 2 recipes are in the race"
+    ]
+    placed = [
+        Placed(FIRST, 3, None, None, None, "", USUAL, 0.034),
+        Placed(SECOND, 3, None, None, None, "", USUAL, None),
+    ]
+    (sentence,) = unfinished(Outcome(placed, {}, placed[0], None, "", "", None, 0.02))
+    assert sentence.startswith("Nothing is decided of world-natural as it is: it was still getting better")
+    assert "by 3.4 points" in sentence
+
+
+def test_a_search_can_be_left_out():
+    request = Request(language="nl", text="ntrex:nl", encoders=("world-natural",), search=False)
+    assert "--no-search" in command_line(request, Outputs(), run=True).split()
+    assert "search" not in command_line(request.model_copy(update={"search": True}), Outputs(), run=True)
+    assert tuning_of(request, FIRST).epochs == 6
