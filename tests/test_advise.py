@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -143,7 +144,8 @@ def test_a_recipe_is_computed_as_a_study_would(request_, store, task):
 
 
 def test_what_is_seen_beforehand(request_):
-    sections, tried, exportable = command.look(request_)
+    sections, planned, exportable = command.look(request_)
+    tried = [step.recipe for step in planned]
     assert exportable
     assert re.fullmatch(r"Letters of the text: Grek 9\d%, Latn \d%.", sections[0].findings[0])
     (table,) = sections[0].tables
@@ -235,6 +237,7 @@ def test_a_verdict_a_page_and_a_model_that_pipelines_load(request_, files, tmp_p
     assert "for every word</th>" in written and re.search(
         rf"{folder} (holds this|does not hold the best) model", written
     )
+    assert re.search(r"[0-9.]+ minutes for the race, .* about [0-9.]+ were expected", written)
     assert "Made from" in written and "48 to train, 6 to select, 6 to test" in written
     assert "<pre>babelscope advise --run --language qah" in written
     again = babelscope(*arguments)  # all of it is in the store
@@ -242,7 +245,12 @@ def test_a_verdict_a_page_and_a_model_that_pipelines_load(request_, files, tmp_p
     best, as_before = (re.search(r"^- Best: .*$", one.output, re.MULTILINE)[0] for one in (first, again))
     assert best == as_before
     text = (folder / "README.md").read_text()
-    assert text.startswith('---\nlanguage: "qah"\n')
+    header = yaml.safe_load(text.split("---")[1])
+    assert (header["language"], header["pipeline_tag"]) == ("qah", "token-classification")
+    (told,) = header["model-index"][0]["results"]
+    accuracy = re.search(r"accuracy on its test sentences: ([0-9.]+)%", text)[1]
+    assert told["metrics"][0]["value"] == pytest.approx(float(accuracy) / 100, abs=6e-4)
+    assert told["dataset"]["split"] == "test"
     assert ("so it is of no use" in text) == ("so it is of no use" in written)
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {ordinary_mode(tmp_path)}
     tag = tagger_of_the_card(text, folder)
@@ -295,7 +303,7 @@ def test_what_cannot_be_exported_is_refused_beforehand(request_, tmp_path, sente
     outputs = Outputs(tmp_path / "advice.html", tmp_path / "store", tmp_path / "model")
     with pytest.raises(InputError, match="no tagger that is a modernbert"):
         command.look(modern, exported=True)
-    assert command.look(modern.model_copy(update={"treebank": None})).tried
+    assert command.look(modern.model_copy(update={"treebank": None})).planned
     with pytest.raises(InputError, match="a folder; give -o the name of a file"):
         command.check(request_, True, outputs._replace(export=None, page=tmp_path))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from huggingface_hub import EvalResult, ModelCardData
+
 from babelscope.advise.outcome import Outcome
 from babelscope.advise.recipes import BRINGING, ZERO_SHOT, Recipe
 from babelscope.advise.request import Request, read_split
@@ -52,8 +54,7 @@ def card(outcome: Outcome, request: Request) -> str:
     chosen, task = outcome.direct, TASKS[request.task]
     lines = [
         "---",
-        f'language: "{request.language}"',  # unquoted, no is false
-        *(["library_name: transformers", "pipeline_tag: token-classification"] if request.task == "pos" else []),
+        *_header(outcome, request).to_yaml().splitlines(),
         "---",
         f"# {task.title} for `{request.language}`",
         "",
@@ -70,6 +71,26 @@ def card(outcome: Outcome, request: Request) -> str:
         "Chosen by Babelscope, which compared: " + "; ".join(placed.recipe.name for placed in outcome.placed) + ".",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _header(outcome: Outcome, request: Request) -> ModelCardData:
+    """What the hub reads, the score on the test sentences among it."""
+    chosen, task, tagger = outcome.direct, TASKS[request.task], request.task == "pos"
+    score = EvalResult(
+        task_type="token-classification" if tagger else "dependency-parsing",
+        dataset_type=Path(request.treebank or "").name,
+        dataset_name=Path(request.treebank or "").name,
+        dataset_split="test",
+        metric_type=task.measures[0],
+        metric_value=round(chosen.test.mean, 4) if chosen.test else None,
+    )
+    return ModelCardData(
+        language=request.language,
+        library_name="transformers" if tagger else None,
+        pipeline_tag="token-classification" if tagger else None,
+        model_name=f"{task.title} for {request.language}",
+        eval_results=[score] if chosen.test else None,
+    )
 
 
 def _tuned_on(recipe: Recipe, request: Request) -> str | None:

@@ -16,10 +16,10 @@ from babelscope.advise.floor import constant_answer
 from babelscope.advise.more import more_section
 from babelscope.advise.outcome import Outcome, outcome_of
 from babelscope.advise.outputs import Outputs, check_outputs
-from babelscope.advise.plan import planned
+from babelscope.advise.plan import Planned, planned
 from babelscope.advise.race import Race, Watching
 from babelscope.advise.raw import check_text, code_notes, line_notes, match_notes
-from babelscope.advise.recipes import Recipe, letters_for
+from babelscope.advise.recipes import letters_for
 from babelscope.advise.record import record_of
 from babelscope.advise.request import Request, check_apart, check_names, read_split
 from babelscope.advise.translated import check_translated
@@ -38,10 +38,10 @@ Show = Callable[[Section], None]
 
 
 class Advice(NamedTuple):
-    """What is seen and planned, and the recipes in that order."""
+    """What is seen, and the recipes in the order in which they are planned."""
 
     sections: list[Section]
-    tried: list[Recipe]
+    planned: list[Planned]
     exportable: bool
     """Whether transformers has a tagger of every encoder's family, or none is needed."""
 
@@ -96,7 +96,7 @@ def look(request: Request, say: Say = lambda text: None, exported: bool = False)
     plan = planned(request, known, costs)
     notes = [*code_notes(request.code), *line_notes(request), *match_notes(request, lines)]
     seen = page.seen_section(scripts, known, published(request.code, script), notes)
-    return Advice([seen, page.plan_section(plan, request)], [step.recipe for step in plan], exportable)
+    return Advice([seen, page.plan_section(plan, request)], plan, exportable)
 
 
 def advise(request: Request, outputs: Outputs, run: bool, say: Say, show: Show, watching: Watching) -> None:
@@ -108,13 +108,14 @@ def advise(request: Request, outputs: Outputs, run: bool, say: Say, show: Show, 
         InputError: as of `check` and `look`; or what the verdict is held against failed.
     """
     check(request, run, outputs)
-    sections, tried, exportable = look(request, say, outputs.export is not None)
+    sections, plan, exportable = look(request, say, outputs.export is not None)
     for section in sections:
         show(section)
     made = page.made_section(request, outputs, run)
     if run:
-        race = Race(request, tried, Store(outputs.store), watching, say)
+        race = Race(request, [step.recipe for step in plan], Store(outputs.store), watching, say)
         race.run()
+        made = page.made_section(request, outputs, run, page.spent(race.seconds, plan))
         constant, points = constant_answer(request), []
         last = _verdict(race, outcome_of(race, constant), outputs, [*sections, made])
         if request.curve:

@@ -129,7 +129,16 @@ def verdict_section(outcome: Outcome, request: Request, exported: Path | None) -
     return Section(VERDICT, sentences, [], [_outcome_table(outcome, measure)], commands)
 
 
-def made_section(request: Request, outputs: Outputs, run: bool) -> Section:
+def spent(seconds: float, planned: Sequence[Planned]) -> str:
+    """The minutes of computing that a race took, beside those that were expected."""
+    expected = sum(step.seconds or 0 for step in planned) / 60
+    return (
+        f"{seconds / 60:,.1f} minutes for the race, with the start of processes and what was tried to choose trainings; "
+        f"about {expected:,.1f} were expected for all recipes in all rounds, trained as is usual"
+    )
+
+
+def made_section(request: Request, outputs: Outputs, run: bool, computing: str = "") -> Section:
     """What the page was made from."""
     about = {
         "Language": language_labels([request.language])[request.language],
@@ -143,6 +152,7 @@ def made_section(request: Request, outputs: Outputs, run: bool) -> Section:
         "As good": f"within {points(request.margin)}",
         "Adaptation": f"{request.adaptation_steps:,} steps; at most {request.new_pieces:,} new subwords",
         "Device": f"{request.device}, {request.precision}",
+        **({"Computing": computing} if computing else {}),
         "Versions": ", ".join(f"{name} {version}" for name, version in versions().items()),
     }
     lines = [[Cell(name), Cell(value)] for name, value in about.items()]

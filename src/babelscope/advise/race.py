@@ -38,7 +38,7 @@ class Race:
         self.request, self.store, self._say = request, store, say
         self.scores = Scores(store, TASKS[request.task].measures[0])
         self.runners = [Runner(recipe) for recipe in tried]
-        self._watching = watching
+        self._watching, self._computed = watching, set[str]()
 
     def run(self) -> None:
         """Run all rounds; after each, give up the recipes that the dev set rules out.
@@ -108,6 +108,11 @@ class Race:
         """How much better their models were on dev sentences at the end of training than one validation before."""
         return self.scores.rise([evaluation.model for evaluation in evaluations])
 
+    @property
+    def seconds(self) -> float:
+        """Of computing, of all steps that it has asked for so far, whenever they were run."""
+        return float(sum(self.store.manifest(key)["seconds"] for key in self._computed if self.store.has(key)))
+
     def _tell(self, rounds: int) -> None:
         """Say how the race stands after so many rounds."""
         best = self.leader()
@@ -129,6 +134,7 @@ class Race:
     def compute(self, evaluations: Sequence[Evaluate]) -> dict[str, str]:
         """Compute what is missing; of the evaluations without a result, by their keys, why there is none."""
         plan = Plan.of(evaluations)
+        self._computed |= plan.steps.keys()
         with self._watching(plan) as observe:
             outcome = run_plan(plan, self.store, observe=observe)
         causes = {key: key for key in outcome.failed} | outcome.blocked

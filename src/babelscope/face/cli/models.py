@@ -105,6 +105,17 @@ def unpack(
     out.print(write_unpacked(file, output), highlight=False)
 
 
+def push(
+    folder: Annotated[Path, typer.Argument(parser=given_path, help="a model's folder, as export and advise write it")],
+    name: Annotated[str, typer.Argument(metavar="NAMESPACE/NAME", help="on the Hugging Face hub")],
+    public: Annotated[bool, typer.Option("--public", help="for all to see; else for you alone, if it is new")] = False,
+) -> None:
+    """Upload a model's folder with its card to the Hugging Face hub."""
+    from babelscope.face.hub import push as upload
+
+    out.print(upload(folder, name, public), highlight=False)
+
+
 def transliterate(
     file: Annotated[
         Path,
