@@ -133,7 +133,7 @@ def spent(seconds: float, planned: Sequence[Planned]) -> str:
     """The minutes of computing that a race took, beside those that were expected."""
     expected = sum(step.seconds or 0 for step in planned) / 60
     return (
-        f"{seconds / 60:,.1f} minutes for the race, with the start of processes and what was tried to choose trainings; "
+        f"{seconds / 60:,.1f} minutes for the race, with the start of processes and what was tried to choose; "
         f"about {expected:,.1f} were expected for all recipes in all rounds, trained as is usual"
     )
 
