@@ -231,7 +231,7 @@ def test_a_device_that_is_not_there_is_refused_before_computing(encoder_folder, 
     path = write_study(tmp_path / "study.yaml", declared)
     assert babelscope("plan", path, "--store", tmp_path / "store").status == 0
     answer = babelscope("run", path, "--store", tmp_path / "store")
-    assert answer.status == 2 and "torch sees no CUDA device here" in answer.errors
+    assert answer.status == 2 and "device cuda: torch sees none here; give cpu, or auto" in answer.errors
     assert not (tmp_path / "store").exists()
 
 

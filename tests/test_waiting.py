@@ -136,8 +136,9 @@ class Nested(NamedTuple):
 
 def test_batches_made_ahead_are_those_made_when_wanted(monkeypatch):
     """In their order, on a thread of their own, a few before they are wanted, tensors alone pinned and moved."""
-    pinned, threads, made = [], set(), []
+    pinned, moved, threads, made = [], [], set(), []
     monkeypatch.setattr(Tensor, "pin_memory", lambda tensor: (pinned.append(tensor), tensor)[1])
+    monkeypatch.setattr(Tensor, "to", lambda tensor, device, non_blocking: (moved.append(device), tensor)[1])
     pieces = Pieces.of([[1, 2, 3], [4], [5, 6]], 0)
 
     def make(number):
@@ -145,27 +146,26 @@ def test_batches_made_ahead_are_those_made_when_wanted(monkeypatch):
         made.append(number)
         return Nested(pieces.batch(np.arange(number % 3 + 1)), torch.arange(number), f"batch {number}")
 
-    for number, (wanted, batch) in enumerate(made_ahead(iter(range(9)), make, "cpu:0")):
+    for number, (wanted, batch) in enumerate(made_ahead(iter(range(9)), make, "cuda")):
         assert wanted == number and batch.name == f"batch {number}" and batch.nothing is None
         assert len(made) <= number + AHEAD + 1
         assert torch.equal(batch.numbers, torch.arange(number))
         expected = pieces.batch(np.arange(number % 3 + 1))
         assert torch.equal(batch.inner.ids, expected.ids) and batch.inner.padded == expected.padded
     assert number == 8 and threading.current_thread() not in threads and len(threads) == 1
-    assert len(pinned) == 3 * 9
+    assert len(pinned) == 3 * 9 and moved == ["cuda"] * 27
 
 
 def test_a_batch_that_cannot_be_made_is_an_error_where_it_is_wanted(monkeypatch):
-    monkeypatch.setattr(Tensor, "pin_memory", lambda tensor: tensor)
-
     def make(number):
         if number == 3:
             raise ValueError("no such example")
         return torch.zeros(1)
 
+    monkeypatch.setattr(Tensor, "to", lambda tensor, device, non_blocking: tensor)
     seen = []
     with pytest.raises(ValueError, match="no such example"):
-        seen += (wanted for wanted, _ in made_ahead(range(9), make, "cpu:0"))
+        seen += (wanted for wanted, _ in made_ahead(range(9), make, "mps"))
     assert seen == [0, 1, 2]
 
 

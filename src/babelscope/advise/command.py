@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import torch
-
 from babelscope.advise import page
 from babelscope.advise.card import export
 from babelscope.advise.costs import Costs, encoder_costs, recurrent_costs
@@ -23,6 +21,7 @@ from babelscope.advise.recipes import letters_for
 from babelscope.advise.record import record_of
 from babelscope.advise.request import Request, check_apart, check_names, read_split
 from babelscope.advise.translated import check_translated
+from babelscope.core.devices import check_device
 from babelscope.core.errors import InputError
 from babelscope.corpora.sources import SPLITS
 from babelscope.encoders.load import Encoder, load_located
@@ -64,8 +63,7 @@ def check(request: Request, run: bool, outputs: Outputs) -> None:
         for split in SPLITS:
             read_split(request, split)
         check_apart(request)
-    if request.device == "cuda" and not torch.cuda.is_available():
-        raise InputError("--device cuda, but torch sees no CUDA device here")
+    check_device(request.device)
 
 
 def look(request: Request, say: Say = lambda text: None, exported: bool = False) -> Advice:

@@ -10,6 +10,7 @@ from pydantic import Field, field_validator
 
 from babelscope.advise.outputs import Outputs
 from babelscope.core.declaration import Count, Declaration
+from babelscope.core.devices import Device
 from babelscope.core.errors import InputError, StudyError
 from babelscope.core.examples import Sentence
 from babelscope.core.outside import given_path
@@ -60,7 +61,7 @@ class Request(Declaration):
     """How many subwords are added at most to a vocabulary that covers the text badly."""
     margin: float = Field(default=0.02, gt=0, lt=1)
     """As a share: two recipes are as good as each other if their difference shows to be smaller."""
-    device: Literal["cpu", "cuda"] = "cpu"
+    device: Device = "cpu"
     precision: Literal["float32", "bfloat16"] = "float32"
 
     @field_validator("language")

@@ -30,11 +30,13 @@ class Needs(NamedTuple):
     threads: int = 1
     memory: int = 0
     """Bytes of main memory; 0: not known."""
+    device: str = "cpu"
+    """The kind that `gpus` is a number of."""
 
     @classmethod
     def on(cls, device: str, threads: int) -> Needs:
         """A model on a device."""
-        return cls(gpus=int(device == "cuda"), threads=threads)
+        return cls(gpus=int(device != "cpu"), threads=threads, device=device)
 
 
 class Results(Protocol):

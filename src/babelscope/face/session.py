@@ -104,12 +104,12 @@ def run(plan: Plan, store: Store, engine: Engine = HERE, console: Console | None
 
     from babelscope.engine.run import run_plan
     from babelscope.face.display import RunDisplay
-    from babelscope.steps.plan import check_data, check_device
+    from babelscope.steps.plan import check_data, check_devices
 
     pending = missing(plan, store)
     check_data(pending)
     if engine.place == LOCAL:
-        check_device(pending)
+        check_devices(pending)
     crew = engine.crew(store, pending)
     with RunDisplay(plan, store, console or Console(stderr=True, soft_wrap=True, emoji=False)) as display:
         return run_plan(plan, store, observe=display, crew=crew)

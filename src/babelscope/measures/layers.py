@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, PositiveInt, SerializeAsAny
 
+from babelscope.core.devices import Device
 from babelscope.core.faults import Faults
 from babelscope.core.registry import reader
 from babelscope.core.row import Row
@@ -45,7 +46,7 @@ class LayerMeasure(Measure):
     """Of each, at most."""
     tuned: tuple[str, ...] = ()
     """Names of tasks whose tuned models are measured as well."""
-    device: Literal["cpu", "cuda"] = "cpu"
+    device: Device = "cpu"
     """Of encoders as they are; tuned ones are measured where they were trained."""
 
     def compute(self, states: Tensor) -> Sequence[float] | Tensor:
@@ -69,9 +70,7 @@ class LayerMeasure(Measure):
     def _find(self, name: str, compiled: Compiled) -> Dataset:
         return compiled.look_up(datasets.find, "mlm", name, "test", self.sentences, compiled.world_seed)
 
-    def _step(
-        self, model: EncoderStep | Tune, texts: tuple[Dataset, ...], device: Literal["cpu", "cuda"], threads: int
-    ) -> Step:
+    def _step(self, model: EncoderStep | Tune, texts: tuple[Dataset, ...], device: Device, threads: int) -> Step:
         # Which tasks are measured as well changes no number.
         plain = self.model_copy(update={"tuned": (), "device": "cpu"})
         return MeasureLayers(
@@ -87,7 +86,7 @@ class MeasureLayers(Step):
     model: SerializeAsAny[EncoderStep | Tune]
     """An encoder as it is, or a tuning, whose best model's encoder is measured."""
     texts: tuple[Dataset, ...]
-    device: Literal["cpu", "cuda"] = "cpu"
+    device: Device = "cpu"
     threads: PositiveInt = 1
 
     @property

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, PositiveInt, SerializeAsAny
 
+from babelscope.core.devices import Device
 from babelscope.core.examples import Pooling
 from babelscope.core.faults import Faults
 from babelscope.core.row import Row
@@ -54,7 +55,7 @@ class Similarity(Measure):
     nearest is their translation, or that are each other's nearest (mutual). `babelscope list measures` has all."""
     tuned: tuple[str, ...] = ()
     """Names of tasks whose tuned models are measured as well, each trained on the source's language."""
-    device: Literal["cpu", "cuda"] = "cpu"
+    device: Device = "cpu"
     """Of encoders as they are; tuned ones are measured where they were trained."""
 
     def check(self, compiled: Compiled, faults: Faults) -> None:
@@ -80,9 +81,7 @@ class Similarity(Measure):
     def _find(self, compiled: Compiled) -> Parallel:
         return compiled.look_up(find_parallel, self.source, self.targets, self.sentences, compiled.world_seed)
 
-    def _step(
-        self, texts: Parallel, model: EncoderStep | Tune, device: Literal["cpu", "cuda"], threads: int
-    ) -> SentenceSimilarity:
+    def _step(self, texts: Parallel, model: EncoderStep | Tune, device: Device, threads: int) -> SentenceSimilarity:
         return SentenceSimilarity(
             model=model, texts=texts, pooling=self.pooling, measures=self.measures, device=device, threads=threads
         )
@@ -106,7 +105,7 @@ class SentenceSimilarity(Step):
     texts: Parallel
     pooling: Pooling
     measures: tuple[SimilarityName, ...]
-    device: Literal["cpu", "cuda"]
+    device: Device
     threads: PositiveInt
 
     @property

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from babelscope.core.declaration import Declaration
+from babelscope.core.devices import check_device
 from babelscope.core.errors import InputError, StudyError
 from babelscope.core.step import Step
 from babelscope.corpora.datasets import FileData
@@ -59,17 +60,14 @@ def check_data(steps: Iterable[Step]) -> None:
         raise StudyError("malformed data", list(faults.values()))
 
 
-def check_device(steps: Iterable[Step]) -> None:
-    """Refuse steps on a CUDA device where there is none; torch is loaded only if a step asks for one.
+def check_devices(steps: Iterable[Step]) -> None:
+    """Refuse steps on a device that is not there; torch is loaded only if a step asks for an accelerator.
 
     Raises:
-        InputError: a step's device is cuda, and torch sees no such device.
+        InputError: torch sees no device of the kind that a step asks for.
     """
-    if any(step.needs.gpus for step in steps):
-        import torch
-
-        if not torch.cuda.is_available():
-            raise InputError("tuning.device is cuda, but torch sees no CUDA device here: declare device: cpu")
+    for device in sorted({step.needs.device for step in steps}):
+        check_device(device)
 
 
 def declared(steps: Iterable[Declaration]) -> Iterator[Declaration]:

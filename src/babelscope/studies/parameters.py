@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PrivateAttr
 
 from babelscope.core.declaration import Declaration
+from babelscope.core.devices import Device
 from babelscope.tuning.settings import Tuning
 
 Layers = Annotated[int, Field(ge=1, le=1000)]
@@ -47,7 +48,7 @@ class StudyParameters(Declaration):
 class DeviceParameters(StudyParameters):
     """Those of studies that also run on accelerators."""
 
-    device: Literal["cpu", "cuda"] | None = None
+    device: Device | None = None
     """Default: cuda on paper, else cpu."""
     precision: Literal["float32", "bfloat16"] | None = None
     """Default: float32, in which all of the papers trained."""

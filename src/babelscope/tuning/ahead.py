@@ -18,8 +18,8 @@ Wanted = TypeVar("Wanted")
 def made_ahead(wanted: Iterable[Wanted], make: Callable[[Wanted], Any], device: str) -> Iterator[tuple[Wanted, Any]]:
     """What is wanted, with the batch that `make` makes of it, on the device.
 
-    For an accelerator a thread makes batches ahead, in memory that it can copy from by itself. On a processor a batch
-    is made when it is wanted, since a thread would take the time from the training.
+    For an accelerator a thread makes batches ahead, for CUDA in memory that it can copy from by itself. On a processor
+    a batch is made when it is wanted, since a thread would take the time from the training.
     """
     if device == "cpu":
         yield from ((each, make(each)) for each in wanted)
@@ -27,15 +27,16 @@ def made_ahead(wanted: Iterable[Wanted], make: Callable[[Wanted], Any], device: 
     with ThreadPoolExecutor(1, thread_name_prefix="batches") as thread:
         waiting: deque[tuple[Wanted, Future[Any]]] = deque()
         for each in wanted:
-            waiting.append((each, thread.submit(_pinned, make, each)))
+            waiting.append((each, thread.submit(_ready, make, each, device)))
             if len(waiting) > AHEAD:
                 yield _arrived(*waiting.popleft(), device)
         while waiting:
             yield _arrived(*waiting.popleft(), device)
 
 
-def _pinned(make: Callable[[Wanted], Any], wanted: Wanted) -> Any:
-    return _each_tensor(Tensor.pin_memory, make(wanted))
+def _ready(make: Callable[[Wanted], Any], wanted: Wanted, device: str) -> Any:
+    batch = make(wanted)
+    return _each_tensor(Tensor.pin_memory, batch) if device.startswith("cuda") else batch
 
 
 def _arrived(wanted: Wanted, batch: Future[Any], device: str) -> tuple[Wanted, Any]:

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from babelscope.core.crash import crash_point, crashes
+from babelscope.core.devices import check_device
 from babelscope.core.errors import DivergedError, InputError
 from babelscope.core.hashing import digest
 from babelscope.core.keyed import keyed_fields
@@ -295,8 +296,7 @@ def _numerics(tuning: Tuning) -> Iterator[None]:
     Memory that is handed out is not filled first: it costs a twentieth of a small encoder's run, and shows in the
     results of faulty code alone.
     """
-    if tuning.device == "cuda" and not torch.cuda.is_available():
-        raise InputError("device='cuda', but torch sees no CUDA device here: use device='cpu'")
+    check_device(tuning.device)
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     threads, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
     memory: Any = torch.utils.deterministic

@@ -12,7 +12,7 @@ from babelscope.tuning.checkpoint import Point, State
 from babelscope.tuning.optimizer import learning_rate
 from babelscope.tuning.settings import Tuning
 
-STEPS_UNREAD = {"cpu": 1, "cuda": 20}
+STEPS_UNREAD = {"cpu": 1, "cuda": 20, "mps": 20}
 """By device, how many losses may wait to be read: to read one is to wait for all that the device was given to do."""
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
 
 from babelscope.core.declaration import Declaration
+from babelscope.core.devices import Device
 
 DEFAULT_TOKENS = 512
 _VALIDATIONS = ("validate_every", "validations_per_epoch")
@@ -67,8 +68,9 @@ class Tuning(Declaration):
     """Validations without a new best after which training stops early; None: never."""
     precision: Literal["float32", "bfloat16"] = "float32"
     """bfloat16 is autocast: weights and optimizer stay in float32."""
-    device: Literal["cpu", "cuda"] = "cpu"
-    """What it is trained on; never chosen by itself, since the numbers differ."""
+    device: Device = "cpu"
+    """What it is trained on. `auto` is the accelerator that the machine has, else cpu; results of different devices are
+    kept apart, since the numbers differ."""
     threads: Annotated[int, Field(gt=0, le=1024)] = 1
     """Of one training run on a CPU. Another number of threads changes the last digits."""
 

@@ -40,7 +40,7 @@ def advise(
     ] = True,
     curve: Annotated[bool, typer.Option(help="whether to say what more sentences would bring, after the race")] = True,
     margin: Annotated[float, typer.Option(help="recipes are as good if they differ by less: 0.02 is 2 points")] = 0.02,
-    device: Annotated[str, typer.Option(help="cpu or cuda")] = "cpu",
+    device: Annotated[str, typer.Option(help="cpu, cuda, mps, or auto: what there is")] = "cpu",
     precision: Annotated[str, typer.Option(help="float32 or bfloat16")] = "float32",
 ) -> None:
     """Say which encoder and recipe suit a language: first by looking, then by a plan, and with --run by trying."""
