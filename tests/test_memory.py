@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from babelscope.core.errors import InputError
+from babelscope.core.errors import InputError, NoMemoryError
 from babelscope.core.examples import Sentence, SentencePair, Word
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.shape import Shape, new_encoder
@@ -175,6 +175,27 @@ def test_what_cannot_be_put_together_is_refused(encoder, tagged):
     with pytest.raises(InputError, match="micro_tokens=8: Whole is trained on whole batches; leave it out"):
         portions(Whole(), np.arange(3), 0, 8)
     assert len(portions(Tagging(tagger, tagged), np.arange(3), 0, None)) == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "advice"),
+    [
+        (
+            {"tokens_per_batch": 4096},
+            "declare micro_tokens: 2048 to compute it in portions, or recompute: true",
+        ),
+        ({"examples_per_batch": 32, "recompute": True}, "declare micro_tokens, such as 2048"),
+        ({"micro_tokens": 700, "precision": "bfloat16"}, "declare micro_tokens: 350 .*, or recompute: true$"),
+    ],
+)
+def test_a_batch_that_does_not_fit_says_what_to_set(encoder, tagged, tmp_path, settings, advice):
+    class Large(Tagging):
+        def loss(self, model, batch):
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20 GiB")
+
+    tagger = a_tagger(encoder)
+    with pytest.raises(NoMemoryError, match=advice):
+        tune(tagger, Large(tagger, tagged), Tuning(steps=1, **settings), 0, tmp_path)
 
 
 # --- states that are computed twice

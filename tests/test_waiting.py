@@ -17,9 +17,10 @@ from babelscope.tasks.classify import Classification, Classifier
 from babelscope.tasks.mlm import MaskedLanguageModelling
 from babelscope.tasks.parse import Parser, Parsing
 from babelscope.tasks.tag import TagBatch, Tagging
-from babelscope.tuning import loop, losses
+from babelscope.tuning import losses
 from babelscope.tuning.ahead import AHEAD, made_ahead
 from babelscope.tuning.checkpoint import module_weights
+from babelscope.tuning.descent import Descent
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import Tuning
 from taggers import a_tagger, same_weights
@@ -105,13 +106,13 @@ def tasks(encoder, tagged, sentences):
 
 
 def test_no_step_waits_for_what_it_computes(encoder, tagged, sentences, tmp_path, monkeypatch):
-    noted, step = [], loop._step
+    noted, step = [], Descent.step
 
-    def watched(*args):
+    def watched(*given):
         with Readings(noted):
-            return step(*args)
+            return step(*given)
 
-    monkeypatch.setattr(loop, "_step", watched)
+    monkeypatch.setattr(Descent, "step", watched)
     for place, (model, task) in enumerate(tasks(encoder, tagged, sentences)):
         tune(model, task, Tuning(steps=3, bias_correction=False), 1, tmp_path / str(place))
         assert not noted, type(task)

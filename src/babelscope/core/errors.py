@@ -84,5 +84,9 @@ class StepError(BabelscopeError):
     exit_status = 1
 
 
+class NoMemoryError(StepError):
+    """A batch does not fit into the memory of an accelerator."""
+
+
 class DivergedError(StepError):
     """A training loss, or weights that were computed, became NaN or infinite."""

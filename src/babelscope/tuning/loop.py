@@ -16,8 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
-from torch.optim import Optimizer
+from torch import nn
 
 from babelscope.core.crash import crash_point, crashes
 from babelscope.core.devices import check_device
@@ -44,11 +43,12 @@ from babelscope.tuning.checkpoint import (
     set_weights,
     write_weights,
 )
-from babelscope.tuning.dropout import OwnDropout, own_dropout
+from babelscope.tuning.descent import Descent, loss_of
+from babelscope.tuning.dropout import own_dropout
 from babelscope.tuning.freezing import TrainedPart, trained_part
 from babelscope.tuning.losses import Losses
 from babelscope.tuning.memory import Portion, portions, recomputing
-from babelscope.tuning.optimizer import adamw, set_rate
+from babelscope.tuning.optimizer import adamw
 from babelscope.tuning.prefix import StateMemo, recalling
 from babelscope.tuning.schedule import Schedule
 from babelscope.tuning.settings import Tuning
@@ -124,11 +124,12 @@ def tune(
         optimizer = adamw(part.flats, part.rules, tuning)
         state = load_checkpoint(checkpoint, best, model, optimizer, _run_digest(task, tuning, seed, schedule))
         saved_at = time.monotonic()
+        descent = Descent(model, task, tuning, part, optimizer, drop, seed, total)
         losses = Losses(state, total, tuning)
         look = _watching(watch, state.step, total, model, part, paused, losses)
         turns = islice(enumerate(order.turns(), 1), state.step, None)
         for (step, turn), batch in made_ahead(turns, partial(_batch, task, tuning, seed), tuning.device):
-            losses.add(step, _step(model, task, tuning, part, optimizer, batch, drop, seed, step, total))
+            losses.add(step, descent.step(step, batch))
             look(step)
             if step == total or turn.is_validated(step, tuning):
                 losses.read()
@@ -160,46 +161,10 @@ def _batch(task: Objective, tuning: Tuning, seed: int, numbered: tuple[int, Turn
     return portions(task, turn.batch, derive_seed(seed, "batch", step), tuning.micro_tokens)
 
 
-def _loss(model: nn.Module, task: Objective, tuning: Tuning, batch: Any) -> Tensor:
-    with torch.autocast(tuning.device, torch.bfloat16, enabled=tuning.precision == "bfloat16"):
-        return task.loss(model, batch)
-
-
-def _step(
-    model: nn.Module,
-    task: Objective,
-    tuning: Tuning,
-    part: TrainedPart,
-    optimizer: Optimizer,
-    batch: list[Portion],
-    drop: OwnDropout | None,
-    seed: int,
-    step: int,
-    total: int,
-) -> Tensor:
-    """One step down the gradient of a batch's loss; gives that loss."""
-    part.reach(step)
-    set_rate(optimizer, step, total, tuning)
-    torch.manual_seed(derive_seed(seed, "dropout", step))
-    losses = []
-    for number, portion in enumerate(batch):
-        if drop is not None:
-            drop.begin(step, number)
-        loss = _loss(model, task, tuning, portion.batch)
-        loss = loss if portion.share == 1 else portion.share * loss
-        loss.backward()
-        losses.append(loss.detach())
-    if tuning.clip is not None:
-        nn.utils.clip_grad_norm_(part.flats, tuning.clip)
-    optimizer.step()
-    optimizer.zero_grad(set_to_none=False)
-    return torch.stack(losses).sum()
-
-
 def _read(model: nn.Module, task: Objective, tuning: Tuning) -> None:
     """Have the model read all examples, in batches that follow from them alone."""
     for indices in epoch_batches(task.lengths, EVALUATION_TOKENS, 0, 0, _groups(task)):
-        _loss(model, task, tuning, task.batch(indices, torch.Generator().manual_seed(0)))
+        loss_of(model, task, tuning, task.batch(indices, torch.Generator().manual_seed(0)))
 
 
 def _groups(task: Objective) -> NDArray[np.int64] | None:

@@ -1,0 +1,81 @@
+"""A step of training: the gradient of a batch, and down it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from babelscope.core.errors import NoMemoryError
+from babelscope.core.seeds import derive_seed
+from babelscope.tasks.task import Objective
+from babelscope.tuning.dropout import OwnDropout
+from babelscope.tuning.freezing import TrainedPart
+from babelscope.tuning.memory import Portion
+from babelscope.tuning.optimizer import set_rate
+from babelscope.tuning.settings import Tuning
+
+
+def loss_of(model: nn.Module, task: Objective, tuning: Tuning, batch: Any) -> Tensor:
+    """The mean loss of a batch, in the precision of the run."""
+    with torch.autocast(tuning.device, torch.bfloat16, enabled=tuning.precision == "bfloat16"):
+        return task.loss(model, batch)
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Takes the steps of a run."""
+
+    model: nn.Module
+    task: Objective
+    tuning: Tuning
+    part: TrainedPart
+    optimizer: Optimizer
+    drop: OwnDropout | None
+    """How units are dropped where a batch is computed in portions."""
+    seed: int
+    total: int
+    """Steps of the run."""
+
+    def step(self, number: int, batch: Sequence[Portion]) -> Tensor:
+        """Step `number` of 1..total, down the gradient of a batch's loss; gives that loss.
+
+        Raises:
+            NoMemoryError: the batch is too large for the accelerator.
+        """
+        self.part.reach(number)
+        set_rate(self.optimizer, number, self.total, self.tuning)
+        torch.manual_seed(derive_seed(self.seed, "dropout", number))
+        try:
+            loss = self._descend(number, batch)
+        except torch.OutOfMemoryError:
+            raise NoMemoryError(_what_to_set(self.tuning)) from None
+        if self.tuning.clip is not None:
+            nn.utils.clip_grad_norm_(self.part.flats, self.tuning.clip)
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=False)
+        return loss
+
+    def _descend(self, number: int, batch: Sequence[Portion]) -> Tensor:
+        """Add up the gradients of portions; gives the whole batch's loss."""
+        losses = []
+        for place, portion in enumerate(batch):
+            if self.drop is not None:
+                self.drop.begin(number, place)
+            loss = loss_of(self.model, self.task, self.tuning, portion.batch)
+            loss = loss if portion.share == 1 else portion.share * loss
+            loss.backward()
+            losses.append(loss.detach())
+        return torch.stack(losses).sum()
+
+
+def _what_to_set(tuning: Tuning) -> str:
+    at_once = tuning.micro_tokens or tuning.tokens_per_batch
+    smaller = f"micro_tokens: {max(1, at_once // 2)}" if at_once else "micro_tokens, such as 2048"
+    others = ["recompute: true"] * (not tuning.recompute) + ["precision: bfloat16"] * (tuning.precision == "float32")
+    problem = f"a batch does not fit into the memory of the {tuning.device} device"
+    return f"{problem}: declare {smaller} to compute it in portions" + "".join(f", or {other}" for other in others)
