@@ -1,0 +1,33 @@
+"""Run benchmarks and write the table: `python -m benchmarks [--sizes world small base xlmr] [--rounds 5]`."""
+
+from __future__ import annotations
+
+import argparse
+from itertools import chain
+from pathlib import Path
+
+from benchmarks import others, training
+from benchmarks.machine import Machine
+from benchmarks.table import Line, lines_of, markdown, write
+
+
+def main() -> None:
+    """Print each line when it is known, and write all of them at the end."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--sizes", nargs="*", choices=training.SIZES, default=list(training.SIZES))
+    parser.add_argument("--precision", choices=("float32", "bfloat16"), default="float32")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--training-alone", action="store_true")
+    parser.add_argument("--output", type=Path, default=Path(__file__).parent, help="a folder")
+    given = parser.parse_args()
+    machine, lines = Machine(), list[Line]()
+    print(machine.in_words, flush=True)
+    rest = [] if given.training_alone else others.benchmarks()
+    for benchmark in chain(training.benchmarks(given.sizes, given.precision), rest):
+        lines += lines_of(benchmark, given.rounds, machine)
+        print(markdown(lines, machine).splitlines()[-len(benchmark.sides) :], sep="\n", flush=True)
+    write(lines, machine, given.output)
+
+
+if __name__ == "__main__":
+    main()

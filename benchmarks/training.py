@@ -1,0 +1,174 @@
+"""Fine-tuning a tagger, and learning language: Babelscope's loop against `transformers.Trainer`.
+
+Both start from the same weights and see every sentence equally often with the same schedule, on all cores. The Trainer
+runs with its usual settings (8 sentences a batch), and with the flags that make it fastest: batches as large as ours,
+of sentences of like lengths, a fused optimizer, and bfloat16 where the processor has units for it. Its learning rate
+grows with the batch. A speed counts only at equal loss, which is in the table.
+"""
+
+from __future__ import annotations
+
+import copy
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.nn.functional import cross_entropy
+from transformers import (
+    AutoModelForTokenClassification,
+    BertConfig,
+    DataCollatorForTokenClassification,
+    PrinterCallback,
+    Trainer,
+    TrainingArguments,
+    set_seed,
+)
+from transformers import logging as transformers_logging
+
+from babelscope.core.examples import UPOS, Tagged
+from babelscope.encoders.load import Encoder, load_encoder, untrained_model
+from babelscope.encoders.places import SHIPPED
+from babelscope.encoders.tokenizer import train_wordpiece
+from babelscope.engine.local import usable_cores
+from babelscope.tasks.tag import Tagger, Tagging
+from babelscope.tuning.loop import tune
+from babelscope.tuning.settings import Tuning
+from babelscope.world import World
+from benchmarks.machine import has_amx, timed
+from benchmarks.table import OURS, Benchmark, Run
+
+HEAD_DROPOUT, USUAL_BATCH = 0.1, 8
+
+
+@dataclass(frozen=True)
+class Size:
+    """An encoder, and how much of the world's text it is tuned on."""
+
+    title: str
+    sentences: int
+    epochs: int
+    rate: float
+    """The learning rate of our batches, of about 1,024 pieces; the Trainer's small ones take an eighth of it."""
+    config: dict[str, Any] | None
+    """None: the shipped encoder."""
+
+
+SIZES = {
+    "world": Size("6 x 64", 1500, 6, 4e-3, None),
+    "small": Size("6 x 384", 600, 2, 1e-3, {
+        "hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12, "intermediate_size": 1536,
+        "vocab_size": 30_522,
+    }),
+    "base": Size("BERT-base", 120, 2, 2e-4, {"vocab_size": 30_522}),
+    "xlmr": Size("XLM-R-base", 60, 2, 2e-4, {"vocab_size": 250_002}),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Given:
+    """What both sides are given."""
+
+    encoder: Encoder
+    train: list[Tagged]
+    held_out: list[Tagged]
+    tuning: Tuning
+
+
+def benchmarks(names: list[str], precision: str) -> Iterator[Benchmark]:
+    """Tagging, by size of the encoder."""
+    transformers_logging.set_verbosity_error()
+    torch.set_num_threads(usable_cores())
+    for name in names:
+        size, given = SIZES[name], setting(SIZES[name], precision)
+        task = Tagging(Tagger(given.encoder, UPOS), given.train)
+        pieces, sentences = size.epochs * int(task.lengths.sum()), len(given.train)
+        best = max(1, round(1024 * sentences * size.epochs / pieces))
+        sides = {
+            OURS: partial(_babelscope, given),
+            "Trainer, as it is": partial(_trainer, given, {}, USUAL_BATCH, size.rate / 8),
+            "Trainer, best flags": partial(_trainer, given, _best_flags(), best, size.rate),
+        }
+        weights = sum(weight.numel() for weight in given.encoder.backbone.encoder.parameters() if weight.ndim > 1)
+        yield Benchmark(
+            f"Tagging, {size.title}, {precision}", "tokens/s", pieces, sides, 6.0 * weights * pieces, precision
+        )
+
+
+def setting(size: Size, precision: str) -> Given:
+    """An encoder of that size, and tagged sentences of the artificial world."""
+    world = World(0)
+    train, held_out = (
+        [Tagged(sentence.forms, sentence.upos) for sentence in world.treebank("qaa", split, count)]
+        for split, count in (("train", size.sentences), ("test", min(500, size.sentences)))
+    )
+    encoder = load_encoder(SHIPPED / "world-natural")
+    if size.config is not None:
+        torch.manual_seed(0)
+        tokenizer = train_wordpiece([" ".join(sentence.words) for sentence in train], 4000)
+        encoder = Encoder(untrained_model(BertConfig(**size.config)), tokenizer, size.title)
+    tuning = Tuning(
+        learning_rate=size.rate, epochs=size.epochs, tokens_per_batch=1024, dropout=HEAD_DROPOUT,
+        threads=usable_cores(), precision=precision,
+    )  # fmt: skip
+    return Given(encoder, train, held_out, tuning)
+
+
+def _babelscope(given: Given, seed: int) -> Run:
+    torch.manual_seed(seed)
+    tagger = Tagger(copy.deepcopy(given.encoder), UPOS, HEAD_DROPOUT)
+    task = Tagging(tagger, given.train)
+    _ = task.lengths  # encodes the sentences, as is done for the other side
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = timed(lambda: tune(tagger, task, given.tuning, seed, Path(folder)))
+    return Run(seconds, held_out_loss(tagger, given))
+
+
+def _trainer(given: Given, flags: dict[str, Any], batch: int, rate: float, seed: int) -> Run:
+    set_seed(seed)
+    config = copy.deepcopy(given.encoder.model.config)
+    config.num_labels, config.classifier_dropout = len(UPOS), HEAD_DROPOUT
+    model = AutoModelForTokenClassification.from_config(config)
+    model.base_model.load_state_dict(given.encoder.backbone.state_dict(), strict=False)
+    examples = [as_features(given.encoder, sentence) for sentence in given.train]
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = TrainingArguments(
+            folder, per_device_train_batch_size=batch, learning_rate=rate, num_train_epochs=given.tuning.epochs or 1,
+            warmup_steps=given.tuning.warmup, weight_decay=given.tuning.weight_decay, seed=seed, use_cpu=True,
+            report_to=[], save_strategy="no", disable_tqdm=True, **flags,
+        )  # fmt: skip
+        trainer = Trainer(model, arguments, DataCollatorForTokenClassification(given.encoder.tokenizer), examples)
+        trainer.remove_callback(PrinterCallback)
+        seconds = timed(trainer.train)
+    tagger = Tagger(given.encoder, UPOS, HEAD_DROPOUT)
+    tagger.backbone, tagger.classifier = model.base_model, model.classifier
+    return Run(seconds, held_out_loss(tagger, given))
+
+
+def _best_flags() -> dict[str, Any]:
+    return {"optim": "adamw_torch_fused", "train_sampling_strategy": "group_by_length", "bf16": has_amx()}
+
+
+def as_features(encoder: Encoder, sentence: Tagged) -> dict[str, Any]:
+    """Pieces, with the label at the first piece of each word."""
+    encoded = encoder.tokenizer(list(sentence.words), is_split_into_words=True)
+    words = encoded.word_ids()
+    first = [word is not None and word != before for before, word in zip([None, *words], words, strict=False)]
+    labels = [UPOS.index(sentence.labels[word]) if new else -100 for word, new in zip(words, first, strict=True)]
+    return {"input_ids": encoded["input_ids"], "attention_mask": encoded["attention_mask"], "labels": labels}
+
+
+@torch.no_grad()
+def held_out_loss(tagger: Tagger, given: Given) -> float:
+    """Mean cross-entropy in nats over the held-out words."""
+    tagger.eval()
+    task, total, words = Tagging(tagger, given.held_out), 0.0, 0
+    for start in range(0, len(task.lengths), 64):
+        indices = torch.arange(start, min(start + 64, len(task.lengths))).numpy()
+        batch = task.batch(indices, torch.Generator())
+        total += float(cross_entropy(tagger(batch.batch, batch.firsts), batch.labels, reduction="sum"))
+        words += len(batch.labels)
+    return total / words
