@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import json
 import re
 import shutil
+import tarfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -111,6 +116,107 @@ def test_a_bundle_has_no_folder_of_the_machine_that_wrote_it(bundle: Path, encod
         manifests = [path.read_text(encoding="utf-8") for path in kept.store.folder.rglob("manifest.json")]
         assert len(manifests) == 3 and not any(str(encoder_folder) in text for text in manifests)
         assert not any(str(encoder_folder) in str(step) for step in kept.plan.steps.values())
+
+
+Files = dict[str, bytes | tarfile.TarInfo]
+"""Contents by names, or what an archive has in the place of a file."""
+
+
+def entry(name: str, **settings: Any) -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    for key, value in settings.items():
+        setattr(info, key, value)
+    return info
+
+
+def read_again(archive: Path) -> Files:
+    with tarfile.open(archive) as opened:
+        return {info.name: part.read() for info in opened if (part := opened.extractfile(info))}
+
+
+def write_anew(files: Files, archive: Path) -> Path:
+    with tarfile.open(archive, "w") as opened:
+        for name, content in files.items():
+            if isinstance(content, tarfile.TarInfo):
+                opened.addfile(content, io.BytesIO(b"0" * content.size))
+            else:
+                opened.addfile(entry(name, size=len(content)), io.BytesIO(content))
+    return archive
+
+
+def steps(change: Callable[[list[dict[str, Any]]], Any]) -> Callable[[bytes], bytes]:
+    """about.json with other steps."""
+
+    def changed(content: bytes) -> bytes:
+        about = json.loads(content)
+        about["steps"] = change(about["steps"])
+        return json.dumps(about).encode()
+
+    return changed
+
+
+ABOUTS: dict[str, Callable[[bytes], bytes]] = {
+    "steps": steps(lambda all_steps: None),
+    "of a plan": steps(lambda all_steps: []),
+    "not describe": steps(lambda all_steps: [None, *all_steps]),
+    "describe the": steps(lambda all_steps: [{**all_steps[0], "key": 5}]),
+    "describe the steps": steps(lambda all_steps: [{**all_steps[0], "fields": [1]}]),
+    "is another one now": steps(lambda all_steps: [{**all_steps[0], "fields": {"encoder": {"step": "Load"}}}]),
+    "another one now": steps(lambda all_steps: all_steps[::-1]),
+    "not JSON": lambda content: b"",
+    "nested too deep": lambda content: b"[" * 50_000,
+    "4300 digits": lambda content: content.replace(b'"seed": 0', b'"seed": ' + b"9" * 6000),
+    "not UTF-8": lambda content: content.decode().encode("utf-16"),
+    "describe": lambda content: b"[]",
+}
+
+
+@pytest.mark.parametrize("words", ABOUTS)
+def test_what_does_not_say_of_what_it_is_is_refused(words: str, bundle: Path, tmp_path: Path) -> None:
+    files = read_again(bundle)
+    content = files["about.json"]
+    assert isinstance(content, bytes)
+    answer = babelscope(
+        "reproduce",
+        write_anew({**files, "about.json": ABOUTS[words](content)}, tmp_path / "edited.tar"),
+        "--store",
+        tmp_path / "new",
+    )
+    assert answer.status == 2 and words in answer.errors and f"error {tmp_path / 'edited.tar'}: " in answer.errors
+
+
+ENTRIES = {
+    "outside": entry("../rows.jsonl", size=3),
+    "link": entry("about.json", type=tarfile.SYMTYPE, linkname="/etc/hostname"),
+    "pipe": entry(f"results/aa/{'a' * 64}/rows.jsonl", type=tarfile.FIFOTYPE),
+    "of no bundle": entry(f"results/aa/{'a' * 64}/other.json"),
+    "larger than anything that is written": entry("about.json", size=(1 << 26) + 1),
+}
+
+
+@pytest.mark.parametrize("kind", ENTRIES)
+def test_what_no_bundle_holds_is_not_unpacked(kind: str, bundle: Path, tmp_path: Path) -> None:
+    """Links, pipes and paths that lead elsewhere, and what would fill the memory."""
+    edited = write_anew({**read_again(bundle), kind: ENTRIES[kind]}, tmp_path / "edited.tar")
+    with pytest.raises(InputError, match="is no file of a bundle"), unpacked(edited):
+        pass
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "manifest.json", "sentences.json"])
+def test_what_was_changed_in_a_bundle_is_said_of_the_bundle(name: str, bundle: Path, tmp_path: Path) -> None:
+    """And not of a folder that is gone when it is read."""
+    files = read_again(bundle)
+    path = next(path for path in files if path.endswith(name))
+    edited = write_anew({**files, path: b"[" * 9}, tmp_path / "edited.tar")
+    words = f"edited.tar: {path}: does not match its recorded checksum; fetch"
+    with pytest.raises(InputError, match=words), unpacked(edited):
+        pass
+
+
+def test_a_bundle_without_results_has_nothing_to_compute_again(bundle: Path, tmp_path: Path) -> None:
+    files = {name: content for name, content in read_again(bundle).items() if not name.startswith("results/")}
+    answer = babelscope("reproduce", write_anew(files, tmp_path / "edited.tar"), "--store", tmp_path / "new")
+    assert answer.status == 2 and "has no results to compute again" in answer.errors
 
 
 def test_results_are_pushed_pulled_verified_and_removed(

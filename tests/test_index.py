@@ -175,11 +175,19 @@ def forge(store: Store) -> None:
     index_of(store).write_text(json.dumps({"format": index.FORMAT, "verified": verified}))
 
 
+def test_results_that_have_gone_are_forgotten(filled: Store) -> None:
+    """When the index is written next: it would grow for ever."""
+    filled.damaged(KEYS[:-1])
+    shutil.rmtree(place(filled, KEYS[0]))
+    filled.damaged(KEYS)
+    assert json.loads(index_of(filled).read_text())["verified"].keys() == {*KEYS[1:]}
+
+
 def test_what_is_no_stamp_is_not_kept(filled: Store) -> None:
     """It might be nested so deep that it can be read, and not be written again."""
-    index_of(filled).write_text(json.dumps({"format": index.FORMAT, "verified": {"x": [[]], "y": 1, "z": "stamp"}}))
-    assert filled.damaged(KEYS) == {}
-    assert set(json.loads(index_of(filled).read_text())["verified"]) == {*KEYS, "z"}
+    index_of(filled).write_text(json.dumps({"format": index.FORMAT, "verified": {KEYS[0]: [[]], KEYS[1]: "s"}}))
+    assert filled.damaged(KEYS[2:]) == {}
+    assert set(json.loads(index_of(filled).read_text())["verified"]) == {*KEYS[1:]}
 
 
 def test_a_forged_index_changes_no_number_and_goes_when_it_is_found_out(filled: Store) -> None:

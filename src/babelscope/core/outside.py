@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, BinaryIO
 
 from babelscope.core.errors import DataError, InputError
@@ -126,6 +127,24 @@ def writing(path: Path) -> Iterator[None]:
         raise InputError(
             f"{_shown(str(path))}: cannot be written: {error.strerror or error}; choose another place"
         ) from None
+
+
+@contextmanager
+def silent_where_it_fails() -> Iterator[None]:
+    """Keep what libraries print on stderr by themselves, and show it unless they fail: an error of ours says it then.
+
+    A panic of Rust is printed before it becomes an exception, whatever is done with that.
+    """
+    with TemporaryFile() as printed:
+        shown = os.dup(2)
+        os.dup2(printed.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(shown, 2)
+            os.close(shown)
+        printed.seek(0)
+        os.write(2, printed.read())
 
 
 def new_path(given: str | Path) -> Path:

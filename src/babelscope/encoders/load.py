@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -23,7 +24,7 @@ from transformers.utils import logging
 
 from babelscope.core.errors import EncoderError
 from babelscope.core.files import share
-from babelscope.core.outside import given_path
+from babelscope.core.outside import given_path, silent_where_it_fails
 from babelscope.corpora.codes import known_as
 from babelscope.encoders.anatomy import anatomy_of, max_positions
 from babelscope.encoders.beside import read_languages, save_config, save_tokenizer, taken_declaration
@@ -88,6 +89,8 @@ def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickl
     weights = {"dtype": torch.float32, "use_safetensors": None if allow_pickle else True}
     with _quiet(), _explained(source):
         config = AutoConfig.from_pretrained(source, **options)
+        config.output_attentions = config.output_hidden_states = False  # what is given besides states nothing reads
+        config.return_dict = True
         declared = taken_declaration(config)
         if not anatomy_of(config).head:
             config.use_cache = False  # earlier states are kept for generating text, which no task does
@@ -106,6 +109,7 @@ def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickl
         raise EncoderError(f"{source}: an adapter. Merge it into its encoder's weights with peft, and save these")
     if misfits := sorted(name for name, *_ in report["mismatched_keys"]):
         raise EncoderError(f"{source}: {len(misfits)} weights do not fit the sizes in config.json, first {misfits[0]}")
+    _check_layers(source, config, report["unexpected_keys"])
     encoder = _assembled(source, model, tokenizer, set(report["missing_keys"]))
     _check_reads(source, encoder)
     return replace(encoder, pooler=pooler, languages=languages)
@@ -203,6 +207,18 @@ def _checked_source(source: str | Path, allow_pickle: bool) -> str:
     return str(folder)
 
 
+def _check_layers(source: str, config: PretrainedConfig, unread: Iterable[str]) -> None:
+    """Refuse weights of more layers than are read; weights of heads may be left."""
+    names = re.compile(rf"(?:.*\.)?{re.escape(anatomy_of(config).layers)}\.(\d+)\.")
+    over = [int(match[1]) for name in unread if (match := names.match(name))]
+    if over and max(over) >= config.num_hidden_layers:
+        raise EncoderError(
+            f"{source}: weights of {max(over) + 1} layers, but config.json says num_hidden_layers "
+            f"{config.num_hidden_layers}. Give their number; babelscope operate --op drop:last=1 makes an encoder with "
+            "fewer"
+        )
+
+
 def _check_reads(source: str, encoder: Encoder) -> None:
     """Let the tokenizer read words: it shows odd settings when it is used, some only by letters of several bytes."""
     tokenizer, rows = encoder.tokenizer, encoder.model.config.vocab_size
@@ -211,6 +227,9 @@ def _check_reads(source: str, encoder: Encoder) -> None:
         room = encoder.max_length - tokenizer.num_special_tokens_to_add()
         pieces = tokenizer.backend_tokenizer.get_vocab(with_added_tokens=False).values()
         last = max(*pieces, *tokenizer.all_special_ids, *chain.from_iterable(read))
+        letter = tokenizer("a", return_special_tokens_mask=True)["special_tokens_mask"]
+    if 0 not in letter:
+        raise EncoderError(f"{source}: its tokenizer makes nothing of a letter; see normalizer in tokenizer.json")
     if room < 1:
         raise EncoderError(f"{source}: sequences have no room for text; see model_max_length in tokenizer_config.json")
     if last >= rows:
@@ -262,7 +281,8 @@ def _explained(source: str) -> Iterator[None]:
     libraries that are written in Rust, which is no Exception.
     """
     try:
-        yield
+        with silent_where_it_fails():
+            yield
     except EncoderError:
         raise
     except BaseException as error:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from babelscope.core.errors import DamagedResult
-from babelscope.engine.disk import write_text
+from babelscope.engine.disk import names_in, write_text
 from babelscope.engine.journal import ROWS
 from babelscope.engine.manifest import MANIFEST
 
@@ -64,10 +64,17 @@ class Index:
             began = unfinished.stat().st_mtime_ns - (time.monotonic_ns() - self._began)
             settled = {key: seen.stamp for key, seen in self._noted.items() if seen.changed < began - SETTLED}
             if settled:
-                write_text(unfinished, json.dumps({"format": FORMAT, "verified": self._verified | settled}) + "\n")
+                verified = self._of_results_there() | settled
+                write_text(unfinished, json.dumps({"format": FORMAT, "verified": verified}) + "\n")
                 unfinished.replace(self._path)
         with suppress(OSError):
             unfinished.unlink(missing_ok=True)
+
+    def _of_results_there(self) -> dict[str, str]:
+        """What was verified before of results that have not gone since."""
+        results = self._path.with_name("results")
+        there = {key for shelf in names_in(results) for key in names_in(results / shelf)}
+        return {key: stamp for key, stamp in self._verified.items() if key in there}
 
 
 def look_at(result: Path) -> Seen:

@@ -75,6 +75,8 @@ def reproduce(
     with unpacked(file, encoders) as kept:
         done = kept.store.published(kept.plan.steps)
         targets = [step for key, step in kept.plan.steps.items() if key in done and not isinstance(step, Cost)]
+        if not targets:
+            raise InputError(f"{file}: has no results to compute again; have it written when the study has run")
         plan = Plan.of(Random(seed).sample(targets, min(count, len(targets))))  # noqa: S311
         _check_encoders(plan)
         _check_store(plan, kept, store)

@@ -103,6 +103,8 @@ class RunDisplay:
             case Waiting():
                 self.console.print(f"waiting for another run to finish {title}")
             case Damaged(_, message):
+                self.pending += 1
+                self.progress.advance(self.total, -1)
                 self.console.print(f"[yellow]computing again[/] {title}: {escape(message)}")
 
     def _end(self, key: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,9 +19,9 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from babelscope.core.errors import InputError
+from babelscope.core.errors import DataError, InputError, StoreError
 from babelscope.core.hashing import digest
-from babelscope.core.outside import opened
+from babelscope.core.outside import LARGEST_TEXT, opened, read_json
 from babelscope.core.step import Step
 from babelscope.engine.environment import FOLDER as ENVIRONMENTS
 from babelscope.engine.journal import ROWS
@@ -44,6 +45,12 @@ HOW_TO_READ = """Results of a study computed by Babelscope.
 
 Compute a sample of the steps again, and compare:  babelscope reproduce THIS-FILE
 """
+FILES = (MANIFEST, ROWS, SENTENCES)
+"""Of a result."""
+WRITTEN = re.compile(
+    f"{FORMAT_FILE}|{ABOUT}|{README}|{ENVIRONMENTS}/[0-9a-f]+\\.json|results/[0-9a-f]{{2}}/[0-9a-f]{{64}}/({'|'.join(FILES)})"
+)
+"""The names of all files that are written."""
 
 
 class Kept(NamedTuple):
@@ -68,7 +75,7 @@ def pack(about: Mapping[str, Any], plan: Plan, store: Store, file: Path) -> Path
         _add(archive, README, HOW_TO_READ.encode())
         for name, environment in sorted(_environments(manifests.values(), store).items()):
             _add(archive, f"{ENVIRONMENTS}/{name}.json", json.dumps(environment).encode())
-        for name in (MANIFEST, ROWS, SENTENCES):  # files of one kind side by side are compressed far better
+        for name in FILES:  # files of one kind side by side are compressed far better
             for key, files in recorded.items():
                 path = Path("results", key[:2], key, name)
                 if name == MANIFEST:
@@ -115,30 +122,71 @@ def unpacked(file: Path, encoders: Mapping[str, Path] | None = None) -> Iterator
         encoders: folders of those that are not installed, by name.
 
     Raises:
-        InputError: it is no archive, does not say what it is of, or its steps are not those of today.
+        InputError: it is no archive, does not say what it is of, is not as it was written, or its steps are not those
+            of today.
     """
-    with TemporaryDirectory() as folder:
-        try:
-            with opened(file) as stream, tarfile.open(fileobj=stream) as archive:
-                for entry in archive:
-                    _write(archive, entry, Path(folder))
-        except (tarfile.TarError, LZMAError, EOFError, ValueError, OSError) as error:
-            problem = str(error).partition(":\n")[0]
-            raise InputError(f"{file}: not what babelscope bundle writes ({problem}); fetch it again") from None
-        if not (Path(folder) / ABOUT).is_file():
-            raise InputError(f"{file}: does not say what its rows are of; write it again")
-        about = json.loads((Path(folder) / ABOUT).read_bytes())
-        described = _placed(about.pop("steps"), encoders or {})
-        yield Kept(about, _plan(described, file), Store(folder))
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        _unpack(file, folder)
+        about = _about(file, folder / ABOUT)
+        plan = _plan(_placed(about.pop("steps"), encoders or {}), file)
+        yield Kept(about, plan, _checked(file, folder))
+
+
+def _unpack(file: Path, folder: Path) -> None:
+    try:
+        with opened(file) as stream, tarfile.open(fileobj=stream) as archive:
+            for entry in archive:
+                _write(archive, entry, folder)
+    except (tarfile.TarError, LZMAError, EOFError, ValueError, OSError) as error:
+        problem = str(error).partition(":\n")[0]
+        raise InputError(f"{file}: not what babelscope bundle writes ({problem}); fetch it again") from None
 
 
 def _write(archive: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> None:
-    """One file of an archive, inside the folder. The library's own safe way is not in all of Python 3.11."""
-    path, content = (folder / entry.name).resolve(), archive.extractfile(entry)
-    if content is None or not path.is_relative_to(folder.resolve()):
-        raise ValueError(f"{entry.name} is no file inside the archive's folder")
+    """One file of an archive: nothing but what `pack` writes, so that it stays in the folder and can be read there."""
+    if not (entry.isfile() and WRITTEN.fullmatch(entry.name) and entry.size <= LARGEST_TEXT):
+        raise ValueError(f"{entry.name[:200]!r} is no file of a bundle")
+    path, content = folder / entry.name, archive.extractfile(entry)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content.read())
+    path.write_bytes(content.read() if content else b"")
+
+
+def _about(file: Path, path: Path) -> dict[str, Any]:
+    """What the results are of, with the descriptions of the steps."""
+    if not path.is_file():
+        raise InputError(f"{file}: does not say what its rows are of; write it again")
+    try:
+        about = read_json(path)
+    except DataError as error:
+        raise InputError(f"{file}: {ABOUT}: {error.problem}; fetch it again") from None
+    match about:
+        case {"steps": list(described)} if described and all(map(_is_described, described)):
+            return dict(about)
+    raise InputError(f"{file}: {ABOUT} does not describe the steps of a plan; fetch it again")
+
+
+def _is_described(value: Any) -> bool:
+    match value:
+        case {"key": str(), "step": str(), "fields": dict()}:
+            return True
+    return False
+
+
+def _checked(file: Path, folder: Path) -> Store:
+    """The store in a folder. What it holds is read once, so that what is wrong with it is a fault of the archive."""
+    try:
+        store = Store(folder)
+        for key in store.keys():  # noqa: SIM118
+            store.rows(key)
+            if recorded := store.manifest(key)["files"].get(SENTENCES):
+                store.content(key, SENTENCES, recorded)
+    except (StoreError, ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
+        problem = (
+            str(error).partition(";")[0].replace(f"{folder.absolute()}/", "").replace(str(folder.absolute()), "it")
+        )
+        raise InputError(f"{file}: {problem}; fetch it again, or use the version of Babelscope that wrote it") from None
+    return store
 
 
 def _placed(value: Any, encoders: Mapping[str, Path]) -> Any:
@@ -161,7 +209,7 @@ def _plan(described: list[dict[str, Any]], file: Path) -> Plan:
     for about in described:
         try:
             step = step_of(about, steps.__getitem__)
-        except (ValidationError, KeyError):
+        except (ValidationError, KeyError, TypeError, AttributeError, RecursionError):  # somebody has written it anew
             step = None
         if step is None or step.key != about["key"]:
             raise InputError(

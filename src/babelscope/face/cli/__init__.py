@@ -50,6 +50,10 @@ def main() -> None:
     except BabelscopeError as error:
         err.print(f"[bold red]error[/] {escape(str(error))}", highlight=False)
         sys.exit(error.exit_status)
+    except OSError as error:  # what is read and written has words of its own: this is where it is printed
+        sys.stdout = None  # which Python would write to once more at its end
+        err.print(f"[bold red]error[/] what this command says cannot be written: {error.strerror or error}")
+        sys.exit(1)
     except SystemExit as end:
         if end.code == INTERRUPTED:  # what typer makes of Ctrl-C
             err.print("interrupted; run the same command again to go on")

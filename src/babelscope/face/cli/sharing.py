@@ -41,7 +41,7 @@ def pull(from_: OtherStore, name: OfStudy = None, store: StoreFolder = DEFAULT_S
     """Copy results from another store. What is here stays as it is."""
     from babelscope.face.session import open_store
 
-    _copy(open_store(from_), open_store(store), name, with_)
+    _copy(_there(open_store(from_)), open_store(store), name, with_)
 
 
 @app.command()
@@ -51,7 +51,7 @@ def verify(name: OfStudy = None, store: StoreFolder = DEFAULT_STORE, with_: With
     from babelscope.face.display import counting
     from babelscope.face.session import open_store
 
-    place = open_store(store)
+    place = _there(open_store(store))
     keys = _keys(place, name, with_)
     with counting("verified", err) as told:
         damaged = damaged_in(place, keys, told)
@@ -134,6 +134,13 @@ def reproduce(
     out.print(f"{equal} of {len(checked.apart)} steps are equal to the last bit", highlight=False)
     if checked.failed:
         raise typer.Exit(1)
+
+
+def _there(store: Store) -> Store:
+    """Refuse a folder that is not there, whose name may be wrong (`InputError`)."""
+    if not store.folder.exists():
+        raise InputError(f"{store.address}: there is no such store")
+    return store
 
 
 def _copy(source: Store, target: Store, name: str | None, with_: list[str] | None) -> None:
