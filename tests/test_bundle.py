@@ -247,3 +247,11 @@ def test_damage_is_said_with_status_1(store: Path, tmp_path: Path) -> None:
     for arguments in (("verify",), ("push", tmp_path / "other")):
         answer = babelscope("store", *arguments, "--store", damaged)
         assert answer.status == 1 and answer.errors.startswith("damaged ") and "rows.jsonl" in answer.errors
+
+
+@pytest.mark.parametrize("command", ["pull", "verify"])
+def test_a_store_that_is_not_there_is_not_read_as_an_empty_one(command: str, tmp_path: Path) -> None:
+    """Its name may be wrong."""
+    nowhere = (tmp_path / "nowhere",) if command == "pull" else ()
+    answer = babelscope("store", command, *nowhere, "--store", tmp_path / ("nowhere" if command == "verify" else "new"))
+    assert answer.status == 2 and f"error {tmp_path / 'nowhere'}: there is no such store" in answer.errors

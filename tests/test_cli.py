@@ -388,3 +388,13 @@ def test_no_torch_is_loaded_where_nothing_is_computed(study, store, tmp_path, ar
     command = [sys.executable, "-c", code, *given, *(["--store", str(store)] if "STUDY" in arguments else [])]
     answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=SOON)
     assert answer.returncode == 0, answer.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's /dev/full")
+def test_where_nothing_can_be_printed_there_are_words() -> None:
+    """A full disk under what a shell redirects, say; and Python does not complain of it once more at its end."""
+    command = [sys.executable, "-m", "babelscope", "list", "languages"]
+    with Path("/dev/full").open("w") as full:
+        answer = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=SOON)
+    assert answer.returncode == 1
+    assert answer.stderr == "error what this command says cannot be written: No space left on device\n"

@@ -279,11 +279,46 @@ def test_a_damaged_tokenizer_is_an_encoder_error(tmp_path, encoder, content):
         load_encoder(tmp_path)
 
 
-def test_a_tokenizer_that_panics_is_an_encoder_that_cannot_be_loaded(encoder, tmp_path):
-    """What is normalised to nothing is found between the bytes of a letter; a panic of Rust is no Exception."""
+def test_a_tokenizer_that_panics_is_an_encoder_that_cannot_be_loaded(encoder, tmp_path, capfd):
+    """What is normalised to nothing is found between the bytes of a letter; a panic of Rust is no Exception.
+
+    Nor is what it prints by itself shown beside our error.
+    """
     save_encoder(encoder, tmp_path)
     (tmp_path / "added_tokens.json").write_text('{"\\u202e": 5}')
     with pytest.raises(EncoderError, match=r"cannot load the encoder .*: AddedVocabulary bad split"):
+        load_encoder(tmp_path)
+    assert capfd.readouterr().err == ""
+
+
+def test_what_a_configuration_wants_to_be_given_besides_states_is_not_given(encoder, tmp_path):
+    """transformers saves no model that is to give attentions, and gives tuples where it should give names."""
+    save_encoder(encoder, tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    wanted = {"output_attentions": True, "output_hidden_states": True, "return_dict": False}
+    (tmp_path / "config.json").write_text(json.dumps({**config, **wanted}))
+    again = load_encoder(tmp_path)
+    save_encoder(again, tmp_path / "again")
+    assert json.loads((tmp_path / "again" / "config.json").read_text()) == config
+    assert again.backbone(torch.tensor([[1, 2]])).last_hidden_state.shape[:2] == (1, 2)
+
+
+def test_weights_of_more_layers_than_the_configuration_has_are_refused(encoder, tmp_path):
+    """A layer would be left out, and nothing would say so."""
+    save_encoder(encoder, tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    layers = config["num_hidden_layers"]
+    (tmp_path / "config.json").write_text(json.dumps({**config, "num_hidden_layers": layers - 1}))
+    with pytest.raises(EncoderError, match=rf"weights of {layers} layers, but .* num_hidden_layers {layers - 1}\."):
+        load_encoder(tmp_path)
+
+
+def test_a_tokenizer_that_makes_nothing_of_letters_is_refused(encoder, tmp_path):
+    save_encoder(encoder, tmp_path)
+    held = json.loads((tmp_path / "tokenizer.json").read_text())
+    held["normalizer"] = {"type": "Replace", "pattern": {"Regex": ".*"}, "content": ""}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(held))
+    with pytest.raises(EncoderError, match=r"makes nothing of a letter; see normalizer in tokenizer\.json"):
         load_encoder(tmp_path)
 
 

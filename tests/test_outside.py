@@ -19,6 +19,7 @@ from babelscope.core.outside import (
     parse_json,
     read_json,
     read_text,
+    silent_where_it_fails,
     writable_path,
     writing,
 )
@@ -173,3 +174,14 @@ def test_files_are_closed_when_reading_ends(tmp_path):
     stream = opened(path)
     stream.close()
     assert stream.closed and next(numbered_lines(path)).text == "a"
+
+
+def test_what_is_printed_before_a_failure_is_hidden(capfd: pytest.CaptureFixture[str]) -> None:
+    """By whoever writes to the descriptor; and shown where nothing fails."""
+    with pytest.raises(ZeroDivisionError), silent_where_it_fails():
+        os.write(2, b"panicked")
+        raise ZeroDivisionError
+    with silent_where_it_fails():
+        os.write(2, b"advice")
+    os.write(2, b", after it")
+    assert capfd.readouterr().err == "advice, after it"

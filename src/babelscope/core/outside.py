@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -135,6 +136,9 @@ def silent_where_it_fails() -> Iterator[None]:
 
     A panic of Rust is printed before it becomes an exception, whatever is done with that.
     """
+    if sys.__stderr__ is None:  # closed, so that it may be the number of any file
+        yield
+        return
     with TemporaryFile() as printed:
         shown = os.dup(2)
         os.dup2(printed.fileno(), 2)

@@ -20,16 +20,16 @@ from transformers import (
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
-from transformers.utils import logging
 
 from babelscope.core.errors import EncoderError
 from babelscope.core.files import share
-from babelscope.core.outside import given_path, silent_where_it_fails
+from babelscope.core.outside import given_path
 from babelscope.corpora.codes import known_as
 from babelscope.encoders.anatomy import anatomy_of, max_positions
 from babelscope.encoders.beside import read_languages, save_config, save_tokenizer, taken_declaration
 from babelscope.encoders.places import LANGUAGES, Place, check_folder, folder_of, installed_folder
 from babelscope.encoders.pooler import Pooler, read_pooler
+from babelscope.encoders.refusals import explained, quiet
 from babelscope.encoders.written import check_finite
 
 
@@ -87,7 +87,7 @@ def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickl
     source = _checked_source(source, allow_pickle)
     options: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
     weights = {"dtype": torch.float32, "use_safetensors": None if allow_pickle else True}
-    with _quiet(), _explained(source):
+    with quiet(), explained(source):
         config = AutoConfig.from_pretrained(source, **options)
         config.output_attentions = config.output_hidden_states = False  # what is given besides states nothing reads
         config.return_dict = True
@@ -134,7 +134,7 @@ def save_encoder(encoder: Encoder, folder: Path) -> None:
     Raises:
         DivergedError: weights are NaN or infinite; nothing is written.
     """
-    with _quiet(), _pooler_in_place(encoder):
+    with quiet(), _pooler_in_place(encoder):
         check_finite(encoder.model.state_dict())
         folder.mkdir(parents=True, exist_ok=True)  # where there is a file, the library writes nothing and goes on
         encoder.model.save_pretrained(folder)
@@ -222,7 +222,7 @@ def _check_layers(source: str, config: PretrainedConfig, unread: Iterable[str]) 
 def _check_reads(source: str, encoder: Encoder) -> None:
     """Let the tokenizer read words: it shows odd settings when it is used, some only by letters of several bytes."""
     tokenizer, rows = encoder.tokenizer, encoder.model.config.vocab_size
-    with _quiet(), _explained(source):
+    with quiet(), explained(source):
         read = tokenizer(["a", "a щ"], padding=True)["input_ids"]
         room = encoder.max_length - tokenizer.num_special_tokens_to_add()
         pieces = tokenizer.backend_tokenizer.get_vocab(with_added_tokens=False).values()
@@ -252,7 +252,7 @@ def _assembled(source: str, model: PreTrainedModel, tokenizer: PreTrainedTokeniz
 
 def _check_vocabulary(source: str, tokenizer: PreTrainedTokenizerBase) -> None:
     """Where there are no files of a tokenizer, transformers makes one of the family's special pieces alone."""
-    with _explained(source):
+    with explained(source):
         has_pieces = not set(tokenizer.get_vocab().values()) <= set(tokenizer.all_special_ids)
     if not has_pieces:
         raise EncoderError(
@@ -270,45 +270,3 @@ def _ensure_padding(source: str, model: PreTrainedModel, tokenizer: PreTrainedTo
                 "tokenizer_config.json"
             )
         tokenizer.pad_token = tokenizer.eos_token
-
-
-@contextmanager
-def _explained(source: str) -> Iterator[None]:
-    """Turn the library's many ways to say that files are absent or unusable into one error.
-
-    A wrong value in a file surfaces as whatever its first reader stumbles over (a TypeError, an IndexError, an
-    ImportError, tokenizers' bare Exception), so every exception counts as the files' fault, and every panic of the
-    libraries that are written in Rust, which is no Exception.
-    """
-    try:
-        with silent_where_it_fails():
-            yield
-    except EncoderError:
-        raise
-    except BaseException as error:
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-            raise
-        raise EncoderError(
-            f"cannot load the encoder {source!r}: {_first_line(error)}\n"
-            "Give a folder with config.json, *.safetensors and a tokenizer, or a hub name and a network"
-        ) from error
-
-
-def _first_line(error: BaseException) -> str:
-    """What an error says first; a line that ends in a colon is nothing without the next."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
-    return " ".join(lines[: 2 if lines[0].endswith(":") else 1])
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """No progress bars and no advice from transformers."""
-    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(verbosity)
-        if bars:
-            logging.enable_progress_bar()

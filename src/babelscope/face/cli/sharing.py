@@ -138,7 +138,7 @@ def reproduce(
 
 def _there(store: Store) -> Store:
     """Refuse a folder that is not there, whose name may be wrong (`InputError`)."""
-    if not store.folder.exists():
+    if store.address == str(store.folder) and not store.folder.exists():
         raise InputError(f"{store.address}: there is no such store")
     return store
 
