@@ -398,3 +398,11 @@ def test_where_nothing_can_be_printed_there_are_words() -> None:
         answer = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=SOON)
     assert answer.returncode == 1
     assert answer.stderr == "error what this command says cannot be written: No space left on device\n"
+
+
+def test_what_is_computed_again_counts_among_what_is_to_do(tmp_path, study, store) -> None:
+    """It had been counted as done: `[1/0]`."""
+    damaged = shutil.copytree(store, tmp_path / "store")
+    next(damaged.glob("results/*/*/sentences.json")).with_name("rows.jsonl").write_text("")
+    answer = babelscope("run", study, "--store", damaged, "--jobs", 1)
+    assert "computing again" in answer.errors and re.findall(r"^\[.*?\]", answer.errors, re.MULTILINE) == ["[1/1]"]
