@@ -50,7 +50,9 @@ def main() -> None:
     except BabelscopeError as error:
         err.print(f"[bold red]error[/] {escape(str(error))}", highlight=False)
         sys.exit(error.exit_status)
-    except OSError as error:  # what is read and written has words of its own: this is where it is printed
+    except OSError as error:
+        if error.filename is not None:  # a file's faults have words of their own, where it is read or written
+            raise
         sys.stdout = None  # which Python would write to once more at its end
         err.print(f"[bold red]error[/] what this command says cannot be written: {error.strerror or error}")
         sys.exit(1)
