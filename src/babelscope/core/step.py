@@ -32,11 +32,14 @@ class Needs(NamedTuple):
     """Bytes of main memory; 0: not known."""
     device: str = "cpu"
     """The kind that `gpus` is a number of."""
+    gpu_memory: int = 0
+    """Bytes of the accelerator's; 0: not known."""
 
     @classmethod
-    def on(cls, device: str, threads: int) -> Needs:
-        """A model on a device."""
-        return cls(gpus=int(device != "cpu"), threads=threads, device=device)
+    def on(cls, device: str, threads: int, gpu_memory: int = 0) -> Needs:
+        """A model on a device, of whose memory it takes so much if that is an accelerator."""
+        on_gpu = device != "cpu"
+        return cls(gpus=int(on_gpu), threads=threads, device=device, gpu_memory=gpu_memory if on_gpu else 0)
 
 
 class Results(Protocol):

@@ -17,6 +17,7 @@ from babelscope.corpora.codes import known_as
 from babelscope.corpora.datasets import Dataset
 from babelscope.steps.curves import curve_rows
 from babelscope.steps.encoder import EncoderStep, Recurrent
+from babelscope.steps.memory import memory_of
 from babelscope.tasks.kinds import kind_of
 from babelscope.tuning.probes import Probes
 from babelscope.tuning.schedule import Schedule
@@ -74,7 +75,8 @@ class Tune(Step):
 
     @property
     def needs(self) -> Needs:
-        return Needs.on(self.tuning.device, self.tuning.threads)
+        device = self.tuning.device
+        return Needs.on(device, self.tuning.threads, 0 if device == "cpu" else memory_of(self.encoder, self.tuning))
 
     @property
     def title(self) -> str:

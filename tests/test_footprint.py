@@ -1,0 +1,105 @@
+"""How much memory a training is expected to take, against what torch keeps of one."""
+
+import pytest
+import torch
+
+from babelscope.encoders.footprint import CONTEXT, MARGIN, STATES, Footprint, footprint
+from babelscope.encoders.load import load_encoder, save_encoder
+from babelscope.encoders.pieces import Batch
+from babelscope.encoders.shape import Shape, new_encoder
+from babelscope.steps.encoder import Load, Operate
+from babelscope.steps.memory import memory_of
+from babelscope.steps.tune import Tune
+from babelscope.tuning.settings import Tuning
+from families import FAMILIES
+from taggers import family_encoder
+
+ROWS, LENGTH = 8, 24
+
+
+@pytest.fixture
+def wide(tokenizer):
+    """Wide and deep enough that layers are most of it."""
+    shape = Shape(hidden=128, layers=4, heads=4, feed_forward=512, positions=LENGTH, dropout=0.1)
+    return new_encoder(shape, tokenizer, 0, "wide")
+
+
+def kept_bytes(encoder):
+    """Of all that torch keeps for the gradient of a forward pass, weights left out."""
+    weights = {weight.data_ptr() for weight in encoder.model.parameters()}
+    sizes: dict[int, int] = {}
+
+    def keep(tensor):
+        storage = tensor.untyped_storage()
+        if tensor.data_ptr() not in weights:
+            sizes[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    real = torch.ones(ROWS, LENGTH, dtype=torch.bool)
+    batch = Batch(torch.randint(5, 60, (ROWS, LENGTH)), real, padded=False)
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        states = encoder.backbone.train()(input_ids=batch.ids).last_hidden_state
+    assert states.requires_grad
+    return sum(sizes.values())
+
+
+def test_a_layer_keeps_about_what_is_expected(wide, tmp_path):
+    save_encoder(wide, tmp_path / "wide")
+    shape = footprint(str(tmp_path / "wide"))
+    expected = 4 * shape.layers * shape.kept(ROWS * LENGTH, LENGTH)
+    assert 0.6 * expected < kept_bytes(wide) < 1.1 * expected
+
+
+def test_weights_are_those_of_the_matrices(wide, tmp_path):
+    save_encoder(wide, tmp_path / "wide")
+    shape = footprint(str(tmp_path / "wide"))
+    assert shape == Footprint(4, 128, 4, 512, len(wide.tokenizer))
+    counted = sum(weight.numel() for weight in load_encoder(tmp_path / "wide").backbone.parameters())
+    assert shape.weights == pytest.approx(counted, rel=0.03)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_shape_of_every_family_is_seen(family, tokenizer, tmp_path):
+    save_encoder(family_encoder(family, tokenizer), tmp_path / family)
+    shape = footprint(str(tmp_path / family))
+    assert (shape.layers, shape.width, shape.heads, shape.vocabulary) == (3, 32, 2, len(tokenizer))
+
+
+def test_what_cannot_be_seen_is_not_known(tmp_path):
+    assert footprint(str(tmp_path / "none")) is None
+    (tmp_path / "config.json").write_text("{}")
+    assert footprint(str(tmp_path)) is None
+
+
+BASE = Footprint(12, 768, 12, 3072, 30_522)
+
+
+def test_bert_of_base_size_fits_where_people_train_it():
+    """Batches of 32 times 128 in float32 on 16 GB, as is usual; with layers computed again on 8 GB."""
+    whole = BASE.training(32 * 128, 128, "float32", recompute=False)
+    assert 6e9 < whole < 16e9
+    assert BASE.training(32 * 128, 128, "float32", recompute=True) < 8e9
+    assert BASE.training(32 * 128, 128, "bfloat16", recompute=False) < whole
+    assert BASE.training(1, 1, "float32", recompute=False) == pytest.approx(
+        MARGIN * STATES * BASE.weights + CONTEXT, rel=0.01
+    )
+
+
+def test_a_tuning_needs_what_its_portions_take(wide, tmp_path):
+    save_encoder(wide, tmp_path / "wide")
+    load = Load(name="wide", content="0", place=str(tmp_path / "wide"))
+    operated = Operate(encoder=load, surgery="none", operations=(), seed=0)
+    shape = footprint(load.place)
+
+    def memory(**settings):
+        return memory_of(operated, Tuning(steps=1, **settings))
+
+    assert memory(tokens_per_batch=4096, max_length=64) == shape.training(4096, 64, "float32", False)
+    assert memory(examples_per_batch=32, max_length=64) == shape.training(32 * 64, 64, "float32", False)
+    assert memory(examples_per_batch=32, max_length=64, micro_tokens=256) == shape.training(256, 64, "float32", False)
+    assert memory(tokens_per_batch=16, max_length=64) == shape.training(64, 64, "float32", False)
+    assert memory_of(Load(name="x", content="0", place="no/such"), Tuning(steps=1)) == 0
+    tune = Tune(encoder=load, task="pos", train=(), dev=(), tuning=Tuning(steps=1), seed=0)
+    assert (tune.needs.gpus, tune.needs.gpu_memory) == (0, 0)
+    on_gpu = tune.model_copy(update={"tuning": Tuning.model_construct(**{**dict(Tuning(steps=1)), "device": "cuda"})})
+    assert (on_gpu.needs.gpus, on_gpu.needs.gpu_memory) == (1, memory_of(load, Tuning(steps=1)))
