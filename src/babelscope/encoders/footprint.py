@@ -51,7 +51,7 @@ class Footprint(NamedTuple):
         return tokens * (12 * self.width + 3 * self.feed_forward + 2 * self.heads * length)
 
     def training(self, tokens: int, length: int, precision: str, recompute: bool) -> int:
-        """Bytes, about, to train it on so many tokens at once; of layers that are computed again one is kept at a time."""
+        """Bytes, about, to train on so many tokens at once; of layers that are computed again, one is kept at once."""
         layers = self.kept(tokens, length) * (1 if recompute else self.layers)
         inputs = self.layers * tokens * self.width if recompute else 0
         return round(MARGIN * (STATES * self.weights + KEPT[precision] * (layers + inputs)) + CONTEXT)
