@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -74,6 +75,41 @@ def test_objects_are_put_where_there_are_none_or_in_place_of_others(address: str
     for name in ("a/b", "a/b", "a/c/d"):
         objects.remove(name)
     assert objects.names("a") == []
+
+
+@pytest.mark.parametrize("address", ["bucket"], indirect=True)
+def test_what_cannot_be_put_is_an_error(address: str, tmp_path: Path) -> None:
+    """It is neither done nor somebody else's doing that the bucket, or the file, is gone."""
+    objects = objects_at("s3://gone/lab")
+    for put in (lambda: objects.write("a", b"one"), lambda: objects.create("a", b"one")):
+        with pytest.raises(StoreError, match="s3://gone/lab: .*see that the bucket is there"):
+            put()
+    with pytest.raises(StoreError, match="No such file"):
+        objects_at(address).write("a", tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("address", ["bucket"], indirect=True)
+@pytest.mark.parametrize(("seconds", "times"), [(1.0, 5), (400.0, 1)])
+def test_a_request_that_fails_is_not_repeated_for_ever(
+    address: str, seconds: float, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A library that has repeated it for so long already is not asked again."""
+    import obstore
+
+    from babelscope.engine.sharing import bucket
+
+    now, asked = [0.0], list[str]()
+
+    def fail(store: object, name: str) -> None:
+        asked.append(name)
+        now[0] += seconds
+        raise obstore.exceptions.GenericError("no network")
+
+    monkeypatch.setattr(bucket, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=lambda pause: None))
+    monkeypatch.setattr(obstore, "head", fail)
+    with pytest.raises(StoreError, match="no network"):
+        objects_at(address).has("a")
+    assert asked == ["a"] * times
 
 
 def test_of_many_who_put_at_once_one_is_first(address: str) -> None:
