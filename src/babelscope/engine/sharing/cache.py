@@ -30,7 +30,7 @@ class Cache:
 
     def __init__(self, folder: Path, limit: float = GIGABYTES * 1e9):
         self.folder, self._limit = folder, limit
-        self._uncounted = 0
+        self._uncounted = limit  # what there is already
 
     @classmethod
     def of(cls, address: str) -> Cache:
@@ -72,10 +72,13 @@ class Cache:
         if self._uncounted < self._limit / 100:
             return
         self._uncounted = 0
-        results = [path for path in self.folder.glob("results/*/*") if path.is_dir()]
-        sizes = {path: bytes_in(path) for path in results}
+        sizes, uses = dict[Path, int](), list[tuple[float, Path]]()
+        for path in self.folder.glob("results/*/*"):
+            with suppress(FileNotFoundError):  # another process makes room, too
+                uses.append((path.stat().st_mtime, path))
+                sizes[path] = bytes_in(path)
         excess = sum(sizes.values()) - self._limit
-        for used, path in sorted((path.stat().st_mtime, path) for path in results if excess > 0):
+        for used, path in sorted(uses):
             if excess <= 0 or time.time() - used < RESTED:
                 return
             aside = self.folder / "damaged" / f"{path.name}.{uuid4().hex[:8]}"

@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from babelscope.core.errors import StoreError
 from babelscope.core.hashing import file_digest
+from babelscope.core.outside import given_path
 from babelscope.engine.disk import MISPLACED, explained, names_in, sync
 
 FOLDER, BUCKET = "file://", "s3://"
@@ -73,8 +74,8 @@ class FolderObjects(Objects):
     """Files in a folder, by moves and links, which every file system does at once for all machines."""
 
     def __init__(self, address: str):
-        super().__init__(address)
-        self._folder = Path(address.removeprefix(FOLDER)).absolute()
+        self._folder = given_path(address.removeprefix(FOLDER)).absolute()
+        super().__init__(f"{FOLDER}{self._folder}")  # the same for all who mean this folder
 
     def read(self, name: str) -> bytes | None:
         """The content; None where there is none."""
