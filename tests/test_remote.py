@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -501,6 +502,49 @@ def test_without_obstore_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPa
     monkeypatch.delitem(__import__("sys").modules, "babelscope.engine.sharing.bucket", raising=False)
     with pytest.raises(StoreError, match=r"pip install 'babelscope\[s3\]'"):
         objects_at("s3://results")
+
+
+def test_an_upload_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a full disk."""
+    folder = tmp_path / "shared"
+    objects = objects_at(f"file://{folder}")
+
+    def full(path: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("babelscope.engine.sharing.objects.sync", full)
+    for put in (lambda: objects.write("a", b"one"), lambda: objects.create("a", b"one")):
+        with pytest.raises(StoreError, match="the disk is full"):
+            put()
+    assert [path for path in folder.rglob("*") if path.is_file()] == []
+
+
+def test_what_a_file_system_hides_is_no_object(tmp_path: Path) -> None:
+    objects = objects_at(f"file://{tmp_path}")
+    objects.write("results/ab/one", b"1")
+    (tmp_path / "results" / "ab" / ".nfs0001").touch()
+    assert objects.names("results/ab") == ["one"] and objects.names("") == ["results"]
+
+
+def test_a_file_system_without_hard_links_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path, target: Path) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    with pytest.raises(StoreError, match=r"has no hard links, .*: give --store a folder on another one"):
+        objects_at(f"file://{tmp_path}").create("a", b"one")
+
+
+def test_what_cannot_be_looked_at_is_an_error_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not that there is nothing."""
+    objects = objects_at(f"file://{tmp_path}")
+
+    def refuse(path: Path, **how: object) -> None:
+        raise OSError(errno.ESTALE, "Stale file handle")
+
+    monkeypatch.setattr(Path, "stat", refuse)
+    with pytest.raises(StoreError, match="Stale file handle"):
+        objects.has("a")
 
 
 def test_objects_say_what_is_wrong(tmp_path: Path) -> None:

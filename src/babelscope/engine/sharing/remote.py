@@ -252,7 +252,7 @@ def _size(manifest: Mapping[str, Any]) -> int:
 
 def _refuse_foreign(objects: Objects) -> None:
     # Listed before it is read: the mark is put before anything else.
-    names = [name for name in objects.names("") if not name.startswith(".")]
+    names = objects.names("")
     content = objects.read(MARK)
     if content is None:
         if names:
