@@ -481,11 +481,12 @@ def test_what_is_no_store_is_refused(address: str, machine: Machine) -> None:
 
 def test_settings_that_are_none_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("BABELSCOPE_CACHE_LIMIT", "BABELSCOPE_LAPSE"):
-        with monkeypatch.context() as changed:
-            changed.setenv("BABELSCOPE_CACHE", str(tmp_path))
-            changed.setenv(name, "much")
-            with pytest.raises(InputError, match=f"{name}=much: give a number"):
-                store_at(f"file://{tmp_path / 'shared'}")
+        for given in ("much", "inf", "nan", "-1", "0"):
+            with monkeypatch.context() as changed:
+                changed.setenv("BABELSCOPE_CACHE", str(tmp_path))
+                changed.setenv(name, given)
+                with pytest.raises(InputError, match=f"{name}={given}: give a number"):
+                    store_at(f"file://{tmp_path / 'shared'}")
 
 
 def test_a_folder_has_one_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -184,6 +184,7 @@ class OfflineEmissionsTracker:
     def __init__(self, **settings):
         assert settings["tracking_mode"] == "process" and not settings["save_to_file"]
     def start(self):
+        {start}
         self.began = True
     def stop(self):
         {stop}
@@ -192,13 +193,20 @@ class OfflineEmissionsTracker:
 
 
 @pytest.mark.parametrize(
-    ("stop", "energy"),
-    [("self.final_emissions_data = type('Data', (), {'energy_consumed': 0.125 * self.began})", 0.125), ("pass", None)],
-)
+    ("start", "stop", "energy"),
+    [("pass", "self.final_emissions_data = type('Data', (), {'energy_consumed': 0.125 * self.began})", 0.125),
+     ("pass", "pass", None), ("raise RuntimeError('no meter')", "raise AssertionError", None)],
+)  # fmt: skip
 def test_energy_is_in_the_manifest_where_it_can_be_measured(
-    store: Store, outside: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stop: str, energy: float | None
+    store: Store,
+    outside: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    start: str,
+    stop: str,
+    energy: float | None,
 ) -> None:
-    (tmp_path / "codecarbon.py").write_text(METER.replace("{stop}", stop))
+    (tmp_path / "codecarbon.py").write_text(METER.replace("{start}", start).replace("{stop}", stop))
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "codecarbon", raising=False)
     step = Toy(name="step", outside=str(outside))

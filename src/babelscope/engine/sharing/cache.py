@@ -11,9 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
-from babelscope.core.errors import InputError
 from babelscope.core.hashing import digest
-from babelscope.core.outside import given_path
+from babelscope.core.outside import given_path, positive_setting
 from babelscope.corpora.cache import user_cache
 from babelscope.engine.disk import bytes_in, explained
 
@@ -36,11 +35,7 @@ class Cache:
     def of(cls, address: str) -> Cache:
         """That of a remote store. The machine's name is in its path, since home folders may be shared."""
         place = given_path(os.environ.get(PLACE) or user_cache() / "stores").absolute()
-        given = os.environ.get(LIMIT)
-        try:
-            limit = float(given) if given else GIGABYTES
-        except ValueError:
-            raise InputError(f"{LIMIT}={given}: give a number of gigabytes, such as 50") from None
+        limit = positive_setting(LIMIT, GIGABYTES, "gigabytes")
         title = re.sub(r"\W+", "-", address).strip("-")[:60]
         return cls(place / platform.node() / f"{title}-{digest(address)[:8]}", limit * 1e9)
 
