@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+import dask_cluster
 import slurm
 from babelscope.core.errors import InputError
 from babelscope.core.step import Step
@@ -24,6 +25,7 @@ from babelscope.engine.run import Outcome
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
 from command_line import babelscope, declaration, transfer, write_study
+from dask_cluster import ENVIRONMENT, Cluster
 from toy_steps import SOON, Demanding, Gate, Steady, Talkative, Toy, gated_plan, journal, runs, steady_plan, value
 
 pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
@@ -32,54 +34,16 @@ from babelscope.engine import cluster, cluster_worker
 from babelscope.engine.cluster import AHEAD, DaskCrew
 from babelscope.engine.cluster_worker import Errand, Origin, installed, perform
 
-ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 SCRIPT = Path(__file__).parent.parent / "docs" / "slurm.sh"
-
-
-class Cluster:
-    """A scheduler on the loopback interface, and workers, each in a process and a folder of its own."""
-
-    def __init__(self, folder: Path):
-        self.folder, self.processes = folder, list[subprocess.Popen[bytes]]()
-        self.file = folder / "scheduler.json"
-        self.engine = f"dask:{self.file}"
-        self._start("scheduler", "--host", "127.0.0.1", "--port", "0")
-
-    def _start(self, kind: str, *arguments: str, **environment: str) -> int:
-        place = self.folder / f"{kind}-{len(self.processes)}"
-        place.mkdir()
-        command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", "--scheduler-file", str(self.file)]
-        with (place / "log").open("wb") as log:
-            process = subprocess.Popen(
-                [*command, "--no-dashboard", *arguments],
-                cwd=place, env={**ENVIRONMENT, **environment}, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
-            )  # fmt: skip
-        self.processes.append(process)
-        return self.processes[-1].pid
-
-    def add_worker(self, resources: str = "memory=1e9", **environment: str) -> int:
-        """Its process."""
-        options = ("--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", "--resources", resources)
-        return self._start("worker", *options, **environment)
-
-    def end(self, process: int, number: signal.Signals) -> None:
-        """End a worker, and have another in its place."""
-        worker = next(started for started in self.processes if started.pid == process)
-        worker.send_signal(number)
-        self.add_worker()
-        worker.wait(SOON)
 
 
 @pytest.fixture(scope="module")
 def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    cluster = Cluster(tmp_path_factory.mktemp("cluster"))
-    cluster.add_worker("GPU=1", TOY_MACHINE="gpu")
-    cluster.add_worker()
-    cluster.add_worker()
-    yield cluster
-    for process in cluster.processes:
-        process.kill()
-        process.wait()
+    with dask_cluster.cluster(tmp_path_factory.mktemp("cluster")) as begun:
+        begun.add_worker("GPU=1", TOY_MACHINE="gpu")
+        begun.add_worker()
+        begun.add_worker()
+        yield begun
 
 
 def test_a_run_that_is_refused_leaves_the_cluster(dask: Cluster, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
