@@ -119,7 +119,10 @@ class Leases:
 
     def _look(self, key: str) -> tuple[int, bytes | None]:
         number = _highest(self._objects, f"{CLAIMS}/{key}")
-        content = self._objects.read(f"{CLAIMS}/{key}/{number}") if number else None
+        if not number:
+            self._seen.pop(key, None)  # of many steps few are claimed at a time
+            return 0, None
+        content = self._objects.read(f"{CLAIMS}/{key}/{number}")
         if self._seen.get(key, (0, None, 0.0))[:2] != (number, content):
             self._seen[key] = (number, content, self._clock())
         return number, content
