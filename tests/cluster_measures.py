@@ -79,7 +79,7 @@ def _disturbed(
         client = partial(_start, "run", name, *changes, "--store", str(place / "cluster"), "--engine", begun.engine)
         run = client()
         for number in range(times + 1):
-            _wait(lambda: len(told) >= 4 * (number + 1) or run.poll() is not None)  # noqa: B023
+            _wait(lambda: len(told) >= (number + 1) * (4 if times == 1 else 12) or run.poll() is not None)  # noqa: B023
             if run.poll() is not None:
                 break
             if number == times // 2:
