@@ -12,7 +12,7 @@ FLOATS := $(addprefix tests/test_,$(addsuffix .py,adaptation bilstm bilstm_parse
 	geometry measured mlm parse prefix projection similarity tag tuning windows word_states))
 
 .PHONY: demo real test test-portable check docs site package results bench paper-check calibration faults machines \
-	reproduced release-encoder encoders clean
+	cluster reproduced release-encoder encoders clean
 
 demo: $(READY)  ## the study first-look on the artificial world, and its report
 	$(BIN)/babelscope run first-look --store $(STORE)
@@ -78,6 +78,9 @@ reproduced: $(READY)  ## align-then-predict, small, as a bundle, and a sample of
 		&& $(BIN)/babelscope run align-then-predict --with scale=small --store $$folder/computed \
 		&& $(BIN)/babelscope bundle align-then-predict --with scale=small --store $$folder/computed -o $$folder/study.tar.xz \
 		&& $(BIN)/babelscope reproduce $$folder/study.tar.xz --steps 5 --store $$folder/empty
+
+cluster: $(READY)  ## Dask on this machine: studies while workers die, gain of two workers, cost of a step, memory (two hours)
+	$(BIN)/python tests/cluster_measures.py $(MEASURE) $(if $(TINY),--tiny)
 
 release-encoder: $(READY) $(ENGLISH)  ## the encoder of the studies on real languages as one file of 22 MB, in build/release
 	$(BIN)/python tools/release_encoder.py --store $(STORE) build/release

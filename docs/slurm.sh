@@ -33,7 +33,8 @@ srun --ntasks=1 dask worker --scheduler-file "$scheduler" --no-nanny --no-dashbo
     --nthreads 1 --resources "GPU=1" --death-timeout 120 & worker=$!
 
 if [ -n "$run" ]; then
-    while kill -0 "$run" 2>/dev/null; do wait "$run"; outcome=$?; done
+    while kill -0 "$run" 2>/dev/null; do wait "$run"; done    # a signal ends the waiting, and not the run
+    wait "$run"; outcome=$?
     [ $outcome = 130 ] || touch "$ended"    # 130: interrupted; else the study has ended, well or not
     rm -f "$scheduler"
 fi

@@ -45,13 +45,13 @@ def filled(store: Store) -> Store:
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The keys whose manifests are read from here on."""
     keys: list[str] = []
-    reading = Store._manifest
+    reading = Store.manifest
 
-    def noting(store: Store, folder: Path, key: str) -> dict[str, Any]:
+    def noting(store: Store, key: str) -> dict[str, Any]:
         keys.append(key)
-        return reading(store, folder, key)
+        return reading(store, key)
 
-    monkeypatch.setattr(Store, "_manifest", noting)
+    monkeypatch.setattr(Store, "manifest", noting)
     return keys
 
 

@@ -57,7 +57,7 @@ class Runner:
             if machine.clock() - last >= LAPSE / SHARE:
                 store._held[key].beat()
                 last = machine.clock()
-            if store.has_lost(key):
+            if not store.may_go_on(key):
                 return
             (store.draft(key) / f"part {part}").write_text(f"{self._name} {number}")
         store.write_rows(key, [Row("attempt", number, encoder=self._name)])

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,6 +22,7 @@ from babelscope.core.hashing import digest
 from babelscope.core.row import Row
 from babelscope.core.step import Interrupted
 from babelscope.engine import Finished, Found, Waiting, run_plan
+from babelscope.engine.journal import Journal
 from babelscope.engine.sharing import cache, remote
 from babelscope.engine.sharing.cache import Cache
 from babelscope.engine.sharing.objects import Objects, objects_at
@@ -26,7 +30,7 @@ from babelscope.engine.sharing.places import store_at
 from babelscope.engine.sharing.remote import RemoteStore
 from babelscope.engine.worker import END
 from babelscope.steps.plan import Plan
-from toy_steps import SOON, Steady, Toy, execute, flip_a_bit, journal, runs, value, wide_plan
+from toy_steps import SOON, Resuming, Steady, Toy, execute, flip_a_bit, journal, runs, value, wide_plan
 
 Machine = Callable[[str], RemoteStore]
 """A machine by its name: what it sees of one store, with a folder of its own."""
@@ -54,6 +58,12 @@ def when_started(outside: Path, act: Callable[[], object]) -> Iterator[None]:
     thread.join()
 
 
+def saved(store: RemoteStore) -> None:
+    """Have the draft of the step that is claimed saved, as after some minutes."""
+    store._saved[KEY] -= remote.SAVING
+    assert store.may_go_on(KEY)
+
+
 def shared_files(address: str) -> list[Path]:
     """Of results, in a folder."""
     return sorted(Path(address.removeprefix("file://")).glob("files/*/*/*"))
@@ -74,6 +84,41 @@ def test_objects_are_put_where_there_are_none_or_in_place_of_others(address: str
     for name in ("a/b", "a/b", "a/c/d"):
         objects.remove(name)
     assert objects.names("a") == []
+
+
+@pytest.mark.parametrize("address", ["bucket"], indirect=True)
+def test_what_cannot_be_put_is_an_error(address: str, tmp_path: Path) -> None:
+    """It is neither done nor somebody else's doing that the bucket, or the file, is gone."""
+    objects = objects_at("s3://gone/lab")
+    for put in (lambda: objects.write("a", b"one"), lambda: objects.create("a", b"one")):
+        with pytest.raises(StoreError, match=r"s3://gone/lab: .*see that the bucket is there"):
+            put()
+    with pytest.raises(StoreError, match="No such file"):
+        objects_at(address).write("a", tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("address", ["bucket"], indirect=True)
+@pytest.mark.parametrize(("seconds", "times"), [(1.0, 5), (400.0, 1)])
+def test_a_request_that_fails_is_not_repeated_for_ever(
+    address: str, seconds: float, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A library that has repeated it for so long already is not asked again."""
+    import obstore
+
+    from babelscope.engine.sharing import bucket
+
+    now, asked = [0.0], list[str]()
+
+    def fail(store: object, name: str) -> None:
+        asked.append(name)
+        now[0] += seconds
+        raise obstore.exceptions.GenericError("no network")
+
+    monkeypatch.setattr(bucket, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=lambda pause: None))
+    monkeypatch.setattr(obstore, "head", fail)
+    with pytest.raises(StoreError, match="no network"):
+        objects_at(address).has("a")
+    assert asked == ["a"] * times
 
 
 def test_of_many_who_put_at_once_one_is_first(address: str) -> None:
@@ -126,9 +171,9 @@ def test_another_machine_goes_on_from_a_draft_that_was_saved(machine: Machine, o
         (first.draft(KEY) / "encoder").mkdir()
         for content in ("old", "new"):
             (first.draft(KEY) / "encoder" / "checkpoint").write_text(content)
-            first.save_draft(KEY)  # not yet
+            assert first.may_go_on(KEY)  # and the draft was saved lately
             assert first._drafts.files(KEY).keys() == (set() if content == "old" else {"encoder/checkpoint"})
-            first.save_draft(KEY, at_once=True)
+            saved(first)
     with second.claim(KEY):
         assert (second.draft(KEY) / "encoder" / "checkpoint").read_text() == "new"
         second.publish(KEY, {})
@@ -141,7 +186,7 @@ def test_a_saved_draft_that_is_not_whole_is_left(address: str, machine: Machine)
     first, second = (prepared(machine(name)) for name in ("first", "second"))
     with first.claim(KEY):
         (first.draft(KEY) / "checkpoint").write_text("half a day")
-        first.save_draft(KEY, at_once=True)
+        saved(first)
     (name,) = set(first.objects.names(f"drafts/{KEY}")) - {"draft"}
     first.objects.write(f"drafts/{KEY}/{name}", b"half a d")
     with second.claim(KEY) as mine:
@@ -159,6 +204,64 @@ def test_an_interrupted_step_is_saved_for_other_machines(
     monkeypatch.setattr(END, "is_asked", False)
     assert isinstance(execute(step, second), Finished)
     assert "steady resumed" in (outside / "journal").read_text()
+
+
+@pytest.mark.parametrize("leave", [lambda draft: (draft / "mark").touch(), lambda draft: spoil_rows(draft)])
+def test_a_saved_draft_that_no_step_can_go_on_from_is_left_for_good(
+    machine: Machine, outside: Path, leave: Callable[[Path], None]
+) -> None:
+    """It is of another run, or its rows are not as they were written."""
+    step, (first, second) = Resuming(name="step", outside=str(outside)), map(prepared, map(machine, ("a", "b")))
+    with suppress(Interrupted), first.claim(step.key):
+        leave(first.draft(step.key))
+        raise Interrupted
+    assert first.objects.names(f"drafts/{step.key}")
+    assert isinstance(execute(step, second), Finished)
+    assert "rows 0" in journal(outside) and second.rows(step.key)[0].value == value(step)
+    assert second.objects.names("drafts") == []
+
+
+def spoil_rows(draft: Path) -> None:
+    Journal(draft).add([Row("loss", 0.5)])
+    written = draft / "rows.jsonl"
+    written.write_text(written.read_text().replace("0.5", "0.75"))
+
+
+@pytest.mark.parametrize("address", ["folder"], indirect=True)
+def test_a_draft_that_cannot_be_saved_costs_no_step(
+    machine: Machine, outside: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is said in the log, and the step goes on, or ends as it was told to."""
+    store, step = prepared(machine("first")), Resuming(name="step", outside=str(outside))
+    steady = Steady(name="steady", outside=str(outside))
+    monkeypatch.setattr(remote, "SAVING", 0.0)
+    write = store.objects.write
+
+    def refuse(name: str, content: bytes | Path) -> None:
+        if name.startswith("drafts/"):
+            raise StoreError("no network")
+        write(name, content)
+
+    monkeypatch.setattr(store.objects, "write", refuse)
+    assert isinstance(execute(step, store), Finished)
+    assert "the draft is not saved for other machines: no network" in capsys.readouterr().err
+    with when_started(outside, lambda: monkeypatch.setattr(END, "is_asked", True)), pytest.raises(Interrupted):
+        execute(steady, store)
+    assert not store.claimed(steady.key)
+
+
+@pytest.mark.parametrize("address", ["folder"], indirect=True)
+def test_who_has_lost_a_claim_leaves_the_next_ones_draft_alone(machine: Machine) -> None:
+    first, second = (prepared(machine(name)) for name in ("first", "second"))
+    with suppress(Interrupted), first.claim(KEY):
+        (first.draft(KEY) / "checkpoint").write_text("old")
+        first.objects.write(f"claims/{KEY}/2", b"{}")
+        first._held[KEY].beat()
+        second._drafts.save(KEY, second.draft(KEY))
+        first._saved[KEY] -= remote.SAVING
+        assert not first.may_go_on(KEY)
+        raise Interrupted
+    assert second._drafts.files(KEY) == {}
 
 
 @pytest.mark.parametrize("address", ["folder"], indirect=True)
@@ -213,6 +316,19 @@ def test_names_that_lead_out_of_a_folder_are_refused(machine: Machine, tmp_path:
     with second.claim(other) as mine:
         assert mine and not list(second.draft(other).iterdir())
     assert not list(tmp_path.rglob("second/weights"))
+
+
+@pytest.mark.parametrize("address", ["folder"], indirect=True)
+def test_the_list_of_a_draft_leads_nowhere_else(machine: Machine, tmp_path: Path) -> None:
+    """Who saves a draft removes what the list before it names."""
+    store, thesis = prepared(machine("first")), tmp_path / "thesis"
+    thesis.write_text("years of work")
+    for told in ("../../../thesis", ["a list"], 7):
+        store.objects.write(f"drafts/{KEY}/draft", json.dumps({"checkpoint": told}).encode())
+        with store.claim(KEY):
+            assert not list(store.draft(KEY).iterdir())
+            saved(store)
+    assert thesis.read_text() == "years of work"
 
 
 @pytest.mark.parametrize("address", ["folder"], indirect=True)
@@ -272,6 +388,52 @@ def test_the_folder_here_keeps_to_its_limit(address: str, tmp_path: Path, monkey
 
 
 @pytest.mark.parametrize("address", ["folder"], indirect=True)
+def test_what_is_computed_here_keeps_to_the_limit_too(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In many processes, none of which adds much."""
+    monkeypatch.setattr(cache, "RESTED", 0.0)
+    keys = [digit * 64 for digit in "abcdef"]
+    for key in keys:
+        store = prepared(RemoteStore(address, cache=Cache(tmp_path / "small" / "store", 2_000_000)))
+        (store.draft(key) / "weights").write_bytes(bytes(500_000))
+        store.publish(key, {})
+    here = {path.name for path in (store.folder / "results").glob("*/*")}
+    assert keys[-1] in here and len(here) == 3 and store.published(keys) == {*keys}
+
+
+@pytest.mark.parametrize("address", ["folder"], indirect=True)
+def test_two_processes_make_room_at_once(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one has removed is gone when the other looks at it."""
+    store = prepared(RemoteStore(address, cache=Cache(tmp_path / "small" / "store", 1)))
+    for key in ("ab" * 32, "cd" * 32):
+        store.draft(key)
+        store.publish(key, {})
+
+    def overtaken(path: Path) -> int:
+        for result in store.folder.glob("results/*/*"):
+            shutil.rmtree(result)
+        return 10**6
+
+    monkeypatch.setattr(cache, "bytes_in", overtaken)
+    store._cache.make_room(10**6)
+
+
+def test_what_was_removed_for_all_is_not_there(machine: Machine, outside: Path) -> None:
+    """Though a machine has a copy; what it computes again is shared again, and replaces the copy."""
+    step, first = Toy(name="step", outside=str(outside)), prepared(machine("first"))
+    execute(step, first)
+    prepared(machine("second")).results.remove(step.key)
+    again = prepared(machine("first"))
+    assert not again.has(step.key) and again.published([step.key]) == set()
+    (again.folder / "results" / step.key[:2] / step.key / "value").write_text("of before")
+    assert isinstance(execute(step, again), Finished)
+    for store in (again, machine("third")):
+        assert (store.result(step.key) / "value").read_text() == repr(value(step))
+    assert not list((again.folder / "damaged").iterdir())
+
+
+@pytest.mark.parametrize("address", ["folder"], indirect=True)
 def test_many_are_asked_for_by_listing_folders(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     store = prepared(machine("first"))
     there = [f"{number:064x}"[::-1] for number in range(20)]
@@ -319,11 +481,21 @@ def test_what_is_no_store_is_refused(address: str, machine: Machine) -> None:
 
 def test_settings_that_are_none_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("BABELSCOPE_CACHE_LIMIT", "BABELSCOPE_LAPSE"):
-        with monkeypatch.context() as changed:
-            changed.setenv("BABELSCOPE_CACHE", str(tmp_path))
-            changed.setenv(name, "much")
-            with pytest.raises(InputError, match=f"{name}=much: give a number"):
-                store_at(f"file://{tmp_path / 'shared'}")
+        for given in ("much", "inf", "nan", "-1", "0"):
+            with monkeypatch.context() as changed:
+                changed.setenv("BABELSCOPE_CACHE", str(tmp_path))
+                changed.setenv(name, given)
+                with pytest.raises(InputError, match=f"{name}={given}: give a number"):
+                    store_at(f"file://{tmp_path / 'shared'}")
+
+
+def test_a_folder_has_one_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However it is written, so that no two stores have one folder here, nor one store two."""
+    monkeypatch.setenv("BABELSCOPE_CACHE", str(tmp_path / "cache"))
+    usual = store_at(f"file://{tmp_path / 'shared'}")
+    monkeypatch.chdir(tmp_path)
+    for address in (f"file://{tmp_path}/shared/", "file://shared"):
+        assert (store_at(address).address, store_at(address).folder) == (usual.address, usual.folder)
 
 
 def test_without_obstore_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -331,6 +503,49 @@ def test_without_obstore_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPa
     monkeypatch.delitem(__import__("sys").modules, "babelscope.engine.sharing.bucket", raising=False)
     with pytest.raises(StoreError, match=r"pip install 'babelscope\[s3\]'"):
         objects_at("s3://results")
+
+
+def test_an_upload_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a full disk."""
+    folder = tmp_path / "shared"
+    objects = objects_at(f"file://{folder}")
+
+    def full(path: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("babelscope.engine.sharing.objects.sync", full)
+    for put in (lambda: objects.write("a", b"one"), lambda: objects.create("a", b"one")):
+        with pytest.raises(StoreError, match="the disk is full"):
+            put()
+    assert [path for path in folder.rglob("*") if path.is_file()] == []
+
+
+def test_what_a_file_system_hides_is_no_object(tmp_path: Path) -> None:
+    objects = objects_at(f"file://{tmp_path}")
+    objects.write("results/ab/one", b"1")
+    (tmp_path / "results" / "ab" / ".nfs0001").touch()
+    assert objects.names("results/ab") == ["one"] and objects.names("") == ["results"]
+
+
+def test_a_file_system_without_hard_links_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path, target: Path) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    with pytest.raises(StoreError, match=r"has no hard links, .*: give --store a folder on another one"):
+        objects_at(f"file://{tmp_path}").create("a", b"one")
+
+
+def test_what_cannot_be_looked_at_is_an_error_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not that there is nothing."""
+    objects = objects_at(f"file://{tmp_path}")
+
+    def refuse(path: Path, **how: object) -> None:
+        raise OSError(errno.ESTALE, "Stale file handle")
+
+    monkeypatch.setattr(Path, "stat", refuse)
+    with pytest.raises(StoreError, match="Stale file handle"):
+        objects.has("a")
 
 
 def test_objects_say_what_is_wrong(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ import pytest
 
 from babelscope.core.errors import StoreError
 from babelscope.core.row import Row
-from babelscope.engine import Finished, run_plan
+from babelscope.engine import Finished, disk, run_plan
+from babelscope.engine.sharing.objects import objects_at
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
 from toy_steps import Resuming, Toy, execute, journal, value
@@ -49,13 +50,39 @@ def test_a_link_to_a_folder_is_no_draft(store: Store, outside: Path) -> None:
     assert [path.name for path in outside.iterdir()] == ["journal"]
 
 
-def test_a_link_in_place_of_a_new_stores_mark_is_not_followed(tmp_path: Path) -> None:
-    (tmp_path / "thesis").write_text("years of work")
-    fresh = tmp_path / "fresh"
-    fresh.mkdir()
-    (fresh / f"babelscope-store.json.{os.getpid()}").symlink_to(tmp_path / "thesis")
-    Store(fresh).prepare()
-    assert (tmp_path / "thesis").read_text() == "years of work"
+def test_two_processes_of_one_number_write_a_file_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of containers have that share a folder: each of them is the first process."""
+    mark, sync = tmp_path / "mark", disk.sync
+
+    def overtaken(path: Path) -> None:
+        monkeypatch.setattr(disk, "sync", sync)
+        disk.replace_text(mark, "theirs")
+        sync(path)
+
+    monkeypatch.setattr(disk, "sync", overtaken)
+    disk.replace_text(mark, "ours")
+    assert mark.read_text() == "ours" and list(tmp_path.glob("mark*")) == [mark]
+
+
+def test_folders_are_measured_while_others_remove_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folders, lstat = [tmp_path / "shared" / name for name in "abc"], Path.lstat
+    for folder in folders:
+        folder.mkdir(parents=True)
+        (folder / "file").write_text("12345")
+
+    def overtaken(path: Path) -> os.stat_result:
+        if path.name == "file":
+            for folder in folders:
+                if folder != path.parent:
+                    shutil.rmtree(folder, ignore_errors=True)
+        return lstat(path)
+
+    monkeypatch.setattr(Path, "lstat", overtaken)
+    assert disk.bytes_in(tmp_path / "shared") == 5
+    for folder in folders:
+        folder.mkdir(exist_ok=True)
+        (folder / "file").write_text("12345")
+    assert [*objects_at(f"file://{tmp_path / 'shared'}").sizes().values()] == [5]
 
 
 def a_folder(path: Path) -> None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
+import tarfile
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from babelscope.core.errors import InputError, StoreError
+from babelscope.core.errors import DamagedResult, InputError, StoreError
 from babelscope.core.hashing import digest
 from babelscope.core.row import Row
 from babelscope.engine import run_plan
 from babelscope.engine.environment import this_environment
+from babelscope.engine.sharing import exchange
 from babelscope.engine.sharing.apart import apart
 from babelscope.engine.sharing.archive import pack, unpacked
 from babelscope.engine.sharing.exchange import copy, damaged_in
@@ -61,6 +65,14 @@ def test_what_is_damaged_is_named_and_not_copied(tmp_path: Path, name: str) -> N
     copied = copy([KEY, OTHER], source, target, lambda done, count: told.append((done, count)))
     assert copied.copied == (OTHER,) and name in copied.damaged[KEY] and target.keys() == [OTHER]
     assert told == [(1, 2), (2, 2)] and {*damaged_in(source, [KEY, OTHER])} == {KEY}
+
+
+def test_many_results_are_copied_in_time_that_grows_with_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "_adopt", lambda key, source, target: True)
+    keys = [f"{number:064x}" for number in range(20_000)]
+    began = time.process_time()
+    assert len(copy(keys, filled(tmp_path / "a"), Store(tmp_path / "b")).copied) == len(keys)
+    assert time.process_time() - began < 10
 
 
 def test_what_another_process_computes_now_is_not_copied(tmp_path: Path) -> None:
@@ -172,6 +184,7 @@ class OfflineEmissionsTracker:
     def __init__(self, **settings):
         assert settings["tracking_mode"] == "process" and not settings["save_to_file"]
     def start(self):
+        {start}
         self.began = True
     def stop(self):
         {stop}
@@ -180,13 +193,20 @@ class OfflineEmissionsTracker:
 
 
 @pytest.mark.parametrize(
-    ("stop", "energy"),
-    [("self.final_emissions_data = type('Data', (), {'energy_consumed': 0.125 * self.began})", 0.125), ("pass", None)],
-)
+    ("start", "stop", "energy"),
+    [("pass", "self.final_emissions_data = type('Data', (), {'energy_consumed': 0.125 * self.began})", 0.125),
+     ("pass", "pass", None), ("raise RuntimeError('no meter')", "raise AssertionError", None)],
+)  # fmt: skip
 def test_energy_is_in_the_manifest_where_it_can_be_measured(
-    store: Store, outside: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stop: str, energy: float | None
+    store: Store,
+    outside: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    start: str,
+    stop: str,
+    energy: float | None,
 ) -> None:
-    (tmp_path / "codecarbon.py").write_text(METER.replace("{stop}", stop))
+    (tmp_path / "codecarbon.py").write_text(METER.replace("{start}", start).replace("{stop}", stop))
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "codecarbon", raising=False)
     step = Toy(name="step", outside=str(outside))
@@ -204,12 +224,46 @@ def test_without_a_meter_no_energy_is_told(store: Store, outside: Path) -> None:
     assert "energy" not in store.manifest(step.key)
 
 
-@pytest.mark.parametrize("content", [b"", b"no archive", b"\xfd7zXZ\x00 cut short"])
+def archive_of(**files: str) -> bytes:
+    """With a mark of a store, and a link to nothing if a file has no content."""
+    written = io.BytesIO()
+    with tarfile.open(fileobj=written, mode="w:xz") as archive:
+        for name, content in {"babelscope-store.json": '{"format": 1}', **files}.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            if not content:
+                entry.type, entry.linkname = tarfile.SYMTYPE, "nowhere"
+            archive.addfile(entry, io.BytesIO(content.encode()))
+    return written.getvalue()
+
+
+ABOUT = "about.json"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"no archive", b"\xfd7zXZ\x00 cut short", archive_of(link=""), archive_of(**{"../../thesis": "years"}),
+     *(archive_of(**{ABOUT: about}) for about in ("{", "[]", "{}", '{"steps": [7]}', '{"steps": [{"step": "Tune"}]}',
+                                                  '{"steps": [{"step": "Tune", "key": "", "fields": 7}]}'))],
+)  # fmt: skip
 def test_what_is_no_bundle_is_refused(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "bundle.tar.xz"
     file.write_bytes(content)
-    with pytest.raises(InputError, match=r"not what babelscope bundle writes \(.*\); fetch"), unpacked(file):
+    with pytest.raises(InputError, match=r"bundle\.tar\.xz: .*; fetch"), unpacked(file):
         pass
+
+
+def test_an_error_leaves_no_bundle_in_part(tmp_path: Path, outside: Path) -> None:
+    """The one that was there stays."""
+    store, step, file = Store(tmp_path / "a"), Toy(name="step", outside=str(outside)), tmp_path / "toys.tar.xz"
+    store.prepare()
+    execute(step, store)
+    pack({}, Plan.of([step]), store, file)
+    before = file.read_bytes()
+    flip_a_bit(store.result(step.key) / "rows.jsonl")
+    with pytest.raises(DamagedResult):
+        pack({}, Plan.of([step]), store, file)
+    assert file.read_bytes() == before and not list(tmp_path.glob(".*"))
 
 
 def test_a_bundle_has_what_results_were_computed_with_and_on(tmp_path: Path, outside: Path) -> None:

@@ -165,6 +165,19 @@ class Slow(Toy):
             workspace.progress(done, 10)
 
 
+class Busy(Step):
+    """Takes so many seconds of a processor, and leaves no trace outside."""
+
+    name: str
+    seconds: float = 0.0
+
+    def execute(self, workspace: Workspace) -> None:
+        began = time.process_time()
+        while time.process_time() - began < self.seconds:
+            sum(range(10_000))
+        workspace.write_rows([Row("seconds", self.seconds, task=self.name)])
+
+
 class Demanding(Toy):
     """Needs a GPU, and says on which machine it runs, as far as its environment tells."""
 

@@ -1,4 +1,4 @@
-"""Paths and files that users name: the one place where what the system refuses becomes an error of ours.
+"""Paths, files and settings of users: the one place where what the system refuses becomes an error of ours.
 
 A path that `given_path` gives can be asked whether it is there; a file is read by `opened`, `read_text` or `read_json`
 and written inside `writing`. None of them raises an `OSError`.
@@ -7,6 +7,7 @@ and written inside `writing`. None of them raises an `OSError`.
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
 import sys
@@ -52,6 +53,22 @@ def given_path(given: str | Path) -> Path:
     except ValueError:
         raise InputError(f"{_shown(text)}: no path: it holds a NUL") from None
     return path
+
+
+def positive_setting(variable: str, usual: float, unit: str) -> float:
+    """The number that a variable of the environment has, or the usual one.
+
+    Raises:
+        InputError: it is no number above 0.
+    """
+    given = os.environ.get(variable)
+    try:
+        number = float(given) if given else usual
+    except ValueError:
+        number = 0.0
+    if not (number > 0 and math.isfinite(number)):
+        raise InputError(f"{variable}={given}: give a number of {unit} above 0, such as {usual:g}")
+    return number
 
 
 def opened(path: Path) -> BinaryIO:

@@ -52,10 +52,14 @@ class DaskCrew:
 
     def __enter__(self) -> DaskCrew:
         self._client = _connect(self._address)
-        # Before anything is computed; who joins later checks it with the first step.
-        for problem in self._client.run(check, self._origin, on_error="return").values():
-            if isinstance(problem, Exception):
-                self._refuse(problem)
+        try:
+            # Before anything is computed; who joins later checks it with the first step.
+            for problem in self._client.run(check, self._origin, on_error="return").values():
+                if isinstance(problem, Exception):
+                    self._refuse(problem)
+        except BaseException:
+            self._client.close()
+            raise
         self._client.subscribe_topic(TOPIC, lambda event: self._inbox.put(event[1]["said"]))
         return self
 
@@ -89,11 +93,12 @@ class DaskCrew:
         """
         with suppress(Empty):
             message = self._inbox.get(timeout=seconds)
-            while True:
+            for left in reversed(range(self._inbox.qsize() + 1)):  # what comes meanwhile is heard next time
                 event = self._ended(message) if isinstance(message, Future) else self._told(message)
                 if event:
                     yield event
-                message = self._inbox.get_nowait()
+                if left:
+                    message = self._inbox.get_nowait()
 
     def _told(self, record: dict[str, Any]) -> Event | None:
         """An event of a step that runs; not one that came late, nor another run's."""

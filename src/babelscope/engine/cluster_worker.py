@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import distributed
@@ -26,9 +27,10 @@ TOPIC = "babelscope"
 LOOKING = 0.5
 """Seconds between two looks at whether a step has run out of time."""
 
-_children: list[Child] = []
-_idle: dict[tuple[str, str], list[Child]] = {}
-"""Those without a step, by the address of their store and the folder that they are in."""
+_children: set[Child] = set()
+_idle: list[tuple[tuple[str, str], Child]] = []
+"""Those without a step, with the address of their store and the folder that they are in; the latest is last."""
+_choosing = Lock()
 
 
 @dataclass(frozen=True)
@@ -71,15 +73,15 @@ def perform(errand: Errand) -> dict[str, Any]:
     """
     worker = distributed.get_worker()
     check(errand.origin, worker)
-    child = _free_child(errand.origin)
+    child = child_of(errand.origin)
     child.give(errand.key, errand.pickled, errand.seconds)
     while not ends_attempt(event := _next_event(child, worker)):
         worker.log_event(TOPIC, {"said": as_record(event)})
     if isinstance(event, Lost):
-        _children.remove(child)
+        _children.discard(child)
         event = replace(event, message=f"{event.message}, on {worker.address}")
     else:
-        _idle[errand.origin.store, errand.origin.folder].append(child)
+        rest(child, errand.origin, worker.state.nthreads)
     worker.log_event(TOPIC, {"said": as_record(event)})
     return as_record(event)
 
@@ -98,17 +100,30 @@ def _next_event(child: Child, worker: distributed.Worker) -> Event:
             return event
 
 
-def _free_child(origin: Origin) -> Child:
-    """One that has nothing to do; as many are started as the worker has threads."""
-    idle = _idle.setdefault((origin.store, origin.folder), [])
-    while idle:
-        child = idle.pop()
-        if child.is_alive:
-            return child
-        child.stop()
-        _children.remove(child)
-    _children.append(child := Child(origin.store, origin.folder if Path(origin.folder).is_dir() else None))
-    return child
+def child_of(origin: Origin) -> Child:
+    """One that has nothing to do."""
+    with _choosing:
+        while resting := next((entry for entry in reversed(_idle) if entry[0] == (origin.store, origin.folder)), None):
+            _idle.remove(resting)
+            if resting[1].is_alive:
+                return resting[1]
+            _stop(resting[1])
+        _children.add(child := Child(origin.store, origin.folder if Path(origin.folder).is_dir() else None))
+        return child
+
+
+def rest(child: Child, origin: Origin, threads: int) -> None:
+    """Keep a child for a later step. Of all stores there are twice as many as threads; of more the first goes."""
+    with _choosing:
+        _idle.append(((origin.store, origin.folder), child))
+        for _, other in _idle[: -2 * threads]:
+            _stop(other)
+        del _idle[: -2 * threads]
+
+
+def _stop(child: Child) -> None:
+    child.stop()
+    _children.discard(child)
 
 
 def check(origin: Origin, dask_worker: distributed.Worker) -> None:

@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
+from uuid import uuid4
 
 from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.core.hashing import file_digest
@@ -39,12 +40,27 @@ def names_in(folder: Path, are_folders: bool = False) -> list[str]:
 
 def bytes_in(path: Path) -> int:
     """What a file, or all in a folder, takes; another process may write or remove them."""
-    total = 0
-    for part in (path, *path.rglob("*")):
-        with suppress(*MISPLACED):
-            status = part.lstat()
-            total += status.st_size if S_ISREG(status.st_mode) else 0
-    return total
+    return sum(size for _, size in _file_size(path)) or sum(size for _, size in sizes_in(path))
+
+
+def sizes_in(folder: Path) -> Iterator[tuple[Path, int]]:
+    """All files in a folder, and the bytes of each; another process may write or remove them, and folders."""
+
+    def go_on(error: OSError) -> None:
+        if not isinstance(error, MISPLACED):
+            raise error
+
+    for parent, _, names in os.walk(folder, onerror=go_on):
+        for name in names:
+            yield from _file_size(Path(parent, name))
+
+
+def _file_size(path: Path) -> Iterator[tuple[Path, int]]:
+    """A file, if it is one, and its bytes."""
+    with suppress(*MISPLACED):
+        status = path.lstat()
+        if S_ISREG(status.st_mode):
+            yield path, status.st_size
 
 
 def write_text(path: Path, text: str) -> None:
@@ -56,7 +72,7 @@ def write_text(path: Path, text: str) -> None:
 
 def replace_text(path: Path, text: str) -> None:
     """Write a file as a whole, and move it in place of the one that is there."""
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}")
+    unfinished = path.with_name(f"{path.name}.{uuid4().hex[:8]}")  # processes of two machines can have one number
     write_text(unfinished, text)
     sync(unfinished)
     unfinished.replace(path)

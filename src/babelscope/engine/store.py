@@ -110,7 +110,13 @@ class Store:
 
     def manifest(self, key: str) -> dict[str, Any]:
         """What made a published result: step, files with SHA-256 and bytes, seconds, versions, machine."""
-        return self._manifest(self._published(key), key)
+        folder = self._published(key)
+        try:
+            return read_manifest(folder, key)
+        except DamagedResult:
+            if folder.is_dir():
+                raise
+            raise StoreError(f"{self.folder}: no result {key}; run the study that needs it") from None
 
     def environment(self, manifest: Mapping[str, Any]) -> dict[str, Any] | None:
         """What a result was computed with and on, by its manifest; None where that was not kept, or is lost."""
@@ -156,12 +162,9 @@ class Store:
             path.mkdir(parents=True, exist_ok=True)
         return path
 
-    def save_draft(self, key: str, at_once: bool = False) -> None:
-        """Have what a step can go on from where other machines find it, from time to time: here it is there already."""
-
-    def has_lost(self, key: str) -> bool:
-        """Whether a claim that was held is another's by now; a lock never is."""
-        return False
+    def may_go_on(self, key: str) -> bool:
+        """Whether a step that goes on is still claimed by this process; a lock is never lost."""
+        return True
 
     def draft_bytes(self, key: str) -> int:
         """What the files of a draft take together; another process may write them."""
@@ -176,7 +179,11 @@ class Store:
         with explained(draft):
             misplaced = Journal(draft).is_misplaced() or (draft / MANIFEST).is_dir()
             linked = any(path.is_symlink() for path in draft.rglob("*"))
-        return self.set_aside(draft) if misplaced or linked or not Journal(draft).read().is_sound else None
+        return self.abandon_draft(key) if misplaced or linked or not Journal(draft).read().is_sound else None
+
+    def abandon_draft(self, key: str) -> Path:
+        """Set a draft aside that no step is to go on from; gives where it is now."""
+        return self.set_aside(self.folder / "drafts" / key)
 
     def write_rows(self, key: str, rows: Iterable[Row]) -> None:
         """Set the rows of a draft. Values come back exactly; NaN and infinities are refused (StepError)."""
@@ -198,7 +205,7 @@ class Store:
         """
         draft, target = self.draft(key), self._published(key)
         with explained(draft):
-            if not target.is_dir():
+            if not self.has(key):
                 crash_point("publication-begun")
                 Journal(draft).forget_digest()
                 write_manifest(draft, key, {**about, "environment": note_environment(self.folder, this_environment())})
@@ -266,20 +273,11 @@ class Store:
 
     def _verified_rows(self, key: str) -> tuple[str, bytes]:
         """The class of a result's step, and the very bytes of its rows that were verified."""
-        folder = self._published(key)
         with doubted(self.folder):
-            manifest = self._manifest(folder, key)
+            manifest = self.manifest(key)
             recorded = manifest["files"].get(ROWS)
             content = self.content(key, ROWS, recorded) if recorded else b""
         return manifest.get("step", ""), content
-
-    def _manifest(self, folder: Path, key: str) -> dict[str, Any]:
-        try:
-            return read_manifest(folder, key)
-        except DamagedResult:
-            if folder.is_dir():
-                raise
-            raise StoreError(f"{self.folder}: no result {key}; run the study that needs it") from None
 
     def _published(self, key: str) -> Path:
         return Path(f"{self.folder}/results/{key[:2]}/{key}")

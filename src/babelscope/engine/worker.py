@@ -130,13 +130,13 @@ class DraftWorkspace:
 
     def begin_again(self, reason: str) -> None:
         """Set aside what an earlier attempt has left, and say so in the log."""
-        _say_begun_again(self._store.set_aside(self.folder), reason)
+        _say_begun_again(self._store.abandon_draft(self._key), reason)
         self._store.draft(self._key)
 
     def progress(self, done: int, total: int, **numbers: float) -> None:
         """Tell the runner, at most ten times a second, and when all is done."""
         END.can_wait = True
-        if END.is_asked or self._store.has_lost(self._key):
+        if END.is_asked or not self._store.may_go_on(self._key):
             self.clock.save(at_once=True)
             raise Interrupted
         now = time.monotonic()
@@ -146,11 +146,20 @@ class DraftWorkspace:
             with suppress(OSError):  # the runner is gone, which the next step will hear
                 self._connection.send(Progressed(self._key, int(done), int(total), values))
             self.clock.save()
-            self._store.save_draft(self._key)
 
 
 def attempt(key: str, pickled: bytes, store: Store, connection: Connection) -> Event:
-    """Execute a step unless another process does or did. The claim is held until the result is published."""
+    """Execute a step unless another process does or did. The claim is held until the result is published.
+
+    What is interrupted has time to leave its claim, which may save the draft where others see it.
+    """
+    try:
+        return _attempt(key, pickled, store, connection)
+    finally:
+        END.can_wait = False
+
+
+def _attempt(key: str, pickled: bytes, store: Store, connection: Connection) -> Event:
     with store.claim(key) as mine:
         if not mine:
             return Waiting(key)
@@ -160,13 +169,7 @@ def attempt(key: str, pickled: bytes, store: Store, connection: Connection) -> E
         with _output_to(store.new_log(key), store.log(key)):
             if moved := store.renew_draft(key):
                 _say_begun_again(moved, "it holds links, or rows that are not as they were written")
-            try:
-                return _execute(key, pickled, store, DraftWorkspace(key, store, connection))
-            except Interrupted:
-                store.save_draft(key, at_once=not store.has_lost(key))
-                raise
-            finally:
-                END.can_wait = False
+            return _execute(key, pickled, store, DraftWorkspace(key, store, connection))
 
 
 def _execute(key: str, pickled: bytes, store: Store, workspace: DraftWorkspace) -> Event:

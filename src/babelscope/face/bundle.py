@@ -8,7 +8,6 @@ from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from babelscope.core.errors import EncoderError, InputError
-from babelscope.core.outside import writing
 from babelscope.core.step import Step
 from babelscope.encoders.places import encoder_digest, installed_folder
 from babelscope.engine.environment import this_environment
@@ -52,8 +51,7 @@ def write_bundle(job: Job, file: Path) -> Path:
     """
     job.rows()  # refuses where there are none
     about = {"name": job.study.name, "with": list(job.changes), "study": job.study.model_dump(mode="json")}
-    with writing(file):
-        return pack(about, job.plan, job.store, file)
+    return pack(about, job.plan, job.store, file)
 
 
 def reproduce(

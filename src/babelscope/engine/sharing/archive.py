@@ -29,6 +29,7 @@ from babelscope.engine.manifest import MANIFEST
 from babelscope.engine.mark import FORMAT, FORMAT_FILE
 from babelscope.engine.recall import step_of
 from babelscope.engine.store import Store
+from babelscope.engine.trained import replacing
 from babelscope.engine.worker import describe
 from babelscope.steps import SENTENCES
 from babelscope.steps.plan import Plan
@@ -64,12 +65,16 @@ class Kept(NamedTuple):
 
 
 def pack(about: Mapping[str, Any], plan: Plan, store: Store, file: Path) -> Path:
-    """Write the archive of a plan's results, and give it; the same results give the same bytes."""
+    """Write the archive of a plan's results as a whole, and give it; the same results give the same bytes.
+
+    Raises:
+        InputError: the file cannot be written.
+        DamagedResult: a result is not as it was published.
+    """
     manifests = {key: store.manifest(key) for key in sorted(store.published(plan.steps))}
     recorded = {key: manifest["files"] for key, manifest in manifests.items()}
     steps = [_portable({"key": key, **describe(step)}) for key, step in plan.steps.items()]
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(file, "w:xz", preset=9) as archive:
+    with replacing(file) as draft, tarfile.open(draft, "w:xz", preset=9) as archive:
         _add(archive, FORMAT_FILE, json.dumps({"format": FORMAT}).encode())
         _add(archive, ABOUT, json.dumps({**about, "steps": steps}).encode())
         _add(archive, README, HOW_TO_READ.encode())

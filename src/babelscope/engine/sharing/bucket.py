@@ -68,12 +68,15 @@ class BucketObjects(Objects):
 
     def sizes(self) -> dict[str, int]:
         """All names, and the bytes of each."""
-        pages: list[Any] = self._asked(lambda: list(obstore.list(self._store)), none_there=[])
-        return {entry["path"]: entry["size"] for page in pages for entry in page}
+
+        def listed() -> dict[str, int]:
+            return {entry["path"]: entry["size"] for page in obstore.list(self._store) for entry in page}
+
+        return self._asked(listed, none_there={})
 
     def write(self, name: str, content: bytes | Path) -> None:
         """Put a content, or that of a file, in place of what there is."""
-        self._asked(lambda: obstore.put(self._store, name, content), none_there=None)
+        self._put(name, content)
 
     def fetch(self, name: str, path: Path) -> bool:
         """Write the content to a new file; False where there is none."""
@@ -102,29 +105,38 @@ class BucketObjects(Objects):
         self._asked(lambda: obstore.delete(self._store, name), none_there=None)
 
     def _create(self, name: str, content: bytes) -> bool:
-        def created() -> bool:
+        return self._put(name, content, mode="create", use_multipart=False)
+
+    def _put(self, name: str, content: bytes | Path, **how: Any) -> bool:
+        """Whether it was put; False where there is one that is to stay."""
+
+        def put() -> bool:
             try:
-                obstore.put(self._store, name, content, mode="create", use_multipart=False)
+                obstore.put(self._store, name, content, **how)
             except AlreadyExistsError:
                 return False
+            except FileNotFoundError as error:  # the bucket itself, or the file
+                raise self._in_words(error) from error
             return True
 
-        return self._asked(created, none_there=False)
+        return self._asked(put, none_there=False)
 
     def _asked(self, request: Callable[[], T], none_there: T) -> T:
         """What a request gives; it is repeated where an answer was cut short, which obstore alone does not do."""
-        for tried in range(1, TRIES + 1):
+        began, tried = time.monotonic(), 0
+        while True:
             try:
                 return request()
             except FileNotFoundError:
                 return none_there
             except (GenericError, OSError) as error:
-                if tried == TRIES or room_advice(error):
+                tried += 1
+                has_waited = time.monotonic() - began >= PATIENCE.total_seconds()
+                if tried == TRIES or has_waited or room_advice(error):
                     raise self._in_words(error) from error
             except BaseError as error:
                 raise self._in_words(error) from error
             time.sleep(PAUSE * tried)
-        raise AssertionError
 
     def _in_words(self, error: Exception) -> StoreError:
         problem = str(error).partition("\n")[0]

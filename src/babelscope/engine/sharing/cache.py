@@ -11,9 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
-from babelscope.core.errors import InputError
 from babelscope.core.hashing import digest
-from babelscope.core.outside import given_path
+from babelscope.core.outside import given_path, positive_setting
 from babelscope.corpora.cache import user_cache
 from babelscope.engine.disk import bytes_in, explained
 
@@ -30,17 +29,13 @@ class Cache:
 
     def __init__(self, folder: Path, limit: float = GIGABYTES * 1e9):
         self.folder, self._limit = folder, limit
-        self._uncounted = 0
+        self._uncounted = limit  # what there is already
 
     @classmethod
     def of(cls, address: str) -> Cache:
         """That of a remote store. The machine's name is in its path, since home folders may be shared."""
         place = given_path(os.environ.get(PLACE) or user_cache() / "stores").absolute()
-        given = os.environ.get(LIMIT)
-        try:
-            limit = float(given) if given else GIGABYTES
-        except ValueError:
-            raise InputError(f"{LIMIT}={given}: give a number of gigabytes, such as 50") from None
+        limit = positive_setting(LIMIT, GIGABYTES, "gigabytes")
         title = re.sub(r"\W+", "-", address).strip("-")[:60]
         return cls(place / platform.node() / f"{title}-{digest(address)[:8]}", limit * 1e9)
 
@@ -72,10 +67,13 @@ class Cache:
         if self._uncounted < self._limit / 100:
             return
         self._uncounted = 0
-        results = [path for path in self.folder.glob("results/*/*") if path.is_dir()]
-        sizes = {path: bytes_in(path) for path in results}
+        sizes, uses = dict[Path, int](), list[tuple[float, Path]]()
+        for path in self.folder.glob("results/*/*"):
+            with suppress(FileNotFoundError):  # another process makes room, too
+                uses.append((path.stat().st_mtime, path))
+                sizes[path] = bytes_in(path)
         excess = sum(sizes.values()) - self._limit
-        for used, path in sorted((path.stat().st_mtime, path) for path in results if excess > 0):
+        for used, path in sorted(uses):
             if excess <= 0 or time.time() - used < RESTED:
                 return
             aside = self.folder / "damaged" / f"{path.name}.{uuid4().hex[:8]}"

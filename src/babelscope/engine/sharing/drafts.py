@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from contextlib import suppress
 from pathlib import Path
@@ -27,8 +28,8 @@ class SavedDrafts:
         """Names and digests of the files of a draft; none where none was saved."""
         with suppress(ValueError):
             told = json.loads(self._objects.read(_name(key, LIST)) or b"{}")
-            if isinstance(told, dict):
-                return told
+            if isinstance(told, dict) and all(isinstance(content, str) for content in told.values()):
+                return told if all(re.fullmatch("[0-9a-f]{64}", content) for content in told.values()) else {}
         return {}
 
     def save(self, key: str, draft: Path) -> None:

@@ -44,7 +44,8 @@ def copy(keys: Collection[str], source: Store, target: Store, told: Told = lambd
             except DamagedResult as error:
                 damaged[key] = str(error)
         told(done, len(wanted))
-    return Copied(tuple(copied), tuple(key for key in wanted if key not in {*copied, *damaged}), damaged)
+    others = {*copied, *damaged}
+    return Copied(tuple(copied), tuple(key for key in wanted if key not in others), damaged)
 
 
 def _adopt(key: str, source: Store, target: Store) -> bool:

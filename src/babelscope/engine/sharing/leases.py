@@ -9,14 +9,14 @@ and compute beside the next one. That costs time alone, since what it publishes 
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from uuid import uuid4
 
-from babelscope.core.errors import InputError, StoreError
+from babelscope.core.errors import StoreError
+from babelscope.core.outside import positive_setting
 from babelscope.engine.sharing.objects import Objects
 
 CLAIMS = "claims"
@@ -25,22 +25,6 @@ VARIABLE = "BABELSCOPE_LAPSE"
 LAPSE = 60.0
 SHARE = 6
 """Signs of life in that time."""
-
-
-def lapse() -> float:
-    """The seconds that the environment asks for, or the usual ones.
-
-    Raises:
-        InputError: it asks for something else.
-    """
-    given = os.environ.get(VARIABLE)
-    try:
-        seconds = float(given) if given else LAPSE
-    except ValueError:
-        seconds = 0.0
-    if not seconds > 0:
-        raise InputError(f"{VARIABLE}={given}: give a number of seconds above 0, such as {LAPSE:g}")
-    return seconds
 
 
 class Lease:
@@ -110,7 +94,7 @@ class Leases:
 
     def __init__(self, objects: Objects, machine: str, clock: Callable[[], float] = time.monotonic):
         self._objects, self._machine, self._clock = objects, machine, clock
-        self._lapse = lapse()
+        self._lapse = positive_setting(VARIABLE, LAPSE, "seconds")
         self.beat = self._lapse / SHARE
         """Seconds between two signs of life."""
         self._seen: dict[str, tuple[int, bytes | None, float]] = {}
@@ -135,7 +119,10 @@ class Leases:
 
     def _look(self, key: str) -> tuple[int, bytes | None]:
         number = _highest(self._objects, f"{CLAIMS}/{key}")
-        content = self._objects.read(f"{CLAIMS}/{key}/{number}") if number else None
+        if not number:
+            self._seen.pop(key, None)  # of many steps few are claimed at a time
+            return 0, None
+        content = self._objects.read(f"{CLAIMS}/{key}/{number}")
         if self._seen.get(key, (0, None, 0.0))[:2] != (number, content):
             self._seen[key] = (number, content, self._clock())
         return number, content

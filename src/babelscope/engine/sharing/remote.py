@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -26,11 +27,10 @@ from uuid import uuid4
 
 from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.core.row import Row
-from babelscope.engine.disk import COPY, explained
+from babelscope.core.step import Interrupted
+from babelscope.engine.disk import COPY, bytes_in, explained
 from babelscope.engine.environment import note_environment
-from babelscope.engine.journal import ROWS
 from babelscope.engine.manifest import read_manifest
-from babelscope.engine.old_rows import upgraded
 from babelscope.engine.plans import FOLDER as PLANS
 from babelscope.engine.plans import Plans
 from babelscope.engine.sharing.cache import Cache
@@ -56,10 +56,10 @@ class RemoteStore(Store):
     """
 
     def __init__(self, address: str, objects: Objects | None = None, cache: Cache | None = None):
-        self._cache = cache or Cache.of(address)
-        super().__init__(self._cache.folder)
-        self.address = address
         self.objects = objects or objects_at(address)
+        self._cache = cache or Cache.of(self.objects.address)
+        super().__init__(self._cache.folder)
+        self.address = self.objects.address
         self.plans = SharedPlans(self.objects)
         self.results = SharedResults(self.objects)
         self._leases = Leases(self.objects, self._cache.machine)
@@ -71,14 +71,12 @@ class RemoteStore(Store):
         _refuse_foreign(self.objects)
 
     def has(self, key: str) -> bool:
-        """Whether the result is published. Its checksums are not looked at."""
-        return super().has(key) or self.results.has(key)
+        """Whether the result is published for all. Its checksums are not looked at."""
+        return self.results.has(key)
 
     def published(self, keys: Iterable[str]) -> set[str]:
-        """Those of the keys whose results are published: few are asked for one by one, many by listing folders."""
-        wanted = set(keys)
-        here = super().published(wanted)
-        return here | self.results.among(wanted - here)
+        """Those of the keys whose results are published for all."""
+        return self.results.among(set(keys))
 
     def keys(self, digits: str = "") -> list[str]:
         """All results that are published, whose keys begin with these digits."""
@@ -86,30 +84,24 @@ class RemoteStore(Store):
 
     def manifest(self, key: str) -> dict[str, Any]:
         """What made a published result."""
-        return super().manifest(key) if super().has(key) else self.results.manifest(key)
+        return super().manifest(key) if self._is_here(key) else self.results.manifest(key)
 
     def result(self, key: str) -> Path:
         """The folder of a published result, fetched if it is not here, and verified."""
-        if not super().has(key):
+        if not self._is_here(key):
             self._fetch(key)
         self._cache.note_use(self._published(key))
         return super().result(key)
 
     def content(self, key: str, name: str, recorded: Mapping[str, Any]) -> bytes:
         """A file of a published result, compared with what its manifest has recorded of it."""
-        return super().content(key, name, recorded) if super().has(key) else self.results.content(key, recorded)
+        return super().content(key, name, recorded) if self._is_here(key) else self.results.content(key, recorded)
 
     def rows(self, key: str) -> list[Row]:
         """The rows of a published result, verified; of a large one, nothing else is fetched."""
-        if super().has(key):
-            return super().rows(key)
-        manifest = self.results.manifest(key)
-        if sum(recorded["bytes"] for recorded in manifest["files"].values()) <= SMALL:
+        if not self._is_here(key) and _size(self.results.manifest(key)) <= SMALL:
             self._fetch(key)
-            return super().rows(key)
-        recorded = manifest["files"].get(ROWS)
-        content = self.results.content(key, recorded) if recorded else b""
-        return upgraded(manifest.get("step", ""), [Row(**json.loads(line)) for line in content.splitlines()])
+        return super().rows(key)
 
     def damaged(self, keys: Collection[str]) -> dict[str, DamagedResult]:
         """Those of the results here whose rows are not as they were published; others are verified when they come."""
@@ -144,9 +136,13 @@ class RemoteStore(Store):
             self._held[key], self._saved[key] = lease, time.monotonic()
             try:
                 with lease.beating(self._leases.beat):
-                    yield True
+                    try:
+                        yield True
+                    except Interrupted:
+                        self._save_draft(key)
+                        raise
             finally:
-                del self._held[key]
+                del self._held[key], self._saved[key]
 
     def claimed(self, key: str) -> bool:
         """Whether some process is computing `key` now, here or elsewhere."""
@@ -156,25 +152,30 @@ class RemoteStore(Store):
         """What some process is computing now, here or elsewhere, of these keys or of all."""
         return {key for key in self._leases.known() if (keys is None or key in keys) and self.claimed(key)}
 
-    def has_lost(self, key: str) -> bool:
-        """Whether another machine has taken the claim over, since it saw no sign of life for too long."""
-        return key in self._held and self._held[key].is_lost
+    def may_go_on(self, key: str) -> bool:
+        """Whether no other machine has taken the claim over; the draft is saved if that was not done lately."""
+        if time.monotonic() - self._saved[key] >= SAVING:
+            self._save_draft(key)
+        return not self._held[key].is_lost
 
     def draft(self, key: str) -> Path:
         """The working folder of an unfinished step, with what an interrupted run left in it, here or elsewhere."""
         self._drafts.fetch(key, self.folder / "drafts" / key)
         return super().draft(key)
 
-    def save_draft(self, key: str, at_once: bool = False) -> None:
-        """Put a draft where another machine can go on from it, if that was not done lately, or at once."""
-        if at_once or time.monotonic() - self._saved.get(key, 0.0) >= SAVING:
-            self._drafts.save(key, self.draft(key))
-            self._saved[key] = time.monotonic()
+    def abandon_draft(self, key: str) -> Path:
+        """Set a draft aside that no step is to go on from, here or elsewhere; gives where it is now."""
+        self._drafts.forget(key)
+        return super().abandon_draft(key)
 
     def place(self, whole: Path, key: str) -> None:
         """Publish a whole folder, for all and here. Who is first stays."""
-        if self._share(whole, key):
+        size, is_first = bytes_in(whole), self._share(whole, key)
+        if self._is_here(key):  # a copy of what was removed for all
+            shutil.rmtree(self.set_aside(self._published(key)))
+        if is_first:
             super().place(whole, key)
+            self._cache.make_room(size)
         self._drafts.forget(key)
 
     def quarantine(self, key: str) -> Path | None:
@@ -183,16 +184,30 @@ class RemoteStore(Store):
         self.results.doubt(key)
         moved = None
         with self.claim(key) as mine:
-            if mine and super().has(key):
+            if mine and self._is_here(key):
                 try:
                     super().check(key)
                 except DamagedResult:
                     moved = self.set_aside(self._published(key))
             if mine and (not self.results.has(key) or self._is_damaged(key)):
                 self.results.remove(key)
-                if super().has(key):
+                if self._is_here(key):
                     self._share(self._published(key), key)
         return moved
+
+    def _is_here(self, key: str) -> bool:
+        """Whether this machine has a copy of a result."""
+        return super().has(key)
+
+    def _save_draft(self, key: str) -> None:
+        """Put a draft where another machine can go on from it. A failure is said in the log, and costs no step."""
+        self._saved[key] = time.monotonic()
+        if self._held[key].is_lost:  # and another has its own
+            return
+        try:
+            self._drafts.save(key, self.draft(key))
+        except StoreError as error:
+            print(f"the draft is not saved for other machines: {error}", file=sys.stderr)
 
     def _share(self, whole: Path, key: str) -> bool:
         """Put a result where all see it; False if there is another one."""
@@ -210,7 +225,7 @@ class RemoteStore(Store):
                 super().place(copy, key)
             finally:
                 shutil.rmtree(copy, ignore_errors=True)
-        self._cache.make_room(sum(recorded["bytes"] for recorded in manifest["files"].values()))
+        self._cache.make_room(_size(manifest))
 
 
 class SharedPlans(Plans):
@@ -230,9 +245,14 @@ class SharedPlans(Plans):
             yield f"{self._objects.address}/{PLANS}/{name}", self._objects.read(f"{PLANS}/{name}") or b""
 
 
+def _size(manifest: Mapping[str, Any]) -> int:
+    """Bytes of a result."""
+    return sum(recorded["bytes"] for recorded in manifest["files"].values())
+
+
 def _refuse_foreign(objects: Objects) -> None:
     # Listed before it is read: the mark is put before anything else.
-    names = [name for name in objects.names("") if not name.startswith(".")]
+    names = objects.names("")
     content = objects.read(MARK)
     if content is None:
         if names:
