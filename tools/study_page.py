@@ -15,6 +15,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, TypeGuard, Union, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le, Lt, MinLen
+from pydantic import BeforeValidator
 from pydantic.fields import FieldInfo
 from pydantic_core import to_jsonable_python
 
@@ -172,7 +173,9 @@ def _keys(kind: type[Declaration]) -> list[Key]:
 
 
 def _value(annotation: Any, limits: Sequence[Any] = ()) -> str:
-    """A type in words."""
+    """A type in words; of a value that is read as another, what is written."""
+    written = (limit.json_schema_input_type for limit in limits if isinstance(limit, BeforeValidator))
+    annotation = next((given for given in written if get_origin(given) is Literal), annotation)
     inside = get_args(annotation)
     filled = "non-empty " if any(isinstance(limit, MinLen) for limit in limits) else ""
     match get_origin(annotation):
