@@ -18,7 +18,6 @@ def plan(name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None
     """Show what a study computes, what of it is done, the rest's cost, and how long it trains. Computes nothing."""
     from babelscope.face.display import table_of
     from babelscope.face.job import job_of
-    from babelscope.face.trainings import left_out_pairs
     from babelscope.steps.plan import check_data
 
     job = job_of(name, with_, store)
@@ -30,7 +29,7 @@ def plan(name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None
         out.print(table_of(header, lines, whole=range(1, len(header))))
         out.print()
     out.print(job.summary, highlight=False)
-    for line in left_out_pairs(job.pending):
+    for line in job.notes:
         out.print(line, highlight=False, markup=False)
     for what, reason in job.study.left_out.items():
         out.print(f"left out: {what}: {reason}", highlight=False, markup=False)
@@ -46,6 +45,8 @@ def run(
     from babelscope.face.job import job_of
 
     job = job_of(name, with_, store)
+    for line in job.notes:
+        err.print(line, highlight=False, markup=False)
     began = time.monotonic()
     outcome = job.run(Engine(engine, jobs, timeout), err)
     out.print(
