@@ -13,6 +13,7 @@ from babelscope.core.yaml import parse_value
 from babelscope.engine import expected, progress
 from babelscope.engine.forecast import expected_bytes
 from babelscope.engine.store import Store
+from babelscope.engine.tracking import tracker_at
 from babelscope.face import html, session
 from babelscope.face.notes import notes
 from babelscope.face.trainings import HEADER, trainings
@@ -84,9 +85,12 @@ class Job(NamedTuple):
         """What to know of the data of steps that are not in the store; a line each."""
         return notes(self.pending)
 
-    def run(self, engine: session.Engine = session.HERE, console: Console | None = None) -> Outcome:
-        """Compute what the store lacks, as `session.run` does."""
-        return session.run(self.plan, self.store, engine, console)
+    def run(
+        self, engine: session.Engine = session.HERE, console: Console | None = None, track: Sequence[str] = ()
+    ) -> Outcome:
+        """Compute what the store lacks, as `session.run` does; `track` names trackers: `tensorboard:FOLDER`."""
+        trackers = [tracker_at(given, self.study.name) for given in track]
+        return session.run(self.plan, self.store, engine, console, trackers)
 
     def status(self) -> Table:
         """How many steps of each kind are in which state."""

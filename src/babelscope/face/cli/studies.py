@@ -40,6 +40,10 @@ def run(
     jobs: Annotated[int | None, typer.Option(min=1, help="steps at once; default: as the cores allow")] = None,
     engine: Annotated[str, typer.Option(help="local, or a Dask scheduler: dask:FILE, tcp://HOST:PORT")] = LOCAL,
     timeout: Annotated[float | None, typer.Option(min=1, help="seconds until a step is begun again")] = None,
+    track: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TRACKER", help="tell numbers to tensorboard:FOLDER or mlflow:ADDRESS; repeatable"),
+    ] = None,
 ) -> None:  # fmt: skip
     """Run a study. Interrupt it at any moment; running it again goes on where it stopped."""
     from babelscope.face.job import job_of
@@ -48,7 +52,7 @@ def run(
     for line in job.notes:
         err.print(line, highlight=False, markup=False)
     began = time.monotonic()
-    outcome = job.run(Engine(engine, jobs, timeout), err)
+    outcome = job.run(Engine(engine, jobs, timeout), err, track or ())
     out.print(
         f"{job.title}: {len(outcome.computed)} steps computed, {len(outcome.cached)} cached, "
         f"{len(outcome.failed)} failed, {len(outcome.blocked)} blocked, {time.monotonic() - began:.1f} s",
