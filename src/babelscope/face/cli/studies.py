@@ -99,6 +99,21 @@ def _watch(job: Job, name: str) -> None:
         out.print(f"nothing is running; go on with babelscope run {name}", highlight=False)
 
 
+def serve(
+    name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free")] = 8765,
+    host: Annotated[str, typer.Option(help="an address of this machine: 127.0.0.1, ::1 or localhost")] = "127.0.0.1",
+) -> None:  # fmt: skip
+    """Show a study in the browser while it runs: progress, losses, logs of failed steps, and its report so far."""
+    from babelscope.face.job import job_of
+    from babelscope.face.serve import server_of
+
+    with server_of(job_of(name, with_, store), host, port) as server:
+        shown = f"[{host}]" if ":" in host else host
+        out.print(f"http://{shown}:{server.server_port}/ (Ctrl-C ends it)", highlight=False)
+        server.serve_forever()
+
+
 def rows(
     name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE, with_: With = None,
     split: Annotated[
