@@ -7,7 +7,6 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, NonNegativeInt
 
 from babelscope.core.declaration import Declaration
-from babelscope.core.errors import did_you_mean
 from babelscope.corpora.letters import LETTERS
 from babelscope.corpora.transliteration import transliteration
 from babelscope.world import LANGUAGES, World
@@ -16,8 +15,7 @@ from babelscope.world.world import VERSION
 
 def _in_the_world(code: str) -> str:
     if code not in LANGUAGES:
-        near = did_you_mean(code, LANGUAGES)
-        raise ValueError(f"the world has no language {code!r}{near}; there are {', '.join(LANGUAGES)}")
+        raise ValueError(f"the world has no language {code!r}; there are {', '.join(LANGUAGES)}")
     return code
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from babelscope.core.errors import did_you_mean
 from babelscope.core.faults import Faults
 from babelscope.study.compile.encoders import ResolvedEncoders
 from babelscope.study.compile.transfers import ResolvedTransfer
@@ -39,8 +38,7 @@ def _check_places(study: Study, transfers: Sequence[ResolvedTransfer], faults: F
         for key, names in there.items():
             for name in getattr(contrast, key):
                 if name not in names:
-                    near = did_you_mean(name, names)
-                    faults.add(f"contrasts.{k}.{key}", f"{name!r} is not scored{near}; there are {', '.join(names)}")
+                    faults.add(f"contrasts.{k}.{key}", f"{name!r} is not scored; there are {', '.join(names)}")
 
 
 def _scored(study: Study, encoders: ResolvedEncoders) -> dict[str, list[str | None]]:
