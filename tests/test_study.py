@@ -110,7 +110,8 @@ def test_an_unknown_key_is_named_with_the_allowed_ones(load):
     [
         (
             "surgeries: [{name: s, operations: [{operation: drop, lats: 3, last: 1}]}]",
-            "surgeries.0.operations.0.lats: unknown key (did you mean last?); allowed are every, last, layers, operation",
+            "surgeries.0.operations.0.lats: unknown key (did you mean last?); allowed are every, last, layers, "
+            "operation",
         ),
         (
             "surgeries: [{name: s, operations: [{operation: drop, drop: 3, last: 1}]}]",
