@@ -14,3 +14,21 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 add_module_names = False
 default_role = "code"  # as in Markdown
+
+
+_FOR_KEYBOARD_AND_READERS = {
+    "furo_navigation_tree": [('role="heading"', 'role="heading" aria-level="2"')],
+    "body": [("<pre>", '<pre tabindex="0">'), ('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper')],
+}
+"""By part of a page, what is replaced in it: headings of the sidebar lack a level, and what scrolls takes no focus."""
+
+
+def _make_accessible(app, page, template, context, doctree):
+    for part, changes in _FOR_KEYBOARD_AND_READERS.items():
+        for before, after in changes if part in context else ():
+            context[part] = context[part].replace(before, after)
+
+
+def setup(app):
+    """After furo has made the sidebar."""
+    app.connect("html-page-context", _make_accessible, priority=900)

@@ -18,7 +18,7 @@ from babelscope.engine import run_plan
 from babelscope.engine.recall import recall
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps, export
-from babelscope.face.trainings import left_out_pairs
+from babelscope.face.notes import notes
 from babelscope.steps import Adapt, Load, Pretrain
 from babelscope.steps.duration import duration_of
 from babelscope.study.compile import compile_study
@@ -237,7 +237,7 @@ def test_a_text_with_its_translation_is_named_once(headless, tmp_path):
     (step,) = (step for step in plan.steps.values() if isinstance(step, Adapt))
     assert [text.read() for text in step.parallel] == [[("one", "eins"), ("three", "drei")], [("one", "eins")]]
     assert Adapt.model_validate(step.model_dump() | {"encoder": step.encoder}).parallel == step.parallel
-    assert left_out_pairs([step]) == [f"{name}: 2 pairs; left out: 1 without text on a side, 1 repeated"]
+    assert notes([step]) == [f"{name}: 2 pairs; left out: 1 without text on a side, 1 repeated"]
     assert duration_of(step).examples == 3
 
     tasks = {"mlm": transfer(train=[f"text:de:{table}"], evaluate=[f"text:de:{table}"], baselines=[])}

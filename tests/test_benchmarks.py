@@ -168,7 +168,12 @@ def test_hidden_labels_and_faults_of_the_network_are_input_errors(tmp_path):
 @pytest.mark.parametrize(
     "task, name, split, problem",
     [
-        ("rte", "glue:Rte", "test", "'glue:Rte' is not the name of a benchmark; known are glue:CoLA"),
+        (
+            "rte",
+            "glue:Rte",
+            "test",
+            "'glue:Rte' is not the name of a benchmark (did you mean glue:RTE?); known are glue:CoLA",
+        ),
         ("rte", "RTE", "test", "'RTE' is not the name of a benchmark"),
         ("xnli", "xnli:../x", "test", "'xnli:../x' is not the name of a benchmark"),
         ("sst2", "glue:RTE", "test", "glue:RTE is data of task rte, not of sst2"),

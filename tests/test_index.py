@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from babelscope.core.errors import DamagedResult
 from babelscope.core.row import Row
-from babelscope.engine import index, run_plan
-from babelscope.engine.progress import SAMPLED, expected_seconds, progress_by_kind
+from babelscope.engine import expected, index, run_plan
+from babelscope.engine.expected import SAMPLED
+from babelscope.engine.progress import progress_by_kind
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
 from toy_steps import Toy, flip_a_bit, runs
@@ -307,7 +308,7 @@ def test_expected_seconds_are_those_of_a_sample(store: Store, outside: Path, mon
     asked: list[str] = []
     monkeypatch.setattr(Store, "published", lambda store, keys: set(keys))
     monkeypatch.setattr(Store, "manifest", lambda store, key: asked.append(key) or {"seconds": seconds[key]})
-    assert expected_seconds(Plan.of(steps), store)["Toy"] == pytest.approx(sum(seconds.values()) / len(steps), rel=0.02)
+    assert expected.seconds(Plan.of(steps), store)["Toy"] == pytest.approx(sum(seconds.values()) / len(steps), rel=0.02)
     assert len(asked) == len(set(asked)) == SAMPLED
     few = Plan.of(steps[:7])
-    assert expected_seconds(few, store) == {"Toy": 3.0}
+    assert expected.seconds(few, store) == {"Toy": 3.0}

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from blocks import blocks_of
+
 ROOT = Path(__file__).parent.parent
 
 
 def blocks(page: str) -> list[tuple[str, str]]:
-    """The language and the text of a page's blocks of commands and Python, in order, but those of make."""
-    text = (ROOT / page).read_text(encoding="utf-8")
-    shown = re.findall(r"^```(sh|python)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    return [(language, block) for language, block in shown if not re.fullmatch(r"(make \w+[^\n]*\n)+", block)]
+    """The language and the text of a page's blocks of commands and Python, in order, but those that are marked."""
+    return [(block.language, block.text) for block in blocks_of(ROOT / page) if not block.needs]
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])

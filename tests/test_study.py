@@ -93,11 +93,16 @@ def test_no_field_takes_anything(load, tmp_path, field):
 
 def test_an_unknown_key_is_named_with_the_allowed_ones(load):
     (fault,) = faults(load, MINIMAL + "sedes: [1]\n")
-    assert fault.startswith("sedes: unknown key; allowed are contrasts, encoders, left_out, measures, name,")
+    assert fault.startswith(
+        "sedes: unknown key (did you mean seeds?); allowed are contrasts, encoders, left_out, measures, name,"
+    )
     (fault,) = faults(load, minimal("sizes: {trian: 3}"))
-    assert fault == "tasks.pos.sizes.trian: unknown key; allowed are dev, test, train"
+    assert fault == "tasks.pos.sizes.trian: unknown key (did you mean train?); allowed are dev, test, train"
     (fault,) = faults(load, MINIMAL + "measures: [{measure: retrieval, source: qaa, targets: [qab], sentence: 1}]\n")
-    assert fault == "measures.0.sentence: unknown key; allowed are measure, sentences, source, targets"
+    assert (
+        fault
+        == "measures.0.sentence: unknown key (did you mean sentences?); allowed are measure, sentences, source, targets"
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,7 +110,8 @@ def test_an_unknown_key_is_named_with_the_allowed_ones(load):
     [
         (
             "surgeries: [{name: s, operations: [{operation: drop, lats: 3, last: 1}]}]",
-            "surgeries.0.operations.0.lats: unknown key; allowed are every, last, layers, operation",
+            "surgeries.0.operations.0.lats: unknown key (did you mean last?); allowed are every, last, layers, "
+            "operation",
         ),
         (
             "surgeries: [{name: s, operations: [{operation: drop, drop: 3, last: 1}]}]",
@@ -127,7 +133,7 @@ def test_an_unknown_key_is_named_with_the_allowed_ones(load):
         ),
         (
             "schedules: [{name: s, strategy: {strategy: freeze, frees: 2, freeze: 1}}]",
-            "schedules.0.strategy.frees: unknown key; allowed are freeze, strategy",
+            "schedules.0.strategy.frees: unknown key (did you mean freeze?); allowed are freeze, strategy",
         ),
         (
             "references: [{name: r, encoder: e, texts: [{language: qaa, sentences: 9}], tuning: {}, shape: {}}]",
@@ -143,14 +149,16 @@ def test_a_choice_among_kinds_is_named_as_the_file_does(load, given, fault):
 def test_a_task_may_be_named_as_a_key_is(load):
     text = MINIMAL.replace("pos: {", "probes: {task: pos, sizs: 1, ")
     assert faults(load, text)[0].startswith(
-        "tasks.probes.sizs: unknown key; allowed are baselines, encoders, entity_types,"
+        "tasks.probes.sizs: unknown key (did you mean sizes?); allowed are baselines, encoders, entity_types,"
     )
 
 
 def test_a_pretraining_spelled_out_has_one_line_a_fault(load):
     text = MINIMAL.replace("[e]", "[{name: p, texts: [{language: qaa, sentences: 9}], tuning: {step: 3}}]")
     (fault,) = faults(load, text)
-    assert fault.startswith("encoders.0.tuning.step: unknown key; allowed are batches, betas, bias_correction, clip,")
+    assert fault.startswith(
+        "encoders.0.tuning.step: unknown key (did you mean steps?); allowed are batches, betas, bias_correction, clip,"
+    )
     (fault,) = faults(load, MINIMAL.replace("[e]", "[3]"))
     assert fault.startswith("encoders.0: ") and "(given: 3)" in fault
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from babelscope.advise.facts import UNREAD, Fact
 from babelscope.advise.outcome import Outcome
@@ -40,8 +37,8 @@ from babelscope.encoders.places import display_name, locate
 from babelscope.engine.local import usable_cores
 from babelscope.engine.manifest import versions
 from babelscope.engine.progress import language_labels
-from babelscope.report.figures import svg
 from babelscope.report.kinds import SCORES
+from babelscope.report.page import asset, templates
 from babelscope.report.section import Section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
@@ -162,13 +159,15 @@ def made_section(request: Request, outputs: Outputs, run: bool, computing: str =
 
 def write_page(request: Request, sections: Sequence[Section], path: Path) -> None:
     """One self-contained HTML file; `InputError` where it cannot be written."""
-    environment = Environment(loader=PackageLoader("babelscope", "report"), autoescape=True, undefined=StrictUndefined)
-    environment.filters["svg"] = svg
     language = language_labels([request.language])[request.language]
-    text = environment.get_template("advice.html.j2").render(
-        title=f"Which encoder for {language}?",
-        sections=sections,
-        style=(files("babelscope.report") / "page.css").read_text(encoding="utf-8"),
+    text = (
+        templates()
+        .get_template("advice.html.j2")
+        .render(
+            title=f"Which encoder for {language}?",
+            sections=sections,
+            style=asset("page.css"),
+        )
     )
     with writing(path):
         path.write_text(text, encoding="utf-8")

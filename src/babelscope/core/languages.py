@@ -109,6 +109,22 @@ def script_of(code: str) -> str | None:
         return None
 
 
+def code_of_name(name: str) -> str | None:
+    """The code of a real language that goes by this English name; None if none does."""
+    from langcodes import find
+
+    try:
+        tag = find(name)
+    except LookupError:
+        return None
+    return str(tag) if tag.language_name().lower() == name.lower() else None  # names that are merely near are none
+
+
+def is_language(code: str) -> bool:
+    """Whether a code is that of a real language, with a script or place perhaps; not one for private use."""
+    return language_name(code) != code
+
+
 def language_name(code: str) -> str:
     """The name of a real language, with script and place where the code has them; the code where it is of none."""
     from langcodes import Language as Tag  # here, since the artificial world needs no package at all

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from babelscope.core.declaration import Declaration
-from babelscope.core.errors import InputError
+from babelscope.core.errors import InputError, did_you_mean
 from babelscope.core.plugins import import_plugins
 
 
@@ -63,7 +63,7 @@ class Registered(Declaration):
         """
         kinds = cls.all_kinds()
         if kind not in kinds:
-            raise InputError(f"no {cls.by} is named {kind!r}; there are {', '.join(kinds)}")
+            raise InputError(f"no {cls.by} is named {kind!r}{did_you_mean(kind, kinds)}; there are {', '.join(kinds)}")
         return kinds[kind]
 
 

@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from babelscope.core.declaration import Declaration
-from babelscope.core.errors import InputError
+from babelscope.core.errors import InputError, did_you_mean
 from babelscope.core.examples import UPOS
 from babelscope.core.scores import MEASURES
 
@@ -54,7 +54,8 @@ class Task(Declaration):
     @classmethod
     def _in_the_table(cls, measures: tuple[str, ...]) -> tuple[str, ...]:
         if unknown := [measure for measure in measures if measure not in MEASURES]:
-            raise ValueError(f"no measure is named {unknown[0]!r}; there are {', '.join(MEASURES)}")
+            near = did_you_mean(unknown[0], MEASURES)
+            raise ValueError(f"no measure is named {unknown[0]!r}{near}; there are {', '.join(MEASURES)}")
         return measures
 
     @property
@@ -86,7 +87,7 @@ class Task(Declaration):
         if not isinstance(given, str):
             return handler(given)
         if given not in TASKS:
-            raise ValueError(f"no task is named {given!r}; there are {', '.join(TASKS)}")
+            raise ValueError(f"no task is named {given!r}{did_you_mean(given, TASKS)}; there are {', '.join(TASKS)}")
         return TASKS[given]
 
     @model_serializer(mode="wrap")
@@ -103,13 +104,13 @@ def task_of(given: str | Task) -> Task:
     if isinstance(given, Task):
         return given
     if given not in TASKS:
-        raise InputError(f"no task is named {given!r}; there are {', '.join(TASKS)}")
+        raise InputError(f"no task is named {given!r}{did_you_mean(given, TASKS)}; there are {', '.join(TASKS)}")
     return TASKS[given]
 
 
 def _built_in(name: str) -> str:
     if name not in TASKS:
-        raise ValueError(f"no task is named {name!r}; there are {', '.join(TASKS)}")
+        raise ValueError(f"no task is named {name!r}{did_you_mean(name, TASKS)}; there are {', '.join(TASKS)}")
     return name
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, get_args, get_origin
 from pydantic import ValidationError
 
 from babelscope.core.declaration import Declaration
-from babelscope.core.errors import StudyError
+from babelscope.core.errors import StudyError, did_you_mean
 from babelscope.core.registry import Registered
 
 D = TypeVar("D", bound=Declaration)
@@ -40,7 +40,7 @@ def _fault(kind: type[Declaration], fault: Any) -> str:
     path, allowed = _located(kind, [str(part) for part in fault["loc"]])
     where = ".".join(path) or kind.__name__.lower()
     if fault["type"] == "extra_forbidden":
-        return f"{where}: unknown key; allowed are {', '.join(allowed)}"
+        return f"{where}: unknown key{did_you_mean(path[-1], allowed)}; allowed are {', '.join(allowed)}"
     if fault["type"] == "missing":
         return f"{where}: missing"
     problem = in_words(fault)

@@ -14,12 +14,12 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
-from babelscope.core.errors import InputError
+from babelscope.core.errors import InputError, did_you_mean
 from babelscope.core.examples import SentencePair
 from babelscope.core.tasks import BINARY, ENTAILED, NLI, TASKS
 from babelscope.corpora.cache import publish, reason, user_cache
 from babelscope.corpora.pairs import Layout, read_pairs, write_pairs, written_layout
-from babelscope.corpora.sources import SPLITS, Split, data_folder
+from babelscope.corpora.sources import SPLITS, Split, data_folders
 
 _ZERO_ONE, _ENTAILED, _NLI = ({label: label for label in labels} for labels in (BINARY, ENTAILED, NLI))
 _NUMBERED = {"0": "entailment", "1": "neutral", "2": "contradiction"}
@@ -100,10 +100,13 @@ def examples_language(name: str) -> str:
 
 
 def local_files(name: str) -> Found | None:
-    """Files in the data folder: `glue/RTE/*`, `xnli/xnli-eu-native.tsv`, or XNLI 1.0 and its translated train files."""
-    folder = data_folder()
-    if folder is None:
-        return None
+    """Files in the first data folder that has any: `glue/RTE/*`, `xnli/xnli-eu-native.tsv`, or XNLI 1.0 and its
+    translated train files."""
+    in_folders = (_files_in(folder, name) for folder in data_folders())
+    return next((there for there in in_folders if there), None)
+
+
+def _files_in(folder: Path, name: str) -> Found | None:
     suite, part = _parts(name)
     wanted = _glue_files(part) if suite == "glue" else _xnli_files(part, folder)
     files = {split: (path, layout) for split, file, layout in wanted if (path := _plain_or_gzip(folder / file))}
@@ -208,8 +211,11 @@ def _parts(name: str) -> tuple[str, str]:
     suite, _, part = name.partition(":")
     if (suite == "glue" and part in GLUE) or (suite == "xnli" and part.replace("-", "").isalnum()):
         return suite, part
-    known = ", ".join(f"glue:{part}" for part in GLUE)
-    raise InputError(f"{name!r} is not the name of a benchmark; known are {known}, and xnli:LANGUAGE such as xnli:de")
+    known = [f"glue:{part}" for part in GLUE]
+    raise InputError(
+        f"{name!r} is not the name of a benchmark{did_you_mean(name, known)}; known are {', '.join(known)}, and "
+        "xnli:LANGUAGE such as xnli:de"
+    )
 
 
 def _tasks(name: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ A corpus is named by its collection and its language there: `masakhaner2:wol`, `
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from babelscope.core.examples import Tagged
 from babelscope.core.languages import REAL_LANGUAGES, Language
 from babelscope.corpora.bio import read_bio, write_bio
 from babelscope.corpora.cache import publish, reason, user_cache
-from babelscope.corpora.sources import SPLITS, Split, data_folder
+from babelscope.corpora.sources import SPLITS, Split, data_folders
 
 HUB_DATASET = "unimelb-nlp/wikiann"
 _HUB_SPLITS: dict[Split, str] = {"train": "train", "dev": "validation", "test": "test"}
@@ -40,9 +41,9 @@ Source = Callable[[str, str], Path | None]
 
 
 def local_folder(collection: str, language: str) -> Path | None:
-    """`COLLECTION/LANGUAGE` in the data folder."""
-    data = data_folder()
-    return data / collection / language if data and (data / collection / language).is_dir() else None
+    """`COLLECTION/LANGUAGE` in the first data folder that has it."""
+    folders = (data / collection / language for data in data_folders())
+    return next((folder for folder in folders if folder.is_dir()), None)
 
 
 def hub_folder(
@@ -109,11 +110,10 @@ def entity_language(name: str) -> Language:
 
 
 def available_entity_corpora() -> list[EntityCorpus]:
-    """The corpora of the data folder, by name; the hub has WikiANN in many more languages."""
-    data = data_folder()
+    """The corpora of the data folders, by name; the hub has WikiANN in many more languages."""
     corpora = {}
     for collection in ("masakhaner2", "wikiann"):
-        for folder in sorted((data / collection).glob("*")) if data else ():
+        for folder in [folder for data in reversed(data_folders()) for folder in sorted((data / collection).glob("*"))]:
             known = collection == "wikiann" or folder.name in _MASAKHANER_CODES
             if known and folder.is_dir() and (splits := _splits(folder)):
                 name = f"{collection}:{folder.name}"
@@ -170,8 +170,8 @@ def _word(token: str) -> str:
 
 def _advice() -> str:
     there = ", ".join(corpus.name for corpus in available_entity_corpora()) or "none"
-    data = data_folder()
-    state = f"is {data}; entity corpora there: {there}" if data else "is not set"
+    folders = os.pathsep.join(map(str, data_folders()))
+    state = f"is {folders}; entity corpora there: {there}" if folders else "is not set"
     return (
         f"BABELSCOPE_DATA {state}\nSet BABELSCOPE_DATA to a folder that holds COLLECTION/LANGUAGE/SPLIT.txt[.gz], such "
         "as masakhaner2/wol/test.txt, or connect to the network for wikiann; MasakhaNER 2 is in "

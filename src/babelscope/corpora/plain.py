@@ -18,7 +18,7 @@ from babelscope.core.hashing import digest
 from babelscope.core.outside import given_path, parse_json, reading
 from babelscope.corpora.lines import Line, content_digest, numbered_lines
 from babelscope.corpora.running_text import running_sentences
-from babelscope.corpora.sources import Split, data_folder
+from babelscope.corpora.sources import Split, data_folders
 
 T = TypeVar("T")
 
@@ -80,10 +80,9 @@ def _files(place: Path) -> list[Path]:
 
 
 def available_ntrex() -> list[str]:
-    """The codes of the languages whose texts are in the data folder."""
-    folder = data_folder()
-    files = sorted((folder / "ntrex").glob("newstest2019-*.txt*")) if folder else []
-    return [text_language(f"{NTREX}{file.name.split('.')[1]}") for file in files]
+    """The codes of the languages whose texts are in the data folders."""
+    files = (file for folder in data_folders() for file in sorted((folder / "ntrex").glob("newstest2019-*.txt*")))
+    return list(dict.fromkeys(text_language(f"{NTREX}{file.name.split('.')[1]}") for file in files))
 
 
 def text_language(name: str) -> str:
@@ -131,10 +130,10 @@ def divided(sentences: Sequence[T], split: Split, tenths: tuple[int, int, int] =
 
 def _ntrex_file(name: str) -> Path:
     code = name.removeprefix(NTREX)
-    folder = data_folder()
     if not re.fullmatch(r"[A-Za-z-]+", code):
         raise InputError(f"{name!r}: NTREX is named {NAMES[0]}, such as ntrex:nl")
-    files = sorted((folder / "ntrex").glob(f"newstest2019-*.{_CODES.get(code, code)}.txt*")) if folder else []
+    named = f"newstest2019-*.{_CODES.get(code, code)}.txt*"
+    files = [file for folder in data_folders() for file in sorted((folder / "ntrex").glob(named))]
     if not files:
         advice = "Set BABELSCOPE_DATA to a folder that holds ntrex/newstest2019-ref.CODE.txt (or with .gz)"
         raise InputError(f"{name} is not in the data folder{did_you_mean(code, available_ntrex())}", advice)

@@ -15,9 +15,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from babelscope.core.errors import InputError
+from babelscope.core.errors import InputError, did_you_mean
 from babelscope.core.examples import NO_LABEL, Multiword, Sentence, Word
-from babelscope.core.languages import REAL_LANGUAGES, Language
+from babelscope.core.languages import REAL_LANGUAGES, Language, code_of_name
 from babelscope.core.outside import given_path
 from babelscope.corpora.cache import fetch, publish, reason, user_cache
 from babelscope.corpora.conllu import read_conllu, write_conllu
@@ -26,6 +26,7 @@ Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = get_args(Split)
 ALL = 10**6
 """So many labelled examples are as many as there are."""
+DATA_VARIABLE = "BABELSCOPE_DATA"
 HUB_DATASET, HUB_RELEASE = "commul/universal_dependencies", "2.17"
 GITHUB = "https://raw.githubusercontent.com"
 _TITLES, _CODES = {"Maghrebi Arabic French": "Narabizi"}, {"nrz": "qaf"}
@@ -52,22 +53,21 @@ class _PublicFile(NamedTuple):
     sha256: str
 
 
-def data_folder() -> Path | None:
-    """The folder named by the environment variable BABELSCOPE_DATA; None if it is not set.
+def data_folders() -> tuple[Path, ...]:
+    """The folders that the environment variable BABELSCOPE_DATA names, several as those of PATH are; none if not set.
 
-    Raises `InputError` if it is set and there is no such folder.
+    What several have is taken from the first of them. Raises `InputError` if one is no folder.
     """
-    value = os.environ.get("BABELSCOPE_DATA")
-    folder = given_path(value) if value else None
-    if folder and not folder.is_dir():
-        raise InputError(f"BABELSCOPE_DATA is {value!r}, which is not a folder; correct it or unset it")
-    return folder
+    names = [name for name in os.environ.get(DATA_VARIABLE, "").split(os.pathsep) if name]
+    for name in names:
+        if not given_path(name).is_dir():
+            raise InputError(f"{DATA_VARIABLE} names {name!r}, which is not a folder; correct it or unset it")
+    return tuple(map(given_path, names))
 
 
 def local_folder(name: str) -> Path | None:
-    """`ud/NAME` in the data folder."""
-    data = data_folder()
-    return data / "ud" / name if data and (data / "ud" / name).is_dir() else None
+    """`ud/NAME` in the first data folder that has it."""
+    return next((data / "ud" / name for data in data_folders() if (data / "ud" / name).is_dir()), None)
 
 
 def github_folder(name: str, cache: Path | None = None, downloader: Any = None) -> Path | None:
@@ -163,8 +163,8 @@ def read_split(
 def treebank_language(name: str) -> Language:
     """The language of a treebank: `UD_English-EWT` is `en`.
 
-    A language that is not in `babelscope.core.languages` takes its code from the files in the data folder, with the
-    script code Zyyy (undetermined). Raises `InputError` if there are none.
+    A language that is not in `babelscope.core.languages` takes its code from the files in the data folders, or else
+    from CLDR's names, with the script code Zyyy (undetermined). Raises `InputError` if it is in none.
     """
     title = name.removeprefix("UD_").rsplit("-", 1)[0].replace("_", " ")
     title = _TITLES.get(title, title)
@@ -174,8 +174,11 @@ def treebank_language(name: str) -> Language:
     folder = local_folder(name)
     if file := next(folder.glob("*-ud-*.conllu*"), None) if folder else None:
         return Language(file.name.split("_", 1)[0], title, "Zyyy")
-    known = ", ".join(sorted(language.name for language in REAL_LANGUAGES.values()))
-    raise InputError(f"{name}: no language is named {title!r}; known are {known}", _advice())
+    if code := code_of_name(title):
+        return Language(code, title, "Zyyy")
+    known = sorted(language.name for language in REAL_LANGUAGES.values())
+    near = did_you_mean(title, known)
+    raise InputError(f"{name}: no language is named {title!r}{near}; known are {', '.join(known)}", _advice())
 
 
 def treebank_licence(name: str) -> str:
@@ -184,7 +187,7 @@ def treebank_licence(name: str) -> str:
 
 
 def available_treebanks() -> list[AvailableTreebank]:
-    """The treebanks of the data folder and of the table of public files, by name; the hub has more."""
+    """The treebanks of the data folders and of the table of public files, by name; the hub has more."""
     treebanks: dict[str, AvailableTreebank] = {}
     for file in _public_files():
         split = file.file.removesuffix(".conllu").rsplit("-", 1)[1]
@@ -193,12 +196,9 @@ def available_treebanks() -> list[AvailableTreebank]:
         treebanks[file.treebank] = AvailableTreebank(
             file.treebank, treebank_language(file.treebank), in_order, "GitHub"
         )
-    data = data_folder()
-    for folder in sorted((data / "ud").glob("UD_*-*")) if data else ():
-        if splits := _splits(folder):
-            treebanks[folder.name] = AvailableTreebank(
-                folder.name, treebank_language(folder.name), splits, "BABELSCOPE_DATA"
-            )
+    for name in {folder.name for data in data_folders() for folder in (data / "ud").glob("UD_*-*")}:
+        if splits := _splits(treebank_folder(name, (local_folder,))):
+            treebanks[name] = AvailableTreebank(name, treebank_language(name), splits, DATA_VARIABLE)
     return [treebanks[name] for name in sorted(treebanks)]
 
 
@@ -250,14 +250,18 @@ def _write_splits(folder: Path, prefix: str, splits: Mapping[str, Any]) -> None:
 
 
 def _not_fetched(name: str, what: str, error: Exception) -> InputError:
-    return InputError(f"{name} could not be fetched from {what}: {reason(error)}", _advice())
+    of_language = name[: name.rfind("-") + 1]
+    there = [treebank.name for treebank in available_treebanks() if treebank.name.startswith(of_language)]
+    problem = f"{name} could not be fetched from {what}: {reason(error)}"
+    missing = f"it is not in {DATA_VARIABLE} as ud/{name}/*-ud-SPLIT.conllu[.gz] either"
+    return InputError(f"{problem}; {missing}{did_you_mean(name, there)}", _advice())
 
 
 def _advice() -> str:
-    folder = os.environ.get("BABELSCOPE_DATA")
-    there = ", ".join(treebank.name for treebank in available_treebanks() if treebank.source == "BABELSCOPE_DATA")
-    state = f"is {folder}; treebanks there: {there or 'none'}" if folder else "is not set"
+    folders = os.environ.get(DATA_VARIABLE)
+    there = ", ".join(treebank.name for treebank in available_treebanks() if treebank.source == DATA_VARIABLE)
+    state = f"is {folders}; treebanks there: {there or 'none'}" if folders else "is not set"
     return (
-        f"BABELSCOPE_DATA {state}\nConnect to the network, or set BABELSCOPE_DATA to a folder that holds "
-        "ud/TREEBANK/*-ud-SPLIT.conllu[.gz]"
+        f"{DATA_VARIABLE} {state}\nConnect to the network, or set {DATA_VARIABLE} to a folder that holds "
+        "ud/TREEBANK/*-ud-SPLIT.conllu[.gz], such as ud/UD_Faroese-OFT/fo_oft-ud-test.conllu"
     )

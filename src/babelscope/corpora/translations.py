@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from babelscope.core.errors import InputError
 from babelscope.corpora.cache import fetch, reason, user_cache
 from babelscope.corpora.codes import code_among
-from babelscope.corpora.sources import GITHUB, data_folder
+from babelscope.corpora.sources import GITHUB, data_folders
 
 
 class Collection(NamedTuple):
@@ -93,10 +93,12 @@ def translation_files(name: str, cache: Path | None = None, downloader: Any = No
 
 
 def _local_codes(collection: Collection) -> dict[str, tuple[Path, ...]]:
-    """The codes whose files are all in the data folder, and these files."""
-    folder = data_folder()
-    if folder is None:
-        return {}
+    """The codes whose files are all in one of the data folders, and these files, of the first that has them."""
+    by_folder = [_codes_in(folder, collection) for folder in data_folders()]
+    return {code: files for codes in reversed(by_folder) for code, files in codes.items()}
+
+
+def _codes_in(folder: Path, collection: Collection) -> dict[str, tuple[Path, ...]]:
     named = Path(collection.local[-1])
     pattern = re.compile(re.escape(named.name).replace(re.escape("{code}"), r"([\w-]+)") + r"(\.gz)?")
     matches = (pattern.fullmatch(path.name) for path in (folder / named.parent).glob("*"))

@@ -16,7 +16,7 @@ from pathlib import Path
 from babelscope.core.errors import DataError, InputError
 from babelscope.corpora.cache import reason
 from babelscope.corpora.running_text import running_sentences
-from babelscope.corpora.sources import Split, data_folder
+from babelscope.corpora.sources import Split, data_folders
 
 PREFIX = "wikipedia:"
 NAMES = ("wikipedia:CODE",)
@@ -38,8 +38,7 @@ def wikipedia_file(name: str, download: Download | None = None) -> Path:
     code = name.removeprefix(PREFIX)
     if not re.fullmatch(r"[a-z]+(-[a-z-]+)?", code):
         raise InputError(f"{name!r}: a Wikipedia is named {NAMES[0]} by the code in its address, such as wikipedia:nl")
-    data = data_folder()
-    local = sorted((data / "wikipedia" / code).glob("*.parquet")) if data else []
+    local = [file for data in data_folders() for file in sorted((data / "wikipedia" / code).glob("*.parquet"))]
     if local:
         return local[0]
     try:

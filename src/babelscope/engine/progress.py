@@ -6,7 +6,6 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from statistics import fmean
 from typing import Any
 
 from babelscope.core.languages import language_name, script_of
@@ -18,9 +17,6 @@ from babelscope.steps import SENTENCES
 from babelscope.steps.bring_in import names_by_alignment
 from babelscope.steps.plan import Plan
 from babelscope.world import LANGUAGES
-
-SAMPLED = 100
-"""Results of a kind whose times are looked at for what the others are expected to take."""
 
 
 def study_rows(study: str, plan: Plan, store: Store) -> list[Row]:
@@ -89,21 +85,6 @@ def provenance(plan: Plan, store: Store) -> dict[str, Any]:
         "first step started": min(starts).isoformat(timespec="seconds") if starts else "nothing yet",
         "last step finished": max(ends).isoformat(timespec="seconds") if ends else "nothing yet",
     }
-
-
-def expected_seconds(plan: Plan, store: Store) -> dict[str, float]:
-    """Mean seconds of a step by kind, over the plan's results that are in the store; of many, over a sample."""
-    done, published = defaultdict[str, list[str]](list), store.published(plan.steps)
-    for key, step in plan.steps.items():
-        if key in published:
-            done[_kind(step)].append(key)
-    return {kind: fmean(store.manifest(key)["seconds"] for key in _sample(keys)) for kind, keys in done.items()}
-
-
-def _sample(keys: list[str]) -> list[str]:
-    """Evenly from the first to the last, `SAMPLED` at most."""
-    count = min(len(keys), SAMPLED)
-    return [keys[place * len(keys) // count] for place in range(count)]
 
 
 def progress_by_kind(plan: Plan, store: Store) -> dict[str, Counter[str]]:

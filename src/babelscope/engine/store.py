@@ -11,6 +11,7 @@ Layout of the folder:
     plans/DIGEST.json       the keys of a plan that a run has begun and not finished
     environments/DIGEST.json   what results were computed with and on; their manifests name it
     logs/KEY.txt            what a step printed, and why it failed if it did
+    logs/KEY.course         how far it is, for people who look on (`course`)
     logs/KEY.running        the same while it runs; what was interrupted leaves no other
 """
 

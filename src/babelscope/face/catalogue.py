@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from babelscope.core.errors import InputError
+from babelscope.core.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from babelscope.core.grammar import Fields
@@ -24,7 +24,8 @@ def catalogue(kind: str) -> Table:
     from babelscope.core.registry import import_plugins
 
     if kind not in KINDS:
-        raise InputError(f"nothing to list by the name of {kind!r}; there are {', '.join(KINDS)}")
+        near = did_you_mean(kind, KINDS)
+        raise InputError(f"nothing to list by the name of {kind!r}{near}; there are {', '.join(KINDS)}")
     import_plugins()
     return KINDS[kind]()
 

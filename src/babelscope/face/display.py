@@ -107,6 +107,10 @@ class RunDisplay:
                 self.progress.advance(self.total, -1)
                 self.console.print(f"[yellow]computing again[/] {title}: {escape(message)}")
 
+    def warn(self, message: str) -> None:
+        """Show what is wrong beside the steps."""
+        self.console.print(f"[yellow]note[/] {escape(message)}", highlight=False)
+
     def _end(self, key: str) -> None:
         if key in self.bars:
             self.progress.remove_task(self.bars.pop(key))

@@ -35,6 +35,8 @@ WORTHWHILE = 1.2
 """How many times faster a setting must be to be worth declaring instead of the default."""
 PASSES = 20
 """Steps of each setting that are timed at most, after one that warms caches."""
+SECONDS = 20.0
+"""After which no further step of an encoder is timed, so that a busy machine does not keep one waiting."""
 HOPELESS = 3.0
 """A setting whose first step takes this many times as long as the default's is not timed again."""
 BUSY = 0.5
@@ -116,7 +118,8 @@ def take_turns(
 ) -> dict[Setting, list[float]]:
     """Seconds of single steps, by setting, after one of each that warms caches; the first setting is the default.
 
-    Taking turns spreads what else the machine does over all of them. `HOPELESS` settings are timed once.
+    Taking turns spreads what else the machine does over all of them. `HOPELESS` settings are timed once, and after
+    `SECONDS` no turn begins.
     """
     import torch
 
@@ -126,12 +129,15 @@ def take_turns(
         steps[setting]()
         return clock() - start
 
+    began = clock()
     for setting in steps:
         seconds_of(setting)
     times = {setting: [seconds_of(setting)] for setting in steps}
     limit = HOPELESS * next(iter(times.values()))[0]
     hopeful = [setting for setting, spent in times.items() if spent[0] <= limit]
     for _ in range(passes - 1):
+        if clock() - began > SECONDS:
+            break
         for setting in hopeful:
             times[setting].append(seconds_of(setting))
     return times

@@ -10,10 +10,12 @@ from babelscope.core.errors import InputError
 from babelscope.core.row import Row
 from babelscope.core.step import Step
 from babelscope.core.yaml import parse_value
-from babelscope.engine import progress
+from babelscope.engine import expected, progress
 from babelscope.engine.forecast import expected_bytes
 from babelscope.engine.store import Store
+from babelscope.engine.tracking import tracker_at
 from babelscope.face import html, session
+from babelscope.face.notes import notes
 from babelscope.face.trainings import HEADER, trainings
 from babelscope.steps.plan import Plan
 from babelscope.studies import STUDIES, find_study
@@ -78,9 +80,17 @@ class Job(NamedTuple):
         """A line: steps, and how many are done."""
         return f"{len(self.plan.steps)} steps, {self.done} cached, in {self.store.address}"
 
-    def run(self, engine: session.Engine = session.HERE, console: Console | None = None) -> Outcome:
-        """Compute what the store lacks, as `session.run` does."""
-        return session.run(self.plan, self.store, engine, console)
+    @property
+    def notes(self) -> list[str]:
+        """What to know of the data of steps that are not in the store; a line each."""
+        return notes(self.pending)
+
+    def run(
+        self, engine: session.Engine = session.HERE, console: Console | None = None, track: Sequence[str] = ()
+    ) -> Outcome:
+        """Compute what the store lacks, as `session.run` does; `track` names trackers: `tensorboard:FOLDER`."""
+        trackers = [tracker_at(given, self.study.name) for given in track]
+        return session.run(self.plan, self.store, engine, console, trackers)
 
     def status(self) -> Table:
         """How many steps of each kind are in which state."""
@@ -90,7 +100,7 @@ class Job(NamedTuple):
 
     def costs(self) -> Table:
         """By kind of step: how many are done and pending, and the time and room that they are expected to take."""
-        seconds, storage = progress.expected_seconds(self.plan, self.store), expected_bytes(self.plan)
+        seconds, storage = expected.seconds(self.plan, self.store), expected_bytes(self.plan)
         lines: list[tuple[str, ...]] = []
         for kind, states in progress.progress_by_kind(self.plan, self.store).items():
             pending = states.total() - states["done"]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,8 +15,10 @@ if TYPE_CHECKING:
 
     from babelscope.core.step import Step
     from babelscope.engine.crew import Crew
+    from babelscope.engine.events import Event
     from babelscope.engine.run import Outcome
     from babelscope.engine.store import Store
+    from babelscope.engine.tracking import Tracker
     from babelscope.steps.plan import Plan
 
 DEFAULT_STORE = "babelscope-store"
@@ -92,8 +95,12 @@ class Engine(NamedTuple):
 HERE = Engine()
 
 
-def run(plan: Plan, store: Store, engine: Engine = HERE, console: Console | None = None) -> Outcome:
+def run(
+    plan: Plan, store: Store, engine: Engine = HERE, console: Console | None = None, trackers: Sequence[Tracker] = ()
+) -> Outcome:
     """Compute what the store lacks, and show progress on a console (default: standard error, or the notebook).
+
+    Trackers are told the numbers of what is computed, and are closed at the end.
 
     Raises:
         StudyError: data are malformed.
@@ -102,7 +109,9 @@ def run(plan: Plan, store: Store, engine: Engine = HERE, console: Console | None
     """
     from rich.console import Console
 
+    from babelscope.engine.course import Courses
     from babelscope.engine.run import run_plan
+    from babelscope.engine.tracking import Tracked
     from babelscope.face.display import RunDisplay
     from babelscope.steps.plan import check_data, check_devices
 
@@ -111,8 +120,16 @@ def run(plan: Plan, store: Store, engine: Engine = HERE, console: Console | None
     if engine.place == LOCAL:
         check_devices(pending)
     crew = engine.crew(store, pending)
-    with RunDisplay(plan, store, console or Console(stderr=True, soft_wrap=True, emoji=False)) as display:
-        return run_plan(plan, store, observe=display, crew=crew)
+    display = RunDisplay(plan, store, console or Console(stderr=True, soft_wrap=True, emoji=False))
+    tracked = Tracked(plan, store, trackers, display.warn)
+    listeners = (display, Courses(store), tracked)
+
+    def tell(event: Event) -> None:
+        for listener in listeners:
+            listener(event)
+
+    with display, closing(tracked):
+        return run_plan(plan, store, observe=tell, crew=crew)
 
 
 def complete(targets: Iterable[Step], store: Store, jobs: int | None = None) -> None:

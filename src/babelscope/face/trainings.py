@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from babelscope.core.step import Step
-from babelscope.corpora.parallel import NamedPairs
-from babelscope.steps import Adapt, Align, Recurrent, Training, Tune
+from babelscope.steps import Recurrent, Training, Tune
 from babelscope.steps.duration import Duration, duration_of
 from babelscope.tuning.settings import Tuning
 
@@ -34,13 +33,6 @@ def trainings(steps: Iterable[Step]) -> list[tuple[str, ...]]:
     steps_in_all = sum(training.duration.steps * times for training, times in counted.items())
     exact = all(training.duration.exact for training in counted)
     return [*lines, ("all", "", "", "", "", str(counted.total()), _number(steps_in_all, exact))]
-
-
-def left_out_pairs(steps: Iterable[Step]) -> list[str]:
-    """What of the parallel texts that are read by one name is left out, a line for each that lacks something."""
-    texts = dict.fromkeys(text for step in steps if isinstance(step, Adapt | Align) for text in step.parallel)
-    kept = {text.name: text.kept() for text in texts if isinstance(text, NamedPairs)}
-    return [f"{name}: {pairs}" for name, pairs in kept.items() if pairs.empty or pairs.repeated]
 
 
 def _training(step: Training) -> _Training:

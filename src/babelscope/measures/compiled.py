@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from babelscope.core.errors import InputError
+from babelscope.core.errors import InputError, did_you_mean
 from babelscope.core.registry import Registered
 from babelscope.core.tasks import Task
 from babelscope.corpora.datasets import Dataset
@@ -97,7 +97,7 @@ class Compiled:
         """
         known = {each: encoder for each, encoder in self.named.items() if encoder in self.encoders}
         if name not in known:
-            raise InputError(f"no encoder is named {name}; there are {', '.join(known)}")
+            raise InputError(f"no encoder is named {name}{did_you_mean(name, known)}; there are {', '.join(known)}")
         return known[name]
 
     def task(self, name: str) -> TrainedTask:
@@ -107,7 +107,8 @@ class Compiled:
             InputError: there is none.
         """
         if name not in self.tasks:
-            raise InputError(f"{name!r} is no task of the study; there are {', '.join(self.tasks) or 'none'}")
+            near = did_you_mean(name, self.tasks)
+            raise InputError(f"{name!r} is no task of the study{near}; there are {', '.join(self.tasks) or 'none'}")
         return self.tasks[name]
 
     def tunings(self, names: Sequence[str]) -> Iterator[tuple[Tune, ...]]:

@@ -33,6 +33,7 @@ async function draw(chart) {
     // `ast` interprets expressions instead of compiling them, which the page's policy forbids.
     const options = { ast: true, renderer: "svg", actions, ...(spec === chart.spec ? {} : { logLevel: 1 }) };
     chart.view = await vegaEmbed(chart.target, spec, options);
+    chart.target.querySelector("summary")?.setAttribute("aria-label", "Save this figure");
   } catch (error) {
     chart.target.textContent = `This chart could not be drawn: ${error.message}`;
     console.error(error);

@@ -17,7 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from babelscope.core.outside import writing
 from babelscope.core.row_table import row_table
-from babelscope.report.figures import CONFIG, Figure
+from babelscope.report.figures import CONFIG, Figure, svg
 from babelscope.report.filters import facts_of, filters_of
 from babelscope.report.first import first_screen
 from babelscope.report.model import Report
@@ -38,9 +38,9 @@ def write_page(report: Report, path: Path) -> list[Path]:
 
 def render(report: Report) -> str:
     """The page. All text from outside is escaped, and the page's own policy lets only its two scripts run."""
-    environment = Environment(loader=PackageLoader("babelscope", "report"), autoescape=True, undefined=StrictUndefined)
+    environment = templates()
     environment.filters |= {"plain": _plain, "script_json": _script_json}
-    scripts = [_vega_bundle(), _asset("page.js")]
+    scripts = [_vega_bundle(), asset("page.js")]
     sections = sections_of(report)
     filters, told = filters_of(report), sources(report, sections)
     return environment.get_template("page.html.j2").render(
@@ -52,13 +52,21 @@ def render(report: Report) -> str:
         sources=_json(told),
         sourced=list(map(bool, told["groups"])),
         rows_link=_rows_link(report),
-        style=_asset("page.css"),
+        style=asset("page.css"),
         scripts=scripts,
-        script_hashes=" ".join(f"'sha256-{_sha256(script)}'" for script in scripts),
+        script_hashes=" ".join(hash_of(script) for script in scripts),
     )
 
 
-def _asset(name: str) -> str:
+def templates() -> Environment:
+    """The templates of pages: they escape all text."""
+    environment = Environment(loader=PackageLoader("babelscope", "report"), autoescape=True, undefined=StrictUndefined)
+    environment.filters["svg"] = svg
+    return environment
+
+
+def asset(name: str) -> str:
+    """A style sheet or script of the package."""
     return (files("babelscope.report") / name).read_text(encoding="utf-8")
 
 
@@ -71,8 +79,9 @@ def _vega_bundle() -> str:
     return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
 
 
-def _sha256(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+def hash_of(script: str) -> str:
+    """What a page's policy names a script by that may run."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
 def _script_json(figure: Figure) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from babelscope.core.errors import InputError, StudyError
+from babelscope.core.errors import InputError, StudyError, did_you_mean
 from babelscope.core.outside import given_path
 from babelscope.core.plugins import import_plugins
 from babelscope.core.row import Row
@@ -69,7 +69,8 @@ class BuiltIn:
             return load_study(self.origin, dict(changes))
         module, chosen = self.origin, profile if profile is not None else DEFAULT_PROFILE
         if chosen not in module.PROFILES:
-            raise InputError(f"{self.name} has no profile {chosen!r}; there are {', '.join(self.profiles)}")
+            near = did_you_mean(chosen, self.profiles)
+            raise InputError(f"{self.name} has no profile {chosen!r}{near}; there are {', '.join(self.profiles)}")
         asked = f"{self.name}{'' if profile is None else f'@{profile}'} --with"
         given = validate(module.Parameters, dict(changes), asked)
         study = declare(lambda: module.PROFILES[chosen](given), asked, Study)
@@ -148,7 +149,8 @@ def find_study(name: str, changes: Mapping[str, Any]) -> Study:
         return load_study(given_path(name), dict(changes))
     base, at, profile = name.partition("@")
     if base not in STUDIES:
-        raise InputError(f"no study is named {base!r}; there are {', '.join(STUDIES)}, or give a YAML file")
+        near = did_you_mean(base, STUDIES)
+        raise InputError(f"no study is named {base!r}{near}; there are {', '.join(STUDIES)}, or give a YAML file")
     return STUDIES[base].study(profile if at else None, changes)
 
 

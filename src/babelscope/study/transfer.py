@@ -46,7 +46,7 @@ def _known(baseline: str) -> str:
     import_plugins()
     names = (*BaselineRule.kinds, BILSTM)
     if baseline not in names:
-        raise ValueError(f"there is no such baseline; there are {', '.join(names)}")
+        raise ValueError(f"there is no such baseline{did_you_mean(baseline, names)}; there are {', '.join(names)}")
     return baseline
 
 

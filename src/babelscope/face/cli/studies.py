@@ -18,7 +18,6 @@ def plan(name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None
     """Show what a study computes, what of it is done, the rest's cost, and how long it trains. Computes nothing."""
     from babelscope.face.display import table_of
     from babelscope.face.job import job_of
-    from babelscope.face.trainings import left_out_pairs
     from babelscope.steps.plan import check_data
 
     job = job_of(name, with_, store)
@@ -30,7 +29,7 @@ def plan(name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None
         out.print(table_of(header, lines, whole=range(1, len(header))))
         out.print()
     out.print(job.summary, highlight=False)
-    for line in left_out_pairs(job.pending):
+    for line in job.notes:
         out.print(line, highlight=False, markup=False)
     for what, reason in job.study.left_out.items():
         out.print(f"left out: {what}: {reason}", highlight=False, markup=False)
@@ -41,13 +40,19 @@ def run(
     jobs: Annotated[int | None, typer.Option(min=1, help="steps at once; default: as the cores allow")] = None,
     engine: Annotated[str, typer.Option(help="local, or a Dask scheduler: dask:FILE, tcp://HOST:PORT")] = LOCAL,
     timeout: Annotated[float | None, typer.Option(min=1, help="seconds until a step is begun again")] = None,
+    track: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TRACKER", help="tell numbers to tensorboard:FOLDER or mlflow:ADDRESS; repeatable"),
+    ] = None,
 ) -> None:  # fmt: skip
     """Run a study. Interrupt it at any moment; running it again goes on where it stopped."""
     from babelscope.face.job import job_of
 
     job = job_of(name, with_, store)
+    for line in job.notes:
+        err.print(line, highlight=False, markup=False)
     began = time.monotonic()
-    outcome = job.run(Engine(engine, jobs, timeout), err)
+    outcome = job.run(Engine(engine, jobs, timeout), err, track or ())
     out.print(
         f"{job.title}: {len(outcome.computed)} steps computed, {len(outcome.cached)} cached, "
         f"{len(outcome.failed)} failed, {len(outcome.blocked)} blocked, {time.monotonic() - began:.1f} s",
@@ -92,6 +97,21 @@ def _watch(job: Job, name: str) -> None:
             live.update(table_of(*job.status()))
     if job.done < len(job.plan.steps):
         out.print(f"nothing is running; go on with babelscope run {name}", highlight=False)
+
+
+def serve(
+    name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free")] = 8765,
+    host: Annotated[str, typer.Option(help="an address of this machine: 127.0.0.1, ::1 or localhost")] = "127.0.0.1",
+) -> None:  # fmt: skip
+    """Show a study in the browser while it runs: progress, losses, logs of failed steps, and its report so far."""
+    from babelscope.face.job import job_of
+    from babelscope.face.serve import server_of
+
+    with server_of(job_of(name, with_, store), host, port) as server:
+        shown = f"[{host}]" if ":" in host else host
+        out.print(f"http://{shown}:{server.server_port}/ (Ctrl-C ends it)", highlight=False)
+        server.serve_forever()
 
 
 def rows(

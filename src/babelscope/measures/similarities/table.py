@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from babelscope.core.errors import did_you_mean
 from babelscope.core.registry import import_plugins
 
 if TYPE_CHECKING:
@@ -72,5 +73,6 @@ def check_similarity(name: str) -> str:
     """
     import_plugins()
     if name not in SIMILARITIES:
-        raise ValueError(f"no similarity has this name; there are {', '.join(SIMILARITIES)}")
+        near = did_you_mean(name, SIMILARITIES)
+        raise ValueError(f"no similarity has this name{near}; there are {', '.join(SIMILARITIES)}")
     return name

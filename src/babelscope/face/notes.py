@@ -1,0 +1,43 @@
+"""What is said of a study before it runs: what of its data is left out, divided, or named by no language's code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from babelscope.core.languages import is_language
+from babelscope.core.step import Step
+from babelscope.corpora.datasets import FileData
+from babelscope.corpora.parallel import NamedPairs
+from babelscope.steps import Adapt, Align
+from babelscope.steps.plan import declared
+from babelscope.world import LANGUAGES
+
+
+def notes(steps: Iterable[Step]) -> list[str]:
+    """A line each, about data that steps read."""
+    steps = list(steps)
+    data = [value for value in declared(steps) if isinstance(value, FileData)]
+    return list(dict.fromkeys([*_left_out_pairs(steps), *_divided(data), *_strange_codes(data)]))
+
+
+def _left_out_pairs(steps: Iterable[Step]) -> Iterator[str]:
+    """What of the parallel texts that are read by one name is left out."""
+    texts = dict.fromkeys(text for step in steps if isinstance(step, Adapt | Align) for text in step.parallel)
+    kept = {text.name: text.kept() for text in texts if isinstance(text, NamedPairs)}
+    return (f"{name}: {pairs}" for name, pairs in kept.items() if pairs.empty or pairs.repeated)
+
+
+def _divided(data: Iterable[FileData]) -> Iterator[str]:
+    """Single files whose last part is the test set."""
+    for each in data:
+        if each.split == "test" and each.splits_one_file and ":tenths-" not in each.name:
+            yield (
+                f"{each.name}: one file, divided in its order: eight tenths to train on, one to select on and the "
+                "last one to test on, so that its scores compare with no others"
+            )
+
+
+def _strange_codes(data: Iterable[FileData]) -> Iterator[str]:
+    for each in data:
+        if each.language not in LANGUAGES and not is_language(each.language):
+            yield f"{each.name}: no language is known by the code {each.language!r}, so that it is a label alone"

@@ -1,0 +1,113 @@
+"""What axe-core says of a report's page, of a running study's and of the site: no serious or critical fault."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from babelscope.core.row import Row
+from babelscope.report import Report, write_report
+from babelscope.report.live import Course, FailedStep, Live, render_live
+from babelscope.report.section import sections_of
+from babelscope.report.tables import Cell, Table
+from synthetic_report import synthetic_report
+
+CHROMIUM = shutil.which("chromium")
+AXE = find_spec("axe_playwright_python")
+DOCS = Path(__file__).parent.parent / "docs"
+GRAVE = ("serious", "critical")
+
+pytestmark = pytest.mark.skipif(not (CHROMIUM and AXE), reason="no chromium, or no axe-playwright-python")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(params=["light", "dark"])
+def faults(browser, request):
+    """A function that gives the grave faults of a file, on a wide screen and on a phone."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    context = browser.new_context(color_scheme=request.param, bypass_csp=True)
+    page = context.new_page()
+
+    def faults_of(path: Path, *to_open: str) -> list[str]:
+        page.goto(path.as_uri())
+        page.wait_for_function(
+            "[...document.querySelectorAll('.chart')].every(chart => chart.querySelector('svg'))", timeout=60_000
+        )
+        for selector in to_open:
+            page.locator(selector).first.click()
+        found = []
+        for width in (1280, 390):
+            page.set_viewport_size({"width": width, "height": 900})
+            grave = [fault for fault in Axe().run(page).response["violations"] if fault["impact"] in GRAVE]
+            found += [f"{fault['id']}: {node['html'][:200]}" for fault in grave for node in fault["nodes"]]
+        return found
+
+    yield faults_of
+    context.close()
+
+
+def full_report() -> Report:
+    """With run keys, warnings, a layer's slider, provenance and a declaration."""
+    made = synthetic_report()
+    labels = {"kind": "projection", "encoder": "e", "dataset": "d"}
+    projected = [
+        Row(axis, float(word + layer), **labels, layer=layer, language=code, word=word)
+        for layer in range(3) for code in ("qaa", "qab") for word in range(4) for axis in ("t-SNE x", "t-SNE y")
+    ]  # fmt: skip
+    rows = [row.labelled(key=f"{place:012x}".ljust(64, "0")) for place, row in enumerate([*made.rows, *projected])]
+    return dataclasses.replace(
+        made, rows=rows, command="babelscope run x", declaration="name: x\n", provenance={"seeds": "0, 1, 2"}
+    )
+
+
+def test_the_page_of_a_report(faults, tmp_path):
+    write_report(full_report(), tmp_path / "page.html")
+    assert faults(tmp_path / "page.html", ".filters summary", ".findings a.rows") == []
+
+
+def test_the_page_of_a_running_study(faults, tmp_path):
+    states = Table("Steps by kind", ["step", "done"], [[Cell("Tune"), Cell("1", 1.0)]])
+    running = [Course("a" * 64, "tune x, seed 0", [(1, 40, {"loss": 2.0}), (20, 40, {"loss": 1.0})])]
+    failed = [FailedStep("b" * 64, "tune x, seed 1", "ValueError: odd\n" + "a long line " * 40)]
+    live = Live("mine", "What follows?", 1, 4, states, running, failed, sections_of(full_report()))
+    (tmp_path / "live.html").write_text(render_live(live))
+    assert faults(tmp_path / "live.html", "summary") == []
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Path:
+    """Of the documentation's pages three, as `make site` makes them."""
+    source, built = (tmp_path_factory.mktemp(name) for name in ("source", "site"))
+    for name in ("index.md", "rows.md", "watching.md", "first-look.svg"):
+        shutil.copy(DOCS / name, source)
+    shutil.copy(DOCS / "conf.py", source)
+    subprocess.run([sys.executable, "-m", "sphinx", "-qQ", str(source), str(built)], check=True, timeout=300)
+    return built
+
+
+@pytest.mark.parametrize("name", ["index", "rows", "watching"])
+def test_the_site(faults, site, name):
+    assert faults(site / f"{name}.html") == []
+
+
+def test_a_fault_is_found(faults, tmp_path):
+    """The check itself fails where it should."""
+    (tmp_path / "odd.html").write_text("<html lang=en><title>t</title><main><button></button><img src=x></main></html>")
+    assert len(faults(tmp_path / "odd.html")) == 4
