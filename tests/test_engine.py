@@ -17,6 +17,7 @@ from babelscope.core.hashing import digest
 from babelscope.core.row import Row
 from babelscope.engine import Blocked, Damaged, Event, Failed, Finished, Progressed, index, local, run_plan
 from babelscope.engine.progress import progress_by_kind
+from babelscope.engine.slots import Gpu
 from babelscope.engine.store import Store
 from babelscope.steps import Load, Tune
 from babelscope.steps.plan import Plan
@@ -196,8 +197,9 @@ class Silent:
 
     is_alive = True
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, gpu: str | None = None):
         self.key: str | None = None
+        self.gpu = gpu
 
     def give(self, key: str, pickled: bytes, seconds: float | None) -> None:
         self.key = key
@@ -227,6 +229,7 @@ def test_steps_at_once_have_a_core_for_each_thread(
 ) -> None:
     monkeypatch.setattr(local, "usable_cores", lambda: 8)
     monkeypatch.setattr(local, "Child", Silent)
+    monkeypatch.setattr(local, "gpus_here", lambda chosen: [Gpu("0", 10**10)])
     monkeypatch.setattr(local, "dismiss", lambda children: None)
     encoder = Load(name="one", content="0", place="one")
     steps = [

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from safetensors import SafetensorError
 
-from babelscope.core.errors import InputError, OtherRunError
+from babelscope.core.errors import InputError, NoMemoryError, OtherRunError
 from babelscope.core.row import Row
 from babelscope.core.step import Interrupted, Needs, Step, Workspace
 from babelscope.engine import run_plan
@@ -77,6 +77,29 @@ class Environed(Toy):
 class Refused(Toy):
     def act(self, workspace: Workspace) -> None:
         raise InputError(f"{self.name}.conllu:3: nine columns instead of ten")
+
+
+class Crowded(Toy):
+    """Finds no memory on an accelerator while there is a file that says so, or always."""
+
+    always: bool = False
+
+    def act(self, workspace: Workspace) -> None:
+        if self.always or Path(self.outside, "crowd").exists():
+            raise NoMemoryError("a batch does not fit into the memory of the cuda device: declare micro_tokens: 256")
+
+
+class OnGpu(Toy):
+    """Says which devices it sees."""
+
+    gibibytes: int = 0
+
+    @property
+    def needs(self) -> Needs:
+        return Needs.on("cuda", 1, self.gibibytes << 30)
+
+    def act(self, workspace: Workspace) -> None:
+        print(os.environ.get("CUDA_VISIBLE_DEVICES"))
 
 
 class Faulty(Toy):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from babelscope.core.step import Needs
 from babelscope.engine.events import Event, Lost, Started, ends_attempt
+from babelscope.engine.slots import OTHER, VISIBLE
 
 ENVIRONMENT = {
     "OMP_WAIT_POLICY": "PASSIVE",  # idle threads of one worker must not burn the cores of another
@@ -34,11 +35,13 @@ TOLD_TO_END = 128 + signal.SIGTERM
 class Child:
     """One process, and the key of the step that it has.
 
-    `store` is the address of the store; the process begins in `folder`, by default in ours.
+    `store` is the address of the store; the process begins in `folder`, by default in ours. Of GPUs it sees `gpu`
+    alone, or with None all that we see.
     """
 
-    def __init__(self, store: str, folder: str | None = None):
+    def __init__(self, store: str, folder: str | None = None, gpu: str | None = None):
         self.key: str | None = None
+        self.gpu = gpu
         self.needs = Needs()
         """Of its step, while it has one."""
         self._seconds: float | None = None
@@ -49,7 +52,7 @@ class Child:
         previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self.process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], env=_environment(), cwd=folder
+                command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], env=_environment(gpu), cwd=folder
             )
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, previous)
@@ -131,9 +134,10 @@ def dismiss(children: Iterable[Child]) -> None:
             child.stop()
 
 
-def _environment() -> dict[str, str]:
+def _environment(gpu: str | None) -> dict[str, str]:
+    visible = {VISIBLE: gpu} if gpu and gpu != OTHER else {}
     path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
-    return {**os.environ, **ENVIRONMENT, "PYTHONPATH": path}
+    return {**os.environ, **ENVIRONMENT, **visible, "PYTHONPATH": path}
 
 
 def _obituary(status: int) -> str:

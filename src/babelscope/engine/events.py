@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+TRIES = 3
+"""How often a step that gets no further is lost before it is tried alone; one that found no memory counts as often."""
+
 
 @dataclass(frozen=True, slots=True)
 class Event:

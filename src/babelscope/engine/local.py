@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from multiprocessing.connection import wait
 from multiprocessing.reduction import ForkingPickler
 
 import psutil
 
 from babelscope.core.errors import InputError
-from babelscope.core.step import Step
+from babelscope.core.step import Needs, Step
 from babelscope.engine.child import Child, dismiss
 from babelscope.engine.events import Event
+from babelscope.engine.slots import ONE_OTHER, Gpu, Taken, free_gpu, gpus_here
 from babelscope.engine.store import Store
 
 
 class LocalCrew:
-    """At most `jobs` steps at once (None: as many as there are threads for, and one on a GPU).
+    """At most `jobs` steps at once (None: as many as there are threads for), those of GPUs where these have room.
 
-    Each has `seconds` (None: all that it takes).
+    Each has `seconds` (None: all that it takes). `gpus` are those that may be used, as `CUDA_VISIBLE_DEVICES` names
+    them (None: all that are visible).
     """
 
-    def __init__(self, store: Store, jobs: int | None = None, seconds: float | None = None):
+    def __init__(
+        self,
+        store: Store,
+        jobs: int | None = None,
+        seconds: float | None = None,
+        gpus: Sequence[str] | None = None,
+    ):
         if jobs is not None and jobs < 1:
             raise InputError(f"--jobs {jobs}: give at least 1, or leave it out for as many as the cores have room for")
-        self._store, self._jobs, self._seconds = store, jobs, seconds
+        self._store, self._jobs, self._seconds, self._chosen = store, jobs, seconds, gpus
         self._cores = usable_cores()
         self._children: list[Child] = []
 
@@ -36,18 +45,22 @@ class LocalCrew:
         dismiss(self._children)
 
     def has_room(self, step: Step) -> bool:
-        """Whether `jobs` are not reached, or cores are left for its threads; one that needs more runs alone."""
-        busy = [child.needs for child in self._children if child.key is not None]
+        """Whether `jobs` are not reached, or cores are left for its threads, and a GPU has room if it needs one.
+
+        One that needs more than there is runs alone.
+        """
+        busy, needs = [child.needs for child in self._children if child.key is not None], step.needs
+        if needs.gpus and self._gpu_for(needs) is None:
+            return False
         if self._jobs is not None:
             return len(busy) < self._jobs
-        needs = step.needs
-        is_gpu_taken = needs.gpus > 0 and any(others.gpus for others in busy)
-        return not busy or (not is_gpu_taken and sum(each.threads for each in [*busy, needs]) <= self._cores)
+        return not busy or sum(each.threads for each in [*busy, needs]) <= self._cores
 
     def give(self, step: Step, place: int) -> None:
-        """Let a free child execute the step."""
-        child = self._free_child()
-        child.needs = step.needs
+        """Let a free child execute the step, on the GPU that has most room if it needs one."""
+        needs = step.needs
+        child = self._free_child(self._gpu_for(needs) if needs.gpus else None)
+        child.needs = needs
         child.give(step.key, bytes(ForkingPickler.dumps(step)), self._seconds)
 
     def listen(self, seconds: float) -> Iterator[Event]:
@@ -64,13 +77,22 @@ class LocalCrew:
             if event:
                 yield event
 
-    def _free_child(self) -> Child:
-        for child in [child for child in self._children if child.key is None]:
+    def _gpu_for(self, needs: Needs) -> str | None:
+        taken = [Taken(child.gpu, child.needs) for child in self._children if child.gpu and child.key is not None]
+        return free_gpu(needs, self._gpus if needs.device == "cuda" else ONE_OTHER, taken)
+
+    @cached_property
+    def _gpus(self) -> list[Gpu]:
+        """Looked for only where a step needs one."""
+        return gpus_here(self._chosen)
+
+    def _free_child(self, gpu: str | None) -> Child:
+        for child in [child for child in self._children if child.key is None and child.gpu == gpu]:
             if child.is_alive:
                 return child
             child.stop()  # it died while it had nothing to do
             self._children.remove(child)
-        self._children.append(Child(self._store.address))
+        self._children.append(Child(self._store.address, gpu=gpu))
         return self._children[-1]
 
 

@@ -17,6 +17,7 @@ from babelscope.engine.agenda import Agenda
 from babelscope.engine.crew import Crew
 from babelscope.engine.disk import ROOM
 from babelscope.engine.events import (
+    TRIES,
     Blocked,
     Damaged,
     Event,
@@ -36,8 +37,6 @@ from babelscope.steps.plan import Plan
 
 POLL_INTERVAL = 0.2
 """Seconds between two looks at steps that another runner computes."""
-TRIES = 3
-"""How often a step that gets no further is lost before it is tried alone."""
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,11 @@ class Taken(NamedTuple):
     needs: Needs
 
 
+OTHER = "other"
+ONE_OTHER = (Gpu(OTHER, 0),)
+"""An accelerator of another kind than CUDA: one step at a time."""
+
+
 def gpus_here(chosen: Sequence[str] | None = None) -> list[Gpu]:
     """The CUDA devices of this machine that may be used: those that are chosen, else the visible ones.
 

@@ -20,13 +20,25 @@ from queue import SimpleQueue
 from threading import Thread, Timer
 from typing import Any
 
-from babelscope.core.errors import BabelscopeError, OtherRunError, StoreError
+from babelscope.core.errors import BabelscopeError, NoMemoryError, OtherRunError, StoreError
 from babelscope.core.row import Row
 from babelscope.core.step import Interrupted, Step
 from babelscope.engine.child import GRACE, TOLD_TO_END
 from babelscope.engine.disk import room_advice, write_text
 from babelscope.engine.energy import metered
-from babelscope.engine.events import Damaged, Event, Failed, Finished, Found, Full, Progressed, Started, Waiting
+from babelscope.engine.events import (
+    TRIES,
+    Damaged,
+    Event,
+    Failed,
+    Finished,
+    Found,
+    Full,
+    Lost,
+    Progressed,
+    Started,
+    Waiting,
+)
 from babelscope.engine.sharing.places import store_at
 from babelscope.engine.store import Store
 
@@ -169,7 +181,9 @@ def _attempt(key: str, pickled: bytes, store: Store, connection: Connection) -> 
         with _output_to(store.new_log(key), store.log(key)):
             if moved := store.renew_draft(key):
                 _say_begun_again(moved, "it holds links, or rows that are not as they were written")
-            return _execute(key, pickled, store, DraftWorkspace(key, store, connection))
+            ended = _execute(key, pickled, store, DraftWorkspace(key, store, connection))
+            _leave_gpu()
+            return ended
 
 
 def _execute(key: str, pickled: bytes, store: Store, workspace: DraftWorkspace) -> Event:
@@ -179,6 +193,10 @@ def _execute(key: str, pickled: bytes, store: Store, workspace: DraftWorkspace) 
         with metered() as energy:
             seconds = _go_on(step, workspace)
         store.publish(key, {**describe(step), "seconds": round(seconds, 3), **energy})
+    except NoMemoryError as error:
+        with suppress(OSError):
+            print(error, file=sys.stderr)
+        return Lost(key, str(error), TRIES)
     except BabelscopeError as error:
         if workspace.unreadable:
             return Damaged(workspace.unreadable, str(error), reader=key)
@@ -190,6 +208,13 @@ def _execute(key: str, pickled: bytes, store: Store, workspace: DraftWorkspace) 
             traceback.print_exc()
         return _failed(key, error, f"{type(error).__name__}: {error}; the traceback is in {store.log(key)}")
     return Finished(key, seconds)
+
+
+def _leave_gpu() -> None:
+    """Give back what torch keeps of a GPU's memory for later, since other processes may share it."""
+    torch: Any = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        torch.cuda.empty_cache()
 
 
 def _failed(key: str, error: Exception, message: str) -> Failed:

@@ -69,6 +69,8 @@ class Engine(NamedTuple):
     """Steps at once on this machine; None: as its cores allow."""
     seconds: float | None = None
     """That a step may take before it is begun again; None: all that it takes."""
+    gpus: tuple[str, ...] | None = None
+    """Of this machine that may be used, as `CUDA_VISIBLE_DEVICES` names them; None: all that are visible."""
 
     def crew(self, store: Store, steps: Iterable[Step] = ()) -> Crew:
         """Workers for a store, which see the files that the steps read.
@@ -79,11 +81,13 @@ class Engine(NamedTuple):
         if self.place == LOCAL:
             from babelscope.engine.local import LocalCrew
 
-            return LocalCrew(store, self.jobs, self.seconds)
+            return LocalCrew(store, self.jobs, self.seconds, self.gpus)
         if not self.place.startswith(CLUSTERS):
             raise InputError(f"--engine {self.place}: give local, dask:FILE (of dask scheduler), or tcp://HOST:PORT")
         if self.jobs is not None:
             raise InputError("--jobs: is of this machine; a cluster computes as many steps as its workers have threads")
+        if self.gpus is not None:
+            raise InputError("--gpus: is of this machine; start a cluster's workers with CUDA_VISIBLE_DEVICES")
         try:
             from babelscope.engine.cluster import DaskCrew
             from babelscope.steps.own_files import own_paths

@@ -39,6 +39,7 @@ def run(
     name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="steps at once; default: as the cores allow")] = None,
     engine: Annotated[str, typer.Option(help="local, or a Dask scheduler: dask:FILE, tcp://HOST:PORT")] = LOCAL,
+    gpus: Annotated[str | None, typer.Option(help="those to use, such as 0,2; default: all visible ones")] = None,
     timeout: Annotated[float | None, typer.Option(min=1, help="seconds until a step is begun again")] = None,
     track: Annotated[
         list[str] | None,
@@ -52,7 +53,7 @@ def run(
     for line in job.notes:
         err.print(line, highlight=False, markup=False)
     began = time.monotonic()
-    outcome = job.run(Engine(engine, jobs, timeout), err, track or ())
+    outcome = job.run(Engine(engine, jobs, timeout, tuple(gpus.split(",")) if gpus else None), err, track or ())
     out.print(
         f"{job.title}: {len(outcome.computed)} steps computed, {len(outcome.cached)} cached, "
         f"{len(outcome.failed)} failed, {len(outcome.blocked)} blocked, {time.monotonic() - began:.1f} s",

@@ -1,0 +1,84 @@
+"""Steps on GPUs that are made up: where they go, what they see, and what becomes of one without memory."""
+
+from __future__ import annotations
+
+from collections import deque
+from pathlib import Path
+
+import pytest
+
+from babelscope.core.errors import InputError
+from babelscope.engine import Event, Failed, Finished, Lost, Started, local, run_plan
+from babelscope.engine.slots import Gpu
+from babelscope.engine.store import Store
+from babelscope.face.session import Engine
+from babelscope.steps.plan import Plan
+from toy_steps import Crowded, OnGpu, Toy, runs
+
+GIB = 2**30
+
+
+@pytest.fixture
+def two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "usable_cores", lambda: 8)
+    monkeypatch.setattr(local, "gpus_here", lambda chosen: [Gpu(name, 16 * GIB) for name in chosen or ("0", "GPU-7")])
+
+
+def given(store: Store, steps: list[OnGpu], gpus: list[str] | None = None) -> list[str | None]:
+    """The GPUs that steps are on which a crew takes at once."""
+    with local.LocalCrew(store, gpus=gpus) as crew:
+        left = deque(steps)
+        while left and crew.has_room(left[0]):
+            crew.give(left.popleft(), 0)
+        return [child.gpu for child in crew._children]
+
+
+def test_small_steps_share_gpus_and_large_ones_have_one_each(store: Store, outside: Path, two_gpus: None) -> None:
+    def steps(*sizes: int) -> list[OnGpu]:
+        return [OnGpu(name=f"s{n}", outside=str(outside), gibibytes=size) for n, size in enumerate(sizes)]
+
+    store.prepare()
+    assert given(store, steps(4, 4, 4, 4, 4, 4, 4)) == ["0", "GPU-7", "0", "GPU-7", "0", "GPU-7"]
+    assert given(store, steps(15, 2, 2, 2)) == ["0", "GPU-7", "GPU-7", "GPU-7"]
+    assert given(store, steps(0, 0, 0)) == ["0", "GPU-7"]
+    assert given(store, steps(4, 4), ["GPU-7"]) == ["GPU-7", "GPU-7"]
+
+
+def test_a_step_sees_its_own_gpu_alone(store: Store, outside: Path, two_gpus: None) -> None:
+    steps = [OnGpu(name=f"step{n}", outside=str(outside)) for n in range(4)]
+    outcome = run_plan(Plan.of([*steps, Toy(name="beside", outside=str(outside))]), store)
+    assert len(outcome.computed) == 5 and not outcome.failed
+    seen = {store.log(step.key).read_text().strip() for step in steps}
+    assert seen <= {"0", "GPU-7"} and len(runs(outside)) == 5
+
+
+@pytest.mark.parametrize("always", [False, True])
+def test_a_step_without_memory_is_tried_once_more_alone_and_then_fails(
+    store: Store, outside: Path, always: bool
+) -> None:
+    """The file that makes it crowded is removed when the others are done, which is before it is tried alone."""
+    Path(outside, "crowd").touch()
+    crowded = Crowded(name="crowded", outside=str(outside), always=always)
+    others = [Toy(name=f"other{n}", outside=str(outside)) for n in range(3)]
+    events: list[Event] = []
+
+    def observe(event: Event) -> None:
+        events.append(event)
+        if {other.key for other in others} <= {each.key for each in events if isinstance(each, Finished)}:
+            Path(outside, "crowd").unlink(missing_ok=True)
+
+    outcome = run_plan(Plan.of([crowded, *others]), store, jobs=2, observe=observe)
+    assert runs(outside)["crowded"] == 2
+    first, *_ = [event for event in events if isinstance(event, Lost)]
+    assert "declare micro_tokens: 256" in first.message
+    last = max(place for place, event in enumerate(events) if event == Started(crowded.key))
+    assert {other.key for other in others} <= {each.key for each in events[:last] if isinstance(each, Finished)}
+    assert (crowded.key in outcome.failed) == always
+    if always:
+        (failed,) = [event for event in events if isinstance(event, Failed)]
+        assert "declare micro_tokens: 256" in failed.message
+
+
+def test_gpus_are_of_this_machine_alone(store: Store) -> None:
+    with pytest.raises(InputError, match="--gpus: is of this machine; start a cluster's workers with"):
+        Engine("dask:scheduler.json", gpus=("0",)).crew(store)
