@@ -206,17 +206,19 @@ def test_filters_act_on_the_figures_and_can_be_taken_back(visit, report):
 
 
 def test_a_run_key_leads_to_its_row(visit, report):
+    from playwright.sync_api import expect
+
     page = visit(keyed(report))
     line = page.locator("table.sortable").nth(1).locator("tbody tr").first
     link = line.locator(".keys a").first
     link.focus()
     page.keyboard.press("Enter")
     dialog = page.locator("dialog")
-    assert link.get_attribute("href").removeprefix("#key-") in dialog.inner_text()
-    assert "babelscope run first-look@world" in dialog.inner_text() and "Seed: 0" in dialog.inner_text()
+    for told in (link.get_attribute("href").removeprefix("#key-"), "babelscope run first-look@world", "Seed: 0"):
+        expect(dialog).to_contain_text(told)
     page.keyboard.press("Escape")
     page.locator(".findings a.rows").first.click()
-    assert page.locator("#rows-0[open] li").count() == 4 * 9
+    expect(page.locator("#rows-0[open] li")).to_have_count(4 * 9)
 
 
 def test_the_first_column_stays_where_a_wide_table_is_scrolled(visit, report):
