@@ -228,6 +228,39 @@ def test_a_claim_is_exclusive_and_dies_with_its_holder(store: Store) -> None:
     assert list((store.folder / "claims").iterdir()) == []
 
 
+def test_what_is_computed_while_the_store_is_moved_is_not_published(store: Store, tmp_path: Path) -> None:
+    with store.claim(KEY):
+        store.add_rows(KEY, ROWS[:1])
+        assert not store.has_lost(KEY)
+        store.folder.rename(tmp_path / "moved")
+        assert store.has_lost(KEY)
+        with pytest.raises(StoreError, match="moved"):
+            store.add_rows(KEY, ROWS[1:])
+        with pytest.raises(StoreError, match="moved"):
+            store.publish(KEY, {})
+        with pytest.raises(StoreError, match="moved"), store.claim(OTHER):
+            pass
+        assert not store.folder.exists()
+    assert Store(tmp_path / "moved").rows_so_far(KEY) == ROWS[:1]
+
+
+def test_a_store_made_where_another_was_moved_away_is_left_alone(store: Store, tmp_path: Path) -> None:
+    with store.claim(KEY):
+        store.folder.rename(tmp_path / "moved")
+        fresh = Store(store.folder)
+        fresh.prepare()
+        with fresh.claim(KEY) as mine:
+            assert mine
+            fresh.add_rows(KEY, ROWS[:1])
+            for change in (lambda: store.publish(KEY, {}), lambda: store.add_rows(KEY, ROWS[1:])):
+                with pytest.raises(StoreError, match="moved"):
+                    change()
+            assert not fresh.has(KEY) and fresh.rows_so_far(KEY) == ROWS[:1]
+            assert not fresh.has_lost(KEY)
+    with store.claim(OTHER), fresh.claim(OTHER) as also:
+        assert not also
+
+
 def test_opening_writes_nothing(tmp_path: Path) -> None:
     assert not Store(tmp_path / "new").has(KEY)
     assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -10,7 +11,7 @@ from stat import S_ISREG
 from filelock import FileLock, Timeout
 
 from babelscope.core.crash import crash_point
-from babelscope.engine.disk import explained, names_in
+from babelscope.engine.disk import MISPLACED, explained, names_in
 
 LOCK = ".lock"
 """What the name of a claim's file ends with."""
@@ -21,6 +22,7 @@ class Locks:
 
     def __init__(self, folder: Path, make_way: Callable[[Path, Callable[[int], bool]], None]):
         self._folder, self._make_way = folder, make_way
+        self._held: dict[str, os.stat_result] = {}
 
     @contextmanager
     def hold(self, key: str) -> Iterator[bool]:
@@ -30,16 +32,28 @@ class Locks:
         # A soft lock would outlive a killed holder, so a file system without flock is an error.
         lock = FileLock(path, blocking=False, fallback_to_soft=False)
         with explained(path), suppress(Timeout):
+            self._folder.stat()  # filelock would make it, where the store has been moved
             lock.acquire()
+            self._held[key] = path.stat()
             crash_point("claimed")
         try:
             yield lock.is_locked
         finally:
             if lock.is_locked:
                 # While the lock is held; filelock takes no lock on a file without a name.
-                path.unlink(missing_ok=True)
+                if not self.has_lost(key):
+                    path.unlink(missing_ok=True)
+                self._held.pop(key, None)
                 crash_point("claim-removed")
                 lock.release()
+
+    def has_lost(self, key: str) -> bool:
+        """Whether a lock that we hold is not that of its file any more: somebody else may hold that one."""
+        if key not in self._held:
+            return False
+        with suppress(*MISPLACED):
+            return not os.path.samestat(self._held[key], self._path(key).stat())
+        return True
 
     def is_held(self, key: str) -> bool:
         """Whether some process holds `key` now."""

@@ -145,6 +145,7 @@ _ADVICE = {
     errno.EACCES: "no permission: give --store a folder that you may write to",
     errno.EPERM: "no permission: give --store a folder that you may write to",
     errno.EROFS: "a read-only file system: give --store a folder that you may write to",
+    errno.ENOENT: "was the store moved or removed? Give --store the folder where it is, and run again",
     errno.ENOTDIR: "a file is where the store needs a folder: move it away, or give --store another folder",
     errno.ELOOP: "a symbolic link, which is not followed in writing: remove it, then run again",
     **dict.fromkeys(

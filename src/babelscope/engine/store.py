@@ -158,14 +158,20 @@ class Store:
     def draft(self, key: str) -> Path:
         """The working folder of an unfinished step, with what an interrupted run left in it."""
         path = self.folder / "drafts" / key
+        if self._claims.has_lost(key):
+            raise StoreError(f"{self.folder}: moved, or its claims removed, while {key[:12]} was computed; run again")
         self._make_way(path, S_ISDIR)
         with explained(path):
-            path.mkdir(parents=True, exist_ok=True)
+            path.mkdir(exist_ok=True)  # not the store's folder, which may have been moved
         return path
 
+    def has_lost(self, key: str) -> bool:
+        """Whether the lock of a claim may be another's by now, as where the store has been moved."""
+        return self._claims.has_lost(key)
+
     def may_go_on(self, key: str) -> bool:
-        """Whether a step that goes on is still claimed by this process; a lock is never lost."""
-        return True
+        """Whether a step that goes on is still claimed by this process."""
+        return not self.has_lost(key)
 
     def draft_bytes(self, key: str) -> int:
         """What the files of a draft take together; another process may write them."""
@@ -222,7 +228,7 @@ class Store:
         for path in (target.parent, target):
             if not path.is_dir():
                 self._make_way(path, S_ISDIR)
-        target.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(exist_ok=True)
         move_folder(whole, target)
 
     def check(self, key: str) -> None:

@@ -149,7 +149,8 @@ class DraftWorkspace:
         """Tell the runner, at most ten times a second, and when all is done."""
         END.can_wait = True
         if END.is_asked or not self._store.may_go_on(self._key):
-            self.clock.save(at_once=True)
+            with suppress(OSError):  # the store may have been moved
+                self.clock.save(at_once=True)
             raise Interrupted
         now = time.monotonic()
         if done >= total or now - self._last_message >= PROGRESS_INTERVAL:
