@@ -235,6 +235,7 @@ def test_a_perfect_alignment_has_no_error():
     [
         ([([1], [2]), ([], [3])], "pair 2: the first sentence is empty; leave out pairs that lack a side"),
         ([([1], [])], "pair 1: the second sentence is empty"),
+        ([([1], [2]), ([1] * 1024, [2] * 1025)], "pair 2: 1,024 words or pieces, and 1,025 in the translation"),
         ([([1.5], [2])], "the words of the first sentences are float64; give an integer for each, its type"),
         ([([1], ["a"])], "the words of the second sentences are <U1; give an integer"),
         ([([True], [2])], "the words of the first sentences are bool"),

@@ -247,6 +247,8 @@ def _validated(folder, encoder_folder, declared) -> Study:
         ({"baselines": ["majority"]}, "number: the baseline cannot be 'majority'; allowed: most-frequent-tag, word-ma"),
         ({"head": "small"}, "number: the head cannot be 'small'; allowed: none, leave it out"),
         ({"task": "regression", "scale": [1, 1], "baselines": []}, "number: scale 1 to 1: give the lowest and the hi"),
+        ({"task": "regression", "label": "a", "text": ["a", "b"], "baselines": []}, "number: the label 'a' is a column"),
+        ({"task": "classification", "label": "first", "baselines": []}, "number: the label 'first' is a column of the"),
         ({"train": ["world:qaa"]}, "tasks.number.train: the words of the training data have no feats:Number"),
     ],
 )
@@ -258,6 +260,11 @@ def test_what_cannot_be_declared_is_refused(changes, problem, folder, encoder_fo
 def test_a_built_in_name_is_no_name_for_a_task_of_ones_own(folder, encoder_folder):
     with pytest.raises(StudyError, match="pos is a built-in task; give one of your own another name"):
         _validated(folder, encoder_folder, {"pos": tasks(folder)["number"]})
+
+
+def test_a_task_has_a_name(folder, encoder_folder):
+    with pytest.raises(StudyError, match="a task is named ' ': give it a name"):
+        _validated(folder, encoder_folder, {" ": tasks(folder)["number"]})
 
 
 def test_a_task_can_be_named_by_another_transfer(folder, encoder_folder):

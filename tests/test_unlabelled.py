@@ -133,3 +133,10 @@ def test_a_table_may_have_its_text_and_labels_in_columns_of_other_names(tmp_path
     assert (tmp_path / "out.tsv").read_text() == "topic\ttitle\tbody\nnew\ta\tb\n"
     with pytest.raises(DataError, match="no column 'text' in the header, which has topic, title, body"):
         read_table(tmp_path / "in.tsv", ("text",))
+
+
+@pytest.mark.parametrize("header", ["first\tfirst", "label\tfirst\tlabel"])
+def test_a_table_that_has_a_column_twice_is_refused(tmp_path, header):
+    (tmp_path / "in.tsv").write_text(f"{header}\n" + "\t".join("abc"[: header.count("\t") + 1]) + "\n")
+    with pytest.raises(DataError, match="in.tsv:1: 2 columns are named '(first|label)'"):
+        read_table(tmp_path / "in.tsv")

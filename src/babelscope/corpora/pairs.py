@@ -7,6 +7,7 @@ refused with the line at fault.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,9 @@ from babelscope.core.errors import DataError, InputError
 from babelscope.core.examples import SentencePair
 from babelscope.core.tasks import Task
 from babelscope.corpora.lines import Line, numbered_lines
+
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+"""As people write numbers; Python's own would take 0_5 for 5."""
 
 Column = str | int
 """By its name in the header, or in a file without one by its place, from 0."""
@@ -100,14 +104,21 @@ def labelled_layout(task: Task) -> Layout:
     return Layout(*columns, dict(zip(task.labels, task.labels, strict=True)) or "any")
 
 
+def check_header(path: Path, header: Sequence[str], wanted: Sequence[str]) -> None:
+    """Raises DataError unless a table has each column once."""
+    for column in wanted:
+        if (times := header.count(column)) != 1:
+            problem = f"{times} columns are named {column!r}" if times else f"no column {column!r}"
+            names = ", ".join(header) if any(header) else "nothing"
+            raise DataError(path, 1, f"{problem} in the header, which has {names} (separated by tabs)")
+
+
 def _places(path: Path, layout: Layout, lines: Iterator[Line]) -> tuple[dict[str, int], int | None]:
     """Where the columns are, and how many cells a line has; reads the header if there is one."""
     if isinstance(layout.first, int):
         return {part: int(column) for part, column in layout.columns.items()}, layout.cells
     header = next(lines, Line(1, "")).text.split("\t")
-    if missing := [str(column) for column in layout.columns.values() if column not in header]:
-        names = ", ".join(header) if any(header) else "nothing"
-        raise DataError(path, 1, f"no column {missing[0]!r} in the header, which has {names} (separated by tabs)")
+    check_header(path, header, [str(column) for column in layout.columns.values()])
     return {part: header.index(str(column)) for part, column in layout.columns.items()}, len(header)
 
 
@@ -138,10 +149,9 @@ def _label(path: Path, line: Line, text: str, layout: Layout) -> str | float:
             raise DataError(path, line.number, problem)
         return layout.labels[text]
     low, high = layout.scale
-    try:
-        number = float(text)
-    except ValueError:
-        raise DataError(path, line.number, f"the score {text!r} {where} is no number") from None
+    if not _NUMBER.fullmatch(text):
+        raise DataError(path, line.number, f"the score {text!r} {where} is no number")
+    number = float(text)
     if not (low <= number <= high and math.isfinite(number)):
         raise DataError(path, line.number, f"the score {text} {where} is not between {low:g} and {high:g}")
     return number

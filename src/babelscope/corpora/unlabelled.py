@@ -17,6 +17,7 @@ from babelscope.core.examples import NO_LABEL, Tagged, Tree
 from babelscope.corpora.bio import OUTSIDE, read_bio, split_tag, write_bio
 from babelscope.corpora.conllu import COLUMNS, word_lines
 from babelscope.corpora.lines import Line, numbered_lines
+from babelscope.corpora.pairs import check_header
 
 
 class Document(Protocol):
@@ -174,8 +175,7 @@ def read_table(path: Path, texts: tuple[str, ...] = ("first",), label: str = "la
     header = next(lines, Line(1, "")).text.split("\t")
     if len(texts) == 1 and texts[0] not in header and len(header) == 1:
         header, lines = [texts[0]], numbered_lines(path)
-    if missing := [column for column in texts if column not in header]:
-        raise DataError(path, 1, f"no column {missing[0]!r} in the header, which has {', '.join(header)}")
+    check_header(path, header, [*texts, *([label] if label in header else [])])
     rows = [_row(path, line, header, texts) for line in lines]
     if not rows:
         raise DataError(path, None, "holds no text")

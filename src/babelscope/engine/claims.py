@@ -13,6 +13,8 @@ from filelock import FileLock, Timeout
 from babelscope.core.crash import crash_point
 from babelscope.engine.disk import MISPLACED, explained, names_in
 
+LOST = "the store was moved, or its claims removed, while a step was computed; run again"
+"""What a step is told whose claim may be another's."""
 LOCK = ".lock"
 """What the name of a claim's file ends with."""
 

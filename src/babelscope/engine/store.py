@@ -30,7 +30,7 @@ from typing import Any
 from babelscope.core.crash import crash_point
 from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.core.row import Row
-from babelscope.engine.claims import Locks
+from babelscope.engine.claims import LOST, Locks
 from babelscope.engine.disk import append_text, bytes_in, explained, move_folder, names_in, verify
 from babelscope.engine.environment import environment_of, note_environment, this_environment
 from babelscope.engine.index import Index, doubted, look_at
@@ -159,7 +159,7 @@ class Store:
         """The working folder of an unfinished step, with what an interrupted run left in it."""
         path = self.folder / "drafts" / key
         if self._claims.has_lost(key):
-            raise StoreError(f"{self.folder}: moved, or its claims removed, while {key[:12]} was computed; run again")
+            raise StoreError(f"{self.folder}: {LOST}")
         self._make_way(path, S_ISDIR)
         with explained(path):
             path.mkdir(exist_ok=True)  # not the store's folder, which may have been moved

@@ -24,6 +24,7 @@ from babelscope.core.errors import BabelscopeError, NoMemoryError, OtherRunError
 from babelscope.core.row import Row
 from babelscope.core.step import Interrupted, Step
 from babelscope.engine.child import GRACE, TOLD_TO_END
+from babelscope.engine.claims import LOST
 from babelscope.engine.disk import room_advice, write_text
 from babelscope.engine.energy import metered
 from babelscope.engine.events import (
@@ -205,6 +206,8 @@ def _execute(key: str, pickled: bytes, store: Store, workspace: DraftWorkspace) 
             print(error, file=sys.stderr)
         return _failed(key, error, str(error))
     except Exception as error:
+        if store.has_lost(key):  # which may be why
+            return _failed(key, error, f"{store.folder}: {LOST}")
         with suppress(OSError):  # the disk may be full, which may be the very error
             traceback.print_exc()
         return _failed(key, error, f"{type(error).__name__}: {error}; the traceback is in {store.log(key)}")

@@ -127,6 +127,8 @@ def check_transfers(tasks: Mapping[str, Transfer]) -> None:
         ValueError: what is wrong, the name of the transfer first.
     """
     for name, transfer in tasks.items():
+        if not name.strip():
+            raise ValueError(f"a task is named {name!r}: give it a name that can be read")
         try:
             kind = kind_of(declared_task(name, tasks))
         except InputError as error:

@@ -28,7 +28,7 @@ def soft_links(pairs: Sequence[Pair]) -> SoftLinks:
             joined, with types of their own.
 
     Raises:
-        InputError: a side is empty, or its words are not integers.
+        InputError: a side is empty, a pair too long to be of sentences, or words are not integers.
     """
     if not pairs:
         return SoftLinks.none()

@@ -13,6 +13,8 @@ from babelscope.corpora.alignment.links import Integers
 
 BLOCK = 1 << 18
 """Cells of a block, at most where it has two pairs or more: its arrays stay in the processor's cache."""
+LARGEST = 1 << 20
+"""Cells of a pair: its words, multiplied. A longer one is no sentence, and would take gigabytes."""
 BATCH = 1 << 22
 """Cells that are numbered at once, about; it bounds memory."""
 
@@ -92,7 +94,18 @@ def side_of(sentences: Sequence[Sequence[int]], which: str) -> Side:
 
 
 def lay_out(first: Side, second: Side) -> Layout:
-    """The pairs in blocks; which pairs are in a block together changes results by rounding alone."""
+    """The pairs in blocks; which pairs are in a block together changes results by rounding alone.
+
+    Raises:
+        InputError: a pair is too long to be a sentence and its translation.
+    """
+    largest = int(np.argmax(first.lengths * second.lengths))
+    m, n = int(first.lengths[largest]), int(second.lengths[largest])
+    if m * n > LARGEST:
+        raise InputError(
+            f"pair {1 + largest}: {m:,} words or pieces, and {n:,} in the translation, which multiplied are more than "
+            f"{LARGEST:,}; give sentences: cut it where they end, or leave it out"
+        )
     widths = (_rounded(first.lengths), _rounded(second.lengths))
     order = np.lexsort(widths[::-1])
     cells = (widths[0] * widths[1])[order]

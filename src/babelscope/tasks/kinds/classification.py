@@ -24,6 +24,14 @@ class TextKind(TaskKind):
     reads: ClassVar[str] = TEXTS
     heads: ClassVar[tuple[str, ...]] = TEXT_HEADS
 
+    def declared(
+        self, name: str, label: str = "", text: tuple[str, ...] = (), scale: tuple[float, float] | None = None
+    ) -> Task:
+        task = super().declared(name, label, text, scale)
+        if label in task.texts:
+            raise InputError(f"the label {label!r} is a column of the text, so that it would be read; name another one")
+        return task
+
     def inputs(self, gold: Sequence[Any]) -> list[Any]:
         return [example.text for example in gold]
 
