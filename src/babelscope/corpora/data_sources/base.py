@@ -10,7 +10,6 @@ from babelscope.core import outside
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.registry import Registered, import_plugins
 from babelscope.core.tasks import Task
-from babelscope.corpora.codes import checked_code
 from babelscope.corpora.lines import content_digest
 from babelscope.corpora.plain import divided
 from babelscope.corpora.sources import Split
@@ -143,10 +142,6 @@ def given_path(name: str, form: str, folders: bool = False) -> Path:
     _, code, given = [*name.split(":", 2), "", ""][:3]
     if not (code and given):
         raise InputError(f"{name!r}: such data sets are named {form}, where CODE is that of the language")
-    try:
-        checked_code(code)
-    except ValueError as error:
-        raise InputError(f"{name!r:.100}: {code!r:.100} {error}") from None
     path = outside.given_path(given)
     if not (path.is_file() or (folders and path.is_dir())):
         raise InputError(f"{name}: there is no file {'or folder ' if folders else ''}{path}")
