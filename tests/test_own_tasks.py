@@ -247,7 +247,10 @@ def _validated(folder, encoder_folder, declared) -> Study:
         ({"baselines": ["majority"]}, "number: the baseline cannot be 'majority'; allowed: most-frequent-tag, word-ma"),
         ({"head": "small"}, "number: the head cannot be 'small'; allowed: none, leave it out"),
         ({"task": "regression", "scale": [1, 1], "baselines": []}, "number: scale 1 to 1: give the lowest and the hi"),
-        ({"task": "regression", "label": "a", "text": ["a", "b"], "baselines": []}, "number: the label 'a' is a column"),
+        (
+            {"task": "regression", "label": "a", "text": ["a", "b"], "baselines": []},
+            "number: the label 'a' is a column",
+        ),
         ({"task": "classification", "label": "first", "baselines": []}, "number: the label 'first' is a column of the"),
         ({"train": ["world:qaa"]}, "tasks.number.train: the words of the training data have no feats:Number"),
     ],

@@ -231,9 +231,9 @@ def test_a_claim_is_exclusive_and_dies_with_its_holder(store: Store) -> None:
 def test_what_is_computed_while_the_store_is_moved_is_not_published(store: Store, tmp_path: Path) -> None:
     with store.claim(KEY):
         store.add_rows(KEY, ROWS[:1])
-        assert not store.has_lost(KEY)
+        assert store.may_go_on(KEY)
         store.folder.rename(tmp_path / "moved")
-        assert store.has_lost(KEY)
+        assert not store.may_go_on(KEY)
         with pytest.raises(StoreError, match="moved"):
             store.add_rows(KEY, ROWS[1:])
         with pytest.raises(StoreError, match="moved"):
@@ -256,7 +256,7 @@ def test_a_store_made_where_another_was_moved_away_is_left_alone(store: Store, t
                 with pytest.raises(StoreError, match="moved"):
                     change()
             assert not fresh.has(KEY) and fresh.rows_so_far(KEY) == ROWS[:1]
-            assert not fresh.has_lost(KEY)
+            assert fresh.may_go_on(KEY)
     with store.claim(OTHER), fresh.claim(OTHER) as also:
         assert not also
 

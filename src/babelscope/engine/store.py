@@ -165,13 +165,9 @@ class Store:
             path.mkdir(exist_ok=True)  # not the store's folder, which may have been moved
         return path
 
-    def has_lost(self, key: str) -> bool:
-        """Whether the lock of a claim may be another's by now, as where the store has been moved."""
-        return self._claims.has_lost(key)
-
     def may_go_on(self, key: str) -> bool:
-        """Whether a step that goes on is still claimed by this process."""
-        return not self.has_lost(key)
+        """Whether a step that goes on is still claimed by this process: not where the store has been moved."""
+        return not self._claims.has_lost(key)
 
     def draft_bytes(self, key: str) -> int:
         """What the files of a draft take together; another process may write them."""

@@ -206,7 +206,7 @@ def _execute(key: str, pickled: bytes, store: Store, workspace: DraftWorkspace) 
             print(error, file=sys.stderr)
         return _failed(key, error, str(error))
     except Exception as error:
-        if store.has_lost(key):  # which may be why
+        if not store.may_go_on(key):  # which may be why
             return _failed(key, error, f"{store.folder}: {LOST}")
         with suppress(OSError):  # the disk may be full, which may be the very error
             traceback.print_exc()
