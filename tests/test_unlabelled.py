@@ -138,5 +138,5 @@ def test_a_table_may_have_its_text_and_labels_in_columns_of_other_names(tmp_path
 @pytest.mark.parametrize("header", ["first\tfirst", "label\tfirst\tlabel"])
 def test_a_table_that_has_a_column_twice_is_refused(tmp_path, header):
     (tmp_path / "in.tsv").write_text(f"{header}\n" + "\t".join("abc"[: header.count("\t") + 1]) + "\n")
-    with pytest.raises(DataError, match="in.tsv:1: 2 columns are named '(first|label)'"):
+    with pytest.raises(DataError, match=r"in\.tsv:1: 2 columns are named '(first|label)'"):
         read_table(tmp_path / "in.tsv")
