@@ -11,10 +11,9 @@ from stat import S_ISREG
 from filelock import FileLock, Timeout
 
 from babelscope.core.crash import crash_point
+from babelscope.core.errors import StoreError
 from babelscope.engine.disk import MISPLACED, explained, names_in
 
-LOST = "the store was moved, or its claims removed, while a step was computed; run again"
-"""What a step is told whose claim may be another's."""
 LOCK = ".lock"
 """What the name of a claim's file ends with."""
 
@@ -43,13 +42,19 @@ class Locks:
         finally:
             if lock.is_locked:
                 # While the lock is held; filelock takes no lock on a file without a name.
-                if not self.has_lost(key):
+                if not self._has_lost(key):
                     path.unlink(missing_ok=True)
                 self._held.pop(key, None)
                 crash_point("claim-removed")
                 lock.release()
 
-    def has_lost(self, key: str) -> bool:
+    def check(self, key: str) -> None:
+        """Raises StoreError if a lock that we hold may be another's by now, as where the store has been moved."""
+        if self._has_lost(key):
+            place = self._folder.parent
+            raise StoreError(f"{place}: moved, or its claims removed, while a step was computed; run again")
+
+    def _has_lost(self, key: str) -> bool:
         """Whether a lock that we hold is not that of its file any more: somebody else may hold that one."""
         if key not in self._held:
             return False

@@ -30,7 +30,7 @@ from typing import Any
 from babelscope.core.crash import crash_point
 from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.core.row import Row
-from babelscope.engine.claims import LOST, Locks
+from babelscope.engine.claims import Locks
 from babelscope.engine.disk import append_text, bytes_in, explained, move_folder, names_in, verify
 from babelscope.engine.environment import environment_of, note_environment, this_environment
 from babelscope.engine.index import Index, doubted, look_at
@@ -158,16 +158,16 @@ class Store:
     def draft(self, key: str) -> Path:
         """The working folder of an unfinished step, with what an interrupted run left in it."""
         path = self.folder / "drafts" / key
-        if self._claims.has_lost(key):
-            raise StoreError(f"{self.folder}: {LOST}")
+        self._claims.check(key)
         self._make_way(path, S_ISDIR)
         with explained(path):
             path.mkdir(exist_ok=True)  # not the store's folder, which may have been moved
         return path
 
     def may_go_on(self, key: str) -> bool:
-        """Whether a step that goes on is still claimed by this process: not where the store has been moved."""
-        return not self._claims.has_lost(key)
+        """Whether a step that goes on is still claimed by this process. Raises StoreError if the store was moved."""
+        self._claims.check(key)
+        return True
 
     def draft_bytes(self, key: str) -> int:
         """What the files of a draft take together; another process may write them."""

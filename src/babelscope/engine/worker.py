@@ -24,7 +24,6 @@ from babelscope.core.errors import BabelscopeError, NoMemoryError, OtherRunError
 from babelscope.core.row import Row
 from babelscope.core.step import Interrupted, Step
 from babelscope.engine.child import GRACE, TOLD_TO_END
-from babelscope.engine.claims import LOST
 from babelscope.engine.disk import room_advice, write_text
 from babelscope.engine.energy import metered
 from babelscope.engine.events import (
@@ -150,8 +149,7 @@ class DraftWorkspace:
         """Tell the runner, at most ten times a second, and when all is done."""
         END.can_wait = True
         if END.is_asked or not self._store.may_go_on(self._key):
-            with suppress(OSError):  # the store may have been moved
-                self.clock.save(at_once=True)
+            self.clock.save(at_once=True)
             raise Interrupted
         now = time.monotonic()
         if done >= total or now - self._last_message >= PROGRESS_INTERVAL:
@@ -206,8 +204,7 @@ def _execute(key: str, pickled: bytes, store: Store, workspace: DraftWorkspace) 
             print(error, file=sys.stderr)
         return _failed(key, error, str(error))
     except Exception as error:
-        if not store.may_go_on(key):  # which may be why
-            return _failed(key, error, f"{store.folder}: {LOST}")
+        store.may_go_on(key)  # a store that was moved may be why
         with suppress(OSError):  # the disk may be full, which may be the very error
             traceback.print_exc()
         return _failed(key, error, f"{type(error).__name__}: {error}; the traceback is in {store.log(key)}")
