@@ -23,8 +23,9 @@ from pathlib import Path
 from babelscope.core.hashing import digest, file_digest
 from babelscope.core.row import Row, as_record
 from babelscope.core.yaml import to_yaml
+from babelscope.engine.environment import processor
+from babelscope.engine.recall import describe
 from babelscope.engine.store import Store
-from babelscope.engine.worker import describe
 from babelscope.face.job import job_of
 from babelscope.world import LANGUAGES as WORLD
 
@@ -90,12 +91,6 @@ def measure(sources: Path, store: Path, study: Path, times: int) -> dict[str, fl
         for name, command in commands(store, study).items():
             taken.setdefault(name, []).append(seconds(sources, command))
     return {name: min(each) for name, each in taken.items()}
-
-
-def processor() -> str:
-    """Its name, as Linux has it."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    return next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.processor())
 
 
 def main() -> None:

@@ -6,22 +6,16 @@ import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import psutil
 import torch
 
+from babelscope.engine.environment import processor
 from babelscope.engine.local import usable_cores
 
 SIZE, REPEATS = 1024, 20
 """Rows of the square matrices, and how often they are multiplied; the best counts."""
-
-
-def processor() -> str:
-    """Its name, as Linux has it."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    return next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.processor())
 
 
 def has_amx() -> bool:

@@ -1,5 +1,6 @@
 """How long and how fast recipes are trained, decided by made-up scores; and what is said of it."""
 
+import json
 from contextlib import nullcontext
 from types import SimpleNamespace
 
@@ -9,6 +10,7 @@ from babelscope.advise.outcome import Outcome, Placed
 from babelscope.advise.outputs import Outputs
 from babelscope.advise.race import Race
 from babelscope.advise.recipes import Recipe
+from babelscope.advise.record import ConstantScores, Record, read_record
 from babelscope.advise.request import Request, command_line
 from babelscope.advise.scores import Scores
 from babelscope.advise.search import USUAL, Runner, Training, choose_rates, train_longer
@@ -122,3 +124,14 @@ def test_a_search_can_be_left_out():
     assert "--no-search" in command_line(request, Outputs(), run=True).split()
     assert "search" not in command_line(request.model_copy(update={"search": True}), Outputs(), run=True)
     assert tuning_of(request, FIRST).epochs == 6
+
+
+def test_a_record_from_before_there_was_a_search_says_that_there_was_none(tmp_path):
+    request = Request(language="nl", text="ntrex:nl", encoders=("world-natural",))
+    record = Record(request=request, recipes=(), constant=ConstantScores(name="X", dev=(), test=()), curves=())
+    record.write(tmp_path / "advice.json")
+    assert read_record(tmp_path / "advice.json") == record
+    old = json.loads((tmp_path / "advice.json").read_text())
+    del old["request"]["search"]
+    (tmp_path / "advice.json").write_text(json.dumps(old))
+    assert read_record(tmp_path / "advice.json").request == request.model_copy(update={"search": False})

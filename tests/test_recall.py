@@ -6,8 +6,7 @@ import pytest
 
 from babelscope.core.errors import InputError, StoreError
 from babelscope.core.hashing import digest
-from babelscope.engine.recall import find_key, recall
-from babelscope.engine.worker import describe
+from babelscope.engine.recall import describe, find_key, recall
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from command_line import declaration, transfer

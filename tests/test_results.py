@@ -18,9 +18,9 @@ import results
 import old_store
 from babelscope.core.errors import DamagedResult, InputError
 from babelscope.corpora.conllu import write_conllu
+from babelscope.engine.recall import describe
 from babelscope.engine.sharing.archive import pack, unpacked
 from babelscope.engine.store import Store
-from babelscope.engine.worker import describe
 from babelscope.face.job import job_of
 from babelscope.report.section import sections_of
 from babelscope.steps import Evaluate, Tune

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
+from pydantic import model_validator
 
 from babelscope.advise.curves import Points, curve_of
 from babelscope.advise.floor import Constant
@@ -75,6 +76,15 @@ class Record(Declaration):
     recipes: tuple[Raced, ...]
     constant: ConstantScores
     curves: tuple[Curved, ...]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _before_there_was_a_search(cls, given: Any) -> Any:
+        """A record that does not say whether trainings were chosen is older than that."""
+        match given:
+            case {"request": {**request}} if "search" not in request:
+                return {**given, "request": {**request, "search": False}}
+        return given
 
     def write(self, path: Path) -> None:
         """Write it as JSON; `InputError` where it cannot be written."""

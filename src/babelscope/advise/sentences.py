@@ -54,7 +54,7 @@ def standing(behind: Behind, margin: float) -> str:
 
 def unfinished(outcome: Outcome) -> list[str]:
     """What was still getting better when training ended."""
-    rising = [(placed.recipe.name, placed.rising) for placed in outcome.placed if placed.rising and not placed.lost]
+    rising = [(placed.recipe.name, placed.rising) for placed in outcome.placed if placed.rising]
     return [
         f"Nothing is decided of {name}: it was still getting better on the dev sentences when training ended, by "
         f"{100 * rise:.1f} points since the last validation but one. A longer training would tell."

@@ -8,14 +8,9 @@ from typing import NamedTuple
 
 from babelscope.core.errors import DataError
 from babelscope.core.outside import read_json
+from babelscope.encoders.sizes import FEED_FORWARD, HEADS, LAYERS, WIDTH
 
-NAMES = {
-    "layers": ("num_hidden_layers", "n_layers", "n_layer"),
-    "width": ("hidden_size", "dim", "n_embd"),
-    "heads": ("num_attention_heads", "n_heads", "n_head"),
-    "feed_forward": ("intermediate_size", "hidden_dim", "n_inner"),
-    "vocabulary": ("vocab_size",),
-}
+NAMES = {"layers": LAYERS, "width": WIDTH, "heads": HEADS, "feed_forward": FEED_FORWARD, "vocabulary": ("vocab_size",)}
 """What families call the sizes."""
 STATES = 16
 """Bytes a weight: itself, its gradient and AdamW's two means, all in float32."""

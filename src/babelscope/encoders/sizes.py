@@ -11,11 +11,13 @@ from babelscope.core.outside import read_json, read_text
 
 WIDTH = ("hidden_size", "dim", "n_embd")
 """Of the layers, by the names that families have for it."""
-ROWS = (*WIDTH, "embedding_size", "vocab_size", "intermediate_size", "hidden_dim", "n_inner", "n_positions", "head_dim")
+LAYERS = ("num_hidden_layers", "n_layers", "n_layer")
+HEADS = ("num_attention_heads", "n_heads", "n_head")
+FEED_FORWARD = ("intermediate_size", "hidden_dim", "n_inner")
+"""Likewise, of how many there are, and of the width inside of a layer."""
+ROWS = (*WIDTH, *FEED_FORWARD, "embedding_size", "vocab_size", "n_positions", "head_dim")
 """Sizes that come with as many rows, of the layers' width, among the weights."""
-MATRICES = (
-    "num_hidden_layers", "n_layers", "n_layer", "num_attention_heads", "n_heads", "n_head", "num_key_value_heads",
-)  # fmt: skip
+MATRICES = (*LAYERS, *HEADS, "num_key_value_heads")
 """Sizes that come with a square matrix of that width, or part of one, for each."""
 OPTIONAL = ("type_vocab_size", "num_labels", "max_relative_positions", "position_buckets")
 """Sizes of rows that may be 0, or -1 for none."""

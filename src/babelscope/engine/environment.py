@@ -50,7 +50,7 @@ def this_environment() -> dict[str, Any]:
         "platform": platform.platform(),
         "git": _git(Path(__file__).parent),
         "packages": {name: version for name, version in sorted(_packages())},
-        "processor": {"model": _processor(), "cores": psutil.cpu_count(logical=False), "threads": psutil.cpu_count()},
+        "processor": {"model": processor(), "cores": psutil.cpu_count(logical=False), "threads": psutil.cpu_count()},
         "memory": psutil.virtual_memory().total,
         "GPUs": _gpus(),
     }
@@ -71,7 +71,7 @@ def _git(folder: Path) -> dict[str, Any] | None:
     return {"commit": commit, "changed": bool(changes)}
 
 
-def _processor() -> str:
+def processor() -> str:
     """Its model, as the system calls it."""
     with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():

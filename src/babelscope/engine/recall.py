@@ -70,3 +70,25 @@ def _not_ours(store: Store, key: str, manifest: dict[str, Any], problem: str) ->
         f"{store.folder}: the step of result {key[:12]} cannot be made again: {problem}. Use version {version} of "
         "Babelscope, which computed it, or run its study again"
     )
+
+
+def describe(step: Step) -> dict[str, Any]:
+    """What a manifest says of a step: class, version and all fields; a stored input is named by its class and key."""
+    fields: dict[str, Any] = {}
+    for name in type(step).model_fields:
+        fields |= _told(step, name)
+    return {"step": type(step).__name__, "version": step.version, "fields": fields}
+
+
+def _told(step: Step, name: str) -> dict[str, Any]:
+    """A field by its name; nothing of one that is left out as long as it says nothing."""
+    value = getattr(step, name)
+    if isinstance(value, Step):
+        return {name: _named(value)}
+    if isinstance(value, tuple) and value and all(isinstance(input_step, Step) for input_step in value):
+        return {name: [_named(input_step) for input_step in value]}
+    return step.model_dump(mode="json", include={name}, serialize_as_any=True)
+
+
+def _named(step: Step) -> dict[str, Any]:
+    return {"step": type(step).__name__, "key": step.key} if step.stored else describe(step)

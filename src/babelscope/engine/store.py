@@ -161,7 +161,7 @@ class Store:
         self._claims.check(key)
         self._make_way(path, S_ISDIR)
         with explained(path):
-            path.mkdir(exist_ok=True)  # not the store's folder, which may have been moved
+            path.mkdir(parents=True, exist_ok=True)
         return path
 
     def may_go_on(self, key: str) -> bool:
@@ -224,7 +224,8 @@ class Store:
         for path in (target.parent, target):
             if not path.is_dir():
                 self._make_way(path, S_ISDIR)
-        target.parent.mkdir(exist_ok=True)
+        self._claims.check(key)
+        target.parent.mkdir(parents=True, exist_ok=True)
         move_folder(whole, target)
 
     def check(self, key: str) -> None:

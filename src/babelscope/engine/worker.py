@@ -39,6 +39,7 @@ from babelscope.engine.events import (
     Started,
     Waiting,
 )
+from babelscope.engine.recall import describe
 from babelscope.engine.sharing.places import store_at
 from babelscope.engine.store import Store
 
@@ -240,28 +241,6 @@ def _go_on(step: Step, workspace: DraftWorkspace) -> float:
 
 def _say_begun_again(moved: Path, reason: str) -> None:
     print(f"begun again; what an earlier attempt had left is in {moved}: {reason}", file=sys.stderr)
-
-
-def describe(step: Step) -> dict[str, Any]:
-    """What a manifest says of a step: class, version and all fields; a stored input is named by its class and key."""
-    fields: dict[str, Any] = {}
-    for name in type(step).model_fields:
-        fields |= _field(step, name)
-    return {"step": type(step).__name__, "version": step.version, "fields": fields}
-
-
-def _field(step: Step, name: str) -> dict[str, Any]:
-    """A field by its name; nothing of one that is left out as long as it says nothing."""
-    value = getattr(step, name)
-    if isinstance(value, Step):
-        return {name: _input(value)}
-    if isinstance(value, tuple) and value and all(isinstance(input_step, Step) for input_step in value):
-        return {name: [_input(input_step) for input_step in value]}
-    return step.model_dump(mode="json", include={name}, serialize_as_any=True)
-
-
-def _input(step: Step) -> dict[str, Any]:
-    return {"step": type(step).__name__, "key": step.key} if step.stored else describe(step)
 
 
 @contextmanager

@@ -27,10 +27,9 @@ from babelscope.engine.environment import FOLDER as ENVIRONMENTS
 from babelscope.engine.journal import ROWS
 from babelscope.engine.manifest import MANIFEST
 from babelscope.engine.mark import FORMAT, FORMAT_FILE
-from babelscope.engine.recall import step_of
+from babelscope.engine.recall import describe, step_of
 from babelscope.engine.store import Store
 from babelscope.engine.trained import replacing
-from babelscope.engine.worker import describe
 from babelscope.steps import SENTENCES
 from babelscope.steps.plan import Plan
 
