@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import platform
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -17,6 +19,7 @@ from babelscope.core.step import Needs, Step
 from babelscope.engine import Event, Failed, Finished, Lost, Started, run_plan
 from babelscope.engine import events as all_events
 from babelscope.engine.agenda import Agenda
+from babelscope.engine.child import ENVIRONMENT
 from babelscope.engine.events import Progressed, as_record, event_of
 from babelscope.engine.local import LocalCrew
 from babelscope.engine.store import Store
@@ -148,3 +151,21 @@ def test_a_cluster_without_its_library_says_what_to_install(
     study = write_study(tmp_path / "tiny.yaml", declaration(encoder_folder))
     answer = babelscope("run", study, "--store", tmp_path / "store", "--engine", "tcp://127.0.0.1:9")
     assert answer.status == 2 and "pip install 'babelscope[cluster]'" in answer.errors
+
+
+FAULTS_OF_LARGE_BLOCKS = """
+import resource
+for _ in range(20):
+    b"x" * (1 << 26)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries than GNU's have other settings")
+def test_workers_get_large_blocks_of_memory_once():
+    def page_faults(environment):
+        command = [sys.executable, "-c", FAULTS_OF_LARGE_BLOCKS]
+        return int(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
+
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
+    assert page_faults(plain | ENVIRONMENT) < page_faults(plain) / 5

@@ -1,15 +1,20 @@
 """How much memory a training is expected to take, against what torch keeps of one."""
 
+import json
+
 import pytest
 import torch
 
+from babelscope.core.errors import InputError
 from babelscope.encoders.footprint import CONTEXT, MARGIN, STATES, Footprint, footprint
 from babelscope.encoders.load import load_encoder, save_encoder
 from babelscope.encoders.pieces import Batch
 from babelscope.encoders.shape import Shape, new_encoder
 from babelscope.steps.encoder import Load, Operate
-from babelscope.steps.memory import memory_of
+from babelscope.steps.memory import ROOM, in_portions, memory_of
 from babelscope.steps.tune import Tune
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import Study
 from babelscope.tuning.settings import Tuning
 from families import FAMILIES
 from taggers import family_encoder
@@ -103,3 +108,59 @@ def test_a_tuning_needs_what_its_portions_take(wide, tmp_path):
     assert (tune.needs.gpus, tune.needs.gpu_memory) == (0, 0)
     on_gpu = tune.model_copy(update={"tuning": Tuning.model_construct(**{**dict(Tuning(steps=1)), "device": "cuda"})})
     assert (on_gpu.needs.gpus, on_gpu.needs.gpu_memory) == (1, memory_of(load, Tuning(steps=1)))
+
+
+def on_cuda(**settings):
+    """Settings of an accelerator that need not be there."""
+    tuning = Tuning(steps=1, **settings)
+    return tuning.model_construct(**{**dict(tuning), "device": "cuda"})
+
+
+@pytest.mark.parametrize(
+    ("layers", "width", "settings", "at_once"),
+    [
+        (2, 64, {"examples_per_batch": 32, "max_length": 128}, None),
+        (24, 1024, {"examples_per_batch": 32, "max_length": 128}, 2048),
+        (24, 1024, {"examples_per_batch": 32, "max_length": 128, "recompute": True}, None),
+        (24, 1024, {"tokens_per_batch": 10_000, "max_length": 500}, 1250),
+        (80, 8192, {"examples_per_batch": 4, "max_length": 200}, 200),
+    ],
+)
+def test_auto_is_the_largest_portion_that_sixteen_gigabytes_hold(tmp_path, layers, width, settings, at_once):
+    """A batch, halved as often as it takes; of what never fits, a sequence."""
+    sizes = {"num_hidden_layers": layers, "hidden_size": width, "num_attention_heads": width // 64}
+    config = {**sizes, "intermediate_size": 4 * width, "vocab_size": 30_000}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    load = Load(name="made up", content=str(tmp_path), place=str(tmp_path))
+    tuning = on_cuda(micro_tokens="auto", **settings)
+    resolved = in_portions(tuning, Operate(encoder=load, surgery="none", operations=(), seed=0))
+    assert resolved == tuning.model_copy(update={"micro_tokens": at_once})
+    shape, length = footprint(str(tmp_path)), settings["max_length"]
+    whole = settings.get("tokens_per_batch") or length * settings["examples_per_batch"]
+
+    def fits(tokens):
+        return shape.training(tokens, length, "float32", tuning.recompute) <= ROOM
+
+    halves = [whole // 2**n for n in range(20) if whole // 2**n >= length]
+    assert (at_once or whole) == max(filter(fits, halves), default=length)
+
+
+def test_auto_is_a_batch_on_a_processor_and_where_no_shape_is_seen():
+    load = Load(name="x", content="0", place="no/such")
+    for tuning in (Tuning(steps=1, micro_tokens="auto"), on_cuda(micro_tokens="auto")):
+        assert in_portions(tuning, load).micro_tokens is None
+    assert in_portions(Tuning(steps=1, micro_tokens=300), load).micro_tokens == 300
+    with pytest.raises(InputError, match="give a number"):
+        Tuning(steps=1, micro_tokens="auto").at_once  # noqa: B018
+
+
+def test_auto_is_resolved_in_plans_and_refused_where_nothing_estimates_the_memory():
+    declared = {"task": "pos", "train": ["world:qaa"], "evaluate": ["world:qab"], "tuning": {"micro_tokens": "auto"}}
+    study = {"name": "s", "question": "?", "encoders": ["world-natural"], "tasks": {"pos": declared}, "seeds": [0]}
+    tunings = [step.tuning for step in compile_study(Study.model_validate(study)).steps.values() if type(step) is Tune]
+    assert [tuning.micro_tokens for tuning in tunings] == [None]
+    pretrained = {"name": "p", "texts": ["ntrex:nl"], "tuning": {"micro_tokens": "auto"}}
+    bilstm = {"tasks": {"pos": declared | {"recurrent": {"micro_tokens": "auto"}}}}
+    for refused in ({"encoders": [pretrained]}, bilstm):
+        with pytest.raises(ValueError, match="micro_tokens: auto is for encoders that are tuned"):
+            Study.model_validate(study | refused)

@@ -13,9 +13,9 @@ import psutil
 import pytest
 
 from babelscope.engine import Event, Lost, Waiting, run_plan
+from babelscope.engine.clock import Clock
 from babelscope.engine.progress import progress_by_kind
 from babelscope.engine.store import Store
-from babelscope.engine.worker import Clock
 from babelscope.steps.plan import Plan
 from command_line import HEED_CTRL_C
 from toy_steps import (

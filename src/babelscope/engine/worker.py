@@ -5,7 +5,7 @@ Started by `child` as `python -m babelscope.engine.worker DESCRIPTOR STORE`, wit
 
 from __future__ import annotations
 
-import json
+import ctypes
 import os
 import signal
 import sys
@@ -24,7 +24,8 @@ from babelscope.core.errors import BabelscopeError, NoMemoryError, OtherRunError
 from babelscope.core.row import Row
 from babelscope.core.step import Interrupted, Step
 from babelscope.engine.child import GRACE, TOLD_TO_END
-from babelscope.engine.disk import room_advice, write_text
+from babelscope.engine.clock import Clock
+from babelscope.engine.disk import room_advice
 from babelscope.engine.energy import metered
 from babelscope.engine.events import (
     TRIES,
@@ -45,8 +46,6 @@ from babelscope.engine.store import Store
 
 PROGRESS_INTERVAL = 0.1
 """Seconds between two progress messages of a step."""
-SAVE_INTERVAL = 1.0
-"""Seconds between two notes of how long a step has taken."""
 
 
 class End:
@@ -72,34 +71,6 @@ class End:
 
 
 END = End()
-
-
-class Clock:
-    """Seconds that a step has taken, attempts that were cut short included: what these took is kept in the draft.
-
-    With them is the key of the step, so that a draft is not taken for another's: `key` is what is kept.
-    """
-
-    def __init__(self, path: Path, key: str):
-        self._path, self._key, self._began = path, key, time.monotonic()
-        self._earlier, self.key = 0.0, key
-        # There may be no earlier attempt, or one that was killed while it wrote.
-        with suppress(OSError, ValueError, KeyError, TypeError):
-            kept = json.loads(path.read_bytes())
-            self._earlier, self.key = (kept["seconds"], kept["key"]) if isinstance(kept, dict) else (float(kept), key)
-        self._saved = self._began
-
-    def save(self, at_once: bool = False) -> None:
-        """Keep the seconds for another attempt, at most once a second unless at once."""
-        now = time.monotonic()
-        if at_once or now - self._saved >= SAVE_INTERVAL:
-            self._saved = now
-            write_text(self._path, json.dumps({"key": self._key, "seconds": self._earlier + now - self._began}))
-
-    def stop(self) -> float:
-        """The seconds of all attempts; the file that kept them is removed."""
-        self._path.unlink(missing_ok=True)
-        return self._earlier + time.monotonic() - self._began
 
 
 class DraftWorkspace:
@@ -183,7 +154,7 @@ def _attempt(key: str, pickled: bytes, store: Store, connection: Connection) -> 
             if moved := store.renew_draft(key):
                 _say_begun_again(moved, "it holds links, or rows that are not as they were written")
             ended = _execute(key, pickled, store, DraftWorkspace(key, store, connection))
-            _leave_gpu()
+            _give_memory_back()
             return ended
 
 
@@ -212,11 +183,13 @@ def _execute(key: str, pickled: bytes, store: Store, workspace: DraftWorkspace) 
     return Finished(key, seconds)
 
 
-def _leave_gpu() -> None:
-    """Give back what torch keeps of a GPU's memory for later, since other processes may share it."""
+def _give_memory_back() -> None:
+    """To the machine, what this process keeps for later: other processes may share a GPU, and the memory."""
     torch: Any = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized():
         torch.cuda.empty_cache()
+    with suppress(AttributeError, OSError, TypeError):  # of another C library than GNU's
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _failed(key: str, error: Exception, message: str) -> Failed:

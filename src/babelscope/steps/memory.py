@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from babelscope.encoders.footprint import footprint
+from babelscope.encoders.footprint import Footprint, footprint
 from babelscope.steps.encoder import EncoderStep, Load
 from babelscope.tuning.settings import DEFAULT_TOKENS, Tuning
 
 LONGEST = 512
 """Tokens of a sequence where nothing says how long it may be."""
+ROOM = 16 << 30
+"""Bytes of an accelerator that `micro_tokens: auto` counts on. Not those of the one at hand: keys have the number that
+comes of it, and one study should have the same keys on every machine."""
 
 
 def memory_of(encoder: EncoderStep, tuning: Tuning) -> int:
@@ -15,12 +18,40 @@ def memory_of(encoder: EncoderStep, tuning: Tuning) -> int:
 
     Of one that was operated on it is that of the encoder that it was made of.
     """
+    shape = _shape(encoder)
+    return 0 if shape is None else _bytes(shape, tuning, tuning.at_once or _batch(tuning))
+
+
+def in_portions(tuning: Tuning, encoder: EncoderStep) -> Tuning:
+    """The settings with `micro_tokens: auto` resolved for an encoder; where its shape cannot be seen, to None.
+
+    It is halved from a batch until `ROOM` holds it, but no less than a sequence.
+    """
+    if tuning.micro_tokens != "auto":
+        return tuning
+    shape, whole = _shape(encoder), _batch(tuning)
+    at_once = whole
+    if shape is not None and tuning.device != "cpu":
+        while at_once > _length(tuning) and _bytes(shape, tuning, at_once) > ROOM:
+            at_once = max(at_once // 2, _length(tuning))
+    return tuning.model_copy(update={"micro_tokens": None if at_once == whole else at_once})
+
+
+def _shape(encoder: EncoderStep) -> Footprint | None:
     loaded: EncoderStep | None = encoder
     while loaded is not None and not isinstance(loaded, Load):
         loaded = getattr(loaded, "encoder", None)
-    shape = footprint(loaded.place) if loaded else None
-    if shape is None:
-        return 0
-    length = tuning.max_length or LONGEST
-    declared = (tuning.examples_per_batch or 0) * length or tuning.tokens_per_batch or DEFAULT_TOKENS
-    return shape.training(max(tuning.micro_tokens or declared, length), length, tuning.precision, tuning.recompute)
+    return footprint(loaded.place) if loaded else None
+
+
+def _bytes(shape: Footprint, tuning: Tuning, at_once: int) -> int:
+    length = _length(tuning)
+    return shape.training(max(at_once, length), length, tuning.precision, tuning.recompute)
+
+
+def _batch(tuning: Tuning) -> int:
+    return (tuning.examples_per_batch or 0) * _length(tuning) or tuning.tokens_per_batch or DEFAULT_TOKENS
+
+
+def _length(tuning: Tuning) -> int:
+    return tuning.max_length or LONGEST

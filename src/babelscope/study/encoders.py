@@ -21,7 +21,7 @@ from babelscope.corpora.parallel import WorldPairs
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.shape import Shape
 from babelscope.steps.bring_in import RowsBy
-from babelscope.tuning.settings import Tuning
+from babelscope.tuning.settings import CountedTuning
 
 
 def _kind_of_text(given: Any) -> str:
@@ -65,7 +65,7 @@ class Pretraining(Declaration):
     shape: Shape = Shape()
     masking: Annotated[float, Field(gt=0, lt=1)] = 0.3
     """Share of the pieces that are hidden."""
-    tuning: Tuning
+    tuning: CountedTuning
     seed: NonNegativeInt = 0
     """Of the initial weights, of masks and order; a study's `seeds` do not change it."""
 
@@ -89,7 +89,7 @@ class Adaptation(Declaration):
     """How many pieces at most are added to the vocabulary for what it covers badly in these texts; None: none."""
     masking: Annotated[float, Field(gt=0, lt=1)] = 0.15
     """Share of the pieces that are hidden."""
-    tuning: Tuning
+    tuning: CountedTuning
     seed: NonNegativeInt = 0
     """Of a new head's weights, of masks and order; a study's `seeds` do not change it."""
 
@@ -110,7 +110,7 @@ class Distillation(Declaration):
     """Where the states of pieces are compared, 0 for the embeddings; None: in the middle and at the end."""
     source_share: Annotated[float, Field(ge=0, le=1)] = 1 / 6
     """How likely it is that the source of a pair is read in place of its translation, so that it is not forgotten."""
-    tuning: Tuning
+    tuning: CountedTuning
     seed: NonNegativeInt = 0
     """Of order, and of what is read on which side; a study's `seeds` do not change it."""
 

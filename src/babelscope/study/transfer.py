@@ -16,7 +16,7 @@ from babelscope.corpora.sources import Split
 from babelscope.measures.probing import Probing
 from babelscope.tasks.baselines import BaselineRule
 from babelscope.tasks.kinds import BILSTM, TaskKind, kind_of
-from babelscope.tuning.settings import RECURRENT, Tuning
+from babelscope.tuning.settings import RECURRENT, CountedTuning, Tuning
 
 
 def _one_or_several(given: Any) -> str:
@@ -96,7 +96,7 @@ class Transfer(Declaration):
     """Which encoders are tuned on it, by the names that rows have; none given: all."""
     sizes: Sizes = Sizes()
     tuning: Tuning = Tuning()
-    recurrent: Tuning = RECURRENT
+    recurrent: CountedTuning = RECURRENT
     """Settings of the BiLSTM among the baselines, which starts from nothing."""
     head: str | None = None
     """Of parsing: small, underspecified or align-then-predict. Of sentence tasks: first (state), pooler or family."""

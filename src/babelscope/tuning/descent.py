@@ -74,7 +74,7 @@ class Descent:
 
 
 def _what_to_set(tuning: Tuning) -> str:
-    at_once = tuning.micro_tokens or tuning.tokens_per_batch
+    at_once = tuning.at_once or tuning.tokens_per_batch
     smaller = f"micro_tokens: {max(1, at_once // 2)}" if at_once else "micro_tokens, such as 2048"
     others = ["recompute: true"] * (not tuning.recompute) + ["precision: bfloat16"] * (tuning.precision == "float32")
     problem = f"a batch does not fit into the memory of the {tuning.device} device"

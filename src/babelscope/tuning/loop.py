@@ -118,7 +118,7 @@ def tune(
         _numerics(tuning),
         trained_part(model.to(tuning.device), schedule, order.stage_starts(schedule), seed) as part,
         recomputing(model, tuning),
-        own_dropout(model, seed) if tuning.micro_tokens else nullcontext() as drop,
+        own_dropout(model, seed) if tuning.at_once else nullcontext() as drop,
         recalling(model, schedule, memo, task.lengths, folder, partial(_read, model, task, tuning)) as paused,
     ):
         optimizer = adamw(part.flats, part.rules, tuning)
@@ -158,7 +158,7 @@ def tune(
 def _batch(task: Objective, tuning: Tuning, seed: int, numbered: tuple[int, Turn]) -> list[Portion]:
     """The batch of a step; what is drawn for it follows from (seed, step) alone."""
     step, turn = numbered
-    return portions(task, turn.batch, derive_seed(seed, "batch", step), tuning.micro_tokens)
+    return portions(task, turn.batch, derive_seed(seed, "batch", step), tuning.at_once)
 
 
 def _read(model: nn.Module, task: Objective, tuning: Tuning) -> None:

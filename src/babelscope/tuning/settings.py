@@ -6,13 +6,15 @@ from collections.abc import Iterable
 from math import ceil
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
+from pydantic import AfterValidator, Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
 
 from babelscope.core.declaration import Declaration
 from babelscope.core.devices import Device
+from babelscope.core.errors import InputError
 
 DEFAULT_TOKENS = 512
 _VALIDATIONS = ("validate_every", "validations_per_epoch")
+_NO_AUTO = "micro_tokens: auto is for encoders that are tuned on the tasks of a study; give a number, or leave it out"
 
 Share = Annotated[float, Field(ge=0, lt=1)]
 
@@ -35,10 +37,11 @@ class Tuning(Declaration):
     examples_per_batch: PositiveInt | None = None
     """Examples in a batch (sentences, pairs, lines), however long, as papers count; the last batch of an epoch is the
     rest. An example that is read in several windows is in one batch."""
-    micro_tokens: PositiveInt | None = None
+    micro_tokens: PositiveInt | Literal["auto"] | None = None
     """Pieces that are computed at once, padding included, where a batch is too large for the memory: its gradient is
     added up over portions of at most so many. What is drawn at random (dropout, masks) is then drawn for each example
-    by itself, so that another number changes last digits alone. None: a batch at once, drawn for all of it."""
+    by itself, so that another number changes last digits alone. None: a batch at once, drawn for all of it. `auto`:
+    what 16 GiB of an accelerator are expected to hold; None where that is a batch, and on a processor."""
     recompute: bool = False
     """Whether the states inside of layers are computed a second time, for the gradient, rather than kept: about a third
     more time, and much less memory."""
@@ -90,6 +93,17 @@ class Tuning(Declaration):
             filled["tokens_per_batch"] = None if given.get("examples_per_batch") is not None else DEFAULT_TOKENS
         return filled
 
+    @property
+    def at_once(self) -> int | None:
+        """Pieces that are computed at once; None: a batch.
+
+        Raises:
+            InputError: that is `auto`, which the steps of a study have resolved.
+        """
+        if self.micro_tokens == "auto":
+            raise InputError(_NO_AUTO)
+        return self.micro_tokens
+
     def batches_of(self, examples: Iterable[int]) -> int | None:
         """Batches in an epoch over so many examples of each training language; None where lengths decide."""
         if self.examples_per_batch is None:
@@ -104,6 +118,15 @@ class Tuning(Declaration):
         batches = self.batches_of(examples)
         return None if batches is None or self.epochs is None else self.epochs * batches
 
+
+def _counted(tuning: Tuning) -> Tuning:
+    if tuning.micro_tokens == "auto":
+        raise ValueError(_NO_AUTO)
+    return tuning
+
+
+CountedTuning = Annotated[Tuning, AfterValidator(_counted)]
+"""Settings without `micro_tokens: auto`: the memory of what they are for is not estimated."""
 
 RECURRENT = Tuning(learning_rate=4e-3, epochs=20, tokens_per_batch=500, dropout=0.33)
 """What a BiLSTM trained from scratch needs, whatever the encoders beside it are tuned with."""

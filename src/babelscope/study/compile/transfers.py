@@ -15,6 +15,7 @@ from babelscope.corpora.sources import Split
 from babelscope.measures.probing import Probe, Probing, ScoreReference
 from babelscope.measures.text_size import TextSize
 from babelscope.steps import Baseline, BringIn, EncoderStep, Evaluate, Operate, Recurrent, Tune
+from babelscope.steps.memory import in_portions
 from babelscope.study.compile.encoders import ResolvedEncoders
 from babelscope.study.declare import Study, Transfer
 from babelscope.tasks.kinds import BILSTM, kind_of
@@ -101,8 +102,8 @@ class ResolvedTransfer:
             encoder = encoder.encoder
         return Tune(
             encoder=encoder, task=self.task, head=self.transfer.head, entity_types=self.entity_types,
-            train=self.train, dev=self.dev, tuning=self.transfer.tuning, schedule=schedule, probes=self.probes,
-            references=self.references if self.probes and self.probes.distance else (), seed=seed,
+            train=self.train, dev=self.dev, tuning=in_portions(self.transfer.tuning, encoder), schedule=schedule,
+            probes=self.probes, references=self.references if self.probes and self.probes.distance else (), seed=seed,
         )  # fmt: skip
 
     def recurrent(self, seed: int) -> Tune:
