@@ -175,6 +175,22 @@ def test_a_measure_that_nobody_knows_has_a_chart_and_a_table():
     assert "### By layer" in markdown(Report("t", "q", rows)) and "Anisotropy" in render(Report("t", "q", rows))
 
 
+def test_layers_of_many_languages_are_one_chart_with_a_line_for_each():
+    """However many languages there are, a page has a chart a measure."""
+    rows = [
+        Row("anisotropy", layer + seed, kind="anisotropy", encoder="e", language=code, seed=seed, layer=layer)
+        for code in ("qab", "qac", "qad") for layer in range(3) for seed in (0, 2)
+    ]  # fmt: skip
+    (part,) = sections_of(Report("t", "q", rows))
+    (figure,) = part.figures
+    assert figure.title == "Anisotropy" and figure.caption.startswith("Mean over languages; every one faintly.")
+    chart = figure.chart.to_dict()
+    faint, bold = (chart["datasets"][layer["data"]["name"]] for layer in chart["layer"])
+    assert sorted(each["value"] for each in faint) == sorted(3 * [1.0, 2.0, 3.0])
+    assert {each["language"] for each in faint} == {"qab", "qac", "qad"}  # which the page's filters go by
+    assert len({each["run"] for each in faint}) == 3 and [each["value"] for each in bold] == [1.0, 2.0, 3.0]
+
+
 def test_numbers_that_differ_in_more_than_the_seed_are_not_pooled():
     shared = {"kind": "odd", "encoder": "e", "language": "qab", "layer": 1}
     rows = [

@@ -72,9 +72,12 @@ def line_chart(report: Report, rows: Sequence[Row], along: Literal["step", "laye
     runs: dict[tuple[object, ...], int] = {}
     table = pd.DataFrame(
         {"condition": report.condition(row), "seed": row.seed, along: getattr(row, along), "value": row.value * factor,
-         "run": runs.setdefault((row.key, row.dataset or row.language, row.seed), len(runs))}
+         "run": runs.setdefault((row.key, row.dataset or row.language, row.seed), len(runs)),
+         "language": report.labels.get(row.language or "", row.language)}
         for row in rows
     )  # fmt: skip
+    if table["language"].nunique() < 2:
+        del table["language"]
     measure = measure_of(rows[0].measure)
     limits = within(rows[0].unit, table["value"], measure=rows[0].measure)
     means = table.groupby(["condition", along], as_index=False, sort=False)["value"].agg(measure.mean)

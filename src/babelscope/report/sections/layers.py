@@ -1,4 +1,4 @@
-"""Whatever was measured layer by layer and has no section of its own: a chart a measure and language, and a table."""
+"""Whatever was measured layer by layer and has no section of its own: a chart a measure, and a table."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from babelscope.core.row import Row
+from babelscope.core.scores import measure_of
 from babelscope.report.figures import Figure, line_chart
 from babelscope.report.model import Report, scale
 from babelscope.report.pooled import Kind, kinds_of
@@ -14,7 +15,7 @@ from babelscope.report.section import Section, section
 from babelscope.report.tables import Cell, Table, cut, number_cell, without_empty
 from babelscope.report.words import capitalised
 
-CAPTION = "Mean over runs; every run faintly. Layers count from 1; 0, where there is one, is the embeddings."
+_NUMBERED = "Layers count from 1; 0, where there is one, is the embeddings."
 
 
 @section(claims=lambda row: row.layer is not None and row.step is None, order=900)
@@ -25,17 +26,33 @@ def layers(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
 
 
 def layer_figures(report: Report, rows: Sequence[Row]) -> list[Figure]:
-    """A chart a measure and place, a line a condition."""
-    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    """A chart a measure, a line a condition."""
+    groups: dict[str, list[Row]] = defaultdict(list)
     kind_of = kinds_of(report, rows)
     for row in rows:
-        kind = kind_of(row)
-        title = ", ".join(filter(None, [capitalised(row.measure), kind.place, kind.details]))
-        groups[title, kind.place].append(row)
-    return [
-        Figure(title, CAPTION, line_chart(report, group, "layer"), about={"language": place} if place else {})
-        for (title, place), group in groups.items()
-    ]
+        groups[", ".join(filter(None, [capitalised(row.measure), kind_of(row).details]))].append(row)
+    return [_figure(report, title, group) for title, group in groups.items()]
+
+
+def _figure(report: Report, title: str, rows: Sequence[Row]) -> Figure:
+    """Of one language, with its runs; of several, with a line for each, so that the page stays light."""
+    places = sorted({report.place(row) for row in rows} - {""})
+    if len(places) > 1:
+        chart = line_chart(report, _by_place(report, rows), "layer")
+        return Figure(title, f"Mean over languages; every one faintly. {_NUMBERED}", chart)
+    about = {"language": places[0]} if places else {}
+    title = ", ".join([title, *places])
+    caption = f"Mean over runs; every run faintly. {_NUMBERED}"
+    return Figure(title, caption, line_chart(report, rows, "layer"), about=about)
+
+
+def _by_place(report: Report, rows: Sequence[Row]) -> list[Row]:
+    """A number a condition, language and layer: the mean over runs."""
+    groups: dict[tuple[object, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[report.condition(row), report.place(row), row.layer].append(row)
+    mean = measure_of(rows[0].measure).mean
+    return [group[0].labelled(seed=None, value=mean([row.value for row in group])) for group in groups.values()]
 
 
 def layer_table(report: Report, rows: Sequence[Row]) -> Table:
