@@ -22,12 +22,10 @@ from babelscope.report.sections import sections_of
 from babelscope.report.sections.alignment.alignments import alignments, correlations, gaps, is_similarity
 from babelscope.report.sections.alignment.figures import aligned_figures
 from babelscope.report.sections.alignment.tables import aligned_findings, aligned_tables
-from babelscope.report.sections.redrawn_layers import (
-    layers_of,
-    reinitialised,
-    reinitialised_findings,
-    reinitialised_tables,
-)
+from babelscope.report.sections.redrawn_layers.figures import reinitialised_figures
+from babelscope.report.sections.redrawn_layers.findings import reinitialised_findings
+from babelscope.report.sections.redrawn_layers.reinitialised import layers_of, reinitialised
+from babelscope.report.sections.redrawn_layers.tables import reinitialised_tables
 from babelscope.steps import Tune
 from babelscope.studies import find_study, published_rows
 from babelscope.studies.align_then_predict import PUD, TREEBANKS
@@ -272,6 +270,24 @@ def test_the_table_has_a_line_for_the_source_the_mean_and_every_language():
         "qaa → qaa label", "qaa → X (mean of 5)", "qaa → qab label",
     ]  # fmt: skip
     assert table.lines[1][3].text.startswith("−10.20 [") and table.lines[1][3].number == pytest.approx(-10.2)
+
+
+def test_the_figure_has_the_numbers_of_the_table():
+    """Of the training language and of the mean of the others; published numbers have no interval."""
+    made = report(*published_rows("align-then-predict@world"))
+    (table,) = reinitialised_tables(made)
+    (figure,) = reinitialised_figures(made)
+    chart = figure.chart.to_dict()
+    records = chart["datasets"][chart["data"]["name"]]
+    assert {record["panel"] for record in records} >= {"e; trained on qaa", "published: mBERT; trained on en"}
+    for record in records:
+        encoder, training = record["panel"].split("; trained on ")
+        side = f"{training} → " + ("X" if record["scored on"] == "the other languages" else "")
+        line = next(line for line in table.lines if line[0].text.startswith(side) and line[1].text == encoder)
+        shown = line[table.headers.index(f"Δ {record['layers']}")].text
+        low, high = record["low"], record["high"]
+        ends = "" if low is None else f" [{low:.2f}, {high:.2f}]"
+        assert shown == f"{record['change']:+.2f}{ends}".replace("-", "−")
 
 
 def test_the_costs_are_told_in_words():

@@ -35,7 +35,7 @@ from babelscope.report.sections.freezing.sweeps import sweeps
 from babelscope.report.sections.gains import gains, unseen_tables
 from babelscope.report.sections.layers import layer_table
 from babelscope.report.sections.other import other_table
-from babelscope.report.sections.redrawn_layers import reinitialised_tables
+from babelscope.report.sections.redrawn_layers.tables import reinitialised_tables
 from babelscope.report.sections.scores.findings import differences
 from babelscope.report.sections.scores.tables import difference_table, score_table
 from babelscope.report.tables import Table

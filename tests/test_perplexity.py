@@ -32,7 +32,8 @@ from babelscope.report.sections.freezing.dropout import frozen_dropout
 from babelscope.report.sections.freezing.figures import sweep_charts
 from babelscope.report.sections.freezing.sweeps import sweeps
 from babelscope.report.sections.other import other_table
-from babelscope.report.sections.redrawn_layers import reinitialised_findings, reinitialised_tables
+from babelscope.report.sections.redrawn_layers.findings import reinitialised_findings
+from babelscope.report.sections.redrawn_layers.tables import reinitialised_tables
 from babelscope.report.sections.scores.figures import difference_chart, score_chart
 from babelscope.report.sections.scores.findings import differences, findings
 from babelscope.report.sections.scores.tables import difference_table, glance_table, score_table
