@@ -13,7 +13,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.row import COLUMNS, Row
 from babelscope.core.row_table import write_rows
 from babelscope.report import Report, markdown, write_figures, write_report
-from babelscope.report.files import section_markdown
+from babelscope.report.files import answer_markdown, section_markdown
 from babelscope.report.kinds import is_score
 from babelscope.report.page import render
 from babelscope.report.section import REGISTERED
@@ -100,12 +100,24 @@ def test_markdown_hands_on_no_html(tag):
         title: str
 
     text = f"near {tag} | p < 0.001, 3 <5"
-    shown = Section(text, [text], [Drawn(text)], [Table(text, [text], [[Cell(text)]], note=text)])
-    written = section_markdown(shown)
+    shown = Section(
+        text, [text], [Drawn(text)], [Table(text, [text], [[Cell(text)]], note=text)], answer=[text], warnings=[text]
+    )
+    written = answer_markdown([shown]) + section_markdown(shown)
     read = Tags()
     read.feed(written)
     read.close()
-    assert read.tags == [] and written.count("p < 0.001, 3 <5") == 7
+    assert read.tags == [] and written.count("p < 0.001, 3 <5") == 9
+
+
+def test_markdown_begins_with_the_answer_and_says_what_to_mind():
+    """As the page does; a section without an answer has its findings alone."""
+    told, plain = (
+        Section("One", ["a finding"], answer=["Yes.", "By two."], warnings=["few seeds"]),
+        Section("Two", ["b"]),
+    )
+    assert answer_markdown([plain, told]) == "" and answer_markdown([told, plain]) == "Yes. By two.\n"
+    assert section_markdown(told) == "## One\n\n- a finding\n\n> **To mind:** few seeds\n"
 
 
 class Tags(HTMLParser):

@@ -28,7 +28,7 @@ from babelscope.engine.recall import recall
 from babelscope.engine.sharing.archive import Kept, pack, unpacked
 from babelscope.engine.store import Store
 from babelscope.face.job import Job, job_of
-from babelscope.report.files import section_markdown
+from babelscope.report.files import answer_markdown, section_markdown
 from babelscope.report.section import Section, sections_of
 from babelscope.steps.plan import Plan
 from babelscope.studies import STUDIES, YAML
@@ -95,7 +95,8 @@ class Told(NamedTuple):
 def page(kept: Kept) -> str:
     """The page of what is kept."""
     told = _advice(kept) if "advice" in kept.about else _study(kept)
-    return "\n".join([*_head(told, kept), *chain.from_iterable(map(shortened, told.sections))])
+    answer = answer_markdown(told.sections)
+    return "\n".join([*_head(told, kept), *filter(None, [answer]), *chain.from_iterable(map(shortened, told.sections))])
 
 
 def _study(kept: Kept) -> Told:

@@ -59,21 +59,28 @@ def write_markdown(report: Report, path: Path) -> list[Path]:
 
 
 def markdown(report: Report) -> str:
-    """All sections: sentences, tables, and the names of the charts, which are in other files.
+    """All sections: sentences, what to mind, tables, and the names of the charts, which are in other files.
 
     Raises InputError where there is none.
     """
     sections = sections_of(report)
     if not sections:
         raise _nothing(report)
-    return "\n".join(section_markdown(section) for section in sections)
+    return "\n".join([answer_markdown(sections), *map(section_markdown, sections)]).lstrip()
+
+
+def answer_markdown(sections: Sequence[Section]) -> str:
+    """What the first section that says something has to say of the question; empty where its findings are all."""
+    leading = next((section for section in sections if section.answer or section.findings), None)
+    return f"{_escaped(' '.join(leading.answer))}\n" if leading and leading.answer else ""
 
 
 def section_markdown(section: Section) -> str:
-    """One section: its heading, sentences and tables, and the names of its charts."""
+    """One section: its heading, sentences, what to mind, tables, and the names of its charts."""
     parts = [f"## {_escaped(section.title)}\n"]
     if section.findings:
         parts.append("".join(f"- {_escaped(sentence)}\n" for sentence in section.findings))
+    parts += [f"> **To mind:** {_escaped(warning)}\n" for warning in section.warnings]
     parts += [f"### {_escaped(table.title)}\n\n{_table(table)}" for table in section.tables]
     if section.figures:
         parts.append(f"Charts: {'; '.join(_escaped(figure.title) for figure in section.figures)}.\n")
