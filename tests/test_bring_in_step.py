@@ -70,6 +70,20 @@ def test_models_tuned_before_are_shared_and_rows_name_what_was_brought_in(ran):
     assert scored == {"encoders0/tiny", "later", "before", "known", "distilled"}
 
 
+@pytest.mark.parametrize("key", ["perplexity", "distance"])
+def test_a_corpus_of_several_tokenizers_is_refused_before_anything_runs(encoder_folder, key):
+    """A language that was brought in is read with its own tokenizer: tokens of two of them have no mean."""
+    corpora = {"both": ["world:qaa", "world:qab"]}
+    probed = {"pos": transfer(baselines=[], probes={key: corpora, "every": 1, "sentences": 5})}
+    compile_study(declared(encoder_folder, tasks=probed))  # the encoder as it is reads all with one
+    for brought_in in ([BEFORE], [BEFORE, DISTILLED]):
+        with pytest.raises(StudyError, match=f"tasks.pos.probes.{key}.both: .* reads qab with a tokenizer of its own"):
+            compile_study(declared(encoder_folder, *brought_in, tasks=probed))
+    corpora = {"first": ["world:qaa"], "second": ["world:qab"]}
+    probed = {"pos": transfer(baselines=[], probes={key: corpora, "every": 1, "sentences": 5})}
+    compile_study(declared(encoder_folder, BEFORE, tasks=probed))
+
+
 def test_a_tuned_model_keeps_its_weights_and_reads_the_language(ran):
     store, steps = ran
     step = next(step for step in steps if isinstance(step, Evaluate) and step.brought_in)
@@ -197,7 +211,7 @@ def test_distillation_goes_on_from_what_was_brought_in(ran):
 
 def test_the_card_of_a_tuned_model_says_whether_its_encoder_was_distilled(ran, tmp_path):
     store, steps = ran
-    for step in (step for step in steps if isinstance(step, Tune) and step.encoder.has_languages):
+    for step in (step for step in steps if isinstance(step, Tune) and step.encoder.brought_in):
         export(store, step.key, tmp_path / step.key)
         told = (tmp_path / step.key / "README.md").read_text()
         assert told.count("qab of the artificial world") == told.count("qae of the artificial world") == 1
@@ -222,7 +236,7 @@ def test_distillation_leaves_languages_that_came_before_as_they_are(encoder_fold
 def test_a_training_keeps_the_embeddings_that_its_text_has(ran):
     store, steps = ran
     results = FinishedSteps(store)
-    for step in (step for step in steps if isinstance(step, Tune) and step.encoder.has_languages):
+    for step in (step for step in steps if isinstance(step, Tune) and step.encoder.brought_in):
         before, after = step.encoder.build(results), step.tuned_encoder(results)
         start = step.encoder.encoder if isinstance(step.encoder, Distil) else step.encoder
         first = start.encoder.build(results).model.config.vocab_size
@@ -242,7 +256,7 @@ def test_embeddings_of_a_language_are_trained_on_its_text(encoder_folder, tmp_pa
     steps = list(compile_study(declared(encoder_folder, brought, tasks=tasks)).steps.values())
     store = Store(tmp_path / "store")
     assert not run_plan(Plan.of(step for step in steps if not isinstance(step, Evaluate)), store, jobs=1).failed
-    step = next(step for step in steps if isinstance(step, Tune) and step.encoder.has_languages)
+    step = next(step for step in steps if isinstance(step, Tune) and step.encoder.brought_in)
     before, after = step.encoder.build(FinishedSteps(store)), step.tuned_encoder(FinishedSteps(store))
     old, new = (weights_of(each)[word_embeddings_name(each)] for each in (before, after))
     used = {code: [k for k in each.get_vocab().values() if k >= 400] for code, each in before.languages.items()}

@@ -104,10 +104,6 @@ class WithLanguages(EncoderStep):
     def has_mlm_head(self) -> bool | None:
         return self.encoder.has_mlm_head
 
-    @property
-    def has_languages(self) -> bool:
-        return True
-
 
 class BringIn(WithLanguages):
     """An encoder with languages that are read by vocabularies of their own, whose embeddings no step has trained."""
@@ -122,6 +118,11 @@ class BringIn(WithLanguages):
     """Of rows by chance."""
     after_tuning: bool = False
     """Whether models are tuned without the languages, which are brought into the tuned ones."""
+
+    @property
+    def brought_in(self) -> tuple[str, ...] | None:
+        before = self.encoder.brought_in
+        return None if before is None else (*before, *(aligned.language for aligned in self.languages))
 
     def build(self, results: Results) -> Encoder:
         return self.applied(self.encoder.build(results), results)
@@ -177,6 +178,10 @@ class Distil(WithLanguages, Learned):
     source_share: float
     tuning: Tuning
     seed: NonNegativeInt
+
+    @property
+    def brought_in(self) -> tuple[str, ...] | None:
+        return self.encoder.brought_in
 
     @property
     def read_texts(self) -> tuple[Any, ...]:

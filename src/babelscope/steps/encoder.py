@@ -38,9 +38,9 @@ class EncoderStep(Step):
         return True
 
     @property
-    def has_languages(self) -> bool | None:
-        """Whether languages were brought into it, with tokenizers of their own; None: that cannot be seen yet."""
-        return False
+    def brought_in(self) -> tuple[str, ...] | None:
+        """The codes of languages with tokenizers of their own in it; None: that cannot be seen before it is built."""
+        return ()
 
 
 class Load(EncoderStep):
@@ -78,8 +78,9 @@ class Load(EncoderStep):
         return has_mlm_head(self.place)
 
     @property
-    def has_languages(self) -> bool | None:
-        return (Path(self.place) / LANGUAGES).is_dir() if Path(self.place).is_dir() else None
+    def brought_in(self) -> tuple[str, ...] | None:
+        folder = Path(self.place)
+        return tuple(sorted(own.name for own in (folder / LANGUAGES).glob("*"))) if folder.is_dir() else None
 
 
 class Operate(EncoderStep):
@@ -119,8 +120,8 @@ class Operate(EncoderStep):
         return self.encoder.has_mlm_head
 
     @property
-    def has_languages(self) -> bool | None:
-        return self.encoder.has_languages
+    def brought_in(self) -> tuple[str, ...] | None:
+        return self.encoder.brought_in
 
     @property
     def seeded(self) -> bool:

@@ -116,8 +116,8 @@ class Adapt(Learned):
         return self.encoder.layers
 
     @property
-    def has_languages(self) -> bool | None:
-        return self.encoder.has_languages
+    def brought_in(self) -> tuple[str, ...] | None:
+        return self.encoder.brought_in
 
     @property
     def needs(self) -> Needs:

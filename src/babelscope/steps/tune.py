@@ -149,7 +149,7 @@ class Tune(Step):
         """What the best model is made of, by name."""
         from babelscope.tuning.checkpoint import module_weights, read_weights
 
-        if self.encoder.has_languages is not False:  # not all of them are kept
+        if self.encoder.brought_in != ():  # not all of them are kept
             return {name: each.detach() for name, each in module_weights(self.model(results).module).items()}
         return read_weights(results.result(self) / "best.safetensors")
 

@@ -8,11 +8,10 @@ from typing import Any, Protocol, cast
 import torch
 from torch import Tensor, nn
 
-from babelscope.core.errors import InputError, OtherRunError
+from babelscope.core.errors import OtherRunError
 from babelscope.core.row import Row
 from babelscope.core.seeds import derive_seed
 from babelscope.core.step import PROBE_SPLIT
-from babelscope.corpora.codes import known_as
 from babelscope.encoders.cka import linear_cka
 from babelscope.encoders.distance import distances
 from babelscope.encoders.load import Encoder
@@ -167,15 +166,8 @@ def _reader(encoder: Encoder, corpus: Corpus) -> Encoder:
     Raises:
         InputError: it reads some of the corpus with one tokenizer, and some with another.
     """
-    codes = [data.code for data in corpus.data]
-    own = {known_as(code, encoder.languages) for code in codes}
-    if len(own) > 1:
-        raise InputError(
-            f"probes of {corpus.name} ({corpus.languages}): {encoder.name} reads {', '.join(sorted(own - {''}))} with "
-            "a tokenizer of its own, and tokens of different tokenizers have no mean; give each of these languages a "
-            "name of its own"
-        )
-    return encoder.reading(codes[0])
+    corpus.check_tokenizers(encoder.name, encoder.languages)
+    return encoder.reading(corpus.data[0].code)
 
 
 def _sentences(corpus: Corpus) -> list[str]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Literal
 
 from pydantic import PositiveInt
 
 from babelscope.core.declaration import Declaration
+from babelscope.core.errors import InputError
+from babelscope.corpora.codes import known_as
 from babelscope.corpora.datasets import Dataset
 
 Quirk = Literal[
@@ -37,6 +40,20 @@ class Corpus(Declaration):
     def languages(self) -> str:
         """Their codes, joined by +."""
         return "+".join(dict.fromkeys(data.code for data in self.data))
+
+    def check_tokenizers(self, encoder: str, brought_in: Collection[str]) -> None:
+        """Refuse an encoder that reads some of the corpus with one tokenizer, and some with another.
+
+        Raises:
+            InputError: it does.
+        """
+        own = {known_as(data.code, brought_in) for data in self.data}
+        if len(own) > 1:
+            raise InputError(
+                f"probes of {self.name} ({self.languages}): {encoder} reads {', '.join(sorted(own - {''}))} with a "
+                "tokenizer of its own, and tokens of different tokenizers have no mean; give each of these languages a "
+                "name of its own"
+            )
 
 
 class Probes(Declaration):

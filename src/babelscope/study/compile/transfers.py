@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal
 
 from babelscope.core.faults import Faults
@@ -148,7 +149,17 @@ def resolve_transfer(study: Study, name: str, encoders: ResolvedEncoders, faults
     references = tuple(encoder for encoder in encoders.references if encoder is not None)
     names = transfer.encoders if encoders.all_found else ()
     meant = faults.resolve_all(f"{path}.encoders", encoders.tuned, names)
+    if probes:
+        _check_tokenizers(f"{path}.probes", probes, meant or encoders.found, faults)
     return ResolvedTransfer(study, task, transfer, train, dev, test, types, probes, references, meant)
+
+
+def _check_tokenizers(path: str, probes: Probes, encoders: Sequence[EncoderStep], faults: Faults) -> None:
+    """Every corpus is read with one tokenizer, as far as that can be seen."""
+    for key, encoder in product(("perplexity", "distance"), encoders):
+        for corpus in getattr(probes, key):
+            where = f"{path}.{key}.{corpus.name}"
+            faults.resolve(where, corpus.check_tokenizers, encoder.labels["encoder"], encoder.brought_in or ())
 
 
 def _whole(data: Dataset) -> Dataset:
