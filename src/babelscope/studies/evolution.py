@@ -101,7 +101,7 @@ def real(given: Parameters) -> Study:
     learned = Transfer(
         train=target,
         evaluate=(*target, *_names(CONTROL)),
-        sizes=Sizes(train=200, dev=20, test=20) if given.small else Sizes(train=1000, dev=100, test=100),
+        sizes=Sizes(train=200, dev=20, test=20) if given.small else Sizes(train=500, dev=100, test=100),
         tuning=_tuning(given, "cpu", "float32", learning_rate=1e-4, tokens_per_batch=1024),
         probes=_probing({"target": target, **CONTROL}, 10, 10 if given.small else 25),
         encoders=(adapted.name,) if given.adapt else (),
