@@ -26,6 +26,7 @@ from babelscope.report.sections.redrawn_layers.figures import reinitialised_figu
 from babelscope.report.sections.redrawn_layers.findings import reinitialised_findings
 from babelscope.report.sections.redrawn_layers.reinitialised import layers_of, reinitialised
 from babelscope.report.sections.redrawn_layers.tables import reinitialised_tables
+from babelscope.report.sources import sources
 from babelscope.steps import Tune
 from babelscope.studies import find_study, published_rows
 from babelscope.studies.align_then_predict import PUD, TREEBANKS
@@ -323,6 +324,15 @@ def test_published_numbers_stand_beside():
     alone = [(one.condition, one.place, one.by_seed) for one in report().scores]
     assert [(one.condition, one.place, one.by_seed) for one in made.scores] == alone, "they are in no other section"
     assert titles(made)[:-1] == ["Layers drawn anew before tuning", "Dependency parsing: LAS"]
+
+
+def test_the_section_leads_to_the_rows_of_its_scores_and_not_to_published_ones_which_have_none():
+    keyed = [row.labelled(key=f"{place:064x}") for place, row in enumerate(scores())]
+    made = declared([*keyed, *published_rows("align-then-predict@world")])
+    sections = sections_of(made)
+    first = next(k for k, part in enumerate(sections) if part.title == "Layers drawn anew before tuning")
+    steps = {step for _, places in sources(made, sections)["groups"][first] for step in places}
+    assert len(steps) == len([row for row in keyed if row.kind == "score"]) > 0
 
 
 def test_x_gaps_are_the_differences_to_the_source():

@@ -19,7 +19,7 @@ def sources(report: Report, sections: Sequence[Section]) -> dict[str, Any]:
     """
     places: dict[str, int] = {}
     steps: list[list[Any]] = []
-    by_section = [_groups(report, section.rows or _scored(report)) for section in sections]
+    by_section = [_groups(report, section.rows) or _groups(report, _scored(report)) for section in sections]
     for groups in by_section:
         for rows in groups.values():
             for row in rows:
