@@ -242,10 +242,7 @@ class Store:
         self.result(key)
 
     def quarantine(self, key: str) -> Path | None:
-        """Move a damaged result aside, so that the next run computes it again.
-
-        Returns where it went; None if the result is sound, gone, or in the hands of another process.
-        """
+        """Move a damaged result aside, and give where it is; None if it is sound, gone, or another process has it."""
         self.prepare()
         with self.claim(key) as mine:
             sound = not mine or not self.has(key) or not self._is_damaged(key)
