@@ -13,7 +13,7 @@ from babelscope.encoders.shape import Shape, new_encoder
 from babelscope.tasks.mlm import HeldOut
 from babelscope.tasks.tag import Tagging
 from babelscope.tuning.batches import epoch_batches
-from babelscope.tuning.checkpoint import module_weights, read_weights
+from babelscope.tuning.checkpoint import module_weights
 from babelscope.tuning.flat import flattened
 from babelscope.tuning.freezing import Rule, trained_part
 from babelscope.tuning.language import learn_language
@@ -228,7 +228,7 @@ def test_the_best_of_the_dev_sets_is_kept(tmp_path, higher, best):
     # The loss of a step is the weight before it, so the weight after step `best` is the next step's loss.
     assert model.weight.item() == pytest.approx(seen[best])
     assert (history.best_step, history.last_step) == (best, 5)
-    assert read_weights(tmp_path / "last.safetensors")["weight"].item() < model.weight.item()
+    assert seen[-1] < model.weight.item()  # it went on, and came back
     curve = [point.value for point in history.points if point.split == "dev a"]
     assert curve == [value - 1 for value in task.values]
 

@@ -86,6 +86,29 @@ def test_a_training_whose_last_step_leaves_infinities_keeps_no_weights(encoder, 
     assert not (tmp_path / "best.safetensors").exists()
 
 
+class Falling(Tagging):
+    """Finds the model of the first step better than that of the second."""
+
+    def evaluate(self, model):
+        self.values.append(1 - len(self.values))
+        return {"qaa": self.values[-1]}
+
+
+def test_a_training_whose_last_step_alone_leaves_infinities_has_diverged(encoder, tagged, tmp_path):
+    """Though an earlier step was the best, and its weights are sound."""
+    tagger = a_tagger(encoder)
+    Falling.values = []
+
+    def spoil(done, total, **numbers):
+        if done == total:
+            next(tagger.parameters()).data[0] = float("inf")
+
+    settings = Tuning(steps=2, tokens_per_batch=128, validate_every=1)
+    with pytest.raises(DivergedError, match="weights are NaN or infinite"):
+        tune(tagger, Falling(tagger, tagged), settings, 0, tmp_path, spoil)
+    assert Falling.values == [1, 0]
+
+
 @pytest.mark.parametrize(("umask", "mode"), [(0o002, 0o664), (0o022, 0o644), (0o077, 0o600)])
 def test_files_have_the_modes_that_the_user_wants(encoder, tagged, tmp_path, umask, mode):
     before = os.umask(umask)
@@ -97,4 +120,4 @@ def test_files_have_the_modes_that_the_user_wants(encoder, tagged, tmp_path, uma
         os.umask(before)
     files = [*(tmp_path / "encoder").iterdir(), *(tmp_path / "tuned").iterdir()]
     assert {file.name: stat.S_IMODE(file.stat().st_mode) for file in files} == {file.name: mode for file in files}
-    assert len(files) == 6
+    assert len(files) == 5

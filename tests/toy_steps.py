@@ -69,6 +69,17 @@ class Talkative(Toy):
             workspace.progress(done, 1000, loss=1 / done)
 
 
+class Heavy(Toy):
+    """Its value can be dropped; where there is a file that says so, it is computed with other bits."""
+
+    droppable: ClassVar[tuple[str, ...]] = ("value",)
+
+    def execute(self, workspace: Workspace) -> None:
+        super().execute(workspace)
+        if Path(self.outside, "elsewhere").exists():
+            Path(workspace.folder, "value").write_text(repr(self.value(workspace) + 1e-9))
+
+
 class Environed(Toy):
     def act(self, workspace: Workspace) -> None:
         print(os.environ.get("CUBLAS_WORKSPACE_CONFIG"), os.environ.get("OMP_WAIT_POLICY"))

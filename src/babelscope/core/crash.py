@@ -15,8 +15,10 @@ Point = Literal[
     "training-step", "weights-written", "weights-moved", "checkpoint-moved",
     "rows-written", "rows-undigested", "rows-moved", "rows-added", "digest-written",
     "publication-begun", "manifest-written", "publication-moved",
+    "drop-noted", "dropped", "put-back", "return-noted",
 ]  # fmt: skip
-"""Of a claim, a log, a training with its checkpoints, a journal of rows, a publication: what has just been done."""
+"""Of a claim, a log, a training with its checkpoints, a journal of rows, a publication, weights that are dropped and
+that are put back: what has just been done."""
 _passed: Counter[str] = Counter()
 
 

@@ -78,6 +78,14 @@ class DamagedResult(StoreError):
     """A stored result is not as it was published."""
 
 
+class DroppedError(StoreError):
+    """Weights that are read of a stored result were dropped; its step, by `key`, computes them again."""
+
+    def __init__(self, key: str, problem: str):
+        super().__init__(f"{problem}; `babelscope export {key[:12]}` computes it again")
+        self.key, self.problem = key, problem
+
+
 class StepError(BabelscopeError):
     """A step failed while it ran."""
 

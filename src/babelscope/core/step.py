@@ -84,6 +84,8 @@ class Step(Declaration):
     version: ClassVar[int] = 1
     stored: ClassVar[bool] = True
     """False for a step too cheap to keep: whoever needs it computes it anew."""
+    droppable: ClassVar[tuple[str, ...]] = ()
+    """Large files of its result that a store may do without: the step is computed again where one is read."""
     row_kind: ClassVar[str] = ""
     """What its rows are, in their column `kind`: score, curve, similarity ..."""
     unkeyed: ClassVar[frozenset[str]] = frozenset()

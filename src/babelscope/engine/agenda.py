@@ -11,12 +11,13 @@ from babelscope.steps.plan import Plan
 class Agenda:
     """The unfinished steps of a plan, by key.
 
-    `has` says whether a result is in the store. A step is needed if its result is missing and either no step
-    of the plan reads it or a needed one does: where the last result is in the store, those before need not be.
+    `has` says whether a result is in the store, `is_whole` (default: the same) whether with all that may be read of it.
+    A step is needed if its result is missing and no step of the plan reads it, or is not whole and a needed one does:
+    where the last result is in the store, those before need not be.
     """
 
-    def __init__(self, plan: Plan, has: Callable[[str], bool]):
-        self._plan, self._has = plan, has
+    def __init__(self, plan: Plan, has: Callable[[str], bool], is_whole: Callable[[str], bool] | None = None):
+        self._plan, self._has, self._is_whole = plan, has, is_whole or has
         self._keys = list(plan.steps)
         self._position = {key: position for position, key in enumerate(self._keys)}
         self._missing: dict[str, set[str]] = {}
@@ -28,14 +29,14 @@ class Agenda:
             if key not in read:
                 self.need(key)
 
-    def need(self, key: str) -> None:
-        """Put the step and whatever it needs on the agenda, unless it is there or in the store."""
-        if key in self.unfinished or self._has(key):
+    def need(self, key: str, is_read: bool = False) -> None:
+        """Put the step and whatever it needs on the agenda, unless it is there or in the store; if read, as a whole."""
+        if key in self.unfinished or (self._is_whole if is_read else self._has)(key):
             return
         self.unfinished.add(key)
         inputs = {needed.key for needed in self._plan.steps[key].inputs}
         for needed in inputs:
-            self.need(needed)
+            self.need(needed, is_read=True)
         self.hold(key, inputs & self.unfinished)
 
     def hold(self, key: str, inputs: set[str]) -> None:
@@ -63,6 +64,10 @@ class Agenda:
     def put_back(self, key: str) -> None:
         """Make a step ready, that was taken or has all its inputs."""
         heappush(self._ready, self._position[key])
+
+    def readers(self, key: str) -> set[str]:
+        """The unfinished steps that wait for this one."""
+        return self._readers.get(key, set())
 
     def place(self, key: str) -> int:
         """Where the step is in the plan."""

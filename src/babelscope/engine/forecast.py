@@ -5,20 +5,26 @@ And whether there is room for it.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from shutil import disk_usage
 
 from babelscope.core.step import Step
 from babelscope.encoders.shape import Shape
+from babelscope.engine.agenda import Agenda
+from babelscope.engine.dropping import readers_of
 from babelscope.engine.store import Store
-from babelscope.steps import Adapt, Align, EncoderStep, Learned, Load, Operate, Pretrain, Tune
+from babelscope.steps import Adapt, Align, EncoderStep, Learned, Load, Operate, Pretrain, Training, Tune
 from babelscope.steps.duration import duration_of
 from babelscope.steps.plan import Plan
 from babelscope.tuning.probes import Probes
 
 ROW_BYTES = 280
 """Of a row of probes, as it is stored."""
+CHECKPOINTS = 6
+"""How often a training has its weights on the disk at most, beside the best: as such and in two moments, which are
+written beside those of the last checkpoint."""
 LAYER_MEASURES = 5
 """What is measured of each layer against each reference: four distances and CKA."""
 USUAL_LAYERS = 12
@@ -35,6 +41,35 @@ def expected_bytes(plan: Plan) -> dict[str, int | None]:
         known, added = sizes.setdefault(type(step).__name__, 0), bytes_of(step)
         sizes[type(step).__name__] = None if known is None or added is None else known + added
     return sizes
+
+
+def peak_bytes(plan: Plan, at_once: int) -> int | None:
+    """The most that drafts and results of a plan take at any moment, about, if weights go that nothing reads any more.
+
+    That is with as many steps `at_once`, in the plan's order, from an empty store. Weights that cannot be seen from
+    here are left out; None where all are.
+    """
+    weights = {key: _weights_in(step) for key, step in plan.steps.items()}
+    agenda, readers, running = Agenda(plan, lambda key: False), readers_of(plan), deque[str]()
+    taken = peak = 0
+    while agenda.unfinished:
+        while agenda.has_ready and len(running) < at_once:
+            running.append(agenda.take())
+            taken += (bytes_of(plan.steps[running[-1]]) or 0) + CHECKPOINTS * weights[running[-1]]
+        peak = max(peak, taken)
+        agenda.finish(key := running.popleft())
+        taken -= CHECKPOINTS * weights[key]
+        for done in {key, *(needed.key for needed in plan.steps[key].inputs)}:
+            if plan.steps[done].droppable and not readers[done] & agenda.unfinished:
+                taken -= weights[done]
+    return peak if any(weights.values()) else None
+
+
+def _weights_in(step: Step) -> int:
+    """Bytes of the weights that a step trains; 0 if it trains none, or they cannot be seen."""
+    if not isinstance(step, Training):
+        return 0
+    return _weights(step if isinstance(step, Learned) else step.encoder) or 0
 
 
 def missing_bytes(steps: Sequence[Step], store: Store) -> int:
@@ -55,8 +90,7 @@ def bytes_of(step: Step) -> int | None:
     if isinstance(step, Tune):
         weights = _weights(step.encoder)
         rows = _rows(step, step.probes) if step.probes else 0
-        models = 2 if step.dev else 1  # the best and the last, which are one file where nothing tells them apart
-        return None if weights is None else models * weights + rows * ROW_BYTES
+        return None if weights is None else weights + rows * ROW_BYTES
     return ROW_BYTES
 
 

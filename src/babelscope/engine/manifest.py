@@ -16,6 +16,8 @@ from babelscope.core.hashing import digest, file_digest
 from babelscope.engine.disk import MISPLACED, damaged, explained, sync, verify, write_json
 
 MANIFEST = "manifest.json"
+DROPPED = "dropped"
+"""What stands beside the digest of a file that the store does without, since its step computes it again."""
 
 
 def write_manifest(folder: Path, key: str, about: Mapping[str, Any]) -> None:
@@ -34,9 +36,22 @@ def write_manifest(folder: Path, key: str, about: Mapping[str, Any]) -> None:
         "versions": versions(),
         "platform": platform.platform(),
     }
-    write_json(folder / MANIFEST, {**manifest, "digest": digest(manifest)})
+    write_json(folder / MANIFEST, _sealed(manifest))
     for inner in [folder, *(path for path in folder.rglob("*") if path.is_dir())]:
         sync(inner)
+
+
+def replace_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Have the manifest of a published result say something else, all of it at one moment."""
+    unfinished = folder / f".{MANIFEST}"  # which nobody takes for a file of the result
+    write_json(unfinished, _sealed(manifest))
+    share(unfinished)
+    unfinished.replace(folder / MANIFEST)
+    sync(folder)
+
+
+def _sealed(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    return {**manifest, "digest": digest(manifest)}
 
 
 def flush(folder: Path) -> None:
@@ -76,7 +91,7 @@ def parse_manifest(content: bytes, key: str, path: Path | str) -> dict[str, Any]
 
 
 def check_files(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Compare all files of a result's folder with its manifest.
+    """Compare all files of a result's folder with its manifest, but for those that were dropped.
 
     Raises:
         DamagedResult: one is not as it was published, or was not published at all.
@@ -87,7 +102,8 @@ def check_files(folder: Path, manifest: Mapping[str, Any]) -> None:
         if path not in published and path != folder / MANIFEST:
             raise damaged(path, "was not published with the result")
     for path, recorded in published.items():
-        verify(path, recorded)
+        if DROPPED not in recorded:
+            verify(path, recorded)
 
 
 def _inside(folder: Path) -> Iterator[Path]:

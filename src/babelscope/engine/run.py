@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import FrameType
@@ -16,6 +16,7 @@ from rich.filesize import decimal
 from babelscope.engine.agenda import Agenda
 from babelscope.engine.crew import Crew
 from babelscope.engine.disk import ROOM
+from babelscope.engine.dropping import Dropping, is_whole
 from babelscope.engine.events import (
     TRIES,
     Blocked,
@@ -57,6 +58,8 @@ def run_plan(
     jobs: int | None = None,
     observe: Callable[[Event], None] = lambda event: None,
     crew: Crew | None = None,
+    drop: bool = False,
+    read: Collection[str] = (),
 ) -> Outcome:
     """Compute what the plan needs and the store lacks, on a crew; None: on this machine, `jobs` at once (`LocalCrew`).
 
@@ -66,19 +69,29 @@ def run_plan(
     told of every event, in this thread. Two runners may share a store. Ctrl-C and SIGTERM stop the workers, which
     save where they are, and raise KeyboardInterrupt; running again goes on.
 
+    Weights that were dropped are computed again for the steps that read them, and where their keys are in `read`. With
+    `drop` those of the plan that none of its steps reads any more are dropped, as `Dropping` says.
+
     Raises:
-        InputError: `jobs` is below 1, or what the crew needs is not there.
+        InputError: `jobs` is below 1, what the crew needs is not there, or the store cannot drop weights.
         StoreError: the store cannot be written.
     """
     crew = crew or LocalCrew(store, jobs)
-    return _Run(plan, store, observe).run(crew)
+    return _Run(plan, store, observe, Dropping(plan, store) if drop else None, read).run(crew)
 
 
 class _Run:
     """One run of a plan: the agenda, kept up to date by what workers say."""
 
-    def __init__(self, plan: Plan, store: Store, observe: Callable[[Event], None]):
-        self.plan, self.store, self.observe = plan, store, observe
+    def __init__(
+        self,
+        plan: Plan,
+        store: Store,
+        observe: Callable[[Event], None],
+        dropping: Dropping | None = None,
+        read: Collection[str] = (),
+    ):
+        self.plan, self.store, self.observe, self.dropping, self.read = plan, store, observe, dropping, read
         self.damaged: set[str] = set()
         self.elsewhere: set[str] = set()
         self.computed: list[str] = []
@@ -102,14 +115,16 @@ class _Run:
         damaged = self.set_aside_damaged()
         self.there = store.published(plan.steps)
         """The results that need not be computed, asked for all at once."""
-        self.agenda = Agenda(plan, self.there.__contains__)
-        for key in damaged:
-            self.agenda.need(key)
+        self.agenda = Agenda(plan, self.there.__contains__, self.is_whole)
+        for key in [*damaged, *read]:
+            self.agenda.need(key, is_read=True)
 
     def run(self, crew: Crew) -> Outcome:
         if self.agenda.unfinished:
             self.store.prepare()
             self.store.plans.note(self.plan.steps)
+        self.drop(self.there)
+        if self.agenda.unfinished:
             with _terminable(), crew:
                 while self.agenda.unfinished:
                     self.begin_ready(crew)
@@ -121,6 +136,15 @@ class _Run:
         there = self.store.published(self.plan.steps).difference(self.computed)
         cached = tuple(key for key in self.plan.steps if key in there)
         return Outcome(tuple(self.computed), cached, self.failed, self.blocked)
+
+    def is_whole(self, key: str) -> bool:
+        """Whether the result is there with all that can be read of it."""
+        return key in self.there and is_whole(self.store, key)
+
+    def drop(self, keys: Iterable[str]) -> None:
+        """Drop the weights among these results that no step reads which is to be computed, or has failed."""
+        if self.dropping:
+            self.dropping.drop(keys, self.agenda.unfinished | self.failed.keys() | self.blocked.keys())
 
     def begin_ready(self, crew: Crew) -> None:
         """Give the crew what it has room for; a step that must be alone when there is nothing else."""
@@ -134,6 +158,9 @@ class _Run:
 
     def begin(self, key: str, crew: Crew) -> None:
         """Give a step to a worker if there is room on the disk; what is wrong is said of the first without."""
+        if self.store.drops_weights and self.is_over(key):
+            self.note(Found(key))
+            return
         missing = missing_bytes([self.plan.steps[key]], self.store)
         if because := self.full or (self.refused if missing else None):
             self.blocked |= dict.fromkeys([key, *self.agenda.fail(key)], because)
@@ -143,6 +170,11 @@ class _Run:
         else:
             self.given.add(key)
             crew.give(self.plan.steps[key], self.agenda.place(key))
+
+    def is_over(self, key: str) -> bool:
+        """Whether another runner has computed the step, and all that reads it: it may have dropped its weights, too."""
+        wanted = self.agenda.readers(key) | {key}
+        return key not in self.read and self.store.published(wanted) == wanted
 
     def set_aside_damaged(self) -> list[str]:
         """Verify the rows that are in the store. Larger files are verified by the steps that read them."""
@@ -166,11 +198,10 @@ class _Run:
                 self.losses.pop(key, None)
             case Lost(key, message, times):
                 self.lose(key, message, times)
-            case Finished(key):
-                self.computed.append(key)
+            case Finished(key) | Found(key):
+                self.computed += [key] if isinstance(event, Finished) else []
                 self.agenda.finish(key)
-            case Found(key):
-                self.agenda.finish(key)
+                self.drop(self.dropping.after(key) if self.dropping else ())
             case Waiting(key):
                 self.elsewhere.add(key)
             case Failed(key, message):
@@ -192,7 +223,9 @@ class _Run:
             self.lonely.append(key)
 
     def lacking(self) -> str:
-        """How much room is missing, where that is known."""
+        """How much room is missing, where that is known; not where weights go again."""
+        if self.dropping:
+            return ""
         steps = [self.plan.steps[key] for key in self.plan.steps if key in self.agenda.unfinished]
         missing = missing_bytes(steps, self.store)
         return f"; about {decimal(missing)} are missing for what is left to compute" if missing else ""
@@ -212,7 +245,7 @@ class _Run:
         self.store.quarantine(key)
         if not self.store.has(key):
             self.there.discard(key)
-        self.agenda.need(key)
+        self.agenda.need(key, is_read=True)
         self.agenda.hold(reader, {key} & self.agenda.unfinished)
 
     def look_elsewhere(self) -> None:
@@ -221,7 +254,7 @@ class _Run:
             return
         self.looked_at = time.monotonic()
         for key in sorted(self.elsewhere):
-            if self.store.has(key):
+            if is_whole(self.store, key) or self.is_over(key):
                 self.elsewhere.remove(key)
                 self.note(Found(key))
             elif not self.store.claimed(key):

@@ -32,6 +32,7 @@ from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.core.row import Row
 from babelscope.engine.claims import Locks
 from babelscope.engine.disk import append_text, bytes_in, explained, move_folder, names_in, verify
+from babelscope.engine.dropping import is_whole, put_back
 from babelscope.engine.environment import environment_of, note_environment, this_environment
 from babelscope.engine.index import Index, doubted, look_at
 from babelscope.engine.journal import ROWS, Journal
@@ -48,6 +49,7 @@ class Store:
     """
 
     looking = 0.2  # seconds between two looks at what another process computes
+    drops_weights = True  # whether weights can go that nothing reads any more
 
     def __init__(self, folder: Path | str):
         self.folder = Path(folder).absolute()
@@ -60,7 +62,7 @@ class Store:
 
     def has(self, key: str) -> bool:
         """Whether the result is published. Its checksums are not looked at."""
-        return self._published(key).is_dir()
+        return self.place_of(key).is_dir()
 
     def published(self, keys: Iterable[str]) -> set[str]:
         """Those of the keys whose results are published, by one look at each folder that they are in."""
@@ -79,13 +81,13 @@ class Store:
         """The folder of a published result. The first call in a process verifies all files (DamagedResult)."""
         if key not in self._verified:
             with doubted(self.folder):
-                check_files(self._published(key), self.manifest(key))
+                check_files(self.place_of(key), self.manifest(key))
             self._verified.add(key)
-        return self._published(key)
+        return self.place_of(key)
 
     def content(self, key: str, name: str, recorded: Mapping[str, Any]) -> bytes:
         """A file of a published result, compared with what its manifest has recorded of it."""
-        return verify(self._published(key) / name, recorded, read=True)
+        return verify(self.place_of(key) / name, recorded, read=True)
 
     def rows(self, key: str) -> list[Row]:
         """The rows of a published result, verified; empty if the step wrote none."""
@@ -99,7 +101,7 @@ class Store:
         """
         index, there, found = Index(self.folder), self.published(keys), {}
         for key in filter(there.__contains__, keys):
-            seen = look_at(self._published(key))
+            seen = look_at(self.place_of(key))
             if not index.has(key, seen):
                 try:
                     self._verified_rows(key)
@@ -111,7 +113,7 @@ class Store:
 
     def manifest(self, key: str) -> dict[str, Any]:
         """What made a published result: step, files with SHA-256 and bytes, seconds, versions, machine."""
-        folder = self._published(key)
+        folder = self.place_of(key)
         try:
             return read_manifest(folder, key)
         except DamagedResult:
@@ -122,6 +124,10 @@ class Store:
     def environment(self, manifest: Mapping[str, Any]) -> dict[str, Any] | None:
         """What a result was computed with and on, by its manifest; None where that was not kept, or is lost."""
         return environment_of(self.folder, manifest)
+
+    def place_of(self, key: str) -> Path:
+        """Where a published result is."""
+        return Path(f"{self.folder}/results/{key[:2]}/{key}")
 
     def prepare(self) -> None:
         """Make the store's folders; a StoreError here says that nothing can be written."""
@@ -203,10 +209,10 @@ class Store:
     def publish(self, key: str, about: Mapping[str, Any]) -> Path:
         """Move the draft of `key` among the results, whole or not at all. Publishing twice is harmless.
 
-        `about` joins the manifest: the step's declaration and the seconds it took, as JSON values. The names
-        `manifest.json` and `rows.jsonl` in a draft are the store's own.
+        `about` joins the manifest: the step's declaration and the seconds it took, as JSON values. The store's own are
+        `manifest.json` and `rows.jsonl` in a draft. Of a result that is there, what was dropped is put back.
         """
-        draft, target = self.draft(key), self._published(key)
+        draft, target = self.draft(key), self.place_of(key)
         with explained(draft):
             if not self.has(key):
                 crash_point("publication-begun")
@@ -214,13 +220,15 @@ class Store:
                 write_manifest(draft, key, {**about, "environment": note_environment(self.folder, this_environment())})
                 crash_point("manifest-written")
                 self.place(draft, key)
+            elif not is_whole(self, key):
+                put_back(draft, target, key)
             crash_point("publication-moved")
             shutil.rmtree(draft, ignore_errors=True)
         return target
 
     def place(self, whole: Path, key: str) -> None:
         """Move a whole folder, with the manifest of its files, among the results, unless there is one."""
-        target = self._published(key)
+        target = self.place_of(key)
         for path in (target.parent, target):
             if not path.is_dir():
                 self._make_way(path, S_ISDIR)
@@ -234,22 +242,17 @@ class Store:
         self.result(key)
 
     def quarantine(self, key: str) -> Path | None:
-        """Move a damaged result aside, so that the next run computes it again.
-
-        Returns where it went; None if the result is sound, gone, or in the hands of another process.
-        """
+        """Move a damaged result aside, and give where it is; None if it is sound, gone, or another process has it."""
         self.prepare()
         with self.claim(key) as mine:
             sound = not mine or not self.has(key) or not self._is_damaged(key)
-            return None if sound else self.set_aside(self._published(key))
+            return None if sound else self.set_aside(self.place_of(key))
 
     def set_aside(self, path: Path) -> Path:
         """Move what is not as it was written to `damaged`; gives where it is now."""
         names = (self.folder / "damaged" / f"{path.name}-{n}" for n in itertools.count(1))
-        target = next(name for name in names if not os.path.lexists(name))
         with explained(path):
-            path.rename(target)
-        return target
+            return path.rename(next(name for name in names if not os.path.lexists(name)))
 
     def new_log(self, key: str) -> Path:
         """Where a step prints while it runs; nothing is there, nor under the name of what has ended."""
@@ -283,9 +286,6 @@ class Store:
             content = self.content(key, ROWS, recorded) if recorded else b""
         return manifest.get("step", ""), content
 
-    def _published(self, key: str) -> Path:
-        return Path(f"{self.folder}/results/{key[:2]}/{key}")
-
     def _make_way(self, path: Path, is_usual: Callable[[int], bool]) -> None:
         """Set aside what is in the place of a file or folder of the store, a link say."""
         with suppress(FileNotFoundError, NotADirectoryError):
@@ -293,8 +293,7 @@ class Store:
                 self.set_aside(path)
 
     def _is_damaged(self, key: str) -> bool:
-        try:
+        with suppress(DamagedResult):
             self.check(key)
-        except DamagedResult:
-            return True
-        return False
+            return False
+        return True

@@ -16,6 +16,7 @@ from babelscope.corpora.codes import known_as
 from babelscope.corpora.parallel import SOURCE
 from babelscope.encoders.places import near_folder
 from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_card, write_records
+from babelscope.engine.dropping import whole
 from babelscope.engine.recall import find_key, recall
 from babelscope.engine.store import Store
 from babelscope.steps import Adapt, BringIn, Distil, Evaluate, Learned, Load, Operate, Training, Tune
@@ -35,8 +36,8 @@ class FinishedSteps:
         self._store = store
 
     def result(self, step: Step) -> Path:
-        """The folder of a step's published result, its checksums verified."""
-        return self._store.result(step.key)
+        """The folder of a step's published result, its checksums verified. DroppedError where weights were dropped."""
+        return whole(self._store, step.key)
 
 
 def export(store: Store, key: str, folder: Path) -> str:

@@ -26,6 +26,7 @@ from babelscope.core.step import Interrupted, Step
 from babelscope.engine.child import GRACE, TOLD_TO_END
 from babelscope.engine.clock import Clock
 from babelscope.engine.disk import room_advice
+from babelscope.engine.dropping import is_whole, whole
 from babelscope.engine.energy import metered
 from babelscope.engine.events import (
     TRIES,
@@ -95,7 +96,7 @@ class DraftWorkspace:
     def result(self, step: Step) -> Path:
         """The folder of an input's published result, its checksums verified."""
         try:
-            return self._store.result(step.key)
+            return whole(self._store, step.key)
         except StoreError:
             self.unreadable = step.key
             raise
@@ -147,7 +148,7 @@ def _attempt(key: str, pickled: bytes, store: Store, connection: Connection) -> 
     with store.claim(key) as mine:
         if not mine:
             return Waiting(key)
-        if store.has(key):
+        if is_whole(store, key):
             return Found(key)
         connection.send(Started(key))
         with _output_to(store.new_log(key), store.log(key)):

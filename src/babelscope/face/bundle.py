@@ -101,7 +101,7 @@ def _check_store(plan: Plan, kept: Kept, store: Store) -> None:
     """Refuse a store that has a result which the bundle was made from: it would be compared with itself."""
     for key in store.published(plan.steps) & kept.store.published(plan.steps):
         ours, theirs = store.manifest(key), kept.store.manifest(key)
-        if all(ours[name] == theirs[name] for name in ("finished", "seconds", "files")):
+        if all(ours[name] == theirs[name] for name in ("finished", "seconds")):
             raise InputError(f"{store.address}: has the very results of the bundle: give an empty --store")
 
 

@@ -33,7 +33,6 @@ from babelscope.engine.events import (
     Started,
     Waiting,
 )
-from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
 
 if TYPE_CHECKING:
@@ -46,10 +45,11 @@ LINE_INTERVAL = 30.0
 class RunDisplay:
     """Bars on a terminal: all steps, and each running one with its numbers; plain lines elsewhere."""
 
-    def __init__(self, plan: Plan, store: Store, console: Console):
+    def __init__(self, plan: Plan, pending: int, console: Console):
+        """`pending` is the number of steps that may be computed."""
         self.plan, self.console = plan, console
-        done = sum(map(store.has, plan.steps))
-        self.finished, self.pending = 0, len(plan.steps) - done
+        done = len(plan.steps) - pending
+        self.finished, self.pending = 0, pending
         self.bars: dict[str, TaskID] = {}
         self.spoke_at: dict[str, float] = {}
         self.progress = Progress(

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rich.filesize import decimal
 
 from babelscope.core.errors import InputError
 from babelscope.core.row import Row
 from babelscope.core.step import Step
 from babelscope.core.yaml import parse_value
 from babelscope.engine import expected, progress
-from babelscope.engine.forecast import expected_bytes
+from babelscope.engine.dropping import is_whole
+from babelscope.engine.forecast import expected_bytes, peak_bytes
+from babelscope.engine.local import usable_cores
 from babelscope.engine.store import Store
 from babelscope.engine.tracking import tracker_at
 from babelscope.face import html, session
@@ -72,13 +77,35 @@ class Job(NamedTuple):
 
     @property
     def pending(self) -> list[Step]:
-        """The plan's steps that are not in the store."""
+        """The plan's steps that a run computes."""
         return session.missing(self.plan, self.store)
 
     @property
     def summary(self) -> str:
         """A line: steps, and how many are done."""
-        return f"{len(self.plan.steps)} steps, {self.done} cached, in {self.store.address}"
+        again = len(progress.computed_again(self.plan, self.store))
+        to_compute = f" {again} of them to compute again since their weights were dropped," if again else ""
+        return f"{len(self.plan.steps)} steps, {self.done} cached,{to_compute} in {self.store.address}"
+
+    @property
+    def room(self) -> str | None:
+        """A line: what it takes on the disk where weights are dropped; None where they are not, or cannot be seen."""
+        tunings = [step for step in self.plan.steps.values() if step.droppable]
+        if self.study.keep == "best" or not tunings:
+            return None
+        threads = max(step.needs.threads for step in tunings)
+        at_once = 1 if any(step.needs.gpus for step in tunings) else max(1, usable_cores() // threads)
+        if (peak := peak_bytes(self.plan, at_once)) is None:
+            return None
+        return f"keep: rows: at most about {decimal(peak)} on the disk at a time, with {at_once} trained at once"
+
+    @property
+    def held(self) -> int:
+        """How many tunings have weights in the store though the study keeps rows alone."""
+        if self.study.keep == "best":
+            return 0
+        tunings = self.store.published(key for key, step in self.plan.steps.items() if step.droppable)
+        return sum(is_whole(self.store, key) for key in tunings)
 
     @property
     def notes(self) -> list[str]:
@@ -90,7 +117,7 @@ class Job(NamedTuple):
     ) -> Outcome:
         """Compute what the store lacks, as `session.run` does; `track` names trackers: `tensorboard:FOLDER`."""
         trackers = [tracker_at(given, self.study.name) for given in track]
-        return session.run(self.plan, self.store, engine, console, trackers)
+        return session.run(self.plan, self.store, engine, console, trackers, drop=self.study.keep == "rows")
 
     def status(self) -> Table:
         """How many steps of each kind are in which state."""
@@ -101,12 +128,12 @@ class Job(NamedTuple):
     def costs(self) -> Table:
         """By kind of step: how many are done and pending, and the time and room that they are expected to take."""
         seconds, storage = expected.seconds(self.plan, self.store), expected_bytes(self.plan)
+        pending = Counter(type(step).__name__ for step in self.pending)
         lines: list[tuple[str, ...]] = []
-        for kind, states in progress.progress_by_kind(self.plan, self.store).items():
-            pending = states.total() - states["done"]
-            known = kind in seconds or not pending
-            time = f"{pending * seconds.get(kind, 0):.0f} s" if known else "unknown until one has run"
-            lines.append((kind, str(states["done"]), str(pending), time, _storage(storage[kind])))
+        for kind, count in Counter(type(step).__name__ for step in self.plan.steps.values()).items():
+            known = kind in seconds or not pending[kind]
+            time = f"{pending[kind] * seconds.get(kind, 0):.0f} s" if known else "unknown until one has run"
+            lines.append((kind, str(count - pending[kind]), str(pending[kind]), time, _storage(storage[kind])))
         return ("step", "cached", "pending", "expected computing", "storage, about"), lines
 
     def trainings(self) -> Table:

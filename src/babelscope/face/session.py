@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from babelscope.core.errors import InputError
 
@@ -25,6 +25,7 @@ DEFAULT_STORE = "babelscope-store"
 STORE_VARIABLE = "BABELSCOPE_STORE"
 """The environment variable that names another folder."""
 LOCAL = "local"
+T = TypeVar("T")
 CLUSTERS = ("dask:", "tcp://", "tls://")
 
 
@@ -54,10 +55,12 @@ def address_of(given: str) -> str:
     return given if is_remote(given) else str(given_path(given))
 
 
-def missing(plan: Plan, store: Store) -> list[Step]:
-    """The steps of a plan that are not in the store."""
-    published = store.published(plan.steps)
-    return [step for key, step in plan.steps.items() if key not in published]
+def missing(plan: Plan, store: Store, read: Collection[str] = ()) -> list[Step]:
+    """The steps of a plan that a run computes: not in the store, or there without weights that are read."""
+    from babelscope.engine.progress import computed_again
+
+    there = store.published(plan.steps) - computed_again(plan, store, read)
+    return [step for key, step in plan.steps.items() if key not in there]
 
 
 class Engine(NamedTuple):
@@ -100,11 +103,17 @@ HERE = Engine()
 
 
 def run(
-    plan: Plan, store: Store, engine: Engine = HERE, console: Console | None = None, trackers: Sequence[Tracker] = ()
+    plan: Plan,
+    store: Store,
+    engine: Engine = HERE,
+    console: Console | None = None,
+    trackers: Sequence[Tracker] = (),
+    drop: bool = False,
+    read: Collection[str] = (),
 ) -> Outcome:
     """Compute what the store lacks, and show progress on a console (default: standard error, or the notebook).
 
-    Trackers are told the numbers of what is computed, and are closed at the end.
+    Trackers are told the numbers of what is computed, and are closed at the end. `drop` and `read` are of `run_plan`.
 
     Raises:
         StudyError: data are malformed.
@@ -114,17 +123,18 @@ def run(
     from rich.console import Console
 
     from babelscope.engine.course import Courses
+    from babelscope.engine.dropping import notes
     from babelscope.engine.run import run_plan
     from babelscope.engine.tracking import Tracked
     from babelscope.face.display import RunDisplay
     from babelscope.steps.plan import check_data, check_devices
 
-    pending = missing(plan, store)
+    pending = missing(plan, store, read)
     check_data(pending)
     if engine.place == LOCAL:
         check_devices(pending)
     crew = engine.crew(store, pending)
-    display = RunDisplay(plan, store, console or Console(stderr=True, soft_wrap=True, emoji=False))
+    display = RunDisplay(plan, len(pending), console or Console(stderr=True, soft_wrap=True, emoji=False))
     tracked = Tracked(plan, store, trackers, display.warn)
     listeners = (display, Courses(store), tracked)
 
@@ -133,11 +143,15 @@ def run(
             listener(event)
 
     with display, closing(tracked):
-        return run_plan(plan, store, observe=tell, crew=crew)
+        outcome = run_plan(plan, store, observe=tell, crew=crew, drop=drop, read=read)
+    tuned = [key for key in outcome.computed if plan.steps[key].droppable]
+    for key, told in notes(store, tuned).items():
+        display.warn(f"{plan.steps[key].title}: {told}")
+    return outcome
 
 
-def complete(targets: Iterable[Step], store: Store, jobs: int | None = None) -> None:
-    """Compute steps, and all that they need, unless the store has them.
+def complete(targets: Iterable[Step], store: Store, jobs: int | None = None, read: Collection[str] = ()) -> None:
+    """Compute steps, and all that they need, unless the store has them; as a whole those whose keys are in `read`.
 
     Raises:
         StepError: a step failed; says which, and why.
@@ -146,7 +160,28 @@ def complete(targets: Iterable[Step], store: Store, jobs: int | None = None) -> 
     from babelscope.steps.plan import Plan
 
     plan = Plan.of(targets)
-    require_success(plan, run(plan, store, Engine(jobs=jobs)))
+    require_success(plan, run(plan, store, Engine(jobs=jobs), read=read))
+
+
+def with_weights(act: Callable[[], T], store: Store) -> T:
+    """What `act` gives, which reads weights. Those that the store has dropped are computed again first, which it says.
+
+    Raises:
+        StepError, StudyError, InputError, StoreError: as `complete`.
+    """
+    from rich.console import Console
+
+    from babelscope.core.errors import DroppedError
+    from babelscope.engine.recall import recall
+
+    try:
+        return act()
+    except DroppedError as error:
+        seconds = store.manifest(error.key)["seconds"]
+        told = f"{error.problem}: it is computed again now, which took {seconds:.0f} s before"
+        Console(stderr=True, soft_wrap=True).print(told, highlight=False, markup=False)
+        complete([recall(store, error.key)], store, read=[error.key])
+        return act()
 
 
 def require_success(plan: Plan, outcome: Outcome) -> None:

@@ -17,7 +17,7 @@ from babelscope.engine.trained import FinishedSteps, export
 from babelscope.face import html
 from babelscope.face.encoder import reading
 from babelscope.face.result import Rows
-from babelscope.face.session import complete
+from babelscope.face.session import complete, with_weights
 from babelscope.measures.between import check_alike
 from babelscope.measures.interpolation import Part, Surface
 from babelscope.steps import Evaluate, Tune
@@ -76,7 +76,8 @@ class Tuned:
         With a `language`, that one's own tokenizer; `InputError` if it has none and others have.
         """
         complete([self.step], self.store)
-        return reading(self.step.tuned_encoder(FinishedSteps(self.store)), language)
+        encoder = with_weights(lambda: self.step.tuned_encoder(FinishedSteps(self.store)), self.store)
+        return reading(encoder, language)
 
     def export(self, folder: str | Path) -> Path:
         """Write the model as a Hugging Face folder, which must not exist yet; gives the folder.
@@ -84,7 +85,7 @@ class Tuned:
         Raises:
             InputError: its head is one that transformers does not have, or the folder exists.
         """
-        export(self.store, self.key, Path(folder))
+        with_weights(lambda: export(self.store, self.key, Path(folder)), self.store)
         return Path(folder)
 
     def __repr__(self) -> str:

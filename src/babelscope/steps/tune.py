@@ -40,6 +40,8 @@ class Tune(Step):
     encoder's.
     """
 
+    droppable: ClassVar[tuple[str, ...]] = ("best.safetensors", "last.safetensors")
+    """Older versions of Babelscope kept the last weights, too."""
     row_kind: ClassVar[str] = "curve"
 
     encoder: SerializeAsAny[EncoderStep]
@@ -86,7 +88,7 @@ class Tune(Step):
         return f"tune {encoder} on {self.trained_on}, {self.task}, seed {self.seed}"
 
     def execute(self, workspace: Workspace) -> None:
-        """Write the best and the last weights, the learning curves, and the probes."""
+        """Write the best weights, the learning curves, and the probes."""
         from babelscope.tasks.models import InLanguage, training_task
         from babelscope.tasks.quirky import with_quirks
         from babelscope.tuning import loop

@@ -22,6 +22,9 @@ class StudyParameters(Declaration):
     scale: Literal["full", "small"] = "full"
     """small: less data and fewer seeds, for a first look and for tests."""
 
+    keep: Literal["best", "rows"] = "best"
+    """Of a tuning: its best weights and its rows, or its rows alone once nothing reads the weights any more."""
+
     _read: set[str] = PrivateAttr(default_factory=set)
 
     def __getattribute__(self, name: str) -> Any:

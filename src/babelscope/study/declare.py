@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BeforeValidator,
@@ -111,6 +111,9 @@ class Study(Declaration):
     """Effects that the study looks for; the report says of each whether it shows."""
     world_seed: Seed = 0
     """Of the artificial world. The shipped encoders know the world of seed 0."""
+    keep: Literal["best", "rows"] = "best"
+    """What the store keeps of a tuning: its best weights and its rows; or its rows alone, once no step of the study
+    reads the weights any more. What reads them later has the tuning computed again. Numbers are the same."""
     left_out: dict[str, str] = Field(default={})
     """What a reader may look for and not find, with the reason, such as a language without data; plan and report say
     it."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -77,17 +76,6 @@ def _digest(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
         hashed.update(json.dumps([name, str(tensors[name].dtype), tensors[name].shape]).encode())
         hashed.update(tensors[name].reshape(-1).view(torch.uint8).numpy().data)
     return hashed.hexdigest()
-
-
-def link_weights(path: Path, other: Path) -> None:
-    """Give a written file a second path, without a copy where the disk has links; in one atomic move too."""
-    draft = _draft(other)
-    draft.unlink(missing_ok=True)
-    try:
-        draft.hardlink_to(path)
-    except OSError:
-        shutil.copyfile(path, draft)
-    draft.replace(other)
 
 
 def remove_drafts(paths: Iterable[Path]) -> None:

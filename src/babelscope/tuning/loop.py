@@ -27,6 +27,7 @@ from babelscope.core.seeds import derive_seed
 from babelscope.core.step import Interrupted
 from babelscope.encoders.masks import masks_unread
 from babelscope.encoders.pieces import EVALUATION_TOKENS
+from babelscope.encoders.written import check_finite
 from babelscope.tasks.apart import Apart
 from babelscope.tasks.task import InParts, Objective
 from babelscope.tuning.adapters import merged_weights
@@ -36,7 +37,6 @@ from babelscope.tuning.checkpoint import (
     Point,
     State,
     kept_weights,
-    link_weights,
     load_checkpoint,
     remove_drafts,
     save_checkpoint,
@@ -96,21 +96,21 @@ def tune(
 
     The order of examples, masks and dropout follow from (seed, step) alone. A checkpoint is kept in `folder` while
     the run goes on; the same call after a fault continues from it, and ends with the same bits (a damaged checkpoint
-    counts as none, with a warning). `folder` finally holds `best.safetensors` and `last.safetensors`.
+    counts as none, with a warning). `folder` finally holds `best.safetensors`.
 
     With a `schedule` only what it names is trained; the rest keeps its bits. A `memo` keeps what constant layers give
     for a sequence; give it where sequences come again (all tasks but masked language modelling). `watch` is told of
     the start and of the steps that it wants, and has no influence on the run.
 
     Raises:
-        DivergedError: the loss, or weights to keep, became NaN or infinite.
+        DivergedError: the loss, the best weights or the last ones became NaN or infinite.
         InputError: there is nothing to train on, `folder` holds another run's checkpoint, or the schedule does not
             fit the model.
     """
     if not len(task.lengths):
         raise InputError("no training example: the training data is empty")
     folder.mkdir(parents=True, exist_ok=True)
-    checkpoint, best, last = (folder / f"{name}.safetensors" for name in ("checkpoint", "best", "last"))
+    checkpoint, best = (folder / f"{name}.safetensors" for name in ("checkpoint", "best"))
     owners = task.owners if isinstance(task, InParts) else None
     order = Order(task.lengths, tuning, seed, _groups(task), owners)
     total = order.count_steps()
@@ -150,8 +150,9 @@ def tune(
                 raise
             crash_point("training-step")
 
-        _write_last(model, state, best, last)
-    _finish(model, checkpoint, best, last)
+        if state.best_step != state.step:
+            check_finite(merged_weights(model))  # no loss has told of the last step
+    _finish(model, checkpoint, best)
     return History(state.points, state.best_step, state.step, total)
 
 
@@ -230,19 +231,11 @@ def _observe(
     part.train()
 
 
-def _write_last(model: nn.Module, state: State, best: Path, last: Path) -> None:
-    """The weights of the last step; the file of the best one again where they are the same."""
-    if state.best_step == state.step:
-        link_weights(best, last)
-    else:
-        write_weights(last, merged_weights(model))
-
-
-def _finish(model: nn.Module, checkpoint: Path, best: Path, last: Path) -> None:
+def _finish(model: nn.Module, checkpoint: Path, best: Path) -> None:
     """Take the best weights, and remove what only an unfinished run needs."""
     set_weights(model, kept_weights(best))
     model.eval()
-    remove_drafts((checkpoint, best, last))
+    remove_drafts((checkpoint, best))
     checkpoint.unlink(missing_ok=True)  # last of all: until here a killed run goes on from it
 
 

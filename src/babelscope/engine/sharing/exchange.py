@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.engine.disk import COPY, explained
+from babelscope.engine.dropping import is_whole
 from babelscope.engine.environment import note_environment
 from babelscope.engine.manifest import check_files, flush, read_manifest
 from babelscope.engine.store import Store
@@ -24,6 +25,8 @@ class Copied(NamedTuple):
     """The other store had them, or computes them now: they stay as they are."""
     damaged: dict[str, str]
     """Not as they were published, and why; they are not copied."""
+    dropped: tuple[str, ...] = ()
+    """Their weights were dropped, and the other store is one that keeps all weights; they are not copied."""
 
 
 def copy(keys: Collection[str], source: Store, target: Store, told: Told = lambda done, count: None) -> Copied:
@@ -35,17 +38,19 @@ def copy(keys: Collection[str], source: Store, target: Store, told: Told = lambd
     target.prepare()
     wanted = [*keys]
     there = target.published(wanted)
-    copied, damaged = [], {}
+    copied, damaged, without = [], {}, []
     for done, key in enumerate(wanted, 1):
         if key not in there:
             try:
-                if _adopt(key, source, target):
+                if not target.drops_weights and not is_whole(source, key):
+                    without.append(key)
+                elif _adopt(key, source, target):
                     copied.append(key)
             except DamagedResult as error:
                 damaged[key] = str(error)
         told(done, len(wanted))
-    others = {*copied, *damaged}
-    return Copied(tuple(copied), tuple(key for key in wanted if key not in others), damaged)
+    others = {*copied, *damaged, *without}
+    return Copied(tuple(copied), tuple(key for key in wanted if key not in others), damaged, tuple(without))
 
 
 def _adopt(key: str, source: Store, target: Store) -> bool:

@@ -55,6 +55,8 @@ class RemoteStore(Store):
     Raises StoreError if something else is there, or it cannot be reached.
     """
 
+    drops_weights = False  # copies on other machines would not know
+
     def __init__(self, address: str, objects: Objects | None = None, cache: Cache | None = None):
         self.objects = objects or objects_at(address)
         self._cache = cache or Cache.of(self.objects.address)
@@ -90,7 +92,7 @@ class RemoteStore(Store):
         """The folder of a published result, fetched if it is not here, and verified."""
         if not self._is_here(key):
             self._fetch(key)
-        self._cache.note_use(self._published(key))
+        self._cache.note_use(self.place_of(key))
         return super().result(key)
 
     def content(self, key: str, name: str, recorded: Mapping[str, Any]) -> bytes:
@@ -173,7 +175,7 @@ class RemoteStore(Store):
         """Publish a whole folder, for all and here. Who is first stays."""
         size, is_first = bytes_in(whole), self._share(whole, key)
         if self._is_here(key):  # a copy of what was removed for all
-            shutil.rmtree(self.set_aside(self._published(key)))
+            shutil.rmtree(self.set_aside(self.place_of(key)))
         if is_first:
             super().place(whole, key)
             self._cache.make_room(size)
@@ -189,11 +191,11 @@ class RemoteStore(Store):
                 try:
                     super().check(key)
                 except DamagedResult:
-                    moved = self.set_aside(self._published(key))
+                    moved = self.set_aside(self.place_of(key))
             if mine and (not self.results.has(key) or self._is_damaged(key)):
                 self.results.remove(key)
                 if self._is_here(key):
-                    self._share(self._published(key), key)
+                    self._share(self.place_of(key), key)
         return moved
 
     def _is_here(self, key: str) -> bool:

@@ -51,6 +51,7 @@ def advise(
     from babelscope.engine.sharing.places import is_remote
     from babelscope.engine.store import Store
     from babelscope.face.display import RunDisplay, show_section
+    from babelscope.face.session import missing
 
     given = {
         "language": language, "text": text, "treebank": treebank, "encoders": encoder, "task": task,
@@ -63,7 +64,7 @@ def advise(
     request, kept = asked(given), Store(store)
     ask(
         request, Outputs(output, Path(store), export), run, lambda text: err.print(text, markup=False, highlight=False),
-        lambda section: show_section(section, out), lambda plan: RunDisplay(plan, kept, err),
+        lambda section: show_section(section, out), lambda plan: RunDisplay(plan, len(missing(plan, kept)), err),
     )  # fmt: skip
     if export:
         out.print(f"model: {export.resolve()}", highlight=False)

@@ -18,9 +18,10 @@ def export(
 ) -> None:
     """Write a trained model, or a pre-trained encoder, as a Hugging Face folder."""
     from babelscope.engine import trained
-    from babelscope.face.session import open_store
+    from babelscope.face.session import open_store, with_weights
 
-    out.print(trained.export(open_store(store), key, output), highlight=False)
+    place = open_store(store)
+    out.print(with_weights(lambda: trained.export(place, key, output), place), highlight=False)
 
 
 def predict(
@@ -42,9 +43,11 @@ def predict(
 ) -> None:
     """Write a file again with a trained model's labels in it."""
     from babelscope.engine import trained
-    from babelscope.face.session import open_store
+    from babelscope.face.session import open_store, with_weights
 
-    out.print(trained.predict(open_store(store), model, file, output, language), highlight=False)
+    place = open_store(store)
+    told = with_weights(lambda: trained.predict(place, model, file, output, language), place)
+    out.print(told, highlight=False)
 
 
 def operate(
@@ -79,10 +82,11 @@ def bring_in(
 ) -> None:
     """Bring a language into a model by translated sentences, without training, and write it as a folder."""
     from babelscope.face.bring_in import Wanted, write_with_language
-    from babelscope.face.session import open_store
+    from babelscope.face.session import open_store, with_weights
 
-    wanted = Wanted(language, tuple(parallel), source, pairs, pieces, keep_accents)
-    out.print(write_with_language(model, wanted, output, open_store(store)), highlight=False)
+    wanted, place = Wanted(language, tuple(parallel), source, pairs, pieces, keep_accents), open_store(store)
+    told = with_weights(lambda: write_with_language(model, wanted, output, place), place)
+    out.print(told, highlight=False)
 
 
 def pack(

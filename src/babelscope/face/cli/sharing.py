@@ -1,4 +1,4 @@
-"""Commands that share results: between stores, and as a bundle that another lab can check."""
+"""Commands about what stores hold: between stores, on the disk, and as a bundle that another lab can check."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from babelscope.face.cli.options import (
 if TYPE_CHECKING:
     from babelscope.engine.store import Store
 
-app = typer.Typer(no_args_is_help=True, help="Results between stores: push, pull, verify, gc.")
+app = typer.Typer(no_args_is_help=True, help="Results of stores: push, pull, verify, sizes, gc.")
 OfStudy = Annotated[str | None, typer.Argument(metavar="[STUDY]", help="whose results; default: all that there are")]
 
 
@@ -47,6 +47,7 @@ def pull(from_: OtherStore, name: OfStudy = None, store: StoreFolder = DEFAULT_S
 @app.command()
 def verify(name: OfStudy = None, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
     """Read every file of results, and say which are not as they were published. Changes nothing."""
+    from babelscope.engine.dropping import is_whole
     from babelscope.engine.sharing.exchange import damaged_in
     from babelscope.face.display import counting
     from babelscope.face.session import open_store
@@ -56,9 +57,27 @@ def verify(name: OfStudy = None, store: StoreFolder = DEFAULT_STORE, with_: With
     with counting("verified", err) as told:
         damaged = damaged_in(place, keys, told)
     _say_damaged(damaged)
-    out.print(f"{len(keys) - len(damaged)} of {len(keys)} results are as they were published", highlight=False)
+    without = sum(not is_whole(place, key) for key in keys)
+    dropped = f", {without} of them without weights, which were dropped" if without else ""
+    out.print(f"{len(keys) - len(damaged)} of {len(keys)} results are as they were published{dropped}", highlight=False)
     if damaged:
         raise typer.Exit(1)
+
+
+@app.command()
+def sizes(name: OfStudy = None, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
+    """Show what results take, by kind of step and encoder, the largest first, and what `keep: rows` would drop."""
+    from babelscope.engine.sizes import added
+    from babelscope.engine.sizes import sizes as sizes_of
+    from babelscope.face.display import table_of
+    from babelscope.face.session import open_store
+
+    place = _there(open_store(store))
+    taken = sizes_of(place, _keys(place, name, with_))
+    lines = [*taken.items(), (("all", ""), added(taken.values()))]
+    header = ("step", "encoder", "results", "weights", "rest", "can be dropped", "was dropped")
+    table = [(*about, str(line.results), *map(decimal, line[1:])) for about, line in lines]
+    out.print(table_of(header, table, whole=range(2, len(header))))
 
 
 @app.command()
@@ -156,6 +175,12 @@ def _copy(source: Store, target: Store, name: str | None, with_: list[str] | Non
         f"{len(copied.copied)} results copied, {len(copied.there)} were there, {len(copied.damaged)} damaged",
         highlight=False,
     )
+    if copied.dropped:
+        out.print(
+            f"{len(copied.dropped)} left out, whose weights were dropped: {target.address} keeps all weights; "
+            "babelscope export KEY computes them again",
+            highlight=False,
+        )
     if copied.damaged:
         raise typer.Exit(1)
 

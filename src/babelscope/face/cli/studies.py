@@ -29,7 +29,7 @@ def plan(name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None
         out.print(table_of(header, lines, whole=range(1, len(header))))
         out.print()
     out.print(job.summary, highlight=False)
-    for line in job.notes:
+    for line in filter(None, [job.room, *job.notes]):
         out.print(line, highlight=False, markup=False)
     for what, reason in job.study.left_out.items():
         out.print(f"left out: {what}: {reason}", highlight=False, markup=False)
@@ -59,6 +59,12 @@ def run(
         f"{len(outcome.failed)} failed, {len(outcome.blocked)} blocked, {time.monotonic() - began:.1f} s",
         highlight=False,
     )
+    if held := job.held:
+        out.print(
+            f"keep: rows: {held} tunings have their weights still, which steps that failed or another unfinished run "
+            f"may read: see babelscope store gc --keep {name}",
+            highlight=False,
+        )
     if outcome.failed:
         raise typer.Exit(1)
 

@@ -1,0 +1,165 @@
+"""Weights that a store does without: a result keeps its rows, and its manifest says what was dropped.
+
+The manifest is replaced before a file goes, and after it is back, so that it never promises bytes that are not there.
+A file that is dropped and still in its place, as a kill between the two leaves it, counts as gone.
+"""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sys
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Set
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.filesize import decimal
+
+from babelscope.core.crash import crash_point
+from babelscope.core.errors import DamagedResult, DroppedError, InputError, StoreError
+from babelscope.core.files import share
+from babelscope.core.hashing import file_digest
+from babelscope.engine.disk import explained, sync
+from babelscope.engine.manifest import DROPPED, read_manifest, replace_manifest
+
+if TYPE_CHECKING:
+    from babelscope.engine.store import Store
+    from babelscope.steps.plan import Plan
+
+NOTES = "notes"
+"""What the manifest of a result has where weights that were computed again are others: a line for each time."""
+
+
+def dropped(manifest: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The files that were dropped of a result, by name, as they were recorded."""
+    return {name: recorded for name, recorded in manifest["files"].items() if DROPPED in recorded}
+
+
+def is_whole(store: Store, key: str) -> bool:
+    """Whether a result is published, and none of its files was dropped."""
+    with suppress(DamagedResult):  # which its reader finds
+        return store.has(key) and not (store.drops_weights and dropped(store.manifest(key)))
+    return True
+
+
+def notes(store: Store, keys: Iterable[str]) -> dict[str, str]:
+    """What there is to say of results whose weights were computed again and are others: the last note of each."""
+    told = {key: store.manifest(key).get(NOTES) for key in (keys if store.drops_weights else ())}
+    return {key: lines[-1] for key, lines in told.items() if lines}
+
+
+def whole(store: Store, key: str) -> Path:
+    """The folder of a published result with all its files, verified.
+
+    Raises:
+        DroppedError: some were dropped.
+        StoreError: as of `Store.result`.
+    """
+    if store.has(key) and not is_whole(store, key):
+        gone = dropped(store.manifest(key))
+        size = decimal(sum(recorded["bytes"] for recorded in gone.values()))
+        raise DroppedError(key, f"{', '.join(gone)} ({size}) of result {key[:12]} was dropped (keep: rows)")
+    return store.result(key)
+
+
+def drop(store: Store, key: str, names: Collection[str]) -> None:
+    """Remove these files of a result but for their digests, unless another process has its claim.
+
+    What is left of computing them again goes, too. Done once more it finishes what was cut short.
+    """
+    store.make_folders()
+    with store.claim(key) as mine, explained(store.place_of(key)):
+        if mine:
+            _drop(store.place_of(key), key, names)
+            shutil.rmtree(store.folder / "drafts" / key, ignore_errors=True)
+
+
+def _drop(folder: Path, key: str, names: Collection[str]) -> None:
+    manifest = read_manifest(folder, key)
+    files = {name: recorded for name, recorded in manifest["files"].items() if name in names}
+    if not all(DROPPED in recorded for recorded in files.values()):
+        marked = {name: {**recorded, DROPPED: True} for name, recorded in files.items()}
+        replace_manifest(folder, {**manifest, "files": manifest["files"] | marked})
+        crash_point("drop-noted")
+    for name in files:
+        (folder / name).unlink(missing_ok=True)
+    crash_point("dropped")
+
+
+def put_back(draft: Path, folder: Path, key: str) -> None:
+    """Move what was dropped from the draft that it was computed in again to the result in a folder.
+
+    The manifest notes where it is not the same to the last bit, as on another machine. A file that the step does not
+    write any more is no longer listed.
+    """
+    manifest = read_manifest(folder, key)
+    told, files = list(manifest.get(NOTES, [])), dict(manifest["files"])
+    for name, before in dropped(manifest).items():
+        del files[name]
+        if (path := draft / name).is_file():
+            share(path)
+            sync(path)
+            files[name] = {"sha256": file_digest(path), "bytes": path.stat().st_size}
+            path.replace(folder / name)
+            if before["sha256"] != files[name]["sha256"]:
+                told.append(_differing(name, before["sha256"], files[name]["sha256"]))
+                print(told[-1], file=sys.stderr)
+    sync(folder)
+    crash_point("put-back")
+    replace_manifest(folder, {**manifest, "files": files, **({NOTES: told} if told else {})})
+    crash_point("return-noted")
+
+
+def _differing(name: str, before: str, now: str) -> str:
+    """What to say of a file that has another digest than before."""
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    return (
+        f"{name} was dropped, and computed again with other bits ({when}, {platform.platform()}): SHA-256 {now}, "
+        f"before {before}. The rows of this result, and what was computed earlier, are of the weights before"
+    )
+
+
+def readers_of(plan: Plan) -> Mapping[str, set[str]]:
+    """By key, the steps of a plan that read the result; none of what is not read."""
+    readers = defaultdict[str, set[str]](set)
+    for key, step in plan.steps.items():
+        for needed in step.inputs:
+            readers[needed.key].add(key)
+    return readers
+
+
+class Dropping:
+    """Drops the weights of a plan's results when no step of it reads them any more.
+
+    What another unfinished run in the store may read stays, if its plan has steps to compute that are not in this one.
+    """
+
+    def __init__(self, plan: Plan, store: Store):
+        if not store.drops_weights:
+            raise InputError(
+                f"keep: rows: {store.address} is shared without locks, and keeps all weights",
+                "Give a folder with --store, or --with keep=best",
+            )
+        self._plan, self._store, self._readers = plan, store, readers_of(plan)
+
+    def drop(self, keys: Iterable[str], pending: Set[str]) -> None:
+        """Drop what none of the `pending` steps reads of these results. What cannot be dropped now may be later."""
+        for key in keys:
+            names = self._plan.steps[key].droppable
+            if names and not pending & self._readers[key] and not self._is_wanted_elsewhere(key):
+                with suppress(StoreError):
+                    drop(self._store, key, names)
+
+    def after(self, key: str) -> list[str]:
+        """What may be dropped when a step is done: its own weights, and those that it has read."""
+        return [key, *(needed.key for needed in self._plan.steps[key].inputs)]
+
+    def _is_wanted_elsewhere(self, key: str) -> bool:
+        for other in self._store.plans.unfinished():
+            others = other.keys - self._plan.steps.keys() if key in other.keys else frozenset()
+            if others and self._store.published(others) != others:
+                return True
+        return False
