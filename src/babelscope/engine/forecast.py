@@ -10,9 +10,10 @@ from pathlib import Path
 from shutil import disk_usage
 
 from babelscope.core.step import Step
+from babelscope.encoders.footprint import footprint
 from babelscope.encoders.shape import Shape
 from babelscope.engine.store import Store
-from babelscope.steps import Adapt, Align, EncoderStep, Learned, Load, Operate, Pretrain, Tune
+from babelscope.steps import Adapt, Align, EncoderStep, Learned, Load, Operate, Pretrain, Training, Tune
 from babelscope.steps.duration import duration_of
 from babelscope.steps.plan import Plan
 from babelscope.tuning.probes import Probes
@@ -35,6 +36,17 @@ def expected_bytes(plan: Plan) -> dict[str, int | None]:
         known, added = sizes.setdefault(type(step).__name__, 0), bytes_of(step)
         sizes[type(step).__name__] = None if known is None or added is None else known + added
     return sizes
+
+
+def running_bytes(steps: Sequence[Step], at_once: int) -> int:
+    """What the drafts of trainings take that run at once, at most: a checkpoint has the weights and two means of each.
+
+    As far as it can be seen from here.
+    """
+    weights = [
+        _weights(step if isinstance(step, Learned) else step.encoder) for step in steps if isinstance(step, Training)
+    ]
+    return 3 * sum(sorted(size or 0 for size in weights)[-at_once:])
 
 
 def missing_bytes(steps: Sequence[Step], store: Store) -> int:
@@ -77,6 +89,8 @@ def _weights(encoder: EncoderStep) -> int | None:
             return _weights(inner)
         case Load(place=place) if Path(place).is_dir():
             return sum(file.stat().st_size for file in Path(place).glob("*.safetensors")) or None
+        case Load(place=place):
+            return 4 * shape.weights if (shape := footprint(place)) else None
         case _:
             return None
 
