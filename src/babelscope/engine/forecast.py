@@ -90,7 +90,7 @@ def _weights(encoder: EncoderStep) -> int | None:
         case Load(place=place) if Path(place).is_dir():
             return sum(file.stat().st_size for file in Path(place).glob("*.safetensors")) or None
         case Load(place=place):
-            return 4 * shape.weights if (shape := footprint(place)) else None
+            return 4 * sizes.weights if (sizes := footprint(place)) else None
         case _:
             return None
 

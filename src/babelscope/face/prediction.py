@@ -112,7 +112,7 @@ class Prediction(NamedTuple):
         unknown = Counter(type(step).__name__ for key, step in self.pending.items() if key not in self.expected)
         if unknown:
             kinds = ", ".join(f"{count} {name}" for name, count in unknown.items())
-            how = "" if own_calibration().is_file() else "run `babelscope doctor` once, or "
+            how = "" if self.expected else "run babelscope doctor once, or "
             yield f"no hours for {kinds}: {how}run some of them in this store (--with scale=small); then run this again"
 
     def _room(self) -> Iterator[str]:
