@@ -100,9 +100,11 @@ def _as_before(step: Step, taken: list[Taken]) -> Estimate:
     of_this = [result for result in taken if result.machine == here]
     counting = sorted(of_this or taken, key=lambda result: result.finished)[-NEWEST:]
     seconds, amounts = np.array([(result.seconds, result.amount) for result in counting]).T
-    rate, (low, high) = seconds.sum() / amounts.sum(), np.quantile(seconds / amounts, MIDDLE)
+    rates = np.quantile(seconds / amounts, MIDDLE)
+    about = float(_amount(step) * seconds.sum() / amounts.sum())
+    low, high = (float(_amount(step) * rate) for rate in rates)
     source = f"finished steps of {'this machine' if of_this else 'another machine'}"
-    return Estimate(*(float(_amount(step) * each) for each in (rate, min(low, rate), max(high, rate))), source)
+    return Estimate(about, min(low, about), max(high, about), source)
 
 
 def _calibrated(step: Step, calibration: Calibration, source: str) -> Estimate | None:
