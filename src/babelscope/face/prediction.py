@@ -11,10 +11,11 @@ from rich.filesize import decimal
 
 from babelscope.core.step import Step
 from babelscope.engine.calibration import Calibration, own_calibration, read_calibration
+from babelscope.engine.environment import gpu_names
 from babelscope.engine.expected import Estimate, estimates
 from babelscope.engine.forecast import expected_bytes, running_bytes
 from babelscope.engine.local import usable_cores
-from babelscope.engine.slots import gpus_here
+from babelscope.engine.slots import visible_names
 from babelscope.engine.store import Store
 from babelscope.steps import Training, Tune
 from babelscope.steps.memory import memory_of
@@ -101,7 +102,7 @@ class Prediction(NamedTuple):
     def _gpus(self) -> int:
         """Those of this machine, or one where there is none."""
         on_gpus = any(step.needs.gpus for step in self.pending.values())
-        return max(1, len(gpus_here())) if on_gpus else 1
+        return max(1, len(visible_names(len(gpu_names())))) if on_gpus else 1
 
     def _sources(self) -> Iterator[str]:
         sources = Counter(estimate.source for estimate in self.expected.values())

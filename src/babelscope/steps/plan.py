@@ -15,6 +15,9 @@ from babelscope.encoders.footprint import SHAPE
 from babelscope.encoders.places import SHAPE_ALONE
 from babelscope.steps.encoder import Load
 
+_MAY_HOLD = (tuple, Declaration)
+"""What a declaration may be in. Most of what steps hold are numbers, such as the points of a line."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -105,11 +108,13 @@ def declared(steps: Iterable[Declaration]) -> Iterator[Declaration]:
             return
         if isinstance(value, tuple):
             for part in value:
-                yield from visit(part)
+                if isinstance(part, _MAY_HOLD):
+                    yield from visit(part)
         elif isinstance(value, Declaration) and id(value) not in seen:
             seen[id(value)] = value
             for part in vars(value).values():
-                yield from visit(part)
+                if isinstance(part, _MAY_HOLD):
+                    yield from visit(part)
             yield value
 
     for step in steps:
