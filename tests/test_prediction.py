@@ -77,8 +77,8 @@ def test_every_known_shape_has_a_published_size():
 
 
 @given(
-    st.lists(st.tuples(st.integers(1, 90), st.integers(1, 5)), min_size=1, max_size=4, unique_by=lambda pair: pair[0]),
-    st.integers(1, 4),
+    st.lists(st.tuples(st.integers(1, 90), st.integers(1, 3)), min_size=1, max_size=4, unique_by=lambda pair: pair[0]),
+    st.integers(1, 3),
 )
 def test_padding_is_to_the_longest_of_a_batch(lengths, batch):
     """Against the mean over all batches there can be."""
@@ -88,7 +88,7 @@ def test_padding_is_to_the_longest_of_a_batch(lengths, batch):
     every = [length for length, count in lengths for _ in range(count)]
     longest = [max(chosen) for chosen in product(every, repeat=batch)]
     assert texts.longest_of(batch) == pytest.approx(np.mean(longest))
-    assert texts.longest_of(10**6) <= max(every)
+    assert texts.longest_of(10**6) <= max(every) + 1e-6
     assert texts.tokens == pytest.approx(1000 * np.mean(every))
 
 
