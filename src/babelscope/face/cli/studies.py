@@ -39,8 +39,10 @@ def plan(
         out.print("\noptimizer steps (~: estimated from the number of words)", highlight=False)
         out.print(table_of(header, lines, whole=range(1, len(header))))
         out.print()
+    for line in prediction.words:
+        out.print(line, highlight=False, markup=False)
     out.print(job.summary, highlight=False)
-    for line in (*prediction.words, *job.notes):
+    for line in job.notes:
         out.print(line, highlight=False, markup=False)
     for what, reason in job.study.left_out.items():
         out.print(f"left out: {what}: {reason}", highlight=False, markup=False)
