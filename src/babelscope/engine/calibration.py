@@ -69,7 +69,7 @@ def read_calibration(path: Path) -> Calibration:
     Raises:
         InputError: there is no such file, or it holds something else.
     """
-    return validate(Calibration, read_json(path), str(path))
+    return validate(Calibration, read_json(path), f"{path}, which babelscope doctor writes anew")
 
 
 def write_calibration(calibration: Calibration, path: Path) -> None:
