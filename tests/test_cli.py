@@ -290,10 +290,11 @@ def test_version_and_help():
 
 def test_doctor_measures_and_advises(tmp_path):
     from babelscope.encoders.shape import Shape
+    from babelscope.engine.calibration import read_calibration
     from babelscope.face.doctor import Setting, examine, recommended, settings
 
-    shapes = {"tiny": Shape(layers=1, hidden=16, feed_forward=16)}
-    tables = examine(Store(tmp_path / "store"), shapes, passes=1)
+    shapes, kept = {"tiny": Shape(layers=1, hidden=16, feed_forward=16)}, tmp_path / "cache" / "calibration.json"
+    tables = examine(Store(tmp_path / "store"), shapes, passes=1, keep=kept)
     titles, headers, lines = zip(*tables, strict=True)
     assert titles == ("machine", "data", "training speed", "what to declare under tuning")
     assert all(len(line) == len(header) for header, table in zip(headers, lines, strict=True) for line in table)
@@ -301,7 +302,10 @@ def test_doctor_measures_and_advises(tmp_path):
     slow, alike, fast = (Setting("cpu", name, 1) for name in ("float32", "bfloat16", "float16"))
     assert recommended({slow: 100.0, alike: 110.0}) == slow
     assert recommended({slow: 100.0, alike: 110.0, fast: 130.0}) == fast
-    assert "load" in dict(lines[0])
+    assert "load" in dict(lines[0]) and dict(lines[0])["speeds are kept in"].startswith(str(kept))
+    measured = read_calibration(kept)
+    assert measured.source.startswith("the calibration of this machine (")
+    assert [(rate.device, rate.precision, rate.threads) for rate in measured.rates] == [*map(tuple, settings())]
 
 
 # What is wrong

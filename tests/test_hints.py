@@ -20,6 +20,7 @@ from babelscope.corpora.sources import (
     treebank_language,
 )
 from babelscope.encoders.places import display_name, locate
+from babelscope.face import prediction
 from babelscope.face.job import job_of
 from babelscope.face.notes import notes
 from babelscope.measures.similarities.table import check_similarity
@@ -126,14 +127,16 @@ def test_a_single_file_and_a_strange_code_are_told_before_they_run(tmp_path, enc
     assert answer.status == 0 and all(line in answer.output for line in said)
 
 
-def test_a_plan_learns_how_long_steps_take_from_another_study_of_the_encoder(tmp_path, encoder_folder):
+def test_a_plan_learns_how_long_steps_take_from_another_study_of_the_encoder(tmp_path, encoder_folder, monkeypatch):
+    monkeypatch.setattr(prediction, "own_calibration", lambda: tmp_path / "no calibration")
+
     def costs(**changes) -> dict[str, str]:
         declared = declaration(encoder_folder, surgeries=[None], seeds=[0], retrieval=None, **changes)
         header, lines = job_of(str(write_study(tmp_path / "study.yaml", declared)), None, tmp_path / "store").costs()
-        return {line[0]: line[header.index("expected computing")] for line in lines}
+        return {line[0]: line[header.index("time, about")] for line in lines}
 
     other = {"tasks": {"pos": transfer(evaluate=["world:qac"], baselines=[], tuning={"epochs": 3})}}
-    assert costs(**other)["Tune"] == "unknown until one has run"
+    assert costs(**other)["Tune"] == "not known"
     declared = declaration(encoder_folder, surgeries=[None], seeds=[0], retrieval=None)
     assert (
         babelscope(
@@ -142,7 +145,7 @@ def test_a_plan_learns_how_long_steps_take_from_another_study_of_the_encoder(tmp
         == 0
     )
     assert set(costs(**other)) == {"Tune", "Evaluate"}
-    assert all(cell.endswith(" s") for cell in costs(**other).values())
+    assert all(cell.endswith((" s", " min")) for cell in costs(**other).values())
 
 
 def test_trainings_are_as_long_as_their_steps_are_many(tmp_path, encoder_folder, monkeypatch):
@@ -159,4 +162,6 @@ def test_trainings_are_as_long_as_their_steps_are_many(tmp_path, encoder_folder,
     monkeypatch.setattr(Store, "keys", lambda store: list(by_key))
     monkeypatch.setattr(Store, "manifest", lambda store, key: {"step": type(by_key[key]).__name__, "seconds": 5.0})
     monkeypatch.setattr(expected, "recall", lambda store, key: by_key[key])
-    assert expected.seconds(long, Store(tmp_path)) == pytest.approx({"Tune": 15.0, "Evaluate": 5.0})
+    expectations = expected.estimates(long, Store(tmp_path))
+    seconds = {type(step).__name__: expectations[key].seconds for key, step in long.steps.items()}
+    assert seconds == pytest.approx({"Tune": 15.0, "Evaluate": 5.0})

@@ -14,6 +14,7 @@ from babelscope.core.errors import DataError, InputError
 from babelscope.core.examples import Sentence
 from babelscope.core.tasks import ENTITIES, LINES, TEXTS, TREES, WORDS, Task, task_of
 from babelscope.corpora import bio
+from babelscope.corpora.absent import NOT_HERE, found
 from babelscope.corpora.data_sources import DataSource, source_names, source_of
 from babelscope.corpora.letters import LETTERS, in_its_letters, split_name
 from babelscope.corpora.lines import CHANGED
@@ -103,6 +104,11 @@ class FileData(_Data):
     def source(self) -> str:
         """The name of the data as they are in the file."""
         return split_name(self.name)[0]
+
+    @property
+    def is_here(self) -> bool:
+        """Whether there is a file to read; else the number of examples is all that is known."""
+        return not self.sha256.startswith(NOT_HERE)
 
     @property
     def splits_one_file(self) -> bool:
@@ -206,7 +212,7 @@ def find_file(
     own_name, letters = split_name(name)
     source = _source(task, own_name)
     language = source.language(own_name)
-    sha256 = source.digest(task, own_name, split)
+    sha256, examples = found(lambda: source.digest(task, own_name, split), own_name, split, examples)
     mapping = tuple(sorted((entity_types or {}).items()))
     return FileData(
         task=task, name=name, language=language, split=split, examples=examples, entity_types=mapping, sha256=sha256,
@@ -249,7 +255,7 @@ def check_world_language(code: str) -> None:
 
 def entity_types(train: Sequence[WorldData | FileData]) -> tuple[str, ...]:
     """The types of named entities in training data, in alphabetical order; the world always has three."""
-    if all(isinstance(data, WorldData) for data in train):
+    if all(isinstance(data, WorldData) or not data.is_here for data in train):
         return _WORLD_TYPES
     return bio.entity_types(sentence for data in train for sentence in data.read())
 

@@ -1,4 +1,4 @@
-"""How much of an accelerator's memory the training of an encoder takes, by its shape. Loads no torch."""
+"""What an encoder takes to compute, memory and operations, by its shape. Loads no torch."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ CONTEXT = 1 << 30
 """Bytes that a process takes on a GPU before it does anything, and what libraries take to work in."""
 MARGIN = 1.25
 """Since memory is taken in blocks."""
+GATED = ("modernbert", "llama", "qwen2", "qwen3")
+"""Families whose feed-forward blocks have a third matrix, a gate."""
 
 
 class Footprint(NamedTuple):
@@ -30,12 +32,27 @@ class Footprint(NamedTuple):
     heads: int
     feed_forward: int
     vocabulary: int
+    gated: bool = False
 
     @property
     def weights(self) -> int:
         """Of the matrices."""
-        layer = 4 * self.width**2 + 2 * self.width * self.feed_forward
-        return self.layers * layer + self.vocabulary * self.width
+        return self.layers * self._layer + self.vocabulary * self.width
+
+    @property
+    def _layer(self) -> int:
+        """Weights of a layer's matrices."""
+        return 4 * self.width**2 + (3 if self.gated else 2) * self.width * self.feed_forward
+
+    def forward(self, length: float, predicted: float = 0.0) -> float:
+        """Floating-point operations for a token on the way forward, in a sequence of so many.
+
+        Each weight multiplies and adds once, and attention compares with every token and sums over them. A share of
+        the tokens is predicted by a masked language model head: a matrix, and a row for every piece.
+        """
+        attention = 4 * length * self.width
+        head = 2 * self.width * (self.width + self.vocabulary)
+        return self.layers * (2 * self._layer + attention) + predicted * head
 
     def kept(self, tokens: int, length: int) -> int:
         """Numbers that a layer keeps for the gradient of so many tokens in sequences of a length at most.
@@ -52,14 +69,43 @@ class Footprint(NamedTuple):
         return round(MARGIN * (STATES * self.weights + KEPT[precision] * (layers + inputs)) + CONTEXT)
 
 
+SHAPE = "shape:"
+"""What the names of encoders begin with of which there is a shape alone."""
+SHAPES = {
+    "mbert": Footprint(12, 768, 12, 3072, 119_547),
+    "distilmbert": Footprint(6, 768, 12, 3072, 119_547),
+    "xlm-r": Footprint(12, 768, 12, 3072, 250_002),
+    "xlm-r-large": Footprint(24, 1024, 16, 4096, 250_002),
+    "mmbert-small": Footprint(22, 384, 6, 1152, 256_000, gated=True),
+    "mmbert": Footprint(22, 768, 12, 1152, 256_000, gated=True),
+    "minilm": Footprint(6, 384, 12, 1536, 30_522),
+    "bert": Footprint(12, 768, 12, 3072, 30_522),
+    "bert-large": Footprint(24, 1024, 16, 4096, 30_522),
+}
+"""Of encoders that many use, by their short names: bert and bert-large are the uncased English ones, minilm is
+all-MiniLM-L6-v2."""
+
+
 @lru_cache(maxsize=256)
 def footprint(place: str) -> Footprint | None:
-    """Of the encoder in a folder, or of one on the hub that is in the local cache; None where that cannot be seen."""
+    """Of the encoder in a folder, of one on the hub that is in the local cache, or of `shape:NAME`.
+
+    None where that cannot be seen.
+    """
+    if place.startswith(SHAPE):
+        return SHAPES.get(place.removeprefix(SHAPE))
     try:
         config = read_json(_config(place))
-        return Footprint(**{name: next(config[key] for key in keys if key in config) for name, keys in NAMES.items()})
+        sizes = {name: next(config[key] for key in keys if key in config) for name, keys in NAMES.items()}
+        return Footprint(**sizes, gated=config.get("model_type") in GATED)
     except (DataError, StopIteration, TypeError, ValueError):  # ValueError: what cannot be a name on the hub
         return None
+
+
+def known_config(place: str) -> dict[str, int] | None:
+    """What the config.json of a known `shape:NAME` says of its sizes; None of any other place."""
+    shape = footprint(place) if place.startswith(SHAPE) else None
+    return {keys[0]: getattr(shape, name) for name, keys in NAMES.items()} if shape else None
 
 
 def _config(place: str) -> Path:

@@ -13,6 +13,7 @@ from babelscope.core.errors import DataError, EncoderError, did_you_mean
 from babelscope.core.hashing import folder_digest
 from babelscope.core.outside import given_path, read_json, read_text, reading
 from babelscope.encoders.anatomy import ANATOMY, check_family
+from babelscope.encoders.footprint import SHAPE, SHAPES, known_config
 from babelscope.encoders.sizes import LAYERS, WIDTH, check_added_tokens, check_sizes
 
 SHIPPED = Path(__file__).parent / "shipped"
@@ -40,6 +41,7 @@ NAME_FILE = "babelscope-name"
 """The file in which a folder says what rows call its encoder; none of `FILES`, so that it counts for nothing else."""
 
 
+SHAPE_ALONE = "a shape to plan with, which has neither weights nor a tokenizer; name the encoder itself"
 MODEL_FILE = "babelscope.json"
 """The file in which the folder of a tuned model says what it was made for."""
 
@@ -76,7 +78,7 @@ def display_name(source: str) -> str:
 
 
 def locate(source: str) -> Place:
-    """Find an encoder by shipped name, folder, or a name on the hub, in full or short.
+    """Find an encoder by shipped name, folder, or a name on the hub, in full or short; or `shape:NAME`, to plan with.
 
     A folder is named after its last two parts, unless it says how. A hub name is resolved to the commit that it stands
     for now: from the network, or without one from the local cache.
@@ -84,6 +86,10 @@ def locate(source: str) -> Place:
     Raises:
         EncoderError: there is no such encoder (says what there is), or it can be seen that the folder holds none.
     """
+    if source.startswith(SHAPE):
+        if (name := source.removeprefix(SHAPE)) not in SHAPES:
+            raise EncoderError(f"{source}: no such shape{did_you_mean(name, SHAPES)}; there are {', '.join(SHAPES)}")
+        return Place(source, source, source)
     if installed := installed_folder(source):
         return Place(source, encoder_digest(installed), str(installed))
     folder = given_path(source)
@@ -147,7 +153,7 @@ def hidden_width(path: str) -> int | None:
 def _configured(path: str, *names: str) -> int | None:
     """The first number in a folder's config.json that has one of the names that families have for it."""
     try:
-        config = read_json(Path(path) / "config.json")
+        config = known_config(path) or read_json(Path(path) / "config.json")
     except DataError:
         return None
     return next((config[name] for name in names if isinstance(config.get(name), int)), None)
@@ -156,8 +162,10 @@ def _configured(path: str, *names: str) -> int | None:
 def has_mlm_head(path: str) -> bool | None:
     """Whether the encoder in a folder has the weights of a masked language model head; None where that cannot be seen.
 
-    Reads the names of the weights, not the weights.
+    Reads the names of the weights, not the weights. A shape is taken to have it.
     """
+    if path.startswith(SHAPE):
+        return True
     try:
         head = ANATOMY[read_json(Path(path) / "config.json")["model_type"]].head
         files = [*Path(path).glob("*.safetensors"), *(Path(path) / name for name in _named_weights(Path(path)))]
@@ -226,8 +234,10 @@ def folder_of(place: Place) -> Path | None:
     A shipped or packaged one is in this installation, wherever the one was that it was found in.
 
     Raises:
-        EncoderError: the folder no longer holds what `locate` found in it.
+        EncoderError: the folder no longer holds what `locate` found in it; or there is a shape alone.
     """
+    if place.path.startswith(SHAPE):
+        raise EncoderError(f"{place.path}: {SHAPE_ALONE}")
     folder = Path(place.path)
     if not folder.is_dir():
         installed = installed_folder(place.name)
@@ -282,4 +292,5 @@ def _advice() -> str:
     return (
         f"Give a shipped encoder ({', '.join(shipped_encoders()) or 'none is installed'}), the folder of a Hugging "
         f"Face encoder, or with a network a hub name such as bert-base-multilingual-cased, for short {', '.join(SHORT)}"
+        f"; to plan without its files, {SHAPE}mbert"
     )

@@ -56,6 +56,26 @@ def this_environment() -> dict[str, Any]:
     }
 
 
+def machine_in(environment: Mapping[str, Any] | None, device: str) -> str:
+    """The processor in an environment, or the GPUs if they compute; empty of one that was not kept."""
+    if environment is None:
+        return ""
+    return (
+        environment["processor"]["model"] if device == "cpu" else ", ".join(gpu["name"] for gpu in environment["GPUs"])
+    )
+
+
+def this_machine(device: str) -> str:
+    """Likewise of this machine."""
+    return processor() if device == "cpu" else ", ".join(gpu_names())
+
+
+@cache
+def gpu_names() -> tuple[str, ...]:
+    """Of this machine's GPUs."""
+    return tuple(gpu["name"] for gpu in _gpus())
+
+
 def _packages() -> set[tuple[str, str]]:
     """Names and versions of all that is installed."""
     return {(str(package.metadata["Name"]), package.version) for package in metadata.distributions()}
@@ -71,6 +91,7 @@ def _git(folder: Path) -> dict[str, Any] | None:
     return {"commit": commit, "changed": bool(changes)}
 
 
+@cache
 def processor() -> str:
     """Its model, as the system calls it."""
     with suppress(OSError):

@@ -11,6 +11,7 @@ from pathlib import Path
 from shutil import disk_usage
 
 from babelscope.core.step import Step
+from babelscope.encoders.footprint import footprint
 from babelscope.encoders.shape import Shape
 from babelscope.engine.agenda import Agenda
 from babelscope.engine.dropping import readers_of
@@ -72,6 +73,11 @@ def _weights_in(step: Step) -> int:
     return _weights(step if isinstance(step, Learned) else step.encoder) or 0
 
 
+def running_bytes(steps: Sequence[Step], at_once: int) -> int:
+    """What the checkpoints of trainings take that run at once, at most, as far as it can be seen from here."""
+    return CHECKPOINTS * sum(sorted(map(_weights_in, steps))[-at_once:])
+
+
 def missing_bytes(steps: Sequence[Step], store: Store) -> int:
     """What the store's disk lacks for the results of steps, as far as their sizes can be seen from here; 0: nothing.
 
@@ -111,6 +117,8 @@ def _weights(encoder: EncoderStep) -> int | None:
             return _weights(inner)
         case Load(place=place) if Path(place).is_dir():
             return sum(file.stat().st_size for file in Path(place).glob("*.safetensors")) or None
+        case Load(place=place):
+            return 4 * sizes.weights if (sizes := footprint(place)) else None
         case _:
             return None
 

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import product
+from math import prod
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -17,10 +18,13 @@ import psutil
 
 from babelscope.core.errors import InputError
 from babelscope.corpora.sources import available_treebanks
+from babelscope.encoders.footprint import Footprint
 from babelscope.encoders.places import shipped_encoders
 from babelscope.encoders.shape import Shape
+from babelscope.engine.calibration import Calibration, Rate, write_calibration
 from babelscope.engine.local import usable_cores
 from babelscope.engine.store import Store
+from babelscope.engine.work import LEARNING
 
 Table = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
 
@@ -28,8 +32,10 @@ SHAPES = {
     "small (6 layers of 64)": Shape(),
     "medium (2 layers of 768)": Shape(hidden=768, layers=2, heads=12, feed_forward=3072),
 }
-VOCABULARY, SENTENCES, LENGTH = 1000, 8, 32
-"""Tokens that the measured encoders know; sentences in a batch, and tokens in each."""
+VOCABULARY = 1000
+"""Tokens that the measured encoders know."""
+BATCH, LARGE_BATCH = (8, 32), (32, 128)
+"""Sentences in a batch, and tokens in each: on a CPU, and on an accelerator."""
 CAPABILITIES = ("avx2", "avx512_f", "avx512_bf16", "amx_tile", "amx_bf16")
 WORTHWHILE = 1.2
 """How many times faster a setting must be to be worth declaring instead of the default."""
@@ -51,13 +57,23 @@ class Setting(NamedTuple):
     threads: int
 
 
-def examine(store: Store, shapes: Mapping[str, Shape] = SHAPES, passes: int = PASSES) -> list[Table]:
-    """Title, header and lines of each table about this machine; `passes` steps of each setting are timed at most."""
+def examine(
+    store: Store, shapes: Mapping[str, Shape] = SHAPES, passes: int = PASSES, keep: Path | None = None
+) -> list[Table]:
+    """Title, header and lines of each table about this machine; `passes` steps of each setting are timed at most.
+
+    What was measured is kept in the file `keep`, for plans.
+    """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch is loaded, as in the engine's workers
     load = psutil.getloadavg()[0]  # before this adds to it
     speeds = {name: measure(shape, settings(), passes) for name, shape in shapes.items()}
+    kept = _keep(shapes, speeds, keep) if keep else "nowhere"
     return [
-        ("machine", ("what", "found"), [*_machine(), ("load", load_in_words(load, usable_cores()))]),
+        (
+            "machine",
+            ("what", "found"),
+            [*_machine(), ("load", load_in_words(load, usable_cores())), ("speeds are kept in", kept)],
+        ),
         ("data", ("what", "found"), _data(store.folder)),
         ("training speed", ("encoder", "device", "precision", "threads", "tokens a second"), _speed_lines(speeds)),
         (
@@ -94,7 +110,35 @@ def measure(shape: Shape, settings: list[Setting], passes: int) -> dict[Setting,
         times = take_turns(steps, passes)
     finally:
         torch.set_num_threads(threads)
-    return {setting: SENTENCES * LENGTH / median(spent) for setting, spent in times.items()}
+    return {setting: prod(batch_of(setting)) / median(spent) for setting, spent in times.items()}
+
+
+def batch_of(setting: Setting) -> tuple[int, int]:
+    """Sentences that a measured step trains on, and tokens in each."""
+    return BATCH if setting.device == "cpu" else LARGE_BATCH
+
+
+def rates(shape: Shape, speeds: Mapping[Setting, float]) -> list[Rate]:
+    """Operations a second, from the tokens that are trained on in a second; all of these are predicted."""
+    sizes = Footprint(shape.layers, shape.hidden, shape.heads, shape.feed_forward, VOCABULARY)
+    return [
+        Rate(
+            **setting._asdict(),
+            width=shape.hidden,
+            operations=LEARNING * speed * sizes.forward(batch_of(setting)[1], predicted=1),
+        )
+        for setting, speed in speeds.items()
+    ]
+
+
+def _keep(shapes: Mapping[str, Shape], speeds: Mapping[str, Mapping[Setting, float]], path: Path) -> str:
+    """The file, or why there is none."""
+    measured = [rate for name, shape in shapes.items() for rate in rates(shape, speeds[name])]
+    try:
+        write_calibration(Calibration.of_this_machine(tuple(measured)), path)
+    except InputError as error:
+        return str(error)
+    return f"{path}, where babelscope plan finds them"
 
 
 def recommended(speeds: dict[Setting, float]) -> Setting:
@@ -156,12 +200,12 @@ def _training_step(shape: Shape, setting: Setting) -> Callable[[], float]:
         num_hidden_layers=shape.layers,
         num_attention_heads=shape.heads,
         intermediate_size=shape.feed_forward,
-        max_position_embeddings=LENGTH,
+        max_position_embeddings=batch_of(setting)[1],
     )
     model: torch.nn.Module = untrained_model(config)
     model.to(setting.device).train()
     optimizer = torch.optim.AdamW(model.parameters(), fused=True)
-    pieces = torch.randint(VOCABULARY, (SENTENCES, LENGTH), device=setting.device)
+    pieces = torch.randint(VOCABULARY, batch_of(setting), device=setting.device)
 
     def step() -> float:
         with torch.autocast(setting.device, torch.bfloat16, enabled=setting.precision == "bfloat16"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,17 +12,19 @@ from babelscope.core.errors import InputError
 from babelscope.core.row import Row
 from babelscope.core.step import Step
 from babelscope.core.yaml import parse_value
-from babelscope.engine import expected, progress
+from babelscope.corpora.absent import sizes_in_place_of_files
+from babelscope.engine import progress
 from babelscope.engine.dropping import is_whole
-from babelscope.engine.forecast import expected_bytes, peak_bytes
+from babelscope.engine.forecast import peak_bytes
 from babelscope.engine.local import usable_cores
 from babelscope.engine.store import Store
 from babelscope.engine.tracking import tracker_at
-from babelscope.face import html, session
+from babelscope.face import html, session, trainings
 from babelscope.face.notes import notes
-from babelscope.face.trainings import HEADER, trainings
-from babelscope.steps.plan import Plan
+from babelscope.face.prediction import HEADER, Prediction
+from babelscope.steps.plan import Plan, absent
 from babelscope.studies import STUDIES, find_study
+from babelscope.studies.known_sizes import known_size
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 
@@ -110,7 +111,9 @@ class Job(NamedTuple):
     @property
     def notes(self) -> list[str]:
         """What to know of the data of steps that are not in the store; a line each."""
-        return notes(self.pending)
+        names = dict.fromkeys(data.source for data in absent(self.pending))
+        missing = [f"not to be had here, so that known sizes are counted: {', '.join(names)}"] if names else []
+        return [*missing, *notes(self.pending)]
 
     def run(
         self, engine: session.Engine = session.HERE, console: Console | None = None, track: Sequence[str] = ()
@@ -125,20 +128,22 @@ class Job(NamedTuple):
         by_kind = progress.progress_by_kind(self.plan, self.store)
         return ("step", *states), [(kind, *(str(count[s]) for s in states)) for kind, count in by_kind.items()]
 
+    def prediction(self, calibration: Path | None = None, jobs: int | None = None) -> Prediction:
+        """What the rest is expected to take, with so many steps at once; None: as many as this machine has room for.
+
+        Raises:
+            InputError: the file holds no calibration.
+        """
+        return Prediction.of(self.plan, self.store, calibration, jobs)
+
     def costs(self) -> Table:
-        """By kind of step: how many are done and pending, and the time and room that they are expected to take."""
-        seconds, storage = expected.seconds(self.plan, self.store), expected_bytes(self.plan)
-        pending = Counter(type(step).__name__ for step in self.pending)
-        lines: list[tuple[str, ...]] = []
-        for kind, count in Counter(type(step).__name__ for step in self.plan.steps.values()).items():
-            known = kind in seconds or not pending[kind]
-            time = f"{pending[kind] * seconds.get(kind, 0):.0f} s" if known else "unknown until one has run"
-            lines.append((kind, str(count - pending[kind]), str(pending[kind]), time, _storage(storage[kind])))
-        return ("step", "cached", "pending", "expected computing", "storage, about"), lines
+        """By kind of step and device: how many are done and pending, and the time and room that they are expected to
+        take."""
+        return HEADER, self.prediction().lines
 
     def trainings(self) -> Table:
         """What is trained and for how many optimizer steps, done or not; the last line is their sum."""
-        return HEADER, trainings(self.plan.steps.values())
+        return trainings.HEADER, trainings.trainings(self.plan.steps.values())
 
     def rows(self) -> list[Row]:
         """What the store holds of the study.
@@ -194,6 +199,12 @@ def job_of(name: str, changes: Sequence[str] | None, store: Store | Path | str |
     return Job.of(find_study(name, _parse_changes(changes or [])), store, changes or ())
 
 
+def planned_job(name: str, changes: Sequence[str] | None, store: Store | Path | str | None) -> Job:
+    """As of `job_of`, but to be planned alone: of public data that are not here their known sizes do."""
+    with sizes_in_place_of_files(known_size):
+        return job_of(name, changes, store)
+
+
 def spoken_changes(changes: Mapping[str, Any]) -> tuple[str, ...]:
     """Changes as the command line has them: KEY=VALUE."""
     return tuple(f"{key}={value}" for key, value in changes.items())
@@ -209,7 +220,3 @@ def _parse_changes(changes: Sequence[str]) -> dict[str, Any]:
             raise InputError(f"--with {key}: given twice; give each key once")
         parsed[key] = parse_value(value)
     return parsed
-
-
-def _storage(size: int | None) -> str:
-    return "unknown" if size is None else f"{size / 1e6:,.1f} MB" if size > 1e5 else "little"

@@ -117,6 +117,7 @@ def run(
 
     Raises:
         StudyError: data are malformed.
+        EncoderError: of an encoder there is a shape alone.
         InputError: a step needs a device that is not there, or the engine cannot be had.
         StoreError: the store cannot be written.
     """
@@ -127,9 +128,10 @@ def run(
     from babelscope.engine.run import run_plan
     from babelscope.engine.tracking import Tracked
     from babelscope.face.display import RunDisplay
-    from babelscope.steps.plan import check_data, check_devices
+    from babelscope.steps.plan import check_data, check_devices, check_encoders
 
     pending = missing(plan, store, read)
+    check_encoders(pending)
     check_data(pending)
     if engine.place == LOCAL:
         check_devices(pending)

@@ -6,6 +6,9 @@ from functools import cache
 from math import ceil
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from babelscope.core.examples import word_count
 from babelscope.corpora.datasets import FileData, WorldData
 from babelscope.corpora.parallel import WorldPairs
@@ -17,6 +20,10 @@ PIECES_A_WORD = 1.6
 """Between an encoder made for a language (1.2) and one that hardly knows it (2.5)."""
 SAMPLE = 300
 """Examples of the world that are made for their words to be counted, about; the others are taken to be as long."""
+COUNTED = 2000
+"""Examples of a file whose words are counted, about, from its beginning to its end."""
+USUAL_WORDS = 20
+"""Of an example that cannot be read, mean."""
 
 
 class Duration(NamedTuple):
@@ -27,7 +34,7 @@ class Duration(NamedTuple):
     steps: int
     """Of the optimizer. A sentence that is too long for `max_length` counts once; it is trained on in several parts."""
     exact: bool
-    """False where batches are of so many tokens, which are estimated from the number of words."""
+    """False where batches are of so many tokens, which are estimated from the number of words, or data are not here."""
 
 
 def duration_of(step: Training) -> Duration:
@@ -35,30 +42,34 @@ def duration_of(step: Training) -> Duration:
     tuning, parts = step.tuning, _examples(step)
     counted = tuning.steps_of(parts)
     if counted is not None:
-        return Duration(sum(parts), counted, True)
-    pieces = sum(_words(data) for data in _data(step)) * PIECES_A_WORD
+        return Duration(sum(parts), counted, all(getattr(data, "is_here", True) for data in data_of(step)))
+    pieces = sum(float(words_of(data).mean()) * examples_of(data) for data in data_of(step)) * PIECES_A_WORD
     epochs, tokens = tuning.epochs or 1, tuning.tokens_per_batch or 1
     return Duration(sum(parts), max(1, round(epochs * pieces / tokens)), False)
 
 
-def _data(step: Training) -> tuple[Any, ...]:
+def data_of(step: Training) -> tuple[Any, ...]:
+    """What it is trained on."""
     return step.train if isinstance(step, Tune) else step.read_texts
 
 
 def _examples(step: Training) -> list[int]:
     """Of each training language."""
     parts: dict[str, int] = {}
-    for data in _data(step):
+    for data in data_of(step):
         language = data.code if isinstance(step, Tune) else ""
-        parts[language] = parts.get(language, 0) + _count(data)
+        parts[language] = parts.get(language, 0) + examples_of(data)
     return list(parts.values())
 
 
 @cache
-def _count(data: Any) -> int:
+def examples_of(data: Any) -> int:
+    """How many examples there are in data."""
     match data:
         case WorldData():
             return data.examples
+        case FileData(is_here=False, examples=int(known)):
+            return known
         case WorldText():
             return data.sentences + data.pairs
         case WorldPairs():
@@ -68,9 +79,16 @@ def _count(data: Any) -> int:
 
 
 @cache
-def _words(data: Any) -> float:
-    words, read = kind_of(data.task).words if isinstance(data, WorldData | FileData) else _words_of_line, _sample(data)
-    return sum(map(words, read.read())) * _count(data) / _count(read)
+def words_of(data: Any) -> NDArray[np.float64]:
+    """[examples]: the words of each of a sample.
+
+    Of data that are not here they are drawn as lengths of sentences are distributed, about.
+    """
+    if isinstance(data, FileData) and not data.is_here:
+        return np.random.default_rng(0).gamma(2, USUAL_WORDS / 2, SAMPLE)
+    words = kind_of(data.task).words if isinstance(data, WorldData | FileData) else _words_of_line
+    examples = _sample(data).read()
+    return np.array([words(example) for example in examples[:: 1 + len(examples) // COUNTED]], dtype=np.float64)
 
 
 def _sample(data: Any) -> Any:
@@ -80,7 +98,7 @@ def _sample(data: Any) -> Any:
         WorldText: ("sentences", "pairs"),
         WorldPairs: ("sentences",),
     }
-    share = SAMPLE / _count(data)
+    share = SAMPLE / examples_of(data)
     if share >= 1 or type(data) not in numbers:
         return data
     return data.model_copy(update={name: ceil(share * getattr(data, name)) for name in numbers[type(data)]})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from babelscope.encoders.footprint import Footprint, footprint
 from babelscope.steps.encoder import EncoderStep, Load
+from babelscope.steps.pretrain import Pretrain
 from babelscope.tuning.settings import DEFAULT_TOKENS, Tuning
 
 LONGEST = 512
@@ -14,11 +15,8 @@ comes of it, and one study should have the same keys on every machine."""
 
 
 def memory_of(encoder: EncoderStep, tuning: Tuning) -> int:
-    """Bytes, about, to train an encoder; 0 where its shape cannot be seen.
-
-    Of one that was operated on it is that of the encoder that it was made of.
-    """
-    shape = _shape(encoder)
+    """Bytes, about, to train an encoder; 0 where its shape cannot be seen."""
+    shape = shape_of(encoder)
     return 0 if shape is None else _bytes(shape, tuning, tuning.at_once or _batch(tuning))
 
 
@@ -29,7 +27,7 @@ def in_portions(tuning: Tuning, encoder: EncoderStep) -> Tuning:
     """
     if tuning.micro_tokens != "auto":
         return tuning
-    shape, whole = _shape(encoder), _batch(tuning)
+    shape, whole = _loaded_shape(encoder), _batch(tuning)
     at_once = whole
     if shape is not None and tuning.device != "cpu":
         while at_once > _length(tuning) and _bytes(shape, tuning, at_once) > ROOM:
@@ -37,11 +35,27 @@ def in_portions(tuning: Tuning, encoder: EncoderStep) -> Tuning:
     return tuning.model_copy(update={"micro_tokens": None if at_once == whole else at_once})
 
 
-def _shape(encoder: EncoderStep) -> Footprint | None:
+def shape_of(encoder: EncoderStep) -> Footprint | None:
+    """The sizes of an encoder; None where they cannot be seen.
+
+    Of one that was made of another they are those of the other, with as many layers as operations have left.
+    """
+    match encoder:
+        case Load(place=place):
+            return footprint(place)
+        case Pretrain(shape=made, vocabulary_size=pieces):
+            return Footprint(made.layers, made.hidden, made.heads, made.feed_forward, pieces)
+    made_of: EncoderStep | None = getattr(encoder, "encoder", None)
+    shape = shape_of(made_of) if made_of else None
+    return shape._replace(layers=encoder.layers or shape.layers) if shape else None
+
+
+def _loaded_shape(encoder: EncoderStep) -> Footprint | None:
+    """Of the encoder that one was made of, so that operations leave the portions, which are in keys, as they are."""
     loaded: EncoderStep | None = encoder
     while loaded is not None and not isinstance(loaded, Load):
         loaded = getattr(loaded, "encoder", None)
-    return footprint(loaded.place) if loaded else None
+    return shape_of(loaded) if loaded else None
 
 
 def _bytes(shape: Footprint, tuning: Tuning, at_once: int) -> int:

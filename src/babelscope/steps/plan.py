@@ -7,10 +7,16 @@ from dataclasses import dataclass
 
 from babelscope.core.declaration import Declaration
 from babelscope.core.devices import check_device
-from babelscope.core.errors import InputError, StudyError
+from babelscope.core.errors import EncoderError, InputError, StudyError
 from babelscope.core.step import Step
 from babelscope.corpora.datasets import FileData
 from babelscope.corpora.parallel_sentences import ParallelTranslations, ParallelTreebanks
+from babelscope.encoders.footprint import SHAPE
+from babelscope.encoders.places import SHAPE_ALONE
+from babelscope.steps.encoder import Load
+
+_MAY_HOLD = (tuple, Declaration)
+"""What a declaration may be in. Most of what steps hold are numbers, such as the points of a line."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,8 @@ class Plan:
 def check_data(steps: Iterable[Step]) -> None:
     """Read every file of data that the steps read, so that a malformed one is refused before anything is computed.
 
+    What is not here is left out.
+
     Treebanks and translations that are to be parallel are aligned, too.
 
     Raises:
@@ -48,6 +56,8 @@ def check_data(steps: Iterable[Step]) -> None:
         value for value in declared(steps) if isinstance(value, FileData | ParallelTreebanks | ParallelTranslations)
     )
     for data in dict.fromkeys(read):
+        if absent([data]):
+            continue
         try:
             if isinstance(data, FileData):
                 data.check()
@@ -60,6 +70,11 @@ def check_data(steps: Iterable[Step]) -> None:
         raise StudyError("malformed data", list(faults.values()))
 
 
+def absent(declarations: Iterable[Declaration]) -> list[FileData]:
+    """The data in them of which no file is here, but a known number of examples; a run has none."""
+    return [value for value in declared(declarations) if isinstance(value, FileData) and not value.is_here]
+
+
 def check_devices(steps: Iterable[Step]) -> None:
     """Refuse steps on a device that is not there; torch is loaded only if a step asks for an accelerator.
 
@@ -68,6 +83,17 @@ def check_devices(steps: Iterable[Step]) -> None:
     """
     for device in sorted({step.needs.device for step in steps}):
         check_device(device)
+
+
+def check_encoders(steps: Iterable[Step]) -> None:
+    """Refuse steps on encoders of which there is a shape alone.
+
+    Raises:
+        EncoderError: names the first.
+    """
+    for value in declared(steps):
+        if isinstance(value, Load) and value.place.startswith(SHAPE):
+            raise EncoderError(f"{value.place}: {SHAPE_ALONE}")
 
 
 def declared(steps: Iterable[Declaration]) -> Iterator[Declaration]:
@@ -82,11 +108,13 @@ def declared(steps: Iterable[Declaration]) -> Iterator[Declaration]:
             return
         if isinstance(value, tuple):
             for part in value:
-                yield from visit(part)
+                if isinstance(part, _MAY_HOLD):
+                    yield from visit(part)
         elif isinstance(value, Declaration) and id(value) not in seen:
             seen[id(value)] = value
             for part in vars(value).values():
-                yield from visit(part)
+                if isinstance(part, _MAY_HOLD):
+                    yield from visit(part)
             yield value
 
     for step in steps:

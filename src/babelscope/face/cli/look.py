@@ -19,12 +19,13 @@ def list_(kind: Annotated[str, typer.Argument(metavar="[KIND]", help=", ".join(K
 
 
 def doctor(store: StoreFolder = DEFAULT_STORE) -> None:
-    """Show what this machine has and lacks, and which precision and number of threads are fastest on it."""
+    """Show what this machine has and lacks, and which precision and threads are fastest; keep its speeds for plan."""
+    from babelscope.engine.calibration import own_calibration
     from babelscope.face.display import table_of
     from babelscope.face.doctor import examine
     from babelscope.face.session import open_store
 
-    for title, header, lines in examine(open_store(store)):
+    for title, header, lines in examine(open_store(store), keep=own_calibration()):
         table = table_of(header, lines)
         table.title = title
         out.print(table)

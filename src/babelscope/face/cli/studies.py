@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from babelscope.core.outside import given_path
 from babelscope.face.cli.options import DEFAULT_STORE, OutputFile, OutputReport, StoreFolder, StudyName, With, err, out
 from babelscope.face.session import LOCAL, Engine
 
@@ -14,20 +16,31 @@ if TYPE_CHECKING:
     from babelscope.face.job import Job
 
 
-def plan(name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
+def plan(
+    name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="steps at once; default: as this machine allows")] = None,
+    calibration: Annotated[
+        Path | None,
+        typer.Option(parser=given_path, metavar="FILE", help="of doctor, on another machine; default: of this one"),
+    ] = None,
+) -> None:  # fmt: skip
     """Show what a study computes, what of it is done, the rest's cost, and how long it trains. Computes nothing."""
     from babelscope.face.display import table_of
-    from babelscope.face.job import job_of
+    from babelscope.face.job import planned_job
+    from babelscope.face.prediction import HEADER
     from babelscope.steps.plan import check_data
 
-    job = job_of(name, with_, store)
+    job = planned_job(name, with_, store)
     check_data(job.pending)
-    out.print(table_of(*job.costs()))
+    prediction = job.prediction(calibration, jobs)
+    out.print(table_of(HEADER, prediction.lines))
     header, lines = job.trainings()
     if lines:
         out.print("\noptimizer steps (~: estimated from the number of words)", highlight=False)
         out.print(table_of(header, lines, whole=range(1, len(header))))
         out.print()
+    for line in prediction.words:
+        out.print(line, highlight=False, markup=False)
     out.print(job.summary, highlight=False)
     for line in filter(None, [job.room, *job.notes]):
         out.print(line, highlight=False, markup=False)
