@@ -69,7 +69,10 @@ def test_rows_as_csv_and_parquet_are_the_same(study, store, tmp_path):
     for name in ("rows.csv", "rows.parquet"):
         answer = babelscope("rows", study, "--store", store, "-o", tmp_path / name)
         assert re.fullmatch(r"\d+ rows in .*\n", answer.output)
-    csv, parquet = pd.read_csv(tmp_path / "rows.csv"), pd.read_parquet(tmp_path / "rows.parquet")
+    csv, parquet = (
+        pd.read_csv(tmp_path / "rows.csv", float_precision="round_trip"),
+        pd.read_parquet(tmp_path / "rows.parquet"),
+    )
     assert tuple(csv.columns) == tuple(parquet.columns) == COLUMNS
     assert csv["value"].tolist() == parquet["value"].tolist()
     tested = csv[(csv["measure"] == "accuracy") & (csv["split"] == "test")]
