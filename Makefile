@@ -12,8 +12,10 @@ FLOATS := $(addprefix tests/test_,$(addsuffix .py,adaptation bilstm bilstm_parse
 	geometry measured mlm parse prefix projection similarity tag tuning windows word_states))
 
 # Fast tests that reach every library, and where the oldest versions of these are.
-TESTS := $(addprefix tests/test_,$(addsuffix .py,FLOORTESTS))
+TESTS := $(addprefix tests/test_,$(addsuffix .py,bag_of_words completion conllu encoders first_screen hub own_treebanks report_files \
+	sources statistics store study tag tokenizer wide))
 FLOORS := build/floors
+FLOORS_READY := $(FLOORS)/.ready$(TORCH)
 
 .PHONY: demo real test test-floors test-portable check docs site package results bench paper-check calibration faults machines \
 	cluster reproduced release-encoder encoders clean
@@ -29,8 +31,8 @@ real: $(READY) $(ENGLISH)  ## a multilingual encoder from an English one, and fi
 test: $(READY)  ## all tests
 	$(BIN)/pytest
 
-test-floors: $(FLOORS)/.ready  ## fast tests with the oldest libraries allowed, but today's torch (TORCH=2.7.0 TESTS=tests: all, and its oldest)
-	$(FLOORS)/bin/pytest -n 2 $(TESTS)
+test-floors: $(FLOORS_READY)  ## fast tests with the oldest libraries allowed, but today's torch (TORCH=2.7.0 TESTS=tests: all, and its oldest)
+	$(FLOORS)/bin/pytest $(TESTS)
 
 test-portable: $(READY)  ## those that compare floats, as older processors and more threads compute them
 	ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=SSE41 MKL_CBWR=COMPATIBLE OPENBLAS_CORETYPE=Nehalem \
@@ -107,7 +109,7 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 # torch first, as above; TORCH names another version of it, such as its floor.
-$(FLOORS)/.ready: $(READY) tools/floors.py
+$(FLOORS_READY): $(READY) tools/floors.py
 	$(PYTHON) -m venv --clear $(FLOORS)
 	$(BIN)/python tools/floors.py > $(FLOORS)/floors.txt
 	$(FLOORS)/bin/pip install --quiet --disable-pip-version-check $(if $(TORCH),torch==$(TORCH),--constraint constraints.txt torch)
