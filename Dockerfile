@@ -10,7 +10,7 @@ COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY src src
 # torch first and pinned: with it in place no other package asks for another build.
 RUN pip install --no-cache-dir --constraint constraints.txt --index-url "$TORCH" torch \
-    && pip install --no-cache-dir --constraint constraints.txt ".[english,cluster]" \
+    && pip install --no-cache-dir --constraint constraints.txt ".[english,hub,cluster]" \
     && useradd --create-home --uid 1000 researcher
 USER 1000
 WORKDIR /research

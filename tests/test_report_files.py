@@ -22,6 +22,7 @@ from babelscope.report.sections.scores.figures import difference_chart, score_ch
 from babelscope.report.sections.scores.findings import differences
 from babelscope.report.tables import Cell, Table
 from babelscope.report.words import in_words
+from rows_file import read_rows
 from synthetic_report import LABELS, synthetic_report
 
 
@@ -33,7 +34,7 @@ def report() -> Report:
 @pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
 def test_rows_survive_a_file(report, tmp_path, name):
     write_rows(report.rows, tmp_path / name)
-    read = pd.read_csv(tmp_path / name) if name.endswith("csv") else pd.read_parquet(tmp_path / name)
+    read = read_rows(tmp_path / name) if name.endswith("csv") else pd.read_parquet(tmp_path / name)
     assert tuple(read.columns) == COLUMNS
     assert read["value"].tolist() == [row.value for row in report.rows]
     back = [

@@ -274,6 +274,22 @@ def test_the_draft_of_another_step_is_set_aside(
     assert "it is of result abcdabcdabcd" in capsys.readouterr().err
 
 
+def test_two_do_not_hold_a_claim_whose_file_is_removed_before_it_is_locked(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flock = fcntl.flock
+
+    def late(descriptor: int, operation: int) -> None:
+        monkeypatch.undo()
+        store.folder.joinpath("claims", "a.lock").unlink()
+        flock(descriptor, operation)
+
+    store.prepare()
+    monkeypatch.setattr(fcntl, "flock", late)
+    with store.claim("a") as first, Store(store.folder).claim("a") as second:
+        assert fcntl.flock is flock and not (first and second)
+
+
 @pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP])
 def test_a_file_system_without_locks_is_said_at_once(
     store: Store, outside: Path, monkeypatch: pytest.MonkeyPatch, number: int

@@ -1,5 +1,6 @@
 import gzip
 import os
+import sys
 from collections import Counter
 from dataclasses import replace
 from functools import partial
@@ -228,6 +229,12 @@ def hub_rows(sentences):
         for s in sentences
     ]
     return datasets.Dataset.from_list(rows, features=features)
+
+
+def test_without_the_library_that_reads_the_hub_its_extra_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(InputError, match=r"library datasets is not installed: pip install 'babelscope\[hub\]'"):
+        hub_folder("UD_Faroese-OFT", tmp_path)
 
 
 def test_the_hub_is_read_once_and_kept_as_conllu(tmp_path):

@@ -294,7 +294,7 @@ def test_the_format_file_is_json(store: Store) -> None:
 def test_a_full_disk_is_explained(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store.draft(KEY)
     open_file = Path.open
-    monkeypatch.setattr(Path, "open", lambda path, mode, encoding: open_file(Path("/dev/full"), "w"))
+    monkeypatch.setattr(Path, "open", lambda path, mode, **text: open_file(Path("/dev/full"), "w"))
     with pytest.raises(StoreError, match=r"rows\.jsonl.*free some space"):
         store.write_rows(KEY, ROWS)
 

@@ -14,5 +14,6 @@ unset PYTHONPATH BABELSCOPE_STORE
 env/bin/babelscope list
 env/bin/babelscope run first-look --with scale=small 2> run.log || { cat run.log; exit 1; }
 env/bin/babelscope report first-look --with scale=small -o first-look.html
+env/bin/python -c 'from importlib.resources import files; assert (files("babelscope") / "py.typed").is_file()'
 env/bin/python -c 'import babelscope as bs; print(bs.load("world-natural").anatomy)'
 test -s first-look.html

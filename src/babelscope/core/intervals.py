@@ -159,9 +159,9 @@ def bca_interval(
     def share(c: NDArray[Any], w: NDArray[Any], axis: int = -1) -> NDArray[Any]:
         return c.sum(axis) / w.sum(axis)
 
-    resampled = bootstrap(
+    resampled = bootstrap(  # its `rng` is called so from scipy 1.15 on
         (right, words), share, paired=True, vectorized=True, n_resamples=resamples, batch=BATCH,
-        confidence_level=confidence, method="BCa", rng=np.random.default_rng(seed),
+        confidence_level=confidence, method="BCa", random_state=np.random.default_rng(seed),
     )  # fmt: skip
     low, high = (float(bound) for bound in resampled.confidence_interval)
     return Interval(ratio, low, high, float(resampled.standard_error), len(words))
@@ -187,7 +187,7 @@ def paired_interval(
     with np.errstate(invalid="ignore"), warnings.catch_warnings(action="ignore"):  # bounds that are NaN say it all
         resampled = bootstrap(
             (a, b), lambda x, y, axis=-1: statistic(x, y), paired=True, vectorized=True, n_resamples=resamples,
-            batch=BATCH, confidence_level=confidence, method="BCa", rng=np.random.default_rng(seed),
+            batch=BATCH, confidence_level=confidence, method="BCa", random_state=np.random.default_rng(seed),
         )  # fmt: skip
     low, high = (float(bound) for bound in resampled.confidence_interval)
     if not (math.isfinite(low) and math.isfinite(high)):

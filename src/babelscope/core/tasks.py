@@ -11,12 +11,12 @@ from typing import Annotated, Any
 from pydantic import (
     AfterValidator,
     Field,
-    ModelWrapValidatorHandler,
     SerializerFunctionWrapHandler,
     field_validator,
     model_serializer,
     model_validator,
 )
+from pydantic.functional_validators import ModelWrapValidatorHandler
 
 from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError, did_you_mean

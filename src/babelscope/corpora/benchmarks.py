@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, get_args
 from babelscope.core.errors import InputError, did_you_mean
 from babelscope.core.examples import SentencePair
 from babelscope.core.tasks import BINARY, ENTAILED, NLI, TASKS
-from babelscope.corpora.cache import publish, reason, user_cache
+from babelscope.corpora.cache import from_hub, publish, reason, user_cache
 from babelscope.corpora.pairs import Layout, read_pairs, write_pairs, written_layout
 from babelscope.corpora.sources import SPLITS, Split, data_folders
 
@@ -127,7 +127,7 @@ def hub_files(name: str, cache: Path | None = None, load: HubLoader | None = Non
     if not folder.is_dir():
         dataset = "nyu-mll/glue" if suite == "glue" else "facebook/xnli"
         try:
-            rows = (load or _load_from_hub)(dataset, benchmark.configuration)
+            rows = (load or from_hub)(dataset, benchmark.configuration)
             publish(folder, lambda draft: _write_splits(draft, benchmark, rows))
         except Exception as error:  # whatever the network libraries raise (they share no base class), or other rows
             what = f"{dataset}, {benchmark.configuration}, on the Hugging Face hub"
@@ -249,15 +249,6 @@ def _xnli_benchmark(language: str) -> Benchmark:
 
 def _plain_or_gzip(path: Path) -> Path | None:
     return next((file for file in (path, path.with_name(f"{path.name}.gz")) if file.is_file()), None)
-
-
-def _load_from_hub(dataset: str, configuration: str) -> Mapping[str, Any]:
-    import datasets
-    import huggingface_hub
-
-    huggingface_hub.dataset_info(dataset, timeout=20)  # fails at once if offline
-    splits: Mapping[str, Any] = datasets.load_dataset(dataset, configuration)
-    return splits
 
 
 def _write_splits(folder: Path, benchmark: Benchmark, rows: Mapping[str, Any]) -> None:

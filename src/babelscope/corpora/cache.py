@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -25,6 +26,21 @@ def fetch(url: str, sha256: str, folder: Path, downloader: Any = None) -> Path:
 
     pooch.get_logger().setLevel("WARNING")
     return Path(pooch.retrieve(url, f"sha256:{sha256}", url.rsplit("/", 1)[1], folder, downloader=downloader))
+
+
+def from_hub(dataset: str, configuration: str, revision: str | None = None) -> Mapping[str, Any]:
+    """The splits of a data set of the Hugging Face hub, of a release or the newest.
+
+    Raises what network libraries raise, which share no base class; `ImportError` without the library `datasets`.
+    """
+    if not find_spec("datasets"):
+        raise ImportError("the library datasets is not installed: pip install 'babelscope[hub]'")
+    import datasets
+    import huggingface_hub
+
+    huggingface_hub.dataset_info(dataset, revision=revision, timeout=20)  # fails at once if offline
+    splits: Mapping[str, Any] = datasets.load_dataset(dataset, configuration, revision=revision)
+    return splits
 
 
 def publish(folder: Path, fill: Callable[[Path], None]) -> None:

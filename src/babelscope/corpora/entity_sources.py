@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.examples import Tagged
 from babelscope.core.languages import REAL_LANGUAGES, Language
 from babelscope.corpora.bio import read_bio, write_bio
-from babelscope.corpora.cache import publish, reason, user_cache
+from babelscope.corpora.cache import from_hub, publish, reason, user_cache
 from babelscope.corpora.sources import SPLITS, Split, data_folders
 
 HUB_DATASET = "unimelb-nlp/wikiann"
@@ -59,7 +60,7 @@ def hub_folder(
     if folder.is_dir():
         return folder
     try:
-        splits = (load or _load_from_hub)(language)
+        splits = (load or partial(from_hub, HUB_DATASET))(language)
         publish(folder, lambda draft: _write_splits(draft, splits))
     except Exception as error:  # whatever the network libraries raise (they share no base class), or rows of new form
         where = f"{HUB_DATASET}, {language}, on the Hugging Face hub"
@@ -139,15 +140,6 @@ def _file(folder: Path, split: Split) -> Path | None:
 
 def _splits(folder: Path) -> tuple[Split, ...]:
     return tuple(split for split in SPLITS if _file(folder, split))
-
-
-def _load_from_hub(language: str) -> Mapping[str, Any]:
-    import datasets
-    import huggingface_hub
-
-    huggingface_hub.dataset_info(HUB_DATASET, timeout=20)  # fails at once if offline
-    splits: Mapping[str, Any] = datasets.load_dataset(HUB_DATASET, language)
-    return splits
 
 
 def _write_splits(folder: Path, splits: Mapping[str, Any]) -> None:

@@ -19,7 +19,7 @@ from babelscope.core.errors import InputError, did_you_mean
 from babelscope.core.examples import NO_LABEL, Multiword, Sentence, Word
 from babelscope.core.languages import REAL_LANGUAGES, Language, code_of_name
 from babelscope.core.outside import given_path
-from babelscope.corpora.cache import fetch, publish, reason, user_cache
+from babelscope.corpora.cache import fetch, from_hub, publish, reason, user_cache
 from babelscope.corpora.conllu import read_conllu, write_conllu
 
 Split = Literal["train", "dev", "test"]
@@ -100,7 +100,7 @@ def hub_folder(
     if folder.is_dir():
         return folder
     try:
-        splits = (load or _load_from_hub)(prefix)
+        splits = (load or functools.partial(from_hub, HUB_DATASET, revision=HUB_RELEASE))(prefix)
         publish(folder, lambda draft: _write_splits(draft, prefix, splits))
     except Exception as error:  # whatever the network libraries raise (they share no base class), or rows of new form
         raise _not_fetched(name, f"{HUB_DATASET}, {prefix}, on the Hugging Face hub", error) from error
@@ -220,15 +220,6 @@ def _splits(folder: Path) -> tuple[Split, ...]:
 
 def _divides_dev(folder: Path, split: Split) -> bool:
     return split != "test" and _file(folder, "train") is None and _file(folder, "dev") is not None
-
-
-def _load_from_hub(configuration: str) -> Mapping[str, Any]:
-    import datasets
-    import huggingface_hub
-
-    huggingface_hub.dataset_info(HUB_DATASET, revision=HUB_RELEASE, timeout=20)  # fails at once if offline
-    splits: Mapping[str, Any] = datasets.load_dataset(HUB_DATASET, configuration, revision=HUB_RELEASE)
-    return splits
 
 
 def _hub_sentences(rows: Any) -> Iterator[Sentence]:

@@ -250,9 +250,8 @@ def folder_of(place: Place) -> Path | None:
 
 
 def _hub_commit(name: str) -> str:
-    from httpx2 import HTTPError
     from huggingface_hub import HfApi, try_to_load_from_cache
-    from huggingface_hub.errors import HFValidationError, OfflineModeIsEnabled, RepositoryNotFoundError
+    from huggingface_hub.errors import HFValidationError, HTTPError, OfflineModeIsEnabled, RepositoryNotFoundError
 
     try:
         return str(HfApi().model_info(name, timeout=10).sha)

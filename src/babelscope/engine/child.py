@@ -12,6 +12,7 @@ from contextlib import suppress
 from multiprocessing import Pipe
 from pathlib import Path
 
+from babelscope.core.errors import InputError
 from babelscope.core.step import Needs
 from babelscope.engine.events import Event, Lost, Started, ends_attempt
 from babelscope.engine.slots import OTHER, VISIBLE
@@ -40,7 +41,7 @@ class Child:
     """One process, and the key of the step that it has.
 
     `store` is the address of the store; the process begins in `folder`, by default in ours. Of GPUs it sees `gpu`
-    alone, or with None all that we see.
+    alone, or with None all that we see. Raises InputError on a system without POSIX's signals and descriptors.
     """
 
     def __init__(self, store: str, folder: str | None = None, gpu: str | None = None):
@@ -50,6 +51,8 @@ class Child:
         """Of its step, while it has one."""
         self._seconds: float | None = None
         self._deadline: float | None = None
+        if not hasattr(signal, "pthread_sigmask"):
+            raise InputError("steps run in processes that are started as POSIX does it; on Windows, run this in WSL")
         self.connection, theirs = Pipe()
         command = [sys.executable, "-P", "-m", "babelscope.engine.worker", str(theirs.fileno()), store]
         # The mask is inherited: Ctrl-C cannot hit a worker before it has set its own handler.

@@ -17,6 +17,7 @@ from uuid import uuid4
 from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.core.hashing import file_digest
 
+WINDOWS = os.name == "nt"
 MISPLACED = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 """What the system says where a file is gone, or something else is in its place."""
 COPY = ".copy"
@@ -66,7 +67,7 @@ def _file_size(path: Path) -> Iterator[tuple[Path, int]]:
 def write_text(path: Path, text: str) -> None:
     """Write a new file in place of the one that is there; where that is a link, it is not followed."""
     path.unlink(missing_ok=True)
-    with path.open("x", encoding="utf-8") as file:
+    with path.open("x", encoding="utf-8", newline="\n") as file:  # the same bytes on all systems
         file.write(text)
 
 
@@ -80,14 +81,14 @@ def replace_text(path: Path, text: str) -> None:
 
 def append_text(path: Path, text: str) -> None:
     """Add to a file, which may be new, and flush it to the disk; a link is not followed."""
-    with open(path, "a", encoding="utf-8", opener=_without_links) as file:
+    with open(path, "a", encoding="utf-8", newline="\n", opener=_without_links) as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
 
 
 def _without_links(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)  # Windows has none
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -102,8 +103,10 @@ def as_json(value: Any) -> str:
 
 
 def sync(path: Path) -> None:
-    """Flush a file, or the names in a folder, to the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
+    """Flush a file, or the names in a folder, to the disk. Windows opens no folder, and flushes what may be written."""
+    if WINDOWS and path.is_dir():
+        return
+    descriptor = os.open(path, os.O_RDWR if WINDOWS else os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
@@ -112,6 +115,8 @@ def sync(path: Path) -> None:
 
 def move_folder(whole: Path, target: Path) -> None:
     """Move a folder to its place, unless there is one with something in it: the same, published meanwhile."""
+    with suppress(OSError):
+        target.rmdir()  # an empty one, onto which Windows moves nothing
     try:
         whole.rename(target)
     except OSError as error:

@@ -215,7 +215,7 @@ def replacing(path: Path) -> Iterator[Path]:
         with writing(path):
             yield draft
             share(*filter(Path.is_file, [draft, *draft.rglob("*")]))
-            draft.rename(path)
+            draft.replace(path)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
         with suppress(OSError):  # what kept it from being written keeps it from being removed

@@ -22,9 +22,8 @@ def push(folder: Path, name: str, public: bool = False) -> str:
         InputError: there is no such folder, it has no card, the name cannot be one, nobody is logged in, or the hub
             refuses or cannot be reached.
     """
-    from httpx2 import HTTPError
     from huggingface_hub import HfApi, get_token
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OfflineModeIsEnabled
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, HTTPError, OfflineModeIsEnabled
 
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder; give one that an export has written")

@@ -50,9 +50,13 @@ def address_of(given: str) -> str:
         InputError: there can be no such folder.
     """
     from babelscope.core.outside import given_path
-    from babelscope.engine.sharing.places import is_remote
 
-    return given if is_remote(given) else str(given_path(given))
+    if "://" in given:
+        from babelscope.engine.sharing.places import is_remote  # half a second, which no shell waits for
+
+        if is_remote(given):
+            return given
+    return str(given_path(given))
 
 
 def missing(plan: Plan, store: Store, read: Collection[str] = ()) -> list[Step]:

@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import (
     BeforeValidator,
     Field,
-    ModelWrapValidatorHandler,
     PositiveFloat,
     field_validator,
     model_validator,
 )
+from pydantic.functional_validators import ModelWrapValidatorHandler
 
 from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError

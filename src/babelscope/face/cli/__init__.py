@@ -18,7 +18,7 @@ INTERRUPTED = 130
 """The exit status after Ctrl-C."""
 
 app = typer.Typer(
-    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
+    no_args_is_help=True, pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="A laboratory for cross-lingual transfer of pretrained Transformer encoders.",
 )  # fmt: skip

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from babelscope.core.outside import given_path, writable_path
+from babelscope.face.cli.completion import study_names
 from babelscope.face.session import DEFAULT_STORE, STORE_VARIABLE, address_of
 
 __all__ = [
@@ -19,7 +20,10 @@ __all__ = [
 out, err = Console(soft_wrap=True, emoji=False), Console(stderr=True, soft_wrap=True, emoji=False)
 
 StudyName = Annotated[
-    str, typer.Argument(metavar="STUDY", help="a built-in study, NAME or NAME@PROFILE, or a YAML file")
+    str,
+    typer.Argument(
+        metavar="STUDY", help="a built-in study, NAME or NAME@PROFILE, or a YAML file", autocompletion=study_names
+    ),
 ]
 StoreFolder = Annotated[
     str,

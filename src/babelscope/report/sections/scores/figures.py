@@ -100,7 +100,8 @@ class _DotPlot:
     def sized(self, layers: Sequence[alt.Chart]) -> Chart:
         *below, top = layers  # the legend selects by a parameter, which one of the layers must have
         height = len(self.places) * max(22, len(self.lanes) * LANE + 12)
-        return alt.layer(*below, top.add_params(self.chosen)).properties(width="container", height=height)
+        top = top.properties(name="scores").add_params(self.chosen)  # altair 5 would count the charts that it has named
+        return alt.layer(*below, top).properties(width="container", height=height)
 
     def _lanes(self, chart: alt.Chart, table: pd.DataFrame, shown: float = 1.0) -> alt.Chart:
         return self._places(chart, table, shown).encode(yOffset=alt.YOffset("condition:N", sort=self.lanes))
