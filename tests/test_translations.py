@@ -100,6 +100,21 @@ def test_a_text_is_known_by_its_content_and_says_whose_it_is(data):
         pairs.read()
 
 
+def test_a_text_beside_itself_is_no_translation(tmp_path):
+    """An encoder would be taught that the language is the one that it reads."""
+    (tmp_path / "same.tsv").write_text("one two\tone two\nthree\tthree\n")
+    (tmp_path / "lines.txt").write_text("one two\n\nthree\n")
+    lines = tmp_path / "lines.txt"
+    for find in (
+        lambda: find_named_pairs(f"tsv:it:{tmp_path / 'same.tsv'}"),
+        lambda: find_pairs(f"text:en:{lines}", f"text:it:{lines}"),
+    ):
+        with pytest.raises(InputError, match="all 2 sentences are the same on both sides; give their translations"):
+            find()
+    (tmp_path / "names.tsv").write_text("Roma\tRoma\none\tuno\n")
+    assert len(find_named_pairs(f"tsv:it:{tmp_path / 'names.tsv'}").read()) == 2
+
+
 def test_a_part_is_the_same_lines_of_every_language(data):
     ntrex(data, "deu", "Eins\n\nDrei\nVier\n")
     ntrex(data, "fra", "Un\nDeux\nTrois\nQuatre\n")

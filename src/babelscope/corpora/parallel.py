@@ -177,11 +177,11 @@ def find_pairs(first: str, second: str, sentences: int | None = None) -> FilePai
     """Two texts, named as plain texts are, in full unless a number of pairs is given.
 
     Raises:
-        InputError: one of them is no plain text, or there is no such file; they have not equally many lines; or there
-            is no line with text in both.
+        InputError: one of them is no plain text, or there is no such file; they have not equally many lines; there is
+            no line with text in both; or none says anything else in the second.
     """
     files = (_file(first), _file(second))
-    _pairs((first, second), files)
+    _check_translated(f"{first} and {second}", _pairs((first, second), files))
     return FilePairs(
         names=(first, second), sentences=sentences, sha256=(content_digest(files[0]), content_digest(files[1]))
     )
@@ -192,12 +192,19 @@ def find_named_pairs(name: str, sentences: int | None = None) -> NamedPairs:
 
     Raises:
         InputError: nothing is named so, the language or the file is not there, a line is malformed, the part is not in
-            the text, or no pair is left.
+            the text, no pair is left, or in all that are the translation is the sentence.
     """
     files = _files(name)
-    if not Kept.of(_part(name, files)).pairs:
+    if not (pairs := Kept.of(_part(name, files)).pairs):
         raise InputError(f"{name} has no pair with text on both sides")
+    _check_translated(name, pairs)
     return NamedPairs(name=name, sentences=sentences, sha256=tuple(map(content_digest, files)))
+
+
+def _check_translated(what: str, pairs: Sequence[Pair]) -> None:
+    """Refuse a text beside itself, by which an encoder would learn that the language is the one that it reads."""
+    if all(sentence == translation for sentence, translation in pairs):
+        raise InputError(f"{what}: all {len(pairs):,} sentences are the same on both sides; give their translations")
 
 
 def prefix_of(name: str) -> str:
