@@ -87,7 +87,7 @@ def to_yaml(value: Any) -> str:
     return stream.getvalue()
 
 
-class _TooLarge(ValueError):
+class _TooLargeError(ValueError):
     """A whole number that nothing here counts to."""
 
 
@@ -102,7 +102,7 @@ class _Constructor(SafeConstructor):
     def construct_yaml_int(self, node: Any) -> int:
         number: int = super().construct_yaml_int(node)
         if number.bit_length() > 63:
-            raise _TooLarge("a whole number beyond 64 bits")
+            raise _TooLargeError("a whole number beyond 64 bits")
         return number
 
 
@@ -120,7 +120,7 @@ class _WithLargeAsText(_Constructor):
     def construct_yaml_int(self, node: Any) -> Any:
         try:
             return super().construct_yaml_int(node)
-        except _TooLarge:
+        except _TooLargeError:
             return str(node.value)
 
 
