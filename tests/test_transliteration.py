@@ -280,7 +280,7 @@ def test_a_rule_that_never_applies_is_refused(tmp_path, text, line):
     """Who has written it believes that it does."""
     file = tmp_path / "own.tsv"
     file.write_text(text, encoding="utf-8")
-    with pytest.raises(DataError, match="never applies: line [12] is for") as caught:
+    with pytest.raises(DataError, match=r"never applies: line [12] is for") as caught:
         transliteration(f"table:{file}")
     assert caught.value.line == line
 

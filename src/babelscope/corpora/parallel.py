@@ -15,7 +15,7 @@ from babelscope.corpora import plain
 from babelscope.corpora.codes import same_language
 from babelscope.corpora.data_sources.base import given_path
 from babelscope.corpora.lines import check_unchanged, content_digest
-from babelscope.corpora.paired import Pair, paired_lines, table_pairs, tmx_pairs
+from babelscope.corpora.paired import Pair, paired_lines, table_pairs, tmx_pairs, tmx_source
 from babelscope.corpora.translations import COLLECTIONS, Collection, translation_files
 from babelscope.corpora.world_text import WorldLanguage, WorldVersion
 from babelscope.world import World
@@ -170,6 +170,21 @@ def check_language(text: ParallelText, language: str, where: str = "") -> None:
         raise InputError(
             f"{where}the translations are in {text.language}, but the language that they are given for is {language}; "
             f"give translations into {language}, or the code {text.language!r}"
+        )
+
+
+def check_source(text: ParallelText, source: str, where: str = "") -> None:
+    """Refuse translations of sentences in another language than the one that a model is to read them in.
+
+    Raises:
+        InputError: it begins with `where`.
+    """
+    is_tmx = isinstance(text, NamedPairs) and prefix_of(text.name) == "tmx"
+    said = tmx_source(*_files(text.name), text.language) if is_tmx else text.source
+    if said and not same_language(said, source):
+        raise InputError(
+            f"{where}the translations are of sentences in {said}, but those that are to be read are in {source}; give "
+            f"translations from {source}, or {said!r} as the source"
         )
 
 
