@@ -110,6 +110,7 @@ def test_what_is_not_json_is_refused(text, tmp_path):
 
 def test_a_key_of_json_that_has_two_values_is_refused():
     assert parse_json('{"a": 1, "b": {"a": 2}, "a": 1}', Path("x")) == {"a": 1, "b": {"a": 2}}
+    assert list(parse_json('{"a": NaN}', Path("x"))) == ["a"]
     for text in ('{"text": "one", "text": "other"}', '[{"b": {"a": 1, "a": [1]}}]'):
         with pytest.raises(DataError, match=r"x:7: not JSON \(the key '(text|a)' is there twice, with two values\)"):
             parse_json(text, Path("x"), 7)

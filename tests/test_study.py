@@ -345,6 +345,15 @@ def test_a_training_set_that_is_given_twice_is_refused(load):
     assert fault.startswith("tasks.pos.train: world:qaa is given twice; its examples would count twice in every epoch")
 
 
+@pytest.mark.parametrize("name", ["underspecified", "first-look@real"])
+def test_a_file_does_not_go_by_the_name_of_a_built_in_study(tmp_path, name):
+    """Its report would have that one's published numbers beside its own."""
+    (tmp_path / "mine.yaml").write_text(MINIMAL.replace("name: x", f"name: {name}"))
+    with pytest.raises(InputError, match=f"'{name}' is the name of a built-in study, .*; give this one another name"):
+        find_study(str(tmp_path / "mine.yaml"), {})
+    assert find_study(str(tmp_path / "mine.yaml"), {"name": "underspecified-too"}).name == "underspecified-too"
+
+
 @pytest.mark.parametrize("version", ["1.1", "1.0", "2.0"])
 def test_another_version_of_yaml_is_refused(load, version):
     """In YAML 1.1 the seed 010 is 8, and `no` is false."""

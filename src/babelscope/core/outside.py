@@ -139,8 +139,9 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The object of these keys and values. Of two values of one key readers of JSON take the first or the last."""
     read: dict[str, Any] = {}
     for key, value in pairs:
-        if read.setdefault(key, value) != value:
+        if key in read and read[key] != value:
             raise ValueError(f"the key {key!r:.100} is there twice, with two values")
+        read[key] = value
     return read
 
 
