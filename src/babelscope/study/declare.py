@@ -110,7 +110,8 @@ class Study(Declaration):
     contrasts: tuple[Contrast, ...] = ()
     """Effects that the study looks for; the report says of each whether it shows."""
     world_seed: Seed = 0
-    """Of the artificial world. The shipped encoders know the world of seed 0."""
+    """Of the artificial world. The shipped encoders know the world of seed 0, and text that encoders are made of has a
+    `seed` of its own."""
     left_out: dict[str, str] = Field(default={})
     """What a reader may look for and not find, with the reason, such as a language without data; plan and report say
     it."""
