@@ -179,8 +179,9 @@ def check_source(text: ParallelText, source: str, where: str = "") -> None:
     Raises:
         InputError: it begins with `where`.
     """
-    is_tmx = isinstance(text, NamedPairs) and prefix_of(text.name) == "tmx"
-    said = tmx_source(*_files(text.name), text.language) if is_tmx else text.source
+    said: str | None = text.source
+    if isinstance(text, NamedPairs) and prefix_of(text.name) == "tmx":
+        said = tmx_source(_files(text.name)[0], text.language)
     if said and not same_language(said, source):
         raise InputError(
             f"{where}the translations are of sentences in {said}, but those that are to be read are in {source}; give "
