@@ -28,7 +28,8 @@ from babelscope.encoders.written import check_finite, tensors_digest, write_tens
 
 FORMAT = "babelscope packed model 1"
 DIGEST = "sha256"
-"""The entry of the metadata that is of all the rest; files that were packed before there was one have none."""
+"""The tensor that is of all others; files that were packed before there was one have none. (Of metadata only a single
+entry has the same place in every file.)"""
 PART = 6
 """Numbers of a direction that are replaced together, at most."""
 TYPICAL = 256
@@ -72,7 +73,8 @@ def pack(folder: Path, file: Path) -> list[str]:
         texts[CARD] += NOTE
     compressed = lzma.compress(json.dumps(texts, ensure_ascii=False).encode())
     kept["files"] = torch.from_numpy(np.frombuffer(compressed, dtype=np.uint8).copy())
-    write_tensors(file, kept, {"format": FORMAT, DIGEST: tensors_digest(kept, {"format": FORMAT})})
+    kept[DIGEST] = torch.frombuffer(bytearray.fromhex(tensors_digest(kept, {})), dtype=torch.uint8)
+    write_tensors(file, kept, {"format": FORMAT})
     return [name for name in names if name not in texts]
 
 
@@ -90,7 +92,8 @@ def unpack(file: Path, folder: Path) -> None:
     kept, described = _read(file)
     if described.get("format") != FORMAT:
         raise DataError(file, None, "not what babelscope pack writes, or what another version wrote")
-    if described.get(DIGEST, digest := tensors_digest(kept, {"format": FORMAT})) != digest:
+    recorded = kept.pop(DIGEST, None)
+    if recorded is not None and bytes(recorded.flatten().tolist()).hex() != tensors_digest(kept, {}):
         raise DataError(file, None, "damaged (it does not match its digest); copy it again")
     try:
         texts = _unpacked_texts(kept.pop("files").numpy().tobytes())
