@@ -93,7 +93,7 @@ def unpack(file: Path, folder: Path) -> None:
     if described.get("format") != FORMAT:
         raise DataError(file, None, "not what babelscope pack writes, or what another version wrote")
     recorded = kept.pop(DIGEST, None)
-    if recorded is not None and bytes(recorded.flatten().tolist()).hex() != tensors_digest(kept, {}):
+    if recorded is not None and recorded.tolist() != [*bytes.fromhex(tensors_digest(kept, {}))]:
         raise DataError(file, None, "damaged (it does not match its digest); copy it again")
     try:
         texts = _unpacked_texts(kept.pop("files").numpy().tobytes())
