@@ -313,3 +313,20 @@ def test_every_family_reads_pairs_with_the_types_it_has(family, tokenizer):
         torch.testing.assert_close(
             hidden_logits(model, masked), expected.flatten(0, 1)[masked.hidden], atol=1e-4, rtol=1e-4
         )
+
+
+def test_several_artificial_worlds_are_told_of(encoder_folder):
+    """Their languages have no words in common, so that nothing would carry over from one to the other."""
+
+    def said(**changes: Any) -> list[str]:
+        given = declaration(encoder_folder, surgeries=[None], retrieval=None, **changes)
+        told = notes(compile_study(Study.model_validate(given)).steps.values())
+        return [note for note in told if note.startswith("artificial worlds of the seeds 0, 3 are read")]
+
+    def made(seed: int) -> dict[str, Any]:
+        return {"name": "made", "texts": [{"language": "qaa", "sentences": 50, "seed": seed}], "tuning": QUICK}
+
+    assert said(encoders=["world-natural"], world_seed=3) and said(encoders=[made(0)], world_seed=3)
+    assert said(encoders=[made(3)])
+    assert not said(encoders=["world-natural", made(0)]) and not said(encoders=[made(3)], world_seed=3)
+    assert not said(world_seed=3)

@@ -176,6 +176,7 @@ def test_hidden_labels_and_faults_of_the_network_are_input_errors(tmp_path):
         ),
         ("rte", "RTE", "test", "'RTE' is not the name of a benchmark"),
         ("xnli", "xnli:../x", "test", "'xnli:../x' is not the name of a benchmark"),
+        ("xnli", f"xnli:{'x' * 300}", "test", f"'xnli:{'x' * 300}' is not the name of a benchmark"),
         ("sst2", "glue:RTE", "test", "glue:RTE is data of task rte, not of sst2"),
         ("rte", "xnli:de", "test", "xnli:de is data of task xnli or mnli, not of rte"),
         ("rte", "glue:RTE", "validation", "'validation' is not a split; allowed are train, dev, test"),

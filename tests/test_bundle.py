@@ -111,6 +111,12 @@ def test_an_encoder_that_is_not_here_is_asked_for(bundle: Path, tmp_path: Path, 
             encoders_of([given])
 
 
+def test_a_folder_of_an_encoder_that_cannot_be_is_refused_in_words() -> None:
+    for given, problem in (("x" * 300, "File name too long"), ("a\0b", "it holds a NUL")):
+        with pytest.raises(InputError, match=problem):
+            encoders_of([f"name={given}"])
+
+
 def test_a_bundle_has_no_folder_of_the_machine_that_wrote_it(bundle: Path, encoder_folder: Path) -> None:
     with unpacked(bundle) as kept:
         manifests = [path.read_text(encoding="utf-8") for path in kept.store.folder.rglob("manifest.json")]

@@ -411,3 +411,13 @@ def test_what_is_computed_again_counts_among_what_is_to_do(tmp_path, study, stor
     next(damaged.glob("results/*/*/sentences.json")).with_name("rows.jsonl").write_text("")
     answer = babelscope("run", study, "--store", damaged, "--jobs", 1)
     assert "computing again" in answer.errors and re.findall(r"^\[.*?\]", answer.errors, re.MULTILINE) == ["[1/1]"]
+
+
+@pytest.mark.parametrize("command", ["status", "store verify", "store gc", "store push", "store pull"])
+def test_changes_are_refused_where_no_study_is_named_that_they_would_be_of(command, tmp_path) -> None:
+    """What is shown, copied or removed would be that of other studies than the one that was meant."""
+    for folder in ("store", "other"):
+        Store(tmp_path / folder).prepare()
+    other = [tmp_path / "other"] if command.split()[-1] in ("push", "pull") else []
+    answer = babelscope(*command.split(), *other, "--store", tmp_path / "store", "--with", "scale=small")
+    assert answer.status == 2 and "--with scale=small: changes a study, and none is named" in answer.errors

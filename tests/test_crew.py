@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from babelscope.core.step import Needs, Step
 from babelscope.engine import Event, Failed, Finished, Lost, Started, run_plan
 from babelscope.engine import events as all_events
 from babelscope.engine.agenda import Agenda
-from babelscope.engine.child import ENVIRONMENT
+from babelscope.engine.child import ENVIRONMENT, Child
 from babelscope.engine.events import Progressed, as_record, event_of
 from babelscope.engine.local import LocalCrew
 from babelscope.engine.store import Store
@@ -51,6 +52,18 @@ def test_a_lost_step_is_tried_three_times_and_then_alone(
     else:
         (failed,) = [event for event in events if isinstance(event, Failed)]
         assert store.log(unlucky.key).read_text() == f"{failed.message}\n" and "SIGKILL" in failed.message
+
+
+def test_a_worker_that_cannot_open_its_store_says_why(tmp_path: Path, outside: Path) -> None:
+    """Its runner has opened it before, and somebody has put something else there since."""
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "babelscope-store.json").write_text("no mark")
+    step, child = Toy(name="toy", outside=str(outside)), Child(str(tmp_path / "store"))
+    for _ in range(2):
+        child.give(step.key, bytes(ForkingPickler.dumps(step)))
+        event = child.hear()
+        assert isinstance(event, Failed) and "babelscope-store.json" in event.message and child.is_alive
+    child.stop()
 
 
 class Scripted:

@@ -399,6 +399,9 @@ CONFIGURATIONS = {
     '{"model_type": "opt"}': r"type 'opt' are not known.*ANATOMY",
     '{"model_type": ["bert"]}': r"type \['bert'\] are not known",
     '{"model_type": "bert"}': "no weights",
+    '{"model_type": "bert", "hidden_dropout_prob": NaN}': "hidden_dropout_prob is nan, with which nothing can be",
+    '{"model_type": "bert", "layer_norm_eps": 1e400}': "layer_norm_eps is inf, with which nothing can be",
+    '{"model_type": "bert", "model_type": "gpt2"}': "the key 'model_type' is there twice",
 }
 
 

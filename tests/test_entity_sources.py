@@ -151,7 +151,19 @@ def test_the_hub_has_wikiann_alone(tmp_path):
 # Names
 
 
-@pytest.mark.parametrize("name", ["wol", "masakhaner2:xx", "masakhaner2", "wikiann:", "wikiann:../de", "conll:de"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "wol",
+        "masakhaner2:xx",
+        "masakhaner2",
+        "wikiann:",
+        "wikiann:../de",
+        "conll:de",
+        f"wikiann:{'x' * 300}",
+        "wikiann:a\0",
+    ],
+)
 def test_other_names_are_refused(name):
     for ask in (lambda: entity_file(name, "test", (refused,)), lambda: entity_language(name)):
         with pytest.raises(InputError, match="is not the name of an entity corpus; allowed are wikiann:LANGUAGE"):

@@ -100,3 +100,9 @@ def test_what_cannot_be_moved_into_its_place_leaves_nothing(tmp_path):
     with pytest.raises(InputError, match=r"cannot be written: File name too long"), replacing(long) as draft:
         draft.touch()
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("code", ["..", "", "a/b", "x" * 300, "de\n"])
+def test_what_is_no_code_of_a_language_is_refused(code, empty):
+    answer = babelscope("predict", "feedfeed", "absent.txt", "-o", "new.conllu", "--language", code)
+    assert_refused(answer, "should be the code of a language", empty)

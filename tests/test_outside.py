@@ -108,6 +108,14 @@ def test_what_is_not_json_is_refused(text, tmp_path):
         read_json(tmp_path / "x")
 
 
+def test_a_key_of_json_that_has_two_values_is_refused():
+    assert parse_json('{"a": 1, "b": {"a": 2}, "a": 1}', Path("x")) == {"a": 1, "b": {"a": 2}}
+    assert list(parse_json('{"a": NaN}', Path("x"))) == ["a"]
+    for text in ('{"text": "one", "text": "other"}', '[{"b": {"a": 1, "a": [1]}}]'):
+        with pytest.raises(DataError, match=r"x:7: not JSON \(the key '(text|a)' is there twice, with two values\)"):
+            parse_json(text, Path("x"), 7)
+
+
 def test_json_is_what_python_reads(tmp_path):
     (tmp_path / "x").write_text('{"a": ["\\ud83d\\ude00", "é", 1.5, null]}', encoding="utf-8")
     assert read_json(tmp_path / "x") == {"a": ["😀", "é", 1.5, None]}

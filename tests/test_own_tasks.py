@@ -252,6 +252,10 @@ def _validated(folder, encoder_folder, declared) -> Study:
             "number: the label 'a' is a column",
         ),
         ({"task": "classification", "label": "first", "baselines": []}, "number: the label 'first' is a column of the"),
+        (
+            {"task": "classification", "label": "a", "text": ["b", "b"], "baselines": []},
+            "number: text has the column 'b' twice; name the two columns of a pair, or one",
+        ),
         ({"train": ["world:qaa"]}, "tasks.number.train: the words of the training data have no feats:Number"),
     ],
 )

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from babelscope.core.errors import DataError, DivergedError, InputError
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
-from babelscope.encoders.packed import FORMAT, NOTE, STEPS, TYPICAL, pack, unpack
+from babelscope.encoders.packed import DIGEST, FORMAT, NOTE, STEPS, TYPICAL, pack, unpack
 from babelscope.encoders.places import CARD
 from babelscope.encoders.state import weights_of, word_embeddings_name
 from babelscope.engine.brought_in import RECORD
@@ -161,6 +161,7 @@ def test_forged_files_are_refused_and_nothing_is_written(
     packed: Path, tmp_path: Path, change: dict[str, object], said: str
 ) -> None:
     kept = load_file(packed)
+    del kept[DIGEST]
     for name, value in change.items():
         if isinstance(value, dict):
             compressed = lzma.compress(json.dumps(value).encode())
@@ -170,6 +171,31 @@ def test_forged_files_are_refused_and_nothing_is_written(
     with pytest.raises(DataError, match=said):
         write_unpacked(tmp_path / "forged", tmp_path / "model")
     assert [place.name for place in tmp_path.iterdir()] == ["forged"]
+
+
+def test_a_file_with_a_flipped_bit_is_refused_wherever_it_is(packed: Path, tmp_path: Path) -> None:
+    """Nothing but a digest can tell that a weight is another."""
+    content = packed.read_bytes()
+    for place in (*range(9, len(content), len(content) // 40), len(content) - 1):
+        (tmp_path / "flipped").write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        with pytest.raises(DataError, match="flipped: "):
+            write_unpacked(tmp_path / "flipped", tmp_path / "model")
+
+
+def test_a_file_that_was_packed_before_there_were_digests_is_read(packed: Path, unpacked: Path, tmp_path: Path) -> None:
+    kept = load_file(packed)
+    del kept[DIGEST]
+    save_file(kept, tmp_path / "old", {"format": FORMAT})
+    write_unpacked(tmp_path / "old", tmp_path / "model")
+    weights = [load_file(folder / "model.safetensors") for folder in (tmp_path / "model", unpacked)]
+    assert weights[0].keys() == weights[1].keys() and all(torch.equal(weights[0][n], weights[1][n]) for n in weights[0])
+
+
+def test_a_file_whose_factors_would_fill_the_memory_is_refused(packed: Path, tmp_path: Path) -> None:
+    forged = {"x steps": torch.zeros(1, 1_000_000, dtype=torch.int8), "x scales": torch.zeros(1_000_000)}
+    save_file({**forged, "files": load_file(packed)["files"]}, tmp_path / "forged", {"format": FORMAT})
+    with pytest.raises(DataError, match=r"damaged \(1000000 factors for 1 rows\); copy it again"):
+        write_unpacked(tmp_path / "forged", tmp_path / "model")
 
 
 @pytest.mark.parametrize("content", [b"", b"no safetensors"])

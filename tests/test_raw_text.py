@@ -126,7 +126,9 @@ def test_without_a_network_the_message_says_what_to_do(monkeypatch):
     assert "Connect to the network, or put a Parquet file" in caught.value.advice
 
 
-@pytest.mark.parametrize("name", ["wikipedia:", "wikipedia:../x", "wikipedia:NL", "wikipedia:nl:file"])
+@pytest.mark.parametrize(
+    "name", ["wikipedia:", "wikipedia:../x", "wikipedia:NL", "wikipedia:nl:file", f"wikipedia:{'x' * 300}"]
+)
 def test_other_names_are_refused(name):
     with pytest.raises(InputError, match="named wikipedia:CODE"):
         wikipedia_file(name)

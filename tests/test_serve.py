@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import http.client
 import shutil
+import socket
+import struct
 from pathlib import Path
 from threading import Thread
 
@@ -94,6 +96,28 @@ def test_the_whole_log_and_the_report_have_pages(served, job):
 @pytest.mark.parametrize("path", ["/nothing", "/log/../../etc/passwd", f"/log/{'0' * 64}", "/log/", "//x/log"])
 def test_other_names_stand_for_nothing(served, path):
     assert ask(served, path)[0] == 404
+
+
+def test_who_asks_for_what_is_no_address_is_told_so(served, capfd):
+    assert ask(served, "http://[")[0] == 400
+    assert not capfd.readouterr().err
+
+
+def test_nothing_is_said_of_who_goes_away_before_the_answer(served, capfd):
+    for _ in range(3):
+        asking = socket.create_connection(("127.0.0.1", served))
+        asking.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closing resets it
+        asking.sendall(b"GET /report HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        asking.close()
+    assert ask(served, "/now")[0] == 200
+    assert not capfd.readouterr().err
+
+
+def test_who_says_nothing_is_not_waited_for(served, monkeypatch):
+    monkeypatch.setattr(serve._Pages, "timeout", 0.1)
+    with socket.create_connection(("127.0.0.1", served), timeout=60) as asking:
+        asking.sendall(b"GET / HT")
+        assert asking.recv(1) == b""
 
 
 def test_headers_shut_the_page_off(served):

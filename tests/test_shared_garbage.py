@@ -72,3 +72,17 @@ def test_results_go_that_no_machine_needs(machine: Machine) -> None:
     assert machine("third").keys() == [needed, kept] and not store.objects.names(f"files/33/{going}")
     other.plans.forget([needed, "4" * 64])
     assert {piece.key for piece in garbage(store, kept=[kept])} == {needed}
+
+
+def test_a_damaged_manifest_stops_nothing_and_keeps_its_files(machine: Machine) -> None:
+    """They are its own, if they are what it says once somebody has put it right."""
+    store, lost = prepared(machine("first")), f"files/cd/{'cd' * 32}/{'1' * 64}"
+    published(store, KEY)
+    store.objects.write(f"results/ab/{KEY}", b"{}")
+    store.objects.write(lost, b"12345")
+    pieces = garbage(store)
+    assert {piece.name for piece in pieces} == {lost} and remove(pieces, store) == 5
+    going = garbage(machine("second"), kept=[])
+    assert {piece.key for piece in going} == {KEY} and len(going) == 2
+    remove(going, machine("second"))
+    assert not machine("third").keys() and not store.objects.names(f"files/ab/{KEY}")

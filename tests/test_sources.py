@@ -10,7 +10,7 @@ import pytest
 
 from babelscope.core.errors import InputError
 from babelscope.core.examples import UPOS, Multiword, Sentence, Word
-from babelscope.core.languages import REAL_LANGUAGES, Language
+from babelscope.core.languages import REAL_LANGUAGES, Language, code_of_name
 from babelscope.corpora.conllu import write_conllu
 from babelscope.corpora.lines import content_digest
 from babelscope.corpora.sources import (
@@ -103,10 +103,18 @@ def test_a_data_folder_that_does_not_exist_is_refused(monkeypatch, tmp_path):
         find_treebank("UD_Spanish-Y", "test")
 
 
-@pytest.mark.parametrize("name", ["EWT", "../UD_English-EWT", "UD_English", "UD_English-EWT/.."])
+@pytest.mark.parametrize(
+    "name",
+    ["EWT", "../UD_English-EWT", "UD_English", "UD_English-EWT/..", f"UD_English-{'x' * 300}", "UD_a\0b", "UD_a\0-b"],
+)
 def test_other_names_are_refused(name):
-    with pytest.raises(InputError, match="is not the name of a treebank; expected UD_LANGUAGE-TREEBANK"):
-        find_treebank(name, "test", (refused,))
+    for ask in (lambda: find_treebank(name, "test", (refused,)), lambda: treebank_language(name)):
+        with pytest.raises(InputError, match="is not the name of a treebank; expected UD_LANGUAGE-TREEBANK"):
+            ask()
+
+
+def test_a_name_of_a_language_that_the_library_stumbles_over_is_none():
+    assert code_of_name("a\0b") is None and code_of_name("Basque") == "eu"
 
 
 def test_other_splits_are_refused():

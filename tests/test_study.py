@@ -311,6 +311,58 @@ def test_values_on_the_command_line_are_yaml(text, value):
     assert type(parse_value(text)) is type(value)
 
 
+@pytest.mark.parametrize(
+    ("text", "value"), [(f"[{2**64}, 3]", [str(2**64), 3]), (f"{{a: {-(2**64)}}}", {"a": str(-(2**64))})]
+)
+def test_a_number_beyond_64_bits_is_text_wherever_it_is(text, value):
+    assert parse_value(text) == value
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["seeds", "world_seed", "tasks.pos.shots", "tasks.pos.sizes.train", "tasks.pos.tuning.learning_rate",
+     "tasks.pos.tuning.patience", "tasks.pos.tuning.betas"],
+)  # fmt: skip
+@pytest.mark.parametrize("value", [True, False, [True, 0.5]])
+def test_true_and_false_are_no_numbers(load, key, value):
+    """Python's true is 1: a learning rate of 1, one shot."""
+    (fault,) = faults(load, MINIMAL, **{key: value})
+    assert fault.startswith(f"{key}: ") and ("which true and false are not" in fault or "should be a" in fault)
+    assert load(MINIMAL, **{"tasks.pos.tuning.recompute": True})
+
+
+@pytest.mark.parametrize("number", [2**63, 2**64, str(2**64), -(2**64)])
+@pytest.mark.parametrize("key", ["seeds", "tasks.pos.shots", "tasks.pos.sizes.train", "tasks.pos.tuning.max_length"])
+def test_whole_numbers_that_files_of_rows_cannot_hold_are_refused(load, key, number):
+    (fault,) = faults(load, MINIMAL, **{key: [number] if key == "seeds" else number})
+    assert fault.startswith(key) and "list" not in fault
+    assert load(MINIMAL, **{"tasks.pos.tuning.max_length": 2**63 - 1})
+
+
+def test_a_training_set_that_is_given_twice_is_refused(load):
+    """It would count twice in every epoch, and rows would say no more than its language twice."""
+    (fault,) = faults(load, MINIMAL, **{"tasks.pos.train": ["world:qaa", "world:qab", "world:qaa"]})
+    assert fault.startswith("tasks.pos.train: world:qaa is given twice; its examples would count twice in every epoch")
+
+
+@pytest.mark.parametrize("name", ["underspecified", "first-look@real"])
+def test_a_file_does_not_go_by_the_name_of_a_built_in_study(tmp_path, name):
+    """Its report would have that one's published numbers beside its own."""
+    (tmp_path / "mine.yaml").write_text(MINIMAL.replace("name: x", f"name: {name}"))
+    with pytest.raises(InputError, match=f"'{name}' is the name of a built-in study, .*; give this one another name"):
+        find_study(str(tmp_path / "mine.yaml"), {})
+    assert find_study(str(tmp_path / "mine.yaml"), {"name": "underspecified-too"}).name == "underspecified-too"
+
+
+@pytest.mark.parametrize("version", ["1.1", "1.0", "2.0"])
+def test_another_version_of_yaml_is_refused(load, version):
+    """In YAML 1.1 the seed 010 is 8, and `no` is false."""
+    with pytest.raises(DataError, match=r"studies are YAML 1\.2, .*leave it out") as caught:
+        load(f"# of mine\n%YAML {version}\n---\n{MINIMAL}")
+    assert caught.value.line == 2
+    assert load(f"%YAML 1.2\n---\n{MINIMAL}")
+
+
 TEXT = st.characters(exclude_categories=["Cs"])
 
 

@@ -171,3 +171,18 @@ def test_a_course_is_kept_while_a_step_runs(tmp_path, monkeypatch):
     assert points[0] == Point(1, 1000, {"loss": 1.0}) and len(points) > 100
     told(Finished(key, 1.0))
     assert course_of(store, key) == [] and not course_file(store, key).exists()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '["a", 2, {}]', "[[1], 2, {}]", "[1, 2, []]", "[1, 2]", "[1e400, 2, {}]", "[" * 100_000, "{}", "[1, 2,",
+        '[1, 2, {"loss": "x"}]',
+    ],
+)  # fmt: skip
+def test_what_is_damaged_in_a_course_is_left_out(tmp_path, line):
+    store, key = Store(tmp_path / "store"), "a" * 64
+    store.prepare()
+    lines = ['[3, 4, {"loss": NaN, "rate": 1}]', line, '[2, 4, {"loss": 0.5}]']
+    course_file(store, key).write_text("".join(f"{each}\n" for each in lines))
+    assert course_of(store, key) == [Point(2, 4, {"loss": 0.5}), Point(3, 4, {"rate": 1.0})]

@@ -17,7 +17,15 @@ from babelscope.core.errors import DataError, InputError
 from babelscope.corpora import translations
 from babelscope.corpora.codes import same_language
 from babelscope.corpora.given_pairs import given_pairs
-from babelscope.corpora.parallel import Kept, NamedPairs, WorldPairs, find_named_pairs, find_pairs, joined
+from babelscope.corpora.parallel import (
+    Kept,
+    NamedPairs,
+    WorldPairs,
+    check_source,
+    find_named_pairs,
+    find_pairs,
+    joined,
+)
 from babelscope.corpora.translations import COLLECTIONS, translation_files
 
 TMX = """<?xml version="1.0" encoding="utf-8"?>
@@ -98,6 +106,21 @@ def test_a_text_is_known_by_its_content_and_says_whose_it_is(data):
     write(data / "ntrex" / "newstest2019-ref.deu.txt.gz", "Eins\nZwei\nDrei\nFuenf\n")
     with pytest.raises(DataError, match=r"deu\.txt\.gz: the file has changed since the study was planned"):
         pairs.read()
+
+
+def test_a_text_beside_itself_is_no_translation(tmp_path):
+    """An encoder would be taught that the language is the one that it reads."""
+    (tmp_path / "same.tsv").write_text("one two\tone two\nthree\tthree\n")
+    (tmp_path / "lines.txt").write_text("one two\n\nthree\n")
+    lines = tmp_path / "lines.txt"
+    for find in (
+        lambda: find_named_pairs(f"tsv:it:{tmp_path / 'same.tsv'}"),
+        lambda: find_pairs(f"text:en:{lines}", f"text:it:{lines}"),
+    ):
+        with pytest.raises(InputError, match="all 2 sentences are the same on both sides; give their translations"):
+            find()
+    (tmp_path / "names.tsv").write_text("Roma\tRoma\none\tuno\n")
+    assert len(find_named_pairs(f"tsv:it:{tmp_path / 'names.tsv'}").read()) == 2
 
 
 def test_a_part_is_the_same_lines_of_every_language(data):
@@ -318,6 +341,24 @@ def test_what_a_person_gives_is_a_table_two_files_or_a_name(tmp_path, monkeypatc
         given_pairs("ntrx:it", "it")
     with pytest.raises(InputError, match=r"text:en:.*nowhere"):
         given_pairs("nowhere.txt,cane.txt", "it")
+
+
+def test_what_is_known_to_be_from_another_language_is_refused(data, tmp_path):
+    """An encoder would read English as if it were German; a table and two files do not say what they are from."""
+    ntrex(data)
+    (tmp_path / "memory.tmx").write_text(TMX, encoding="utf-8")
+    (tmp_path / "pairs.tsv").write_text("ein Hund\ta dog\n", encoding="utf-8")
+    for name in ("ntrex:de", f"tmx:de:{tmp_path / 'memory.tmx'}"):
+        text = find_named_pairs(name)
+        for source in ("en", "eng", "en-GB"):
+            check_source(text, source)
+        with pytest.raises(InputError, match=r"^x: the translations are of sentences in en.* are in fr; give transl"):
+            check_source(text, "fr", "x: ")
+    (tmp_path / "french.tmx").write_text(TMX.replace('srclang="en-US"', 'srclang="fr"'), encoding="utf-8")
+    check_source(find_named_pairs(f"tmx:de:{tmp_path / 'french.tmx'}"), "fr")
+    with pytest.raises(InputError, match="sentences in fr, but those that are to be read are in en"):
+        check_source(find_named_pairs(f"tmx:de:{tmp_path / 'french.tmx'}"), "en")
+    check_source(find_named_pairs(f"tsv:en:{tmp_path / 'pairs.tsv'}"), "de")
 
 
 def test_of_commas_in_names_the_one_between_two_files_counts(tmp_path, monkeypatch):

@@ -267,6 +267,29 @@ def test_a_table_at_fault_is_refused_with_its_line(tmp_path, text, line, problem
     assert caught.value.line == line
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a\tb\nc\td\na\te\n", 3),
+        ("a\tb\na\te\t^\n", 2),
+        ("a\tb\t\tx\na\tc\na\td\t\tx\n", 3),
+        ("\u00e9\ta\ne\u0301\tb\n", 2),
+    ],
+)
+def test_a_rule_that_never_applies_is_refused(tmp_path, text, line):
+    """Who has written it believes that it does."""
+    file = tmp_path / "own.tsv"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=r"never applies: line [12] is for") as caught:
+        transliteration(f"table:{file}")
+    assert caught.value.line == line
+
+
+def test_rules_for_the_same_letters_may_differ_in_what_is_beside_them(tmp_path):
+    (tmp_path / "own.tsv").write_text("a\tb\t\tx\na\tc\tx\na\td\n", encoding="utf-8")
+    assert transliteration(f"table:{tmp_path / 'own.tsv'}")("ax xa a") == "bx xc d"
+
+
 def test_a_table_of_ones_own(tmp_path):
     file = tmp_path / "own.tsv"
     file.write_text("# my letters\nx\tks\nxh\th\n", encoding="utf-8")

@@ -140,3 +140,14 @@ def test_a_table_that_has_a_column_twice_is_refused(tmp_path, header):
     (tmp_path / "in.tsv").write_text(f"{header}\n" + "\t".join("abc"[: header.count("\t") + 1]) + "\n")
     with pytest.raises(DataError, match=r"in\.tsv:1: 2 columns are named '(first|label)'"):
         read_table(tmp_path / "in.tsv")
+
+
+@pytest.mark.parametrize("name", ["in.tsv", "in.tsv.gz"])
+def test_a_table_of_one_column_is_no_plain_text(tmp_path, name):
+    """Its header would be a text."""
+    content = b"sentence\na b\n"
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    with pytest.raises(DataError, match=r"in\.tsv.*: no column 'first' in the header, which has sentence"):
+        read_table(tmp_path / name)
+    (tmp_path / "in.txt").write_bytes(content)
+    assert read_table(tmp_path / "in.txt").inputs == ["sentence", "a b"]

@@ -11,7 +11,7 @@ from babelscope.corpora.codes import same_language
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.given_pairs import given_pairs
 from babelscope.corpora.paired import Pair
-from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, joined
+from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, check_source, joined
 from babelscope.corpora.sources import SPLITS
 
 
@@ -38,12 +38,15 @@ def check_translated(request: Request) -> None:
     """Refuse translated sentences that cannot be used, and labelled ones of their source.
 
     Raises:
-        InputError: there is no such text or treebank, the text is in another language than the request, or the
-            treebank in the same; or there are sentences of the source but no translations.
+        InputError: there is no such text or treebank, the text is in another language than the request, the treebank
+            in the same, or in another than what is translated; or there are sentences of the source but no
+            translations.
     """
     translated(request)
     if request.source_treebank_name is None:
         return
+    for given, text in zip(request.parallel, translated(request).texts, strict=True):
+        check_source(text, source_code(request), f"--parallel {given}: ")
     if not request.parallel:
         raise InputError("--source-treebank is for a model that a language is brought into; give --parallel too")
     code = source_code(request)

@@ -115,7 +115,7 @@ def code_of_name(name: str) -> str | None:
 
     try:
         tag = find(name)
-    except LookupError:
+    except (LookupError, ValueError):  # of characters that its table has between names
         return None
     return str(tag) if tag.language_name().lower() == name.lower() else None  # names that are merely near are none
 

@@ -122,10 +122,10 @@ def parse_json(text: str, path: Path, line: int | None = None) -> Any:
     """The value in a line, or all, of a file.
 
     Raises:
-        DataError: it is not JSON, or is nested deeper than any data are.
+        DataError: it is not JSON, is nested deeper than any data are, or has a key with two values.
     """
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_each_once)
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()  # half of a surrogate pair is JSON, but no text
         return value
@@ -133,6 +133,16 @@ def parse_json(text: str, path: Path, line: int | None = None) -> Any:
         raise DataError(path, line, f"not JSON ({error})") from None
     except RecursionError:
         raise DataError(path, line, "not JSON that can be read (nested too deep)") from None
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these keys and values. Of two values of one key readers of JSON take the first or the last."""
+    read: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in read and read[key] != value:
+            raise ValueError(f"the key {key!r:.100} is there twice, with two values")
+        read[key] = value
+    return read
 
 
 @contextmanager

@@ -21,6 +21,9 @@ from babelscope.core.outside import read_text
 
 LARGEST_FILE = 100_000
 """Bytes; a study is a page or two."""
+VERSION = "1.2"
+"""In others 010 is 8, `no` is false and 1:30 is 90."""
+_OTHER_VERSION = re.compile(rf"^%YAML[ \t]+(?!{re.escape(VERSION)}\b)\S+", re.MULTILINE)
 DEEPEST = 50
 """Lists and mappings in each other."""
 MOST_VALUES = 100_000
@@ -34,6 +37,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
         DataError: the file cannot be read, or is not a mapping in YAML; the message names the line.
     """
     text = read_text(path, LARGEST_FILE)
+    if other := _OTHER_VERSION.search(text):
+        line = text.count("\n", 0, other.start()) + 1
+        raise DataError(path, line, f"studies are YAML {VERSION}, in which {other[0]!r} would be wrong: leave it out")
     try:
         declared = _yaml().load(text)
     except DuplicateKeyError as error:
@@ -57,9 +63,14 @@ def _line(error: MarkedYAMLError) -> int | None:
 
 
 def parse_value(text: str) -> Any:
-    """A value given on the command line, read as YAML (numbers, true, null, lists); what is not YAML is text."""
+    """A value given on the command line, read as YAML (numbers, true, null, lists); what is not YAML is text.
+
+    So is a whole number beyond 64 bits, in a list too, where what it is for can say what is wrong with it.
+    """
+    yaml = _yaml()
+    yaml.Constructor = _WithLargeAsText
     try:
-        return _yaml().load(text)
+        return yaml.load(text)
     except _NOT_YAML:
         return text
 
@@ -76,6 +87,10 @@ def to_yaml(value: Any) -> str:
     return stream.getvalue()
 
 
+class _TooLargeError(ValueError):
+    """A whole number that nothing here counts to."""
+
+
 class _Constructor(SafeConstructor):
     """Python prints, and files of rows hold, no whole number without bound; nor is there memory for all aliases."""
 
@@ -87,7 +102,7 @@ class _Constructor(SafeConstructor):
     def construct_yaml_int(self, node: Any) -> int:
         number: int = super().construct_yaml_int(node)
         if number.bit_length() > 63:
-            raise ValueError("a whole number beyond 64 bits")
+            raise _TooLargeError("a whole number beyond 64 bits")
         return number
 
 
@@ -101,7 +116,16 @@ def _size(node: Node, known: dict[int, int]) -> int:
     return known[id(node)]
 
 
-_Constructor.add_constructor("tag:yaml.org,2002:int", _Constructor.construct_yaml_int)
+class _WithLargeAsText(_Constructor):
+    def construct_yaml_int(self, node: Any) -> Any:
+        try:
+            return super().construct_yaml_int(node)
+        except _TooLargeError:
+            return str(node.value)
+
+
+for _constructor in (_Constructor, _WithLargeAsText):
+    _constructor.add_constructor("tag:yaml.org,2002:int", _constructor.construct_yaml_int)
 
 _NOT_YAML = (YAMLError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError)
 """What the constructors of values raise: for the month 13, a list as a key, an empty `!!int`, a far too large code."""

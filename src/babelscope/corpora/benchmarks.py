@@ -209,7 +209,7 @@ def _splits(benchmark: Found) -> tuple[Split, ...]:
 
 def _parts(name: str) -> tuple[str, str]:
     suite, _, part = name.partition(":")
-    if (suite == "glue" and part in GLUE) or (suite == "xnli" and part.replace("-", "").isalnum()):
+    if (suite == "glue" and part in GLUE) or (suite == "xnli" and re.fullmatch(r"[\w-]{1,99}", part)):
         return suite, part
     known = [f"glue:{part}" for part in GLUE]
     raise InputError(

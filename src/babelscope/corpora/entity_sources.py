@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from babelscope.core.examples import Tagged
 from babelscope.core.languages import REAL_LANGUAGES, Language
 from babelscope.corpora.bio import read_bio, write_bio
 from babelscope.corpora.cache import from_hub, publish, reason, user_cache
+from babelscope.corpora.codes import checked_code
 from babelscope.corpora.sources import SPLITS, Split, data_folders
 
 HUB_DATASET = "unimelb-nlp/wikiann"
@@ -125,8 +127,9 @@ def available_entity_corpora() -> list[EntityCorpus]:
 def _parts(name: str) -> tuple[str, str]:
     """The collection and its language."""
     collection, _, language = name.partition(":")
-    if collection == "wikiann" and language.replace("-", "").isalnum():
-        return collection, language
+    with suppress(ValueError):
+        if collection == "wikiann":
+            return collection, checked_code(language)
     if collection == "masakhaner2" and language in _MASAKHANER_CODES:
         return collection, language
     allowed = f"wikiann:LANGUAGE, such as wikiann:de, or masakhaner2: and one of {', '.join(_MASAKHANER_CODES)}"

@@ -74,14 +74,11 @@ def tmx_pairs(path: Path, language: str) -> list[Pair]:
         DataError: it is no TMX, its source is `language`, or no unit has both languages.
         InputError: a unit has `language` in several scripts or places, and none is named.
     """
-    source = "en"
+    source = tmx_source(path, language)
     pairs: list[Pair] = []
     languages: set[str] = set()
     for tag, element in _elements(path):
-        if tag == "header":
-            declared = element.get("srclang", "")
-            source = "en" if declared in ("", "*all*") or same_language(declared, language) else declared
-        elif tag == "tu":
+        if tag == "tu":
             segments = {_language(variant): _text(variant.find("seg")) for variant in element.iter("tuv")}
             languages.update(segments)
             if same_language(source, language):
@@ -92,6 +89,17 @@ def tmx_pairs(path: Path, language: str) -> list[Pair]:
         there = ", ".join(sorted(languages)) or "none"
         raise DataError(path, None, f"no unit has text in both {source} and {language}; its languages are {there}")
     return pairs
+
+
+def tmx_source(path: Path, language: str) -> str:
+    """The language of the sentences that `tmx_pairs` gives translations into `language` of.
+
+    Raises:
+        DataError: it is no TMX.
+    """
+    headers = (element for tag, element in _elements(path) if tag == "header")
+    declared = next((header.get("srclang", "") for header in headers), "")
+    return "en" if declared in ("", "*all*") or same_language(declared, language) else declared
 
 
 def _elements(path: Path) -> Iterator[tuple[str, ET.Element]]:

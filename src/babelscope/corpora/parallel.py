@@ -15,7 +15,7 @@ from babelscope.corpora import plain
 from babelscope.corpora.codes import same_language
 from babelscope.corpora.data_sources.base import given_path
 from babelscope.corpora.lines import check_unchanged, content_digest
-from babelscope.corpora.paired import Pair, paired_lines, table_pairs, tmx_pairs
+from babelscope.corpora.paired import Pair, paired_lines, table_pairs, tmx_pairs, tmx_source
 from babelscope.corpora.translations import COLLECTIONS, Collection, translation_files
 from babelscope.corpora.world_text import WorldLanguage, WorldVersion
 from babelscope.world import World
@@ -173,15 +173,31 @@ def check_language(text: ParallelText, language: str, where: str = "") -> None:
         )
 
 
+def check_source(text: ParallelText, source: str, where: str = "") -> None:
+    """Refuse translations of sentences in another language than the one that a model is to read them in.
+
+    Raises:
+        InputError: it begins with `where`.
+    """
+    said: str | None = text.source
+    if isinstance(text, NamedPairs) and prefix_of(text.name) == "tmx":
+        said = tmx_source(_files(text.name)[0], text.language)
+    if said and not same_language(said, source):
+        raise InputError(
+            f"{where}the translations are of sentences in {said}, but those that are to be read are in {source}; give "
+            f"translations from {source}, or {said!r} as the source"
+        )
+
+
 def find_pairs(first: str, second: str, sentences: int | None = None) -> FilePairs:
     """Two texts, named as plain texts are, in full unless a number of pairs is given.
 
     Raises:
-        InputError: one of them is no plain text, or there is no such file; they have not equally many lines; or there
-            is no line with text in both.
+        InputError: one of them is no plain text, or there is no such file; they have not equally many lines; there is
+            no line with text in both; or none says anything else in the second.
     """
     files = (_file(first), _file(second))
-    _pairs((first, second), files)
+    _check_translated(f"{first} and {second}", _pairs((first, second), files))
     return FilePairs(
         names=(first, second), sentences=sentences, sha256=(content_digest(files[0]), content_digest(files[1]))
     )
@@ -192,12 +208,19 @@ def find_named_pairs(name: str, sentences: int | None = None) -> NamedPairs:
 
     Raises:
         InputError: nothing is named so, the language or the file is not there, a line is malformed, the part is not in
-            the text, or no pair is left.
+            the text, no pair is left, or in all that are the translation is the sentence.
     """
     files = _files(name)
-    if not Kept.of(_part(name, files)).pairs:
+    if not (pairs := Kept.of(_part(name, files)).pairs):
         raise InputError(f"{name} has no pair with text on both sides")
+    _check_translated(name, pairs)
     return NamedPairs(name=name, sentences=sentences, sha256=tuple(map(content_digest, files)))
+
+
+def _check_translated(what: str, pairs: Sequence[Pair]) -> None:
+    """Refuse a text beside itself, by which an encoder would learn that the language is the one that it reads."""
+    if all(sentence == translation for sentence, translation in pairs):
+        raise InputError(f"{what}: all {len(pairs):,} sentences are the same on both sides; give their translations")
 
 
 def prefix_of(name: str) -> str:

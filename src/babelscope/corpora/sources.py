@@ -112,12 +112,17 @@ SOURCES: tuple[Source, ...] = (local_folder, github_folder, hub_folder)
 
 def treebank_folder(name: str, sources: tuple[Source, ...] = SOURCES) -> Path:
     """The folder that holds all files of a treebank such as `UD_English-EWT`, fetched if need be."""
-    if not re.fullmatch(r"UD_\w+-\w+", name):
-        raise InputError(f"{name!r} is not the name of a treebank; expected UD_LANGUAGE-TREEBANK, as UD_English-EWT")
+    _check_name(name)
     for source in sources:
         if folder := source(name):
             return folder
     raise InputError(f"{name} is in none of the sources", _advice())
+
+
+def _check_name(name: str) -> None:
+    if not re.fullmatch(r"UD_\w{1,99}-\w{1,99}", name):
+        expected = "expected UD_LANGUAGE-TREEBANK, as UD_English-EWT"
+        raise InputError(f"{name!r:.200} is not the name of a treebank; {expected}")
 
 
 def find_treebank(name: str, split: Split, sources: tuple[Source, ...] = SOURCES) -> Path:
@@ -166,6 +171,7 @@ def treebank_language(name: str) -> Language:
     A language that is not in `babelscope.core.languages` takes its code from the files in the data folders, or else
     from CLDR's names, with the script code Zyyy (undetermined). Raises `InputError` if it is in none.
     """
+    _check_name(name)
     title = name.removeprefix("UD_").rsplit("-", 1)[0].replace("_", " ")
     title = _TITLES.get(title, title)
     for language in REAL_LANGUAGES.values():

@@ -125,15 +125,27 @@ def read_table(path: Path) -> list[Rule]:
     """The rules of a file: FROM and TO, and if need be BEFORE and AFTER, separated by tabs; "# " begins a comment.
 
     Raises:
-        DataError: a line without FROM and TO or with more columns, or a context that is no regular expression.
+        DataError: a line without FROM and TO or with more columns, a context that is no regular expression, or a rule
+            that never applies.
     """
     lines = (line for line in numbered_lines(path) if line.text and not line.text.startswith("# "))
-    rules = [_rule(path, line) for line in islice(lines, MOST_RULES)]
+    rules = {line.number: _rule(path, line) for line in islice(lines, MOST_RULES)}
     if not rules:
         raise DataError(path, None, "no rule; expected lines FROM<TAB>TO")
     if more := next(lines, None):
         raise DataError(path, more.number, f"more than {MOST_RULES:,} rules")
-    return rules
+    _check_all_apply(path, rules)
+    return list(rules.values())
+
+
+def _check_all_apply(path: Path, rules: Mapping[int, Rule]) -> None:
+    """Refuse a rule, by its line, whose place another one for the same letters always takes."""
+    first: dict[tuple[str, ...], int] = {}
+    for number, rule in rules.items():
+        anywhere, here = (rule.letters, "", ""), (rule.letters, rule.before, rule.after)
+        if earlier := first.get(anywhere) or first.get(here):
+            raise DataError(path, number, f"never applies: line {earlier} is for {rule.letters!r} there, too")
+        first[here] = number
 
 
 def _rule(path: Path, line: Line) -> Rule:

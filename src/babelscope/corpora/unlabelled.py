@@ -168,12 +168,15 @@ def read_bio_words(path: Path) -> BioDocument:
 def read_table(path: Path, texts: tuple[str, ...] = ("first",), label: str = "label") -> TableDocument:
     """TSV with a header that has the columns of the text, or for single texts plain text: one text a line.
 
+    A file that is named .tsv is no plain text: its header would be taken for one.
+
     Raises:
         DataError: a column is missing, or with its line: another number of cells than the header has, no text.
     """
     lines = numbered_lines(path)
     header = next(lines, Line(1, "")).text.split("\t")
-    if len(texts) == 1 and texts[0] not in header and len(header) == 1:
+    is_named_table = path.name.removesuffix(".gz").endswith(".tsv")
+    if len(texts) == 1 and texts[0] not in header and len(header) == 1 and not is_named_table:
         header, lines = [texts[0]], numbered_lines(path)
     check_header(path, header, [*texts, *([label] if label in header else [])])
     rows = [_row(path, line, header, texts) for line in lines]

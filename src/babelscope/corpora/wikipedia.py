@@ -36,7 +36,7 @@ def wikipedia_file(name: str, download: Download | None = None) -> Path:
         InputError: it is not named as Wikipedias are, cannot be fetched, or there is none of the language.
     """
     code = name.removeprefix(PREFIX)
-    if not re.fullmatch(r"[a-z]+(-[a-z-]+)?", code):
+    if not re.fullmatch(r"[a-z]{1,49}(-[a-z-]{1,49})?", code):
         raise InputError(f"{name!r}: a Wikipedia is named {NAMES[0]} by the code in its address, such as wikipedia:nl")
     local = [file for data in data_folders() for file in sorted((data / "wikipedia" / code).glob("*.parquet"))]
     if local:

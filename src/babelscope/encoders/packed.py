@@ -24,9 +24,12 @@ from babelscope.core.errors import DataError
 from babelscope.core.outside import read_json, read_text, reading
 from babelscope.encoders.places import CARD, LANGUAGES, check_folder
 from babelscope.encoders.state import Weights
-from babelscope.encoders.written import check_finite, write_tensors
+from babelscope.encoders.written import check_finite, tensors_digest, write_tensors
 
 FORMAT = "babelscope packed model 1"
+DIGEST = "sha256"
+"""The tensor that is of all others; files that were packed before there was one have none. (Of metadata only a single
+entry has the same place in every file.)"""
 PART = 6
 """Numbers of a direction that are replaced together, at most."""
 TYPICAL = 256
@@ -70,6 +73,7 @@ def pack(folder: Path, file: Path) -> list[str]:
         texts[CARD] += NOTE
     compressed = lzma.compress(json.dumps(texts, ensure_ascii=False).encode())
     kept["files"] = torch.from_numpy(np.frombuffer(compressed, dtype=np.uint8).copy())
+    kept[DIGEST] = torch.frombuffer(bytearray.fromhex(tensors_digest(kept, {})), dtype=torch.uint8)
     write_tensors(file, kept, {"format": FORMAT})
     return [name for name in names if name not in texts]
 
@@ -83,15 +87,20 @@ def unpack(file: Path, folder: Path) -> None:
 
     Raises:
         DataError: it is no such file, or is damaged.
+        DivergedError: weights are NaN or infinite.
     """
     kept, described = _read(file)
     if described.get("format") != FORMAT:
         raise DataError(file, None, "not what babelscope pack writes, or what another version wrote")
+    recorded = kept.pop(DIGEST, None)
+    if recorded is not None and recorded.tolist() != [*bytes.fromhex(tensors_digest(kept, {}))]:
+        raise DataError(file, None, "damaged (it does not match its digest); copy it again")
     try:
         texts = _unpacked_texts(kept.pop("files").numpy().tobytes())
         weights = _unpacked(kept)
     except (KeyError, ValueError, IndexError, RuntimeError, TypeError, lzma.LZMAError) as error:
         raise DataError(file, None, f"damaged ({error}); copy it again") from None
+    check_finite(weights)
     for name, text in texts.items():
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -145,14 +154,20 @@ def _unpacked(kept: Mapping[str, Tensor]) -> Weights:
         if form == "whole":
             weights[name] = value
         elif form == "steps":
-            weights[name] = value.float() * kept[f"{name} scales"][:, None]
+            weights[name] = _by_row(value.float(), kept[f"{name} scales"])
         elif form == "codes":
             parts = [typical[codes] for codes, typical in zip(value.T.long(), kept[f"{name} typical"], strict=True)]
             directions = torch.nn.functional.normalize(torch.cat(parts, dim=1).float())
-            weights[name] = directions * kept[f"{name} lengths"].float()[:, None]
+            weights[name] = _by_row(directions, kept[f"{name} lengths"].float())
         elif form not in ("scales", "typical", "lengths"):
             raise KeyError(key)
     return weights
+
+
+def _by_row(matrix: Tensor, factors: Tensor) -> Tensor:
+    if len(matrix) != len(factors):  # which torch would make room for, whatever it takes
+        raise ValueError(f"{len(factors)} factors for {len(matrix)} rows")
+    return matrix * factors[:, None]
 
 
 def _unpacked_texts(compressed: bytes) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from importlib.util import find_spec
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -184,8 +185,8 @@ def check_folder(folder: Path, allow_pickle: bool = False) -> None:
     """Refuse what cannot be an encoder's folder, by the names of its files and by its config.json alone.
 
     Raises:
-        EncoderError: no config.json, or not JSON; a family that is not known; no safetensors file, or one elsewhere; an
-            adapter; no tokenizer.
+        EncoderError: no config.json, or not JSON; a number in it that is none; a family that is not known; no
+            safetensors file, or one elsewhere; an adapter; no tokenizer.
     """
     path = folder / "config.json"
     if not path.is_file():
@@ -198,6 +199,9 @@ def check_folder(folder: Path, allow_pickle: bool = False) -> None:
         check_family(config.get("model_type") if isinstance(config, dict) else None)
     except EncoderError as error:
         raise EncoderError(f"{path}: {error}") from None
+    for name, value in config.items():
+        if isinstance(value, float) and not isfinite(value):
+            raise EncoderError(f"{path}: {name} is {value}, with which nothing can be computed; correct it")
     pickled = any(folder.glob("*.bin"))
     if not any(folder.glob("*.safetensors")) and not pickled:
         raise EncoderError(f"{folder}: no weights; copy the encoder's model.safetensors into it, or save it again")

@@ -1,10 +1,14 @@
-"""Weights on their way to the disk: none that are NaN or infinite get there, and files have the usual modes."""
+"""Weights on their way to the disk: none that are NaN or infinite get there, files have the usual modes, and a digest
+tells whether they are still what was written."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 
+import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
@@ -16,6 +20,15 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str,
     """Write a safetensors file."""
     save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, path, metadata)
     share(path)
+
+
+def tensors_digest(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
+    """SHA-256 (hex) of metadata, names, types, shapes and bytes of tensors in memory, which are not copied."""
+    hashed = sha256(json.dumps(metadata, sort_keys=True).encode())
+    for name in sorted(tensors):
+        hashed.update(json.dumps([name, str(tensors[name].dtype), tensors[name].shape]).encode())
+        hashed.update(tensors[name].reshape(-1).view(torch.uint8).numpy().data)
+    return hashed.hexdigest()
 
 
 def check_finite(weights: Mapping[str, Tensor]) -> None:

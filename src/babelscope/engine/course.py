@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import time
 from contextlib import suppress
+from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,10 +60,12 @@ def course_file(store: Store, key: str) -> Path:
 
 def course_of(store: Store, key: str) -> list[Point]:
     """How a step that has not finished went so far, in order; what was done twice is there once, as it was last."""
-    points = {}
+    points: dict[int, Point] = {}
     with suppress(OSError, ValueError):
         for line in course_file(store, key).read_text(encoding="utf-8").splitlines():
-            with suppress(ValueError, TypeError):  # a line that is cut short
-                point = Point(*json.loads(line))
-                points[point.done] = point
+            # A line that is cut short, or damaged.
+            with suppress(ValueError, TypeError, AttributeError, OverflowError, RecursionError):
+                done, total, numbers = json.loads(line)
+                known = {name: float(number) for name, number in numbers.items() if isfinite(float(number))}
+                points[int(done)] = Point(int(done), int(total), known)
     return [points[done] for done in sorted(points)]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from babelscope.core.errors import InputError
 from babelscope.core.files import share
 from babelscope.core.outside import given_path, new_path, writing
-from babelscope.corpora.codes import known_as
+from babelscope.corpora.codes import checked_code, known_as
 from babelscope.corpora.parallel import SOURCE
 from babelscope.encoders.places import near_folder
 from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_card, write_records
@@ -94,12 +94,14 @@ def predict(store: Store, source: str, file: Path, output: Path, language: str |
         One line for the user, which says where the predictions stand.
 
     Raises:
-        InputError: there is no such model, the file is malformed or not of its task, the output exists, or the model
-            has tokenizers of their own for other languages alone.
+        InputError: there is no such model, the file is malformed or not of its task, the output exists, the language
+            is no code, or the model has tokenizers of their own for other languages alone.
     """
     from babelscope.encoders.own_vocabulary import check_own
 
     output = new_path(output)
+    if language is not None:
+        _check_code(language)
     model = trained_model(store, source)
     made_for = languages_of(Path(source))
     check_own(language, [*model.languages, *([made_for.language] if made_for and model.languages else [])])
@@ -111,6 +113,13 @@ def predict(store: Store, source: str, file: Path, output: Path, language: str |
     with replacing(output) as draft:
         document.write(draft, predictions)
     return f"{output}: {len(document.inputs)} predictions of task {task}, in {kind.written(task)}"
+
+
+def _check_code(language: str) -> None:
+    try:
+        checked_code(language)
+    except ValueError as error:
+        raise InputError(f"--language {language!r:.100}: {error}") from None
 
 
 def _predictions(model: TaskModel, document: Document) -> list[object]:

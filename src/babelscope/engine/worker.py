@@ -262,13 +262,14 @@ def main(descriptor: int, address: str) -> None:
     connection: Connection = Connection(descriptor)
     inbox: SimpleQueue[tuple[str, bytes]] = SimpleQueue()
     Thread(target=_listen, args=(connection, inbox), daemon=True).start()
-    store = store_at(address)
+    store: Store | None = None
     with suppress(BrokenPipeError):  # the runner is gone
         while True:
             key, pickled = inbox.get()
             try:
+                store = store or store_at(address)
                 event = attempt(key, pickled, store, connection)
-            except (StoreError, OSError) as error:
+            except (BabelscopeError, OSError) as error:
                 event = _failed(key, error, str(error))
             except Interrupted:
                 os._exit(TOLD_TO_END)

@@ -12,7 +12,7 @@ from babelscope.core.outside import given_path, new_path
 from babelscope.corpora.codes import checked_code, known_as, same_language
 from babelscope.corpora.given_pairs import given_pairs
 from babelscope.corpora.paired import Pair
-from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, ParallelText, joined
+from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, ParallelText, check_source, joined
 from babelscope.encoders.places import MODEL_FILE, Place, locate
 from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_records
 from babelscope.engine.store import Store
@@ -85,7 +85,8 @@ def find_texts(wanted: Wanted) -> list[NamedPairs | FilePairs]:
     """The texts that are named.
 
     Raises:
-        InputError: no text is given, or there is no such text; a code is none, or both are of one language.
+        InputError: no text is given, or there is no such text; a code is none, or both are of one language; or
+            translations are known to be of sentences in another language than the source.
     """
     for which, code in (("language", wanted.language), ("source", wanted.source)):
         try:
@@ -96,7 +97,10 @@ def find_texts(wanted: Wanted) -> list[NamedPairs | FilePairs]:
         raise InputError(f"language and source are both {wanted.source}; give the language of the translations")
     if not wanted.parallel:
         raise InputError("no text to learn from; give one at least, such as ntrex:it or pairs.tsv")
-    return [given_pairs(given, wanted.language, wanted.source) for given in wanted.parallel]
+    texts = [given_pairs(given, wanted.language, wanted.source) for given in wanted.parallel]
+    for given, text in zip(wanted.parallel, texts, strict=True):
+        check_source(text, wanted.source, f"{given}: ")
+    return texts
 
 
 def with_language(encoder: Encoder, wanted: Wanted, pairs: Sequence[Pair]) -> Encoder:

@@ -8,6 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from babelscope.core.errors import EncoderError, InputError
+from babelscope.core.outside import given_path
 from babelscope.core.step import Step
 from babelscope.encoders.places import encoder_digest, installed_folder
 from babelscope.engine.environment import this_environment
@@ -148,6 +149,6 @@ def encoders_of(given: Sequence[str]) -> dict[str, Path]:
     """
     pairs = [text.partition("=") for text in given]
     for text, (name, _, folder) in zip(given, pairs, strict=True):
-        if not (name and folder and Path(folder).is_dir()):
+        if not (name and folder and given_path(folder).is_dir()):
             raise InputError(f"--encoder {text}: expected NAME=FOLDER, with the folder that the encoder is in")
-    return {name: Path(folder).absolute() for name, _, folder in pairs}
+    return {name: given_path(folder).absolute() for name, _, folder in pairs}

@@ -1,4 +1,4 @@
-"""What is said of a study before it runs: what of its data is left out, divided, or named by no language's code."""
+"""What is said of a study before it runs: what of its data is left out, divided, of two worlds, or named by no code."""
 
 from __future__ import annotations
 
@@ -6,18 +6,24 @@ from collections.abc import Iterable, Iterator
 
 from babelscope.core.languages import is_language
 from babelscope.core.step import Step
-from babelscope.corpora.datasets import FileData
-from babelscope.corpora.parallel import NamedPairs
-from babelscope.steps import Adapt, Align
+from babelscope.corpora.datasets import FileData, WorldData
+from babelscope.corpora.parallel import NamedPairs, WorldPairs
+from babelscope.corpora.world_text import WorldText
+from babelscope.encoders.places import shipped_encoders
+from babelscope.steps import Adapt, Align, Load
 from babelscope.steps.plan import declared
 from babelscope.world import LANGUAGES
+
+SHIPPED_WORLD = 0
+"""The seed of the world that the shipped encoders were pre-trained on."""
 
 
 def notes(steps: Iterable[Step]) -> list[str]:
     """A line each, about data that steps read."""
     steps = list(steps)
-    data = [value for value in declared(steps) if isinstance(value, FileData)]
-    return list(dict.fromkeys([*_left_out_pairs(steps), *_divided(data), *_strange_codes(data)]))
+    values = list(declared(steps))
+    data = [value for value in values if isinstance(value, FileData)]
+    return list(dict.fromkeys([*_left_out_pairs(steps), *_divided(data), *_strange_codes(data), *_worlds(values)]))
 
 
 def _left_out_pairs(steps: Iterable[Step]) -> Iterator[str]:
@@ -41,3 +47,16 @@ def _strange_codes(data: Iterable[FileData]) -> Iterator[str]:
     for each in data:
         if each.language not in LANGUAGES and not is_language(each.language):
             yield f"{each.name}: no language is known by the code {each.language!r}, so that it is a label alone"
+
+
+def _worlds(values: Iterable[object]) -> Iterator[str]:
+    """Several artificial worlds: what was learned of one is of no use in another."""
+    seeds = {value.seed for value in values if isinstance(value, WorldData | WorldText | WorldPairs)}
+    if any(isinstance(value, Load) and value.name in shipped_encoders() for value in values):
+        seeds.add(SHIPPED_WORLD)
+    if len(seeds) > 1:
+        yield (
+            f"artificial worlds of the seeds {', '.join(map(str, sorted(seeds)))} are read, whose languages have no "
+            "words in common: see that `world_seed` is the `seed` of all text and pairs; the shipped encoders know "
+            f"world {SHIPPED_WORLD}"
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
+import sys
 import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,6 +25,8 @@ FRESH = 2.0
 """Seconds for which what was read of the store is shown again."""
 TAIL = 4000
 """Characters of a failed step's log on the page."""
+PATIENCE = 60.0
+"""Seconds that somebody who asks may be silent for; each has a thread."""
 LONGEST_LOG = 2_000_000
 """Characters of a whole log."""
 EVERYWHERE = {
@@ -137,11 +140,17 @@ class _Server(ThreadingHTTPServer):
         self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         super().__init__(address, kind)
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of who asked and went away before the answer."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
 
 class _Pages(BaseHTTPRequestHandler):
     """Answers GET and HEAD, and those alone who ask for this machine by its own name."""
 
     answer: Callable[[str], Answer]
+    timeout = PATIENCE
     server_version, sys_version = "babelscope", ""
 
     def do_GET(self) -> None:
@@ -159,7 +168,11 @@ class _Pages(BaseHTTPRequestHandler):
         except (InputError, ValueError):
             return Answer("Ask for 127.0.0.1 or localhost.\n", status=421)
         try:
-            return self.answer(urlsplit(self.path).path)
+            path = urlsplit(self.path).path
+        except ValueError as error:
+            return Answer(f"{error}; / is the study's page.\n", status=400)
+        try:
+            return self.answer(path)
         except BabelscopeError as error:
             return Answer(f"{error}\n", status=503)
 

@@ -142,11 +142,17 @@ def find_study(name: str, changes: Mapping[str, Any]) -> Study:
     """The built-in study NAME[@PROFILE], or the study in a YAML file; `changes` are its parameters or keys.
 
     Raises:
-        InputError: there is no such study or profile.
+        InputError: there is no such study or profile, or a file has a study of a built-in name.
         DataError, StudyError: the file, the parameters or the declaration are at fault.
     """
     if name.endswith(YAML) or given_path(name).is_file():
-        return load_study(given_path(name), dict(changes))
+        study = load_study(given_path(name), dict(changes))
+        if study.name.partition("@")[0] in STUDIES:
+            raise InputError(
+                f"{name}: {study.name!r} is the name of a built-in study, whose published numbers and command its "
+                "report would have; give this one another name"
+            )
+        return study
     base, at, profile = name.partition("@")
     if base not in STUDIES:
         near = did_you_mean(base, STUDIES)

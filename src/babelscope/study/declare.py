@@ -110,7 +110,8 @@ class Study(Declaration):
     contrasts: tuple[Contrast, ...] = ()
     """Effects that the study looks for; the report says of each whether it shows."""
     world_seed: Seed = 0
-    """Of the artificial world. The shipped encoders know the world of seed 0."""
+    """Of the artificial world. The shipped encoders know the world of seed 0, and text that encoders are made of has a
+    `seed` of its own."""
     keep: Literal["best", "rows"] = "best"
     """What the store keeps of a tuning: its best weights and its rows; or its rows alone, once no step of the study
     reads the weights any more. What reads them later has the tuning computed again. Numbers are the same."""

@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Discriminator, Field, FiniteFloat, PositiveInt, Tag, model_validator
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    FiniteFloat,
+    PositiveInt,
+    Tag,
+    field_validator,
+    model_validator,
+)
 
 from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError, did_you_mean
@@ -83,7 +92,7 @@ class Transfer(Declaration):
     `las.nopunct` of parsing (None: the one that `babelscope list tasks` names first). It is the same for all transfers
     of one task."""
     train: tuple[str, ...] = Field(min_length=1)
-    """Training sets, taken together; their dev splits select the best step, by the mean over them."""
+    """Training sets, taken together, each once; their dev splits select the best step, by the mean over them."""
     evaluate: tuple[str, ...] = Field(min_length=1)
     """Data sets whose test splits are scored."""
     shots: PositiveInt | None = None
@@ -97,7 +106,8 @@ class Transfer(Declaration):
     sizes: Sizes = Sizes()
     tuning: Tuning = Tuning()
     recurrent: CountedTuning = RECURRENT
-    """Settings of the BiLSTM among the baselines, which starts from nothing."""
+    """Settings of the BiLSTM among the baselines, which starts from nothing. Where some are given, the others are those
+    of every tuning, and not these."""
     head: str | None = None
     """Of parsing: small, underspecified or align-then-predict. Of sentence tasks: first (state), pooler or family."""
     entity_types: dict[str, str] = Field(default={})
@@ -111,6 +121,13 @@ class Transfer(Declaration):
         """What it says of a task of one's own."""
         fields = type(self).model_fields
         return [name for name in OF_ONES_OWN if getattr(self, name) != fields[name].default]
+
+    @field_validator("train")
+    @classmethod
+    def _each_once(cls, train: tuple[str, ...]) -> tuple[str, ...]:
+        if twice := next((name for name in train if train.count(name) > 1), None):
+            raise ValueError(f"{twice} is given twice; its examples would count twice in every epoch")
+        return train
 
     @model_validator(mode="after")
     def _a_size_for_each(self) -> Self:

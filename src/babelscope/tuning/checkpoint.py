@@ -6,7 +6,6 @@ import json
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +16,7 @@ from torch import Tensor, nn
 
 from babelscope.core.crash import crash_point
 from babelscope.core.errors import OtherRunError, StepError
-from babelscope.encoders.written import check_finite, write_tensors
+from babelscope.encoders.written import check_finite, tensors_digest, write_tensors
 
 _MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 _DIGEST = "sha256"
@@ -63,19 +62,10 @@ def write_weights(path: Path, weights: Mapping[str, Tensor]) -> None:
 def _write(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:
     draft, own = _draft(path), {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     draft.unlink(missing_ok=True)
-    write_tensors(draft, own, {**metadata, _DIGEST: _digest(own, metadata)})
+    write_tensors(draft, own, {**metadata, _DIGEST: tensors_digest(own, metadata)})
     crash_point("weights-written")
     draft.replace(path)
     crash_point("weights-moved")
-
-
-def _digest(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
-    """SHA-256 (hex) of metadata, names, types, shapes and bytes of tensors in memory, which are not copied."""
-    hashed = sha256(json.dumps(metadata, sort_keys=True).encode())
-    for name in sorted(tensors):
-        hashed.update(json.dumps([name, str(tensors[name].dtype), tensors[name].shape]).encode())
-        hashed.update(tensors[name].reshape(-1).view(torch.uint8).numpy().data)
-    return hashed.hexdigest()
 
 
 def remove_drafts(paths: Iterable[Path]) -> None:
@@ -130,7 +120,7 @@ def _read(path: Path) -> _Written | None:
     except (OSError, SafetensorError):
         return None
     recorded = metadata.pop(_DIGEST, None)
-    return _Written(tensors, metadata) if recorded == _digest(tensors, metadata) else None
+    return _Written(tensors, metadata) if recorded == tensors_digest(tensors, metadata) else None
 
 
 def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, state: State) -> None:

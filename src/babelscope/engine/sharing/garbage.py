@@ -7,9 +7,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from functools import partial
 from typing import NamedTuple
 
-from babelscope.core.errors import StoreError
+from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.engine.disk import COPY, bytes_in, explained, names_in
 from babelscope.engine.dropping import is_whole
 from babelscope.engine.sharing.remote import RemoteStore
@@ -108,14 +109,17 @@ def _from_folder(piece: Garbage, store: Store) -> int:
 def _in_objects(store: RemoteStore, there: set[str], needed: Collection[str] | None) -> Iterator[Garbage]:
     """The manifest of a result comes before its files, so that what is half removed is none."""
     going = set() if needed is None else there.difference(needed)
+    staying = sorted(there - going)
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        listed = set[str]().union(*pool.map(store.results.files, there - going))
+        files = dict(zip(staying, pool.map(partial(_files, store), staying), strict=True))
+    damaged = {key for key, names in files.items() if names is None}
+    listed = set[str]().union(*filter(None, files.values()))
     sizes = store.objects.sizes()
     for name in sorted(sizes, key=lambda name: (not name.startswith("results/"), name)):
         match name.split("/"):
             case ["results", _, key] if key in going:
                 yield Garbage(name, UNNEEDED, sizes[name], key)
-            case ["files", _, key, _] if name not in listed:
+            case ["files", _, key, _] if name not in listed and key not in damaged:
                 yield Garbage(name, UNNEEDED if key in going else "of no result", sizes[name], key)
             case ["drafts", key, _] if key in there:
                 yield Garbage(name, DRAFT_OF_PUBLISHED, sizes[name], key)
@@ -123,10 +127,19 @@ def _in_objects(store: RemoteStore, there: set[str], needed: Collection[str] | N
                 yield Garbage(name, UNNEEDED, sizes[name], key)
 
 
+def _files(store: RemoteStore, key: str) -> set[str] | None:
+    """The names of a result's files; None where its manifest, which names them, is damaged: then all may be its own."""
+    try:
+        return store.results.files(key)
+    except DamagedResult:
+        return None
+
+
 def _from_objects(piece: Garbage, store: RemoteStore) -> int:
     if piece.key:
         store.results.doubt(piece.key)
-        if piece.name in store.results.files(piece.key):  # it has been published since
+        its_files = _files(store, piece.key) if piece.name.startswith("files/") else ()
+        if its_files is None or piece.name in its_files:  # it has been published since
             return 0
     store.objects.remove(piece.name)
     return piece.size

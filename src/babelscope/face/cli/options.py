@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from babelscope.core.errors import InputError
 from babelscope.core.outside import given_path, writable_path
 from babelscope.face.cli.completion import study_names
 from babelscope.face.session import DEFAULT_STORE, STORE_VARIABLE, address_of
 
 __all__ = [
     "DEFAULT_STORE", "PARALLEL", "BundleFile", "OtherStore", "OutputFile", "OutputFolder", "OutputReport",
-    "StoreFolder", "StudyName", "With", "err", "out",
+    "StoreFolder", "StudyName", "With", "check_changed", "err", "out",
 ]  # fmt: skip
 
 out, err = Console(soft_wrap=True, emoji=False), Console(stderr=True, soft_wrap=True, emoji=False)
@@ -63,3 +64,9 @@ OutputReport = Annotated[
 OutputFolder = Annotated[
     Path, typer.Option("-o", "--output", parser=writable_path, metavar="FOLDER", help="the folder to write")
 ]
+
+
+def check_changed(study: object, with_: list[str] | None) -> None:
+    """Refuse changes where no study is named that they would be of (`InputError`)."""
+    if with_ and not study:
+        raise InputError(f"--with {with_[0]}: changes a study, and none is named here; name it, or leave --with out")

@@ -17,6 +17,7 @@ from babelscope.face.cli.options import (
     StoreFolder,
     StudyName,
     With,
+    check_changed,
     err,
     out,
 )
@@ -97,6 +98,7 @@ def gc(
     from babelscope.face.display import table_of
     from babelscope.face.session import open_store
 
+    check_changed(keep, with_)
     place = open_store(store)
     kept = {key for name in keep for key in _keys(place, name, with_)} if keep else None
     pieces = garbage(place, kept)
@@ -187,6 +189,7 @@ def _copy(source: Store, target: Store, name: str | None, with_: list[str] | Non
 
 def _keys(store: Store, name: str | None, with_: list[str] | None) -> Collection[str]:
     """Of the results of a study that a store has, or of all."""
+    check_changed(name, with_)
     if name is None:
         return store.keys()
     from babelscope.face.job import job_of

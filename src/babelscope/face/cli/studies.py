@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from babelscope.core.outside import given_path
-from babelscope.face.cli.options import DEFAULT_STORE, OutputFile, OutputReport, StoreFolder, StudyName, With, err, out
+from babelscope.face.cli.options import (
+    DEFAULT_STORE,
+    OutputFile,
+    OutputReport,
+    StoreFolder,
+    StudyName,
+    With,
+    check_changed,
+    err,
+    out,
+)
 from babelscope.face.session import LOCAL, Engine
 
 if TYPE_CHECKING:
@@ -90,6 +100,7 @@ def status(
     """Show how far a study is; without a study, every built-in one in its default profile."""
     from babelscope.face.display import table_of
 
+    check_changed(name, with_)
     if name is None:
         from babelscope.face.catalogue import study_states
         from babelscope.face.session import open_store

@@ -30,6 +30,8 @@ class TextKind(TaskKind):
         task = super().declared(name, label, text, scale)
         if label in task.texts:
             raise InputError(f"the label {label!r} is a column of the text, so that it would be read; name another one")
+        if len(set(task.texts)) < len(task.texts):
+            raise InputError(f"text has the column {task.texts[0]!r} twice; name the two columns of a pair, or one")
         return task
 
     def inputs(self, gold: Sequence[Any]) -> list[Any]:
