@@ -288,8 +288,9 @@ def test_faults_of_a_declaration(encoder_folder, tmp_path):
         compile_study(declared(encoder_folder, named))
     (fault,) = caught.value.faults  # deu is de
     assert fault.startswith("encoders.1.languages.it.0: the translations are in de, but the language")
-    lines = [f"text:{code}:{tmp_path / 'lines.txt'}" for code in ("en", "de")]
-    (tmp_path / "lines.txt").write_text("a cat\n", encoding="utf-8")
+    lines = [f"text:{code}:{tmp_path / code}.txt" for code in ("en", "de")]
+    for code, line in (("en", "a cat\n"), ("de", "eine Katze\n")):
+        (tmp_path / f"{code}.txt").write_text(line, encoding="utf-8")
     with pytest.raises(StudyError, match=r"encoders.1.languages.it.0: the translations are in de, but"):
         compile_study(declared(encoder_folder, LATER | {"languages": {"it": [lines]}}))
     with pytest.raises(StudyError, match=r"surgeries.1: languages are brought into later after tuning"):

@@ -145,10 +145,10 @@ def test_status_and_plan_tell_done_from_pending(study, store, tmp_path):
 
     here = babelscope("plan", study, "--store", store).output
     planned = [line.split() for line in here.splitlines()[1:5]]
-    assert [line[:5] for line in planned] == [[k, str(n), "0", "0", "s"] for k, n in kinds.items()]
-    assert [" ".join(line[5:]) == "little" for line in planned] == [True, True, False, True]
+    assert [line[:6] for line in planned] == [[k, "cpu", str(n), "0", "0", "s"] for k, n in kinds.items()]
+    assert ["little" in line for line in planned] == [True, True, False, True]
     changed = babelscope("plan", study, "--store", store, "--with", "seeds=[0, 5]").output
-    assert re.search(r"^Tune +2 +2 +\d+ s\b", changed, re.MULTILINE)
+    assert re.search(r"^Tune +cpu +2 +2 +\d+ s\b", changed, re.MULTILINE)
     elsewhere = babelscope("plan", study, "--store", tmp_path / "new")
     assert elsewhere.output.endswith(f"17 steps, 0 cached, in {tmp_path / 'new'}\n")
     assert not (tmp_path / "new").exists()
@@ -321,7 +321,7 @@ def test_doctor_measures_and_advises(tmp_path):
         ),
         (["plan", "nope.yaml"], "nope.yaml: cannot be read: No such file or directory"),
         (["plan", "first-look@moon"], "first-look has no profile 'moon'"),
-        (["run", "first-look", "--with", "nope=1"], "nope: unknown key; allowed are encoder, scale, seeds"),
+        (["run", "first-look", "--with", "nope=1"], "nope: unknown key; allowed are encoder, keep, scale, seeds"),
         (["run", "first-look", "--with", "seeds=no"], "seeds: should be a whole number"),
         (["run", "first-look", "--with", "seeds"], "--with seeds: expected KEY=VALUE, such as --with seeds=5"),
         (["run", "first-look", "--with", "=5"], "expected KEY=VALUE"),

@@ -101,7 +101,7 @@ def test_scale(stacks, scale):
     states, reference = map(torch.from_numpy, stacks)
     plain, one, both = (distances(a * states, b * reference) for a, b in ((1, 1), (scale, 1), (scale, scale)))
     np.testing.assert_allclose(one.cosine, plain.cosine, atol=1e-12)
-    np.testing.assert_allclose(both.relative, plain.relative, rtol=1e-9)
+    np.testing.assert_allclose(both.relative, plain.relative, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(both.euclidean, scale * plain.euclidean, rtol=1e-9, atol=1e-12)
 
 

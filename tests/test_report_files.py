@@ -79,7 +79,7 @@ def test_figures_are_drawn(report, tmp_path):
 
 def test_markdown_has_a_line_a_language(report):
     text = markdown(report)
-    assert text.startswith("## Part-of-speech tagging: Accuracy\n\n- On source, the training language: natural 9")
+    assert "\n## Part-of-speech tagging: Accuracy\n\n- On source, the training language: natural 9" in text
     lines = text.partition("### At a glance\n")[2].split("\n\n")[1].splitlines()
     assert lines[0] == "|  | natural | natural, untrained | most-frequent-tag | word-majority |"
     assert len(lines) == 2 + len(LABELS)

@@ -94,7 +94,7 @@ def test_no_field_takes_anything(load, tmp_path, field):
 def test_an_unknown_key_is_named_with_the_allowed_ones(load):
     (fault,) = faults(load, MINIMAL + "sedes: [1]\n")
     assert fault.startswith(
-        "sedes: unknown key (did you mean seeds?); allowed are contrasts, encoders, left_out, measures, name,"
+        "sedes: unknown key (did you mean seeds?); allowed are contrasts, encoders, keep, left_out, measures,"
     )
     (fault,) = faults(load, minimal("sizes: {trian: 3}"))
     assert fault == "tasks.pos.sizes.trian: unknown key (did you mean train?); allowed are dev, test, train"
@@ -371,7 +371,7 @@ TEXT = st.characters(exclude_categories=["Cs"])
 @given(
     name=st.from_regex(r"[a-zA-Z0-9_.-]+(@[a-zA-Z0-9_.-]+)?", fullmatch=True),
     question=st.text(TEXT),
-    train=st.lists(st.text(TEXT, min_size=1), min_size=1),
+    train=st.lists(st.text(TEXT, min_size=1), min_size=1, unique=True),
     seeds=st.lists(st.integers(0, 2**63 - 1), min_size=1, unique=True),
     rate=st.floats(min_value=0, exclude_min=True, allow_infinity=False),
     surgeries=st.lists(st.sampled_from([None, "reinit", "drop:last=2"]), min_size=1, unique=True),
@@ -448,7 +448,7 @@ def test_names_and_parameters_that_do_not_exist_are_refused():
         find_study("nope", {})
     with pytest.raises(InputError, match="first-look has no profile 'moon'; there are world, real"):
         find_study("first-look@moon", {})
-    with pytest.raises(StudyError, match="nope: unknown key; allowed are encoder, scale, seeds"):
+    with pytest.raises(StudyError, match="nope: unknown key; allowed are encoder, keep, scale, seeds"):
         find_study("first-look", {"nope": 1})
 
 

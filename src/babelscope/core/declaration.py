@@ -39,7 +39,8 @@ class Declaration(BaseModel):
     @model_validator(mode="after")
     def _no_number_beyond_files(self) -> Self:
         """Files of rows hold no whole number of more than 64 bits; YAML has such numbers as text."""
-        fields = [(name, getattr(self, name)) for name in type(self).model_fields if _is_of_numbers(type(self), name)]
+        own = vars(self)  # what is not looked at by name counts as unread
+        fields = [(name, own[name]) for name in type(self).model_fields if _is_of_numbers(type(self), name)]
         wrong = [(name, v) for name, v in fields if any(isinstance(n, int) and n.bit_length() > 63 for n in _inside(v))]
         _refuse(type(self), "should be a whole number of at most 64 bits", wrong)
         return self
@@ -71,10 +72,10 @@ def _parts(annotation: Any) -> Iterator[Any]:
         yield from _parts(inner)
 
 
-def _inside(value: Any) -> Iterator[Any]:
-    """What is in lists and mappings, or the value itself."""
-    if isinstance(value, dict | list | tuple):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _inside(inner)
-    else:
+def _inside(value: Any, depth: int = 5) -> Iterator[Any]:
+    """What is in lists and mappings, or the value itself; not what is nested deeper than any field, or in itself."""
+    if not isinstance(value, dict | list | tuple):
         yield value
+    elif depth:
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _inside(inner, depth - 1)

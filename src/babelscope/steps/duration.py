@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from math import ceil
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from babelscope.core.examples import word_count
 from babelscope.corpora.datasets import FileData, WorldData
@@ -15,6 +12,10 @@ from babelscope.corpora.parallel import WorldPairs
 from babelscope.corpora.world_text import WorldText
 from babelscope.steps import Training, Tune
 from babelscope.tasks.kinds import kind_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 PIECES_A_WORD = 1.6
 """Between an encoder made for a language (1.2) and one that hardly knows it (2.5)."""
@@ -84,6 +85,8 @@ def words_of(data: Any) -> NDArray[np.float64]:
 
     Of data that are not here they are drawn as lengths of sentences are distributed, about.
     """
+    import numpy as np
+
     if isinstance(data, FileData) and not data.is_here:
         return np.random.default_rng(0).gamma(2, USUAL_WORDS / 2, SAMPLE)
     words = kind_of(data.task).words if isinstance(data, WorldData | FileData) else _words_of_line
