@@ -43,6 +43,8 @@ def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         begun.add_worker("GPU=1", TOY_MACHINE="gpu")
         begun.add_worker()
         begun.add_worker()
+        with cluster._connect(begun.engine) as client:
+            client.wait_for_workers(3, timeout=SOON)
         yield begun
 
 
