@@ -9,6 +9,7 @@ import hashlib
 import inspect
 import json
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -124,8 +125,13 @@ def _inside(annotations: Iterable[Any], seen: set[type[Declaration]]) -> set[typ
 
 
 def _is_ours(kind: Any) -> bool:
-    """Whether it is a declaration, and neither a test's nor another package's."""
-    return isinstance(kind, type) and issubclass(kind, Declaration) and kind.__module__.startswith("babelscope.")
+    """Whether it is a declaration, and neither a test's nor another package's.
+
+    A class whose module a test has taken out again may live on among its base's subclasses.
+    """
+    if not (isinstance(kind, type) and issubclass(kind, Declaration) and kind.__module__.startswith("babelscope.")):
+        return False
+    return getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind
 
 
 def left_out(kind: type[Declaration]) -> dict[str, Any]:
