@@ -152,7 +152,7 @@ def watched_rows() -> list[Row]:
 def test_a_page_of_probes_and_sweeps_is_drawn_and_fits_a_phone(visit):
     schedules = {name: parse_schedule(name) for name in (f"freeze:{n}" for n in range(-1, 8))}
     page = visit(Report("title", "question", watched_rows(), schedules=schedules))
-    titles = page.locator("figure h3").all_inner_texts()
+    titles = page.locator("figure :is(h2, h3)").all_inner_texts()
     assert titles[:4] == [
         "Perplexity while one language is learned",
         "Perplexity of the target against what the control loses",
