@@ -163,6 +163,9 @@ def test_steps_of_another_shape_say_nothing(encoder_folder, tmp_path, monkeypatc
     told = estimates(other, Store(tmp_path))
     (longer,) = (step for step in of_kind(other, Tune) if not isinstance(step.encoder, Operate))
     assert told[longer.key].source == "finished steps of another machine"
+    made_up(monkeypatch, plan, {whole.key: 3.0}, machine="")
+    told = estimates(other, Store(tmp_path))
+    assert told[longer.key].source == "finished steps, of which is not known on what machine"
 
 
 def test_results_of_this_machine_count_before_others(encoder_folder, tmp_path, monkeypatch):
@@ -212,6 +215,15 @@ def test_by_the_clock_steps_share_jobs_and_wait_for_what_they_need(jobs, seconds
     by_the_clock = f"by the clock about {seconds} s with {jobs} jobs"
     assert hours == f"computing: about 60 s (30 s to 2 min): 60 s of cpu; {by_the_clock}"
     assert sources == "hours are from somewhere: 3 steps"
+
+
+def test_a_kind_of_which_some_steps_are_known_says_how_many_are_not():
+    plan = Plan.of([Toy(name=name, outside="") for name in ("first", "second", "third")])
+    seconds = Estimate(20, 10, 40, "somewhere")
+    for known, cell in (((), "not known"), ((0, 1), "40 s, 1 not known"), ((0, 1, 2), "60 s")):
+        told = {key: seconds for place, key in enumerate(plan.steps) if place in known}
+        (line,) = Prediction(plan, plan.steps, told, 1).lines
+        assert line[4] == cell
 
 
 def test_times_in_words():

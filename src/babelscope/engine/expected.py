@@ -49,6 +49,7 @@ class Taken(NamedTuple):
     amount: float
     """As of `_amount`."""
     machine: str
+    """Its processor or GPUs; empty where that was not kept."""
     finished: str
     """When, so that later ones are larger."""
 
@@ -103,7 +104,8 @@ def _as_before(step: Step, taken: list[Taken]) -> Estimate:
     rates = np.quantile(seconds / amounts, MIDDLE)
     about = float(_amount(step) * seconds.sum() / amounts.sum())
     low, high = (float(_amount(step) * rate) for rate in rates)
-    source = f"finished steps of {'this machine' if of_this else 'another machine'}"
+    where = "this machine" if of_this else "another machine" if any(result.machine for result in counting) else None
+    source = f"finished steps of {where}" if where else "finished steps, of which is not known on what machine"
     return Estimate(about, min(low, about), max(high, about), source)
 
 

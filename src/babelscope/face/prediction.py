@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,7 +61,7 @@ class Prediction(NamedTuple):
         known = [self.expected[key].seconds for key in pending if key in self.expected]
         yield str(len(steps) - len(pending))
         yield str(len(pending))
-        yield time_in_words(sum(known)) if len(known) == len(pending) else "not known"
+        yield _time(known, len(pending))
         memory = max((_memory(self.pending[key]) for key in pending), default=0)
         yield decimal(memory) if memory else ""
         yield _storage(expected_bytes(Plan(steps))[name])
@@ -136,6 +136,14 @@ def time_in_words(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:,.{1 if seconds < 360_000 else 0}f} h"
+
+
+def _time(known: Sequence[float], count: int) -> str:
+    """Of so many steps, of which some may not be known."""
+    if count and not known:
+        return "not known"
+    more = count - len(known)
+    return time_in_words(sum(known)) + (f", {more} not known" if more else "")
 
 
 def _calibration(given: Path | None) -> Calibration | None:
