@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from babelscope.core import outside
-from babelscope.core.errors import DataError
+from babelscope.core.errors import DataError, InputError
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -43,6 +43,18 @@ def numbered_lines(path: Path, longest: int = LONGEST_LINE) -> Iterator[Line]:
                 yield Line(number, _decoded(raw, path, number, longest))
     except _DamagedError as error:
         raise DataError(path, number + 1, error.problem) from None
+
+
+def the_one(files: Sequence[Path]) -> Path | None:
+    """The first of files that all hold the same, as a file and its gzip may; None where there is none.
+
+    Raises:
+        InputError: they differ, so that nobody can know which is meant.
+    """
+    if len(files) > 1 and len(set(map(content_digest, files))) > 1:
+        names = ", ".join(file.name for file in files)
+        raise InputError(f"{files[0].parent}: of {names} one alone can be read, and they differ: leave one")
+    return files[0] if files else None
 
 
 def content_digest(path: Path) -> str:

@@ -9,6 +9,7 @@ of its languages a split is the same sentences.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -16,7 +17,7 @@ from typing import TypeVar
 from babelscope.core.errors import DataError, InputError, did_you_mean
 from babelscope.core.hashing import digest
 from babelscope.core.outside import given_path, parse_json, reading
-from babelscope.corpora.lines import Line, content_digest, numbered_lines
+from babelscope.corpora.lines import Line, content_digest, numbered_lines, the_one
 from babelscope.corpora.running_text import running_sentences
 from babelscope.corpora.sources import Split, data_folders
 
@@ -75,8 +76,16 @@ def _files(place: Path) -> list[Path]:
         return [place]
     with reading(place):
         if files := sorted(file for file in place.iterdir() if file.name.endswith((*_LINES, *_DOCUMENTS))):
-            return files
+            return _once(files)
     raise InputError(f"{place}: the folder has no file of text, whose name ends in {', '.join((*_LINES, *_DOCUMENTS))}")
+
+
+def _once(files: Sequence[Path]) -> list[Path]:
+    """Each text once, of which a folder may have the file and its gzip."""
+    named = defaultdict[str, list[Path]](list)
+    for file in files:
+        named[file.name.removesuffix(".gz")].append(file)
+    return [path for same in named.values() if (path := the_one(same))]
 
 
 def available_ntrex() -> list[str]:
@@ -133,8 +142,8 @@ def _ntrex_file(name: str) -> Path:
     if not re.fullmatch(r"[A-Za-z-]+", code):
         raise InputError(f"{name!r}: NTREX is named {NAMES[0]}, such as ntrex:nl")
     named = f"newstest2019-*.{_CODES.get(code, code)}.txt*"
-    files = [file for folder in data_folders() for file in sorted((folder / "ntrex").glob(named))]
-    if not files:
+    by_folder = (sorted((folder / "ntrex").glob(named)) for folder in data_folders())
+    if not (file := the_one(next(filter(None, by_folder), []))):
         advice = "Set BABELSCOPE_DATA to a folder that holds ntrex/newstest2019-ref.CODE.txt (or with .gz)"
         raise InputError(f"{name} is not in the data folder{did_you_mean(code, available_ntrex())}", advice)
-    return files[0]
+    return file

@@ -21,6 +21,7 @@ from babelscope.core.languages import REAL_LANGUAGES, Language, code_of_name
 from babelscope.core.outside import given_path
 from babelscope.corpora.cache import fetch, from_hub, publish, reason, user_cache
 from babelscope.corpora.conllu import read_conllu, write_conllu
+from babelscope.corpora.lines import the_one
 
 Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = get_args(Split)
@@ -216,8 +217,7 @@ def _public_files() -> tuple[_PublicFile, ...]:
 
 
 def _file(folder: Path, split: Split) -> Path | None:
-    paths = sorted(file for suffix in ("", ".gz") for file in folder.glob(f"*-ud-{split}.conllu{suffix}"))
-    return paths[0] if paths else None
+    return the_one(sorted(file for suffix in ("", ".gz") for file in folder.glob(f"*-ud-{split}.conllu{suffix}")))
 
 
 def _splits(folder: Path) -> tuple[Split, ...]:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from babelscope.core.errors import InputError
 from babelscope.corpora.cache import fetch, reason, user_cache
 from babelscope.corpora.codes import code_among
+from babelscope.corpora.lines import the_one
 from babelscope.corpora.sources import GITHUB, data_folders
 
 
@@ -108,7 +109,7 @@ def _codes_in(folder: Path, collection: Collection) -> dict[str, tuple[Path, ...
 
 
 def _local_file(folder: Path, name: str) -> Path | None:
-    return next((path for path in (folder / name, folder / f"{name}.gz") if path.is_file()), None)
+    return the_one([path for path in (folder / name, folder / f"{name}.gz") if path.is_file()])
 
 
 class _PublicText(NamedTuple):

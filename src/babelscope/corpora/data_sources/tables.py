@@ -14,6 +14,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.tasks import TEXTS, Task
 from babelscope.corpora.benchmarks import divide
 from babelscope.corpora.data_sources.base import DataSource, Wanted, given_path
+from babelscope.corpora.lines import the_one
 from babelscope.corpora.pairs import labelled_layout, read_pairs
 from babelscope.corpora.sources import SPLITS, Split
 
@@ -43,8 +44,12 @@ class Tables(DataSource):
 def _of_folder(name: str, folder: Path, split: Split) -> Path:
     """A split's own file, or of `dev` where there is none, that of `train`."""
     wanted: tuple[Split, ...] = ("dev", "train") if split == "dev" else (split,)
-    files = [folder / f"{part}.tsv{ending}" for part in wanted for ending in ("", ".gz")]
-    if path := next(filter(Path.is_file, files), None):
-        return path
-    there = ", ".join(part for part in SPLITS if any((folder / f"{part}.tsv{end}").is_file() for end in ("", ".gz")))
+    for part in wanted:
+        if path := the_one(_files(folder, part)):
+            return path
+    there = ", ".join(part for part in SPLITS if _files(folder, part))
     raise InputError(f"{name}: the folder has no {wanted[0]}.tsv; it has the splits {there or 'none'}")
+
+
+def _files(folder: Path, split: Split) -> list[Path]:
+    return [path for ending in ("", ".gz") if (path := folder / f"{split}.tsv{ending}").is_file()]
