@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from babelscope.core.errors import InputError
-from babelscope.engine.trained import replacing
+from babelscope.core.files import replacing
+from babelscope.core.row import Row
+from babelscope.core.row_table import write_rows
 from command_line import Answer, babelscope, declaration, write_study
 from test_outside import NO_PATHS
 
@@ -100,6 +103,16 @@ def test_what_cannot_be_moved_into_its_place_leaves_nothing(tmp_path):
     with pytest.raises(InputError, match=r"cannot be written: File name too long"), replacing(long) as draft:
         draft.touch()
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_table_that_is_not_written_to_its_end_leaves_the_one_before(tmp_path, monkeypatch):
+    path = tmp_path / "rows.csv"
+    write_rows([Row("accuracy", 0.5)], path)
+    before = path.read_bytes()
+    monkeypatch.setattr(pd.DataFrame, "to_csv", lambda table, file, index: file.write_text("half a") and 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_rows([Row("accuracy", 0.6)], path)
+    assert path.read_bytes() == before and [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
 @pytest.mark.parametrize("code", ["..", "", "a/b", "x" * 300, "de\n"])

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from babelscope.core.outside import check_suffix, writing
+from babelscope.core.files import replacing
+from babelscope.core.outside import check_suffix
 from babelscope.core.row import COLUMNS, Row
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
     Raises InputError for another suffix, or when the file cannot be written.
     """
     check_suffix(path, ROW_SUFFIXES)
-    with writing(path):
+    with replacing(path) as draft:
         if path.suffix == ".csv":
-            table.to_csv(path, index=False)
+            table.to_csv(draft, index=False)
         else:
-            table.to_parquet(path, index=False)
+            table.to_parquet(draft, index=False)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from babelscope.core.errors import InputError
-from babelscope.core.files import share
-from babelscope.core.outside import given_path, new_path, writing
+from babelscope.core.files import replacing
+from babelscope.core.outside import given_path, new_path
 from babelscope.corpora.codes import checked_code, known_as
 from babelscope.corpora.parallel import SOURCE
 from babelscope.encoders.places import near_folder
@@ -214,18 +213,3 @@ def _read_before(model: TaskModel, step: Tune | Evaluate, records: Sequence[Mapp
     """What a model's own tokenizer is for, as far as that is known: all that has none of its own in the model."""
     told = [record[key] for record in records for key in ("source", "language")]
     return [code for code in dict.fromkeys([_trained_in(step), *told]) if not known_as(code, model.languages)]
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A path beside `path` that takes its place when all went well, file or folder."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with writing(path):
-            yield draft
-            share(*filter(Path.is_file, [draft, *draft.rglob("*")]))
-            draft.replace(path)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-        with suppress(OSError):  # what kept it from being written keeps it from being removed
-            draft.unlink()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from babelscope.core.errors import InputError
+from babelscope.core.files import replacing
 from babelscope.core.outside import given_path, new_path
 from babelscope.corpora.codes import checked_code, known_as, same_language
 from babelscope.corpora.given_pairs import given_pairs
@@ -16,7 +17,7 @@ from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, ParallelT
 from babelscope.encoders.places import MODEL_FILE, Place, locate
 from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_records
 from babelscope.engine.store import Store
-from babelscope.engine.trained import replacing, trained_model
+from babelscope.engine.trained import trained_model
 
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from babelscope.core.errors import InputError
+from babelscope.core.files import replacing
 from babelscope.core.outside import given_path, new_path
 from babelscope.encoders.places import installed_folder
 from babelscope.engine.disk import bytes_in
-from babelscope.engine.trained import replacing
 
 
 def write_packed(source: str, file: Path) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from babelscope.core.errors import InputError
+from babelscope.core.files import replacing
 from babelscope.core.outside import check_suffix, writing
 from babelscope.report.model import Report
 from babelscope.report.output import FIGURE_SUFFIXES, file_name
@@ -53,8 +54,8 @@ def _stems(stem: str, figures: Sequence[Figure]) -> list[str]:
 
 def write_markdown(report: Report, path: Path) -> list[Path]:
     """Write `markdown` to a file; gives the file."""
-    with writing(path):
-        path.write_text(markdown(report), encoding="utf-8")
+    with replacing(path) as draft:
+        draft.write_text(markdown(report), encoding="utf-8")
     return [path]
 
 

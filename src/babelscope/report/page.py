@@ -15,7 +15,7 @@ from typing import Any
 import altair as alt
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from babelscope.core.outside import writing
+from babelscope.core.files import replacing
 from babelscope.core.row_table import row_table
 from babelscope.report.figures import CONFIG, Figure, svg
 from babelscope.report.filters import facts_of, filters_of
@@ -31,8 +31,8 @@ def write_page(report: Report, path: Path) -> list[Path]:
     Raises InputError when the file cannot be written.
     """
     text = render(report)
-    with writing(path):
-        path.write_text(text, encoding="utf-8")
+    with replacing(path) as draft:
+        draft.write_text(text, encoding="utf-8")
     return [path]
 
 

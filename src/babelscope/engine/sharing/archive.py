@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from babelscope.core.errors import DataError, InputError, StoreError
+from babelscope.core.files import replacing
 from babelscope.core.hashing import digest
 from babelscope.core.outside import LARGEST_TEXT, opened, read_json
 from babelscope.core.step import Step
@@ -29,7 +30,6 @@ from babelscope.engine.manifest import MANIFEST
 from babelscope.engine.mark import FORMAT, FORMAT_FILE
 from babelscope.engine.recall import describe, step_of
 from babelscope.engine.store import Store
-from babelscope.engine.trained import replacing
 from babelscope.steps import SENTENCES
 from babelscope.steps.plan import Plan
 
