@@ -7,7 +7,8 @@ and what to do next.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -53,13 +54,38 @@ class DataError(InputError):
         super().__init__(f"{where}: {problem}")
 
 
+MOST_FAULTS = 20
+"""That are listed one by one."""
+
+
 class StudyError(InputError):
-    """A study declaration has faults; all of them are listed, each with the path of its key."""
+    """A study declaration has faults, each with the path of its key.
+
+    `faults` has all of them. The message lists them, too; if there are many, those that differ in the key alone are
+    one, and of what is left it has the first.
+    """
 
     def __init__(self, origin: str, faults: list[str], advice: str = ""):
         self.origin, self.faults = origin, tuple(faults)
         count = f"{len(faults)} fault{'s' if len(faults) != 1 else ''}"
-        super().__init__("\n  - ".join([f"{origin}: {count}", *faults]), advice)
+        listed = faults if len(faults) <= MOST_FAULTS else first_of(_joined(faults), MOST_FAULTS)
+        super().__init__("\n  - ".join([f"{origin}: {count}", *listed]), advice)
+
+
+def first_of(lines: Sequence[str], most: int) -> list[str]:
+    """The first lines, and how many follow."""
+    more = len(lines) - most
+    return [*lines[:most], f"and {more} more like these"] if more > 0 else list(lines)
+
+
+def _joined(faults: Iterable[str]) -> list[str]:
+    """Those that differ in the key alone as one."""
+    keys = defaultdict[str, list[str]](list)
+    for fault in faults:
+        key, _, problem = fault.partition(": ")
+        keys[problem].append(key)
+    more = {problem: f" and {len(same) - 1} more" if len(same) > 1 else "" for problem, same in keys.items()}
+    return [f"{same[0]}{more[problem]}: {problem}" if problem else same[0] for problem, same in keys.items()]
 
 
 class OtherRunError(InputError):

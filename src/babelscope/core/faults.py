@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from babelscope.core.errors import InputError, StudyError
+from babelscope.core.errors import InputError, StudyError, first_of
 
 T = TypeVar("T")
+MOST_ADVICE = 5
+"""Lines of it that are told."""
 
 
 class Faults:
@@ -56,7 +58,8 @@ class Faults:
             StudyError: lists the faults.
         """
         if self._noted:
-            raise StudyError(f"study {study}", list(self._noted), "\n".join(self._advice))
+            advice = first_of(list(self._advice), MOST_ADVICE)
+            raise StudyError(f"study {study}", list(self._noted), "\n".join(advice))
 
     def _path(self, path: str) -> str:
         return ".".join(filter(None, [self._within, path]))
