@@ -32,12 +32,13 @@ from babelscope.report.sections.effects import effect_table, effects
 from babelscope.report.sections.freezing.figures import sweep_charts
 from babelscope.report.sections.freezing.likeness import likenesses
 from babelscope.report.sections.freezing.sweeps import sweeps
-from babelscope.report.sections.gains import gains, unseen_tables
 from babelscope.report.sections.layers import layer_table
 from babelscope.report.sections.other import other_table
 from babelscope.report.sections.redrawn_layers.tables import reinitialised_tables
 from babelscope.report.sections.scores.findings import differences
 from babelscope.report.sections.scores.tables import difference_table, score_table
+from babelscope.report.sections.unseen.gains import gains
+from babelscope.report.sections.unseen.tables import unseen_tables
 from babelscope.report.tables import Table
 from babelscope.surgery import parse_operation
 from babelscope.tuning.schedule import parse_schedule

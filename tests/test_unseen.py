@@ -20,16 +20,10 @@ from babelscope.report import Report, markdown
 from babelscope.report.judged import Verdict
 from babelscope.report.page import render
 from babelscope.report.sections import sections_of
-from babelscope.report.sections.gains import (
-    Case,
-    Gain,
-    gains,
-    is_gain,
-    unseen_figures,
-    unseen_findings,
-    unseen_tables,
-    verdicts,
-)
+from babelscope.report.sections.unseen.figures import unseen_figures
+from babelscope.report.sections.unseen.findings import unseen_findings
+from babelscope.report.sections.unseen.gains import Case, Gain, gains, is_gain, verdicts
+from babelscope.report.sections.unseen.tables import unseen_tables
 from babelscope.steps import Adapt, Pretrain, Recurrent, Tune
 from babelscope.studies import find_study, published_rows
 from babelscope.study.compile import compile_study

@@ -1,0 +1,98 @@
+"""What comparisons found of languages that the encoder has never seen, and the verdicts that follow."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import NamedTuple
+
+from babelscope.core.inference import benjamini_hochberg
+from babelscope.core.intervals import Interval
+from babelscope.core.row import Row
+from babelscope.corpora.sources import ALL
+from babelscope.report.judged import Verdict, said
+from babelscope.report.kinds import AS_USUAL, Main, main_measure
+from babelscope.report.model import Report
+from babelscope.study.verdicts import ADAPTED, AS_IT_IS, SCRATCH, verdict_of
+
+PUBLISHED = (AS_IT_IS, ADAPTED, SCRATCH)
+"""Recipes of Muller et al. (2021)."""
+
+
+class Case(NamedTuple):
+    """A task in a language, in its own or in other letters, with so many labelled sentences of its own."""
+
+    task: str
+    language: str
+    shots: int
+    """0: trained on the source."""
+
+
+class Gain(NamedTuple):
+    """What a comparison found."""
+
+    interval: Interval
+    """In the unit of the scores."""
+    verdict: Verdict
+    """Corrected for the number of comparisons (Benjamini and Hochberg 1995)."""
+
+
+Gains = dict[Case, dict[str, Gain]]
+"""By claim; where several models have a claim of one wording, or one has it on several data sets, these are part of it.
+"""
+
+
+def is_gain(row: Row, main: Main = AS_USUAL) -> bool:
+    """Whether the row is what a comparison found in its task's main measure."""
+    return row.kind == "comparison" and row.measure == f"{main_measure(row, main)} gain"
+
+
+def gains(report: Report) -> Gains:
+    """All comparisons of the study, in its tasks' main measures."""
+    rows = [row for row in report.rows if is_gain(row, report.main)]
+    adjusted = benjamini_hochberg({str(k): row.p for k, row in enumerate(rows) if row.p is not None})
+    by_claim: dict[tuple[Case, str], dict[tuple[str, str], Gain]] = defaultdict(dict)
+    for k, row in enumerate(rows):
+        model = ", ".join(filter(None, [row.encoder, row.schedule, f"trained on {row.trained_on}"]))
+        by_claim[case_of(row), row.claim or ""][model, row.dataset or ""] = _gain(row, adjusted.get(str(k)))
+    by_case: Gains = defaultdict(dict)
+    for (case, claim), by_model in by_claim.items():
+        several = len({dataset for _, dataset in by_model}) > 1
+        for (model, dataset), gain in by_model.items():
+            named = f"{model}, scored on {dataset}" if several else model
+            by_case[case][claim if len(by_model) == 1 else f"{claim} ({named})"] = gain
+    return dict(by_case)
+
+
+def _gain(row: Row, p: float | None) -> Gain:
+    interval = Interval(row.value, row.low, row.high, None, 1)
+    return Gain(interval, Verdict.UNKNOWN if p is None else said(row.value, p))
+
+
+def verdicts(compared: Gains) -> dict[Case, str]:
+    """Of every case whose gains over the BiLSTM are there."""
+    of_cases = {
+        case: verdict_of({claim: gain.verdict.sign for claim, gain in by_claim.items()})
+        for case, by_claim in compared.items()
+    }
+    return {case: verdict for case, verdict in of_cases.items() if verdict}
+
+
+def case_of(row: Row) -> Case:
+    """Which case a score or a gain belongs to."""
+    own = row.train_languages == row.language
+    return Case(row.task or "", row.language or "", (row.shots or ALL) if own else 0)
+
+
+def recipes_of(report: Report) -> list[str]:
+    """The published ones, and those besides by which the study serves a language."""
+    return list(dict.fromkeys([*PUBLISHED, *report.recipes.values()]))
+
+
+def sentences_in_words(shots: int) -> str:
+    """How many labelled sentences of the language a model was trained on."""
+    return "none of its own" if not shots else "all sentences" if shots >= ALL else f"{shots:,} sentences"
+
+
+def label(report: Report, case: Case) -> str:
+    """The name of the language that the report shows."""
+    return report.labels.get(case.language, case.language)
