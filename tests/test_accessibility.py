@@ -101,9 +101,9 @@ def test_the_page_of_a_running_study(faults, tmp_path):
 def site(tmp_path_factory) -> Path:
     """Of the documentation's pages three, as `make site` makes them."""
     source, built = (tmp_path_factory.mktemp(name) for name in ("source", "site"))
-    for name in ("index.md", "rows.md", "watching.md", "first-look.svg"):
-        shutil.copy(DOCS / name, source)
-    shutil.copy(DOCS / "conf.py", source)
+    (source / "results").mkdir()
+    for name in ("index.md", "rows.md", "watching.md", "conf.py", "results/first-look.png"):
+        shutil.copy(DOCS / name, source / name)
     subprocess.run([sys.executable, "-m", "sphinx", "-qQ", str(source), str(built)], check=True, timeout=300)
     return built
 

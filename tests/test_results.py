@@ -254,7 +254,7 @@ def test_a_store_in_an_archive_does_not_say_what_it_is_of(written: Written, tmp_
 def test_pages_in_the_documentation_are_those_of_the_rows_beside_them(rows: Path) -> None:
     """Last digits aside, since processors sum in different orders. Where there are the data, the study is today's."""
     with unpacked(rows) as kept:
-        ours = results.page(kept)
+        ours = results.page(results.told_of(kept), kept, results.page_of(rows))
         if "study" in kept.about:
             with contextlib.suppress(InputError):
                 assert list(job_of(kept.about["name"], kept.about["with"], kept.store).plan.steps) == list(

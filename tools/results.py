@@ -4,10 +4,10 @@
     python tools/results.py --store STORE [STUDY ... [--with KEY=VALUE]]    from a store, whose rows are kept first
     python tools/results.py --store STORE advice.json                       the same of a run of `babelscope advise`
 
-A page has the command that its numbers come from, how much of the study is done, the findings, and the tables that are
-short enough to read. The rows that are kept are all that it needs: no data and no encoders. A STUDY is a built-in one
-or a YAML file. One of which nothing is known keeps the page that it has; where it was named, or where no page at all
-was written, the exit status is 1.
+A page has the command that its numbers come from, how much of the study is done, the main figure, the findings, and the
+tables that are short enough to read. The rows that are kept are all that it needs: no data and no encoders. A STUDY is
+a built-in one or a YAML file. One of which nothing is known keeps the page that it has; where it was named, or where no
+page at all was written, the exit status is 1.
 """
 
 from __future__ import annotations
@@ -22,13 +22,17 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from PIL import Image
+
 from babelscope.core.errors import BabelscopeError, InputError
 from babelscope.engine.progress import language_labels, provenance, study_rows
 from babelscope.engine.recall import recall
 from babelscope.engine.sharing.archive import Kept, pack, unpacked
 from babelscope.engine.store import Store
 from babelscope.face.job import Job, job_of
-from babelscope.report.files import answer_markdown, section_markdown
+from babelscope.report.figures import Figure
+from babelscope.report.files import answer_markdown, section_markdown, write_figure
+from babelscope.report.first import first_screen
 from babelscope.report.section import Section, sections_of
 from babelscope.steps.plan import Plan
 from babelscope.studies import STUDIES, YAML
@@ -36,7 +40,9 @@ from babelscope.study.declare import Study
 
 LONGEST = 60
 """Lines of a table on a page; the report has them all."""
-ARCHIVE, ADVICE = ".tar.xz", ".json"
+COLOURS = 64
+"""Of a picture, at most."""
+ARCHIVE, ADVICE, PICTURE = ".tar.xz", ".json", ".png"
 
 
 def keep(name: str, changes: Sequence[str], store: Store, folder: Path) -> Path:
@@ -74,11 +80,21 @@ def write_page(rows: Path) -> Path:
     if not rows.exists():
         names = ", ".join(map(page_of, archives(rows.parents[1])))
         raise InputError(f"no rows are kept in {rows}; there are those of: {names or 'nothing'}. Give a --store")
-    with unpacked(rows) as kept:
-        text = page(kept)
     file = rows.parents[1] / f"{page_of(rows)}.md"
-    file.write_text(text, encoding="utf-8")
+    with unpacked(rows) as kept:
+        told = told_of(kept)
+        if figure := first_screen(told.sections).figure:
+            _draw(figure, file.with_suffix(PICTURE))
+        file.write_text(page(told, kept, page_of(rows)), encoding="utf-8")
     return file
+
+
+def _draw(figure: Figure, file: Path) -> None:
+    """In few colours, since pictures of all versions stay in the repository."""
+    write_figure(figure, file)
+    with Image.open(file) as picture:
+        few = picture.convert("RGB").quantize(COLOURS)
+    few.save(file, optimize=True)
 
 
 class Told(NamedTuple):
@@ -92,11 +108,17 @@ class Told(NamedTuple):
     sections: Sequence[Section]
 
 
-def page(kept: Kept) -> str:
-    """The page of what is kept."""
-    told = _advice(kept) if "advice" in kept.about else _study(kept)
-    answer = answer_markdown(told.sections)
-    return "\n".join([*_head(told, kept), *filter(None, [answer]), *chain.from_iterable(map(shortened, told.sections))])
+def told_of(kept: Kept) -> Told:
+    """What there is to say of what is kept."""
+    return _advice(kept) if "advice" in kept.about else _study(kept)
+
+
+def page(told: Told, kept: Kept, name: str) -> str:
+    """The page of that name, with the main figure of the report, which is beside it."""
+    answer, figure = answer_markdown(told.sections), first_screen(told.sections).figure
+    drawn = f"![{figure.title}]({name}{PICTURE})\n" if figure else ""
+    sections = chain.from_iterable(map(shortened, told.sections))
+    return "\n".join([*_head(told, kept), *filter(None, [answer, drawn]), *sections])
 
 
 def _study(kept: Kept) -> Told:

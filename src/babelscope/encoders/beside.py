@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from transformers import PretrainedConfig, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from babelscope.core.errors import EncoderError
+from babelscope.core.hashing import folder_digest
+from babelscope.encoders.ids import last_id
 from babelscope.encoders.places import LANGUAGES
 
 DECLARED = "babelscope_languages"
 """What config.json calls the codes of these languages, so that it is seen where their tokenizers are missing."""
+
+
+KEPT = 64
+"""Tokenizers of languages that a process keeps, once they are read: an encoder with many is read again and again."""
 
 
 def save_config(config: PretrainedConfig, languages: Iterable[str], folder: Path) -> None:
@@ -62,21 +70,48 @@ def read_languages(
         EncoderError: one is missing or damaged, or belongs to another encoder.
     """
     there = {file.parent.name for file in Path(source).glob(f"{LANGUAGES}/*/tokenizer.json")}
-    return {code: _read(source, code, rows, options) for code in sorted({*declared, *there})}
+    return {code: _checked(source, code, rows, options) for code in sorted({*declared, *there})}
 
 
-def _read(source: str, language: str, rows: int, options: Mapping[str, Any]) -> PreTrainedTokenizerBase:
+def _checked(source: str, language: str, rows: int, options: Mapping[str, Any]) -> PreTrainedTokenizerBase:
     place = f"{LANGUAGES}/{language}"
     try:
-        tokenizer: PreTrainedTokenizerBase = PreTrainedTokenizerFast.from_pretrained(source, subfolder=place, **options)
+        tokenizer = _read(source, place, options)
     except Exception as error:  # as many kinds as there are ways to damage a file
         raise EncoderError(
             f"{source}: {language} is read with a tokenizer of its own, but {place}/tokenizer.json is missing or "
             f"damaged. Copy or upload the folder with all that is in it, {LANGUAGES} too"
         ) from error
-    if (pieces := max(tokenizer.get_vocab().values()) + 1) > rows:
+    if (pieces := last_id(tokenizer) + 1) > rows:
         raise EncoderError(
             f"{source}/{place}: its tokenizer has {pieces} ids, but the encoder has embeddings for {rows}. It belongs "
             "to another encoder: remove that folder, or copy the encoder's files again"
         )
+    return tokenizer
+
+
+def _read(source: str, place: str, options: Mapping[str, Any]) -> PreTrainedTokenizerBase:
+    """Of a folder's files that were read before, the tokenizer that was made of them: nobody changes one."""
+    folder = Path(source, place)
+    if folder.is_dir():
+        return _made(_Files(folder_digest(folder), source, place))
+    return _tokenizer(source, place, options)
+
+
+@dataclass(frozen=True)
+class _Files:
+    """Those of a tokenizer, told apart by what is in them."""
+
+    content: str
+    source: str = field(compare=False)
+    place: str = field(compare=False)
+
+
+@lru_cache(maxsize=KEPT)
+def _made(files: _Files) -> PreTrainedTokenizerBase:
+    return _tokenizer(files.source, files.place, {"trust_remote_code": False})
+
+
+def _tokenizer(source: str, place: str, options: Mapping[str, Any]) -> PreTrainedTokenizerBase:
+    tokenizer: PreTrainedTokenizerBase = PreTrainedTokenizerFast.from_pretrained(source, subfolder=place, **options)
     return tokenizer

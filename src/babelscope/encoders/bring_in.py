@@ -21,6 +21,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.seeds import derive_seed
 from babelscope.corpora.codes import known_as
 from babelscope.encoders.extend import means_of
+from babelscope.encoders.ids import last_id
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.segmenter import Segmenter
 from babelscope.encoders.state import Weights, names_per_piece, weights_of, with_weights
@@ -89,10 +90,10 @@ def reading_only(encoder: Encoder, languages: Collection[str]) -> Encoder:
     """
     if not encoder.languages:
         return encoder
-    numbers = {code: max(tokenizer.get_vocab().values()) for code, tokenizer in encoder.languages.items()}
+    numbers = {code: last_id(tokenizer) for code, tokenizer in encoder.languages.items()}
     read = [numbers[code] for language in languages if (code := known_as(language, numbers))]
     config = copy.deepcopy(encoder.model.config)
-    config.vocab_size = min(config.vocab_size, 1 + max(*encoder.tokenizer.get_vocab().values(), *read))
+    config.vocab_size = min(config.vocab_size, 1 + max([last_id(encoder.tokenizer), *read]))
     kept = {code: each for code, each in encoder.languages.items() if numbers[code] < config.vocab_size}
     weights = weights_of(encoder)
     fewer = {name: weights[name][: config.vocab_size] for name in names_per_piece(encoder)}

@@ -10,6 +10,7 @@ from tokenizers import Tokenizer, decoders
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
+from babelscope.encoders.ids import ids_of
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.segmenter import BYTES, filler
 
@@ -61,16 +62,13 @@ def foreign_pieces(encoder: Encoder) -> Tensor | None:
 
 def foreign_to(encoder: Encoder, languages: Iterable[str]) -> Tensor:
     """[embeddings], bool: which pieces some language has, but none of the tokenizers that text in `languages` has."""
-    numbered = set(encoder.tokenizer.get_vocab().values()).union(*map(_ids, encoder.languages.values()))
-    read = set[int]().union(*(_ids(encoder.reading(language).tokenizer) for language in languages))
     foreign = torch.zeros(encoder.model.config.vocab_size, dtype=torch.bool)
-    foreign[sorted(numbered - read)] = True
+    foreign[ids_of(encoder.tokenizer).all] = True
+    for tokenizer in encoder.languages.values():
+        foreign[ids_of(tokenizer).pieces] = True
+    for language in languages:
+        foreign[ids_of(encoder.reading(language).tokenizer).pieces] = False
     return foreign
-
-
-def _ids(tokenizer: PreTrainedTokenizerBase) -> set[int]:
-    """The ids of a tokenizer's pieces, without those that something fills."""
-    return {number for piece, number in tokenizer.get_vocab().items() if piece != filler(number)}
 
 
 def _is_byte_level(pipeline: Tokenizer) -> bool:

@@ -26,20 +26,25 @@ def write_figures(report: Report, path: Path, *, width: int = 520) -> list[Path]
     One task's scores are `path` itself; others are beside it, named after what they show: `STEM-TITLE.SUFFIX`. Raises
     InputError for another suffix, for rows that nothing can be drawn of, or when a file cannot be written.
     """
-    from babelscope.report.figures import CONFIG
-
     check_suffix(path, FIGURE_SUFFIXES)
     figures = [figure for section in sections_of(report) for figure in section.figures]
     if not figures:
         raise _nothing(report)
     files = [path.with_stem(stem) for stem in _stems(path.stem, figures)]
     for file, figure in zip(files, figures, strict=True):
-        fits = getattr(figure.chart, "width", None) == "container"
-        chart = figure.chart.properties(width=width) if fits else figure.chart
-        chart.config = CONFIG | {"background": "white"}
-        with writing(file):
-            chart.save(str(file), scale_factor=2 if file.suffix == ".png" else 1)
+        write_figure(figure, file, width=width)
     return files
+
+
+def write_figure(figure: Figure, file: Path, *, width: int = 520) -> None:
+    """Write one chart as .svg or .png, on white, `width` pixels between the axes unless it has a width."""
+    from babelscope.report.figures import CONFIG
+
+    fits = getattr(figure.chart, "width", None) == "container"
+    chart = figure.chart.properties(width=width) if fits else figure.chart
+    chart.config = CONFIG | {"background": "white"}
+    with writing(file):
+        chart.save(str(file), scale_factor=2 if file.suffix == ".png" else 1)
 
 
 def _stems(stem: str, figures: Sequence[Figure]) -> list[str]:
