@@ -65,7 +65,7 @@ def _file_size(path: Path) -> Iterator[tuple[Path, int]]:
 
 
 def read_file(path: Path) -> bytes:
-    """The bytes of a file of a store. Raises FileNotFoundError in place of a pipe or a device, which may have no end."""
+    """The bytes of a file. Raises FileNotFoundError for a pipe or a device, which may have no end."""
     refuse_special(path)
     return path.read_bytes()
 
@@ -161,7 +161,7 @@ ROOM = "free some space, then run again; it goes on where it stopped"
 _ADVICE = {
     errno.ENOSPC: f"the disk is full: {ROOM}",
     errno.EDQUOT: f"your disk quota is used up: {ROOM}",
-    errno.EFBIG: "no file may be so large here: raise the limit (ulimit -f), then run again; it goes on where it stopped",
+    errno.EFBIG: "no file may be so large here: raise the limit (ulimit -f), then run again",
     errno.EACCES: "no permission: give --store a folder that you may write to",
     errno.EPERM: "no permission: give --store a folder that you may write to",
     errno.EROFS: "a read-only file system: give --store a folder that you may write to",
