@@ -261,3 +261,9 @@ def test_a_store_that_is_not_there_is_not_read_as_an_empty_one(command: str, tmp
     nowhere = (tmp_path / "nowhere",) if command == "pull" else ()
     answer = babelscope("store", command, *nowhere, "--store", tmp_path / ("nowhere" if command == "verify" else "new"))
     assert answer.status == 2 and f"error {tmp_path / 'nowhere'}: there is no such store" in answer.errors
+
+
+def test_a_bundle_is_not_written_over_its_study(study: Path, store: Path) -> None:
+    before = study.read_bytes()
+    answer = babelscope("bundle", study, "--store", store, "-o", study)
+    assert answer.status == 2 and "the study itself" in answer.errors and study.read_bytes() == before

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import stat
 import struct
 import subprocess
@@ -12,9 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from babelscope.core.errors import DamagedResult, StepError, StoreError
+from babelscope.core.errors import DamagedResult, InputError, StepError, StoreError
 from babelscope.core.row import Row
 from babelscope.engine.store import Store
+from babelscope.face.session import address_of
 
 KEY, OTHER = "ab" * 32, "cd" * 32
 ROWS = [Row("accuracy", 0.1 + 0.2, "share", language="qab", seed=3), Row("loss", 1e-300, step=7)]
@@ -311,3 +313,27 @@ def test_the_store_is_light() -> None:
     code += "print({'torch', 'pandas', 'numpy'} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "rows.jsonl", "notes"])
+def test_a_pipe_in_place_of_a_published_file_is_damage_and_not_waited_for(store: Store, name: str) -> None:
+    folder = publish(store)
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    with pytest.raises(DamagedResult, match=name):
+        Store(store.folder).result(KEY)
+
+
+def test_a_pipe_in_place_of_the_mark_is_not_waited_for(store: Store) -> None:
+    mark = store.folder / "babelscope-store.json"
+    mark.unlink()
+    os.mkfifo(mark)
+    with pytest.raises(StoreError, match="unreadable"):
+        Store(store.folder)
+
+
+@pytest.mark.parametrize("address", ["https://u:secret@host/x", "ftp://u:secret@host", "s3://u:secret@bucket/x"])
+def test_an_address_of_no_store_is_refused_and_its_password_not_repeated(address: str) -> None:
+    with pytest.raises(InputError, match="://: ") as refused:
+        address_of(address)
+    assert "secret" not in str(refused.value)

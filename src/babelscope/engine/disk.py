@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from stat import S_ISREG
+from stat import S_ISDIR, S_ISREG
 from typing import Any
 from uuid import uuid4
 
@@ -62,6 +62,19 @@ def _file_size(path: Path) -> Iterator[tuple[Path, int]]:
         status = path.lstat()
         if S_ISREG(status.st_mode):
             yield path, status.st_size
+
+
+def read_file(path: Path) -> bytes:
+    """The bytes of a file. Raises FileNotFoundError for a pipe or a device, which may have no end."""
+    refuse_special(path)
+    return path.read_bytes()
+
+
+def refuse_special(path: Path) -> None:
+    """Raises FileNotFoundError if there is a pipe, a device or a socket, or a link to one."""
+    mode = path.stat().st_mode
+    if not (S_ISREG(mode) or S_ISDIR(mode)):  # reading says that of a folder
+        raise FileNotFoundError(errno.ENOENT, "no file, but a pipe, a device or a socket", str(path))
 
 
 def write_text(path: Path, text: str) -> None:
@@ -129,6 +142,7 @@ def verify(path: Path, recorded: Mapping[str, Any], read: bool = False) -> bytes
     """Compare a file with its recorded checksum; with `read`, return the very bytes that were compared."""
     with explained(path):
         try:
+            refuse_special(path)
             content = path.read_bytes() if read else b""
             digest = sha256(content).hexdigest() if read else file_digest(path)
         except MISPLACED:
@@ -147,6 +161,7 @@ ROOM = "free some space, then run again; it goes on where it stopped"
 _ADVICE = {
     errno.ENOSPC: f"the disk is full: {ROOM}",
     errno.EDQUOT: f"your disk quota is used up: {ROOM}",
+    errno.EFBIG: "no file may be so large here: raise the limit (ulimit -f), then run again",
     errno.EACCES: "no permission: give --store a folder that you may write to",
     errno.EPERM: "no permission: give --store a folder that you may write to",
     errno.EROFS: "a read-only file system: give --store a folder that you may write to",
@@ -165,7 +180,7 @@ def room_advice(error: BaseException | None) -> str | None:
     while error:
         told = re.search(r"\(os error (\d+)\)", str(error))  # safetensors has no other way to say it
         number = error.errno if isinstance(error, OSError) else int(told[1]) if told else None
-        if number in (errno.ENOSPC, errno.EDQUOT):
+        if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             return _ADVICE[number]
         error = error.__cause__ or error.__context__
     return None

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from babelscope.core.errors import DamagedResult
-from babelscope.engine.disk import names_in, write_text
+from babelscope.engine.disk import names_in, read_file, write_text
 from babelscope.engine.journal import ROWS
 from babelscope.engine.manifest import MANIFEST
 
@@ -106,7 +106,7 @@ def doubted(folder: Path) -> Iterator[None]:
 
 def _read(path: Path) -> dict[str, str]:
     with suppress(OSError, ValueError, RecursionError):
-        match json.loads(path.read_bytes()):
+        match json.loads(read_file(path)):
             case {"format": version, "verified": dict(verified)} if version == FORMAT:
                 return {key: stamp for key, stamp in verified.items() if isinstance(stamp, str)}
     return {}

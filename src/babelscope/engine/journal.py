@@ -12,7 +12,7 @@ from typing import NamedTuple
 from babelscope.core.crash import crash_point
 from babelscope.core.errors import StepError
 from babelscope.core.row import Row, as_record
-from babelscope.engine.disk import MISPLACED, append_text, explained, write_json, write_text
+from babelscope.engine.disk import MISPLACED, append_text, explained, read_file, write_json, write_text
 
 NUMBERS = ("value", "low", "high", "p")
 """Columns that hold what was measured."""
@@ -60,7 +60,7 @@ class Journal:
         """What is there."""
         with explained(self._path):
             try:
-                content = self._path.read_bytes()
+                content = read_file(self._path)
             except MISPLACED:
                 content = b""
             rows, are_rows = _rows(content)
@@ -75,7 +75,7 @@ class Journal:
         (self._folder / DIGEST).unlink(missing_ok=True)
 
     def _note_digest(self) -> None:
-        content = self._path.read_bytes()
+        content = read_file(self._path)
         recorded = {"bytes": len(content), "sha256": sha256(content).hexdigest()}
         write_json(self._folder / UNFINISHED_DIGEST, recorded)
         crash_point("digest-written")
@@ -84,7 +84,7 @@ class Journal:
     def _matches(self, content: bytes) -> bool:
         """Whether it begins with what the digest is of: a kill may have come between an addition and its digest."""
         try:
-            recorded = json.loads((self._folder / DIGEST).read_bytes())
+            recorded = json.loads(read_file(self._folder / DIGEST))
             return bool(sha256(content[: recorded["bytes"]]).hexdigest() == recorded["sha256"])
         except FileNotFoundError:
             return True  # of an older version

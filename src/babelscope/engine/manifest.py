@@ -13,7 +13,7 @@ from typing import Any
 
 from babelscope.core.files import share
 from babelscope.core.hashing import digest, file_digest
-from babelscope.engine.disk import MISPLACED, damaged, explained, sync, verify, write_json
+from babelscope.engine.disk import MISPLACED, damaged, explained, read_file, sync, verify, write_json
 
 MANIFEST = "manifest.json"
 DROPPED = "dropped"
@@ -70,7 +70,7 @@ def read_manifest(folder: Path, key: str) -> dict[str, Any]:
     path = folder / MANIFEST
     with explained(path):
         try:
-            content = path.read_bytes()
+            content = read_file(path)
         except MISPLACED:
             raise damaged(path) from None
     return parse_manifest(content, key, path)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from babelscope.core.errors import StoreError
-from babelscope.engine.disk import MISPLACED, as_json, replace_text
+from babelscope.engine.disk import MISPLACED, as_json, read_file, replace_text
 
 FORMAT = 1
 FORMAT_FILE = "babelscope-store.json"
@@ -28,7 +28,7 @@ def refuse_foreign(folder: Path) -> None:
             raise StoreError(f"{folder}: neither empty nor a store; give --store a new or an empty folder")
         return
     try:
-        version = json.loads(marker.read_bytes())["format"]
+        version = json.loads(read_file(marker))["format"]
     except (*MISPLACED, ValueError, KeyError, TypeError, RecursionError):
         raise StoreError(f'{marker}: unreadable; it should say {{"format": {FORMAT}}}') from None
     if version != FORMAT:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from babelscope.core.hashing import digest
-from babelscope.engine.disk import MISPLACED, explained, names_in, replace_text
+from babelscope.engine.disk import MISPLACED, explained, names_in, read_file, replace_text
 
 FOLDER, END = "plans", ".json"
 
@@ -59,7 +59,7 @@ class Plans:
         """Where each is, and what it says."""
         for path in (self._folder / name for name in sorted(names_in(self._folder)) if name.endswith(END)):
             with explained(path), suppress(*MISPLACED):
-                yield str(path), path.read_bytes()
+                yield str(path), read_file(path)
 
 
 def _name(keys: Collection[str]) -> str:

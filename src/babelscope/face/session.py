@@ -51,11 +51,15 @@ def address_of(given: str) -> str:
     """
     from babelscope.core.outside import given_path
 
-    if "://" in given:
+    scheme, mark, rest = given.partition("://")
+    if mark:
         from babelscope.engine.sharing.places import is_remote  # half a second, which no shell waits for
 
-        if is_remote(given):
-            return given
+        if not is_remote(given):  # without the rest, which may hold a password
+            raise InputError(f"{scheme}://: no such stores; give a folder, file://FOLDER or s3://BUCKET/FOLDER")
+        if scheme == "s3" and "@" in rest.partition("/")[0]:
+            raise InputError("s3://: an address has no key in it; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+        return given
     return str(given_path(given))
 
 

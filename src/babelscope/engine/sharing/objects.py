@@ -14,7 +14,7 @@ from uuid import uuid4
 from babelscope.core.errors import StoreError
 from babelscope.core.hashing import file_digest
 from babelscope.core.outside import given_path
-from babelscope.engine.disk import MISPLACED, explained, names_in, sizes_in, sync
+from babelscope.engine.disk import MISPLACED, explained, names_in, read_file, sizes_in, sync
 
 FOLDER, BUCKET = "file://", "s3://"
 UPLOADS = ".uploads"
@@ -87,7 +87,7 @@ class FolderObjects(Objects):
         """The content; None where there is none."""
         with explained(self._folder):
             try:
-                return (self._folder / name).read_bytes()
+                return read_file(self._folder / name)
             except MISPLACED:
                 return None
 

@@ -53,6 +53,9 @@ def main() -> None:
     except OSError as error:
         if error.filename is not None:  # a file's faults have words of their own, where it is read or written
             raise
+        if isinstance(error, FileNotFoundError):  # of the working folder alone
+            err.print("[bold red]error[/] the folder that this command is run in is gone; run it in another one")
+            sys.exit(1)
         sys.stdout = None  # which Python would write to once more at its end
         err.print(f"[bold red]error[/] what this command says cannot be written: {error.strerror or error}")
         sys.exit(1)
