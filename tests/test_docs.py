@@ -178,3 +178,11 @@ def test_pages_written_by_tools_are_fresh():
     command = [sys.executable, "-m", "typer", "babelscope.face.cli", "utils", "docs", "--name", "babelscope"]
     commands = subprocess.check_output([*command, "--title", "Commands"], cwd=ROOT, text=True, encoding="utf-8")
     assert (ROOT / "docs" / "commands.md").read_text(encoding="utf-8") == commands, "stale: make docs"
+
+
+def test_the_gallery_has_the_picture_of_every_page_of_results():
+    docs = ROOT / "docs"
+    pictures = r"\[!\[.+?\]\(results/(.+?)\.png\)\]\(results/\1\.md\)"
+    shown = set(re.findall(pictures, (docs / "gallery.md").read_text(encoding="utf-8")))
+    assert shown == {page.stem for page in (docs / "results").glob("*.md")}
+    assert all((docs / "results" / f"{name}.png").is_file() for name in shown)
