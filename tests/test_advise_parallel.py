@@ -198,7 +198,8 @@ def _is_told_again(shown, folder, monkeypatch):
     shutil.move(folder / "elsewhere", folder / "store")
     assert (docs / "advice.md").read_text(encoding="utf-8") == text
     said = "\n".join(section_markdown(replace(section, figures=[], commands={})) for section in shown).splitlines()
-    head, own = text.splitlines()[:8], text.splitlines()[8:]
+    head, (picture, _, *own) = text.splitlines()[:8], text.splitlines()[8:]
+    assert picture.endswith("](advice.png)") and (docs / "advice.png").is_file()
     assert [line for line in own if not line.startswith("- The best that transformers loads")] == [
         line for line in said if f"{folder}/model" not in line
     ]
