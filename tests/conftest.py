@@ -15,6 +15,9 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 import hypothesis
 import pytest
 
+# Tests end processes, never the machine: what they write need not reach the disk, for which each file would wait.
+os.fsync = lambda descriptor: None
+
 # Busy machines are no failure; in continuous integration the same commit draws the same cases.
 hypothesis.settings.register_profile("project", deadline=None, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("project")
@@ -147,3 +150,15 @@ def machine(address, tmp_path):
     from babelscope.engine.sharing.remote import RemoteStore
 
     return lambda name: RemoteStore(address, cache=Cache(tmp_path / name / "store"))
+
+
+@pytest.fixture(scope="module")
+def in_process():
+    """Lets studies compute their steps in this process; for tests of what they find."""
+    from babelscope.engine import local, run
+    from in_process import InProcess
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(local, "LocalCrew", InProcess)
+        patched.setattr(run, "LocalCrew", InProcess)
+        yield

@@ -24,6 +24,8 @@ from command_line import SOON, babelscope, declaration, transfer, write_study
 from taggers import a_tagger, changed, copied, family_encoder
 from test_scheduled_training import QUICK
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 DOCS = Path(__file__).parent.parent / "docs"
 
 

@@ -41,6 +41,8 @@ from babelscope.world import World
 from command_line import babelscope
 from families import family_model
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 counts = st.dictionaries(st.integers(0, 9), st.integers(1, 50))
 
 

@@ -39,6 +39,8 @@ from babelscope.tuning.settings import Tuning
 from babelscope.world import World
 from command_line import babelscope
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):

@@ -34,6 +34,8 @@ from test_bring_in import GEORGIAN, cut, states
 from test_extend import LATIN, kinds
 from test_own_vocabulary import GERMAN, PUNCTUATION, kind_with_marks
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 
 def pairs_with(code: str) -> dict[str, Any]:
     return {"languages": ["qaa", code], "sentences": 60}

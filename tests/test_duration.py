@@ -13,6 +13,8 @@ from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from command_line import babelscope, declaration, transfer, write_study
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 
 def trained(encoder: Path, **of_transfer) -> list[Tune]:
     tasks = {"pos": transfer(baselines=[], **of_transfer)}

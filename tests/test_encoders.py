@@ -28,6 +28,8 @@ from babelscope.tasks.mlm import MaskedBatch, hidden_logits
 from command_line import within
 from families import DECODERS, FAMILIES, family_model
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 SHAPE = {
     "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size",
     "max_position_embeddings", "pad_token_id",

@@ -9,6 +9,8 @@ import pytest
 
 import babelscope as bs
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 STUDIES = sorted(EXAMPLES.glob("*.yaml"))
 TINY = {"train": 20, "dev": 5, "test": 5}

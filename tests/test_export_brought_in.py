@@ -20,6 +20,8 @@ from babelscope.tasks.export import load_model
 from babelscope.world import World
 from command_line import babelscope, declaration, transfer
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 WORLD = {"qab": [{"languages": ["qaa", "qab"], "sentences": 60}]}
 QAE = [{"languages": ["qaa", "qae"], "sentences": 60}]
 SENTENCES = [line.split() for line in World().text("qab", 12)]

@@ -11,6 +11,8 @@ from babelscope.study.compile import compile_study
 from babelscope.study.declare import load_study
 from command_line import babelscope, declaration, transfer, write_study
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 ROWS = ("--with", "keep=rows")
 
 

@@ -33,6 +33,8 @@ from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import Tuning
 from command_line import declaration
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 DEV = Sentence(
     "dev",
     (

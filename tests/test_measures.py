@@ -32,6 +32,8 @@ from between_study import complete
 from command_line import declaration, transfer
 from test_study import MINIMAL
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 # What a stranger writes.
 
 

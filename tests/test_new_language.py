@@ -24,6 +24,8 @@ from babelscope.world.family import Grammar, Member
 from babelscope.world.lexicon import sound_changes
 from world_digest import digests
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 FILE = """\
 from babelscope.core.languages import Language
 from babelscope.world.family import Grammar, Member, register

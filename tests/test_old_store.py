@@ -18,6 +18,8 @@ from babelscope.study.compile import compile_study
 from babelscope.study.declare import load_study
 from command_line import babelscope
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 RAISED = {"Compare": "2: seeds and sentences are crossed, and with fewer than three seeds nothing is said"}
 ADDED = {
     "TextSize": "perplexities are shown per character and per byte, too",

@@ -32,6 +32,8 @@ from babelscope.tasks.kinds.classification import Classification
 from babelscope.world import World
 from command_line import babelscope, declaration, transfer
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 SIZES = {"train": 30, "dev": 3, "test": 20}
 
 

@@ -33,6 +33,8 @@ from babelscope.world import World
 from rows_file import read_rows
 from synthetic_report import LABELS, synthetic_report
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 WORDS = {
     "textbackslash": "\\", "textbraceleft": "{", "textbraceright": "}", "textasciitilde": "~", "textasciicircum": "^",
     "textless": "<", "textgreater": ">", "textbar": "|", "char34": '"', "char96": "`",

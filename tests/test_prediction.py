@@ -38,6 +38,8 @@ from command_line import babelscope, declaration, transfer, write_study
 from families import family_model
 from toy_steps import Toy
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 PARAMETERS = {
     "mbert": 178e6, "distilmbert": 135e6, "xlm-r": 278e6, "xlm-r-large": 560e6, "mmbert-small": 140e6,
     "mmbert": 307e6, "minilm": 22.7e6, "bert": 109.5e6, "bert-large": 335e6,

@@ -18,6 +18,8 @@ from babelscope.tuning.observer import Observer
 from babelscope.tuning.probes import Corpus, Probes
 from babelscope.tuning.settings import Tuning
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 
 class Journal:
     def __init__(self) -> None:

@@ -21,6 +21,8 @@ from babelscope.study.declare import load_study
 from babelscope.world import World
 from command_line import babelscope, declaration, transfer, write_study
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 SMALL = {"sizes": {"train": 30, "dev": 10, "test": 10}, "tuning": {"learning_rate": 1e-3, "epochs": 2}}
 ENGLISH = ["a cat sees a dog", "the bird", "a big fish likes the old tree .", "the dog finds a house", "old trees"]
 OTHERS = ["кот видит", "the small bird sees", "a tree .", "кот кот", "a dog likes the cat ."]

@@ -26,6 +26,8 @@ from babelscope.world import World
 from command_line import babelscope, declaration, transfer
 from test_reading import bilingual, plain  # noqa: F401
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 QUICK = {"learning_rate": 3e-3, "steps": 12}
 MEASURES = [
     {"measure": "retrieval", "source": "qaa", "targets": ["qab"], "sentences": 10},

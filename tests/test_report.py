@@ -22,6 +22,8 @@ from babelscope.study.verdicts import ADAPTED, SCRATCH
 from babelscope.surgery.operations.reinit import Reinit
 from synthetic_report import LABELS, synthetic_report
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 
 @pytest.fixture(scope="module")
 def report() -> Report:

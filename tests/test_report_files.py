@@ -25,6 +25,8 @@ from babelscope.report.words import in_words
 from rows_file import read_rows
 from synthetic_report import LABELS, synthetic_report
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 
 @pytest.fixture(scope="module")
 def report() -> Report:

@@ -16,6 +16,8 @@ from babelscope.tuning.schedule import DeclaredSchedule, Schedule, parse_schedul
 from babelscope.tuning.settings import Tuning
 from taggers import a_tagger
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 
 @pytest.mark.parametrize(
     ("text", "fields"),

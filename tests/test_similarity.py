@@ -33,6 +33,8 @@ from command_line import declaration, transfer
 from families import DECODERS, byte_level_tokenizer, family_model
 from grams import cka_by_grams, gaussian_gram, hsic_by_centring, hsic_by_quadruples, linear_gram
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 WORLD = {"source": "world:qaa", "targets": ["world:qab", "world:qac"], "sentences": 12}
 
 

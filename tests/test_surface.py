@@ -46,6 +46,8 @@ from between_study import (
 from command_line import SOON, babelscope, write_study
 from toy_steps import execute, note
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 CELLS = 21 * 21
 
 

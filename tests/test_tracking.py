@@ -19,6 +19,8 @@ from babelscope.face.job import job_of
 from babelscope.steps import Evaluate, Tune
 from command_line import babelscope, declaration, write_study
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 
 class Kept:
     """A tracker that keeps what it is told."""

@@ -19,6 +19,8 @@ from babelscope.study.declare import Study
 from babelscope.tasks.export import load_model
 from command_line import babelscope, declaration, transfer
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 QUICK = {"train": ["world:qaa"], "evaluate": ["world:qaa"], "baselines": []}
 SENTENCES = {
     "inference": transfer(**QUICK, head="family"),

@@ -25,6 +25,8 @@ from babelscope.study.declare import Study
 from babelscope.tasks.measured import measured
 from command_line import declaration, transfer
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 SEEDS = [0, 1, 2]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -59,7 +60,7 @@ class Row:
     @property
     def trained_on(self) -> str:
         """What the model was trained on, as one text: `qaa+qab:10`; empty where no column says it."""
-        return str(TrainedOn(tuple(self.train_languages.split("+")), self.shots)) if self.train_languages else ""
+        return _as_text(self.train_languages, self.shots) if self.train_languages else ""
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -72,6 +73,12 @@ class Row:
         for name, label in labels.items():
             values[_PLACES[name]] = label
         return Row(*values)
+
+
+@lru_cache(maxsize=4096)
+def _as_text(languages: str, shots: int | None) -> str:
+    """Of few that are asked for by every row of a report."""
+    return str(TrainedOn(tuple(languages.split("+")), shots))
 
 
 COLUMNS = (

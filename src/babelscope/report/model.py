@@ -111,13 +111,21 @@ class Report:
 
     def condition(self, row: Row) -> str:
         """The encoder, what was done to it, and whatever else varies in this report."""
-        varied = [f"{_SPOKEN[name]} {getattr(row, name)}" for name in self._varying if getattr(row, name)]
-        return ", ".join(filter(None, [self.start(row), *varied])) or "all"
+        told = (row.encoder, row.surgery, row.schedule, row.train_languages, row.shots)
+        if told not in self._conditions:
+            varied = [f"{_SPOKEN[name]} {getattr(row, name)}" for name in self._varying if getattr(row, name)]
+            self._conditions[told] = ", ".join(filter(None, [self.start(row), *varied])) or "all"
+        return self._conditions[told]
 
     def start(self, row: Row) -> str:
         """The encoder and what was done to it, before it is tuned; a surgery with a name of its own keeps that."""
         forgot = row.surgery == "reinit" and row.surgery in self.untrained
         return ", ".join(filter(None, [row.encoder, "untrained" if forgot else row.surgery]))
+
+    @cached_property
+    def _conditions(self) -> dict[tuple[Any, ...], str]:
+        """Of rows by what a condition is told by: every row is asked for it many times."""
+        return {}
 
     @cached_property
     def _datasets(self) -> Mapping[str | None, set[str]]:

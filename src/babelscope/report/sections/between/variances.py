@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from statistics import fmean, variance
+from statistics import fmean
 from typing import NamedTuple
+
+import numpy as np
 
 from babelscope.core.intervals import Interval
 from babelscope.report.sections.between.lines import ROLES, Between, Line, Place, common
@@ -41,7 +43,7 @@ def variances(between: Between, *, seed_by_seed: bool = False) -> dict[Place, In
             for alpha, values in _values(lines, lines[0].languages[role], seed_by_seed=seed_by_seed).items():
                 place = Place(lines[0].encoder, lines[0].role, role, alpha)
                 shares = (lines[0].task, lines[0].origin)
-                spreads[place][*shares, lines[0].end] = Spread(shares, variance(values), len(values))
+                spreads[place][*shares, lines[0].end] = Spread(shares, float(np.var(values, ddof=1)), len(values))
     return {place: mean_variance(list(there.values())) for place, there in common(spreads).items()}
 
 
