@@ -15,8 +15,6 @@ import pytest
 import babelscope
 from command_line import SOON
 
-pytestmark = pytest.mark.usefixtures("in_process")
-
 PAGE = (Path(__file__).parent.parent / "docs" / "extending.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"`src/(babelscope/[\w/]+\.(?:py|yaml))`\n\n```(?:python|yaml)\n(.*?)```", PAGE, re.DOTALL))
 KINDS = {

@@ -28,22 +28,22 @@ ENGLISH = ["a cat sees a dog", "the bird", "a big fish likes the old tree .", "t
 OTHERS = ["кот видит", "the small bird sees", "a tree .", "кот кот", "a dog likes the cat ."]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def tiny(encoder_folder, tmp_path_factory) -> bs.Encoder:
     return bs.load(encoder_folder, store=tmp_path_factory.mktemp("python") / "store")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def tagger(tiny) -> bs.Tuned:
     return tiny.operate("reinit").tune("pos", train="world:qaa", seed=1, **SMALL)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def other_tagger(tiny) -> bs.Tuned:
     return tiny.operate("reinit").tune("pos", train=["world:qaa", "world:qab"], seed=1, **SMALL)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def declared(encoder_folder) -> dict[str, object]:
     """A study of what the fixtures do one by one."""
     both = transfer(train=["world:qaa", "world:qab"], baselines=[])
@@ -57,7 +57,7 @@ def declared(encoder_folder) -> dict[str, object]:
     )  # fmt: skip
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def study_rows(declared, tmp_path_factory) -> list[bs.Row]:
     """The rows of that study, from the command line in a store of its own."""
     folder = tmp_path_factory.mktemp("commands")
