@@ -46,8 +46,10 @@ def append(*entries: str) -> Mutation:
 
 
 def cut(text: str, chance: random.Random) -> str:
-    """Leave out the end, from a place before the last key that a study must have."""
-    return text[: chance.randrange(text.index("]", text.index(" train: ")))]
+    """Leave out the end, so that neither retrieval nor a task is left whole: a study needs one of them."""
+    within_retrieval = range(text.index("targets:"))
+    within_tasks = range(text.index("tasks:") + 1, text.index("]", text.index(" train: ")))
+    return text[: chance.choice([*within_retrieval, *within_tasks])]
 
 
 def other_encoding(text: str, chance: random.Random) -> bytes:
