@@ -96,6 +96,7 @@ def test_a_direction_counts_signs(differences):
 def test_names_that_are_too_many_are_counted():
     assert listed(["a"]) == "a" and listed(["a", "b"]) == "a and b" and listed("abcdef") == "a, b, c, d, e and f"
     assert listed("abcdefgh") == "a, b, c, d, e and 3 more"
+    assert listed(["a, reversed", "b", "c"]) == "a, reversed; b; and c" and listed(["a, reversed"]) == "a, reversed"
 
 
 def curve(values, *, seed=0, measure="accuracy", split="dev"):

@@ -27,7 +27,7 @@ from babelscope.report.sections.unseen.tables import unseen_tables
 from babelscope.steps import Adapt, Pretrain, Recurrent, Tune
 from babelscope.studies import find_study, published_rows
 from babelscope.study.compile import compile_study
-from babelscope.study.encoders import BringingIn
+from babelscope.study.encoders import BringingIn, Pretraining
 from babelscope.study.verdicts import (
     ADAPTED,
     AS_IT_IS,
@@ -137,9 +137,12 @@ def test_languages_with_translations_are_brought_in_by_numbers_of_them():
     assert list(brought_in) == [*plugged_in, f"{plugged_in[1]}, then tuned"]
     assert [(each.pairs, each.after_tuning) for each in brought_in.values()] == [(200, True), (600, True), (600, False)]
     assert {each.languages["ug"] for each in brought_in.values()} == {("ntrex:ug:lines-1-1597",)}
-    assert study.tasks["pos with 0 in ug"].encoders == ("adapted ug", "from scratch ug", *plugged_in)
+    assert study.tasks["pos with 0 in ug"].encoders == ("adapted ug", *plugged_in)
     assert study.tasks["pos with 100 in ug"].encoders[-1] == f"{plugged_in[1]}, then tuned"
-    assert not any("pairs" in name for name in study.tasks["pos with 0 in ug>uyghur"].encoders)
+    assert study.tasks["pos with 0 in ug>uyghur"].encoders == ("adapted ug>uyghur",)
+    assert study.tasks["pos with 100 in ug>uyghur"].encoders == ("world-natural", "adapted ug>uyghur")
+    assert "from scratch ug" in study.tasks["pos with 100 in ug"].encoders
+    assert [each.name for each in study.encoders if isinstance(each, Pretraining)] == ["from scratch ug"]
     claims = [measure.claim for measure in study.measures if isinstance(measure, Comparison)]
     for claim in (above(brought_in_by(200), AS_IT_IS), above(brought_in_by(600), ADAPTED)):
         assert claim in claims

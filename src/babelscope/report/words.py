@@ -35,9 +35,10 @@ def counted(number: int, noun: str = "") -> str:
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:
-    """`a, b and c`; of more than can be read at once the first, and how many more there are."""
+    """`a, b and c`; of more than can be read at once the first, and how many more there are. Names may have commas."""
     shown = list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
-    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+    comma, last = ("; ", "; and ") if any(", " in name for name in shown) else (", ", " and ")
+    return last.join(filter(None, [comma.join(shown[:-1]), *shown[-1:]]))
 
 
 def direction(differences: Sequence[float], more: str, less: str, noun: str = "language") -> str:

@@ -103,7 +103,7 @@ def real(given: Parameters) -> Study:
             "masking": 0.15,
         },
         {"tuning": learning},
-        pairs=given.numbers(200, 600, LINES),
+        pairs=given.numbers(200, 600, LINES), scratch_throughout=False,
     )  # fmt: skip
     study = _study("unseen-languages@real", given, languages, setting)
     translated = [language.code for language in languages if language.parallel]

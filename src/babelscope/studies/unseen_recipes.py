@@ -43,6 +43,13 @@ class Setting(NamedTuple):
     """Likewise, of the BiLSTM beside it."""
     pairs: tuple[int, ...] = ()
     """By how many translated sentences languages are brought in that have some."""
+    scratch_throughout: bool = True
+    """Whether encoders from scratch are tried in other letters too, and without labelled sentences of the language."""
+
+    def recipes(self, cell: Cell, shots: int) -> tuple[str, ...]:
+        """What is done to the encoder before it is tuned on so many labelled sentences of the language."""
+        left_out = () if self.scratch_throughout or (shots and not cell.letters) else (SCRATCH,)
+        return tuple(recipe for recipe in cell.recipes if recipe not in left_out)
 
 
 def encoders_of(cell: Cell, setting: Setting) -> Iterator[Adaptation | Pretraining | BringingIn]:
@@ -51,7 +58,8 @@ def encoders_of(cell: Cell, setting: Setting) -> Iterator[Adaptation | Pretraini
         name, text = cell.recipe(setting.encoder, ADAPTED), _text(cell, cell.language.text)
         read = {"texts": (text,), "sentences": cell.language.sentences}
         yield Adaptation(name=name, encoder=setting.encoder, **read, **setting.adaptation)
-        yield Pretraining(name=cell.recipe(setting.encoder, SCRATCH), **read, **setting.pretraining)
+        if setting.scratch_throughout or not cell.letters:
+            yield Pretraining(name=cell.recipe(setting.encoder, SCRATCH), **read, **setting.pretraining)
     if cell.parallel:
         languages = {cell.language.code: (cell.parallel,)}
         for shots in (0, 1) if any(setting.tunings) else (0,):
@@ -75,7 +83,7 @@ def _brought_in(cell: Cell, setting: Setting, shots: int) -> dict[int, str]:
 
 def _names(cell: Cell, setting: Setting, shots: int) -> dict[str, str]:
     """By recipe, the name of the encoder that is scored with so many labelled sentences."""
-    names = {recipe: cell.recipe(setting.encoder, recipe) for recipe in cell.recipes}
+    names = {recipe: cell.recipe(setting.encoder, recipe) for recipe in setting.recipes(cell, shots)}
     return names | {brought_in_by(pairs): name for pairs, name in _brought_in(cell, setting, shots).items()}
 
 

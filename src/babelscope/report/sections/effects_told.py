@@ -85,7 +85,7 @@ def _chart(lines: Sequence[Line]) -> Chart:
     several = len({line.where for line in lines}) > 1
     table = pd.DataFrame(
         {
-            "claim": line.contrast.claim + (f": {_compared(line, several)}" if claims[line.contrast.claim] > 1 else ""),
+            "claim": line.contrast.claim + (f"\n{_compared(line, several)}" if claims[line.contrast.claim] > 1 else ""),
             "difference": _compared(line, several),
             "verdict": str(line.verdict),
             "shows": bool(line.verdict.sign),
@@ -97,7 +97,8 @@ def _chart(lines: Sequence[Line]) -> Chart:
     limits = within(lines[0].shown.unit, [0.0, *ends], differences=True)
     numbers = [alt.Tooltip(f"{end}:Q", format="+.2f") for end in ("mean", "low", "high")]
     order = list(dict.fromkeys(table["claim"]))
-    axis = alt.Axis(labelLimit=340, tickBand="extent", grid=True)
+    # A claim on several pairs names the pair below it.
+    axis = alt.Axis(labelLimit=360, labelExpr="split(datum.label, '\\n')", tickBand="extent", grid=True)
     base = alt.Chart(table).encode(
         y=alt.Y("claim:N", title=None, sort=order, axis=axis),
         tooltip=["claim", "difference", "verdict", *numbers],
@@ -110,4 +111,4 @@ def _chart(lines: Sequence[Line]) -> Chart:
         x=alt.X("mean:Q", title="Difference (points)", scale=limits), fill=fill
     )
     layers = [zero, bars, points] if len(known) else [zero, points]
-    return alt.layer(*layers).properties(width="container", height=max(60, 26 * len(order)))
+    return alt.layer(*layers).properties(width="container", height=max(60, (26 if max(claims.values()) == 1 else 34) * len(order)))
