@@ -1,5 +1,9 @@
 """The documentation site: `make site`. Sphinx with furo: both are long-lived, and MyST reads the pages as they are."""
 
+from html import escape
+
+from docutils.nodes import paragraph
+
 from babelscope import __version__
 
 project, author, version, release = "Babelscope", "The Babelscope authors", __version__, __version__
@@ -7,6 +11,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["results/rows"]
 html_theme = "furo"
 html_title = f"Babelscope {__version__}"
+html_favicon = "favicon.svg"
 html_show_sphinx = False
 myst_heading_anchors = 3
 suppress_warnings = ["myst.header"]  # pages that the code writes may begin at the second level
@@ -29,6 +34,15 @@ def _make_accessible(app, page, template, context, doctree):
             context[part] = context[part].replace(before, after)
 
 
+def _describe(app, page, template, context, doctree):
+    """For search engines: how the page begins."""
+    begin = next((each.astext() for each in doctree.findall(paragraph)), "") if doctree else ""
+    if begin:
+        text = escape(" ".join(begin.split())[:300])
+        context["metatags"] = context.get("metatags", "") + f'<meta name="description" content="{text}" />'
+
+
 def setup(app):
     """After furo has made the sidebar."""
+    app.connect("html-page-context", _describe)
     app.connect("html-page-context", _make_accessible, priority=900)
