@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from babelscope.core.files import share
@@ -85,9 +85,30 @@ def parse_manifest(content: bytes, key: str, path: Path | str) -> dict[str, Any]
         raise damaged(path) from None
     if recorded != actual:
         raise damaged(path)
+    if not _is_one(manifest):
+        raise damaged(path, "is no manifest, with a digest that was made to match")
     if manifest["key"] != key:
         raise damaged(path, f"is of result {manifest['key'][:12]}, and not of {key[:12]}")
     return manifest
+
+
+def _is_one(manifest: dict[str, Any]) -> bool:
+    """Whether what is read of a manifest is there, and is what it should be."""
+    files, seconds = manifest.get("files"), manifest.get("seconds", 0)
+    if not (isinstance(manifest.get("key"), str) and isinstance(files, dict) and isinstance(seconds, int | float)):
+        return False
+    return all(map(_is_inside, files)) and all(
+        isinstance(recorded, dict)
+        and isinstance(recorded.get("sha256"), str)
+        and isinstance(recorded.get("bytes"), int)
+        for recorded in files.values()
+    )
+
+
+def _is_inside(name: str) -> bool:
+    """Whether a file of that name is in the folder of its result."""
+    path = PurePosixPath(name)
+    return not path.is_absolute() and ".." not in path.parts
 
 
 def check_files(folder: Path, manifest: Mapping[str, Any]) -> None:
