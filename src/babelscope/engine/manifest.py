@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from babelscope.core.files import share
 from babelscope.core.hashing import digest, file_digest
-from babelscope.engine.disk import MISPLACED, damaged, explained, read_file, sync, verify, write_json
+from babelscope.engine.disk import MISPLACED, damaged, explained, inside, read_file, sync, verify, write_json
 
 MANIFEST = "manifest.json"
 DROPPED = "dropped"
@@ -87,6 +87,8 @@ def parse_manifest(content: bytes, key: str, path: Path | str) -> dict[str, Any]
         raise damaged(path)
     if not _is_one(manifest):
         raise damaged(path, "is no manifest, with a digest that was made to match")
+    for name in manifest["files"]:
+        inside(Path(path).parent, name)
     if manifest["key"] != key:
         raise damaged(path, f"is of result {manifest['key'][:12]}, and not of {key[:12]}")
     return manifest
@@ -97,18 +99,12 @@ def _is_one(manifest: dict[str, Any]) -> bool:
     files, seconds = manifest.get("files"), manifest.get("seconds", 0)
     if not (isinstance(manifest.get("key"), str) and isinstance(files, dict) and isinstance(seconds, int | float)):
         return False
-    return all(map(_is_inside, files)) and all(
+    return all(
         isinstance(recorded, dict)
         and isinstance(recorded.get("sha256"), str)
         and isinstance(recorded.get("bytes"), int)
         for recorded in files.values()
     )
-
-
-def _is_inside(name: str) -> bool:
-    """Whether a file of that name is in the folder of its result."""
-    path = PurePosixPath(name)
-    return not path.is_absolute() and ".." not in path.parts
 
 
 def check_files(folder: Path, manifest: Mapping[str, Any]) -> None:
