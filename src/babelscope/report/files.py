@@ -44,7 +44,10 @@ def write_figure(figure: Figure, file: Path, *, width: int = 520) -> None:
     chart = figure.chart.properties(width=width) if fits else figure.chart
     chart.config = CONFIG | {"background": "white"}
     with replacing(file) as draft:
-        chart.save(str(draft), format=file.suffix[1:], scale_factor=2 if file.suffix == ".png" else 1)
+        if file.suffix == ".png":
+            chart.save(str(draft), format="png", scale_factor=2)
+        else:
+            chart.save(str(draft), format="svg")
 
 
 def _stems(stem: str, figures: Sequence[Figure]) -> list[str]:
