@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,7 +13,7 @@ from babelscope.advise.facts import Fact, published
 from babelscope.advise.outcome import Floor, Outcome, Placed
 from babelscope.advise.outputs import Outputs, check_outputs
 from babelscope.advise.page import seen_section
-from babelscope.advise.raw import check_text, code_notes, line_notes, match_notes
+from babelscope.advise.raw import check_text, code_notes, line_notes, match_notes, seen_notes
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Request, command_line
 from babelscope.advise.scores import Behind
@@ -270,3 +271,12 @@ def test_one_function_gives_the_verdict_from_gains_by_claim():
     assert verdict_of({plain: 0, adapted: more}) == "undecided: Easy or Intermediate"
     assert verdict_of({plain: None, adapted: more}) == verdict_of({plain: more, adapted: None}) == TOO_FEW
     assert verdict_of({plain: more}) is verdict_of({adapted: more, scratch: more}) is verdict_of({}) is None
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_test_sentences_that_are_trained_on_too_are_told(tmp_path, known):
+    sentences = World().treebank("qaa", "train", 12) * 4 if known else World().treebank("qaa", "train", 48)
+    write_conllu(tmp_path / "own.conllu", [replace(one, id=str(k)) for k, one in enumerate(sentences)])
+    said = seen_notes(asked_of(tmp_path / "text", treebank=str(tmp_path / "own.conllu")))
+    assert bool(said) == known and all("labelled sentences that test are also trained on" in line for line in said)
+    assert seen_notes(asked_of(tmp_path / "text")) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -125,6 +126,21 @@ def test_a_single_file_and_a_strange_code_are_told_before_they_run(tmp_path, enc
     assert said[1] == f"{name}: no language is known by the code 'qzq', so that it is a label alone"
     answer = babelscope("plan", write_study(tmp_path / "study.yaml", declared), "--store", tmp_path / "store")
     assert answer.status == 0 and all(line in answer.output for line in said)
+
+
+@pytest.mark.parametrize(("known", "told"), [(2, False), (3, True), (20, True)])
+def test_test_sentences_that_are_trained_on_too_are_told_before_they_run(tmp_path, encoder_folder, known, told):
+    """Under other ids, so that the files are not the same."""
+    trained, tested = World().treebank("qaa", "train", 40), World().treebank("qaa", "test", 20)
+    mixed = [replace(sentence, id=f"t{k}") for k, sentence in enumerate([*trained[:known], *tested[known:]])]
+    for split, sentences in (("train", trained), ("test", mixed)):
+        write_conllu(tmp_path / f"qaa-{split}.conllu", sentences)
+    name = f"treebank:qaa:{tmp_path}"
+    tasks = {"pos": transfer(train=[name], evaluate=[name], baselines=[], sizes={"train": 36, "dev": 4, "test": 20})}
+    declared = declaration(encoder_folder, surgeries=[None], retrieval=None, tasks=tasks)
+    said = notes(compile_study(Study.model_validate(declared)).steps.values())
+    assert bool(said) == told
+    assert all(f"{known} of 20 examples of the test split are also among those of {name}" in line for line in said)
 
 
 def test_a_plan_learns_how_long_steps_take_from_another_study_of_the_encoder(tmp_path, encoder_folder, monkeypatch):

@@ -1,6 +1,8 @@
 """The command `operate`."""
 
+import errno
 import json
+import os
 
 import pytest
 
@@ -78,3 +80,17 @@ def test_a_folder_that_holds_something_is_left_alone(encoder_folder, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["notes"]
     (tmp_path / "empty").mkdir()
     assert babelscope("operate", encoder_folder, "--op", "reverse", "-o", tmp_path / "empty").status == 0
+
+
+@pytest.mark.parametrize("problem", ["Error while serializing: I/O error: No space left on device (os error 28)", None])
+def test_a_full_disk_leaves_nothing_and_is_said(encoder_folder, tmp_path, monkeypatch, problem):
+    """Libraries written in Rust have no other way to say what the system refuses."""
+
+    def full(encoder, folder):
+        (folder / "config.json").write_text("{}")
+        raise Exception(problem) if problem else OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("babelscope.encoders.load.save_encoder", full)
+    answer = babelscope("operate", encoder_folder, "--op", "reverse", "-o", tmp_path / "made")
+    assert answer.status == 2 and "made: cannot be written: No space left on device" in " ".join(answer.errors.split())
+    assert list(tmp_path.iterdir()) == []

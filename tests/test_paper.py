@@ -376,3 +376,16 @@ def test_the_document_compiles(which, request, tmp_path):
     assert not re.search(r"(Citation|Reference) .*undefined", log) and (place / "paper.pdf").read_bytes().startswith(
         b"%PDF"
     )
+
+
+@pytest.mark.parametrize("name", ["references.bib", "preamble.tex", "rows.csv"])
+def test_an_authors_own_files_are_not_replaced(tmp_path, name):
+    report, own = synthetic_report(), tmp_path / "paper" / name
+    own.parent.mkdir()
+    own.write_text("\nof an author")
+    with pytest.raises(InputError, match=f"paper: has {name}, which no report has written"):
+        write_report(report, own.parent)
+    assert [path.name for path in own.parent.iterdir()] == [name] and own.read_text() == "\nof an author"
+    own.rename(own.with_name("main.tex"))
+    assert len(write_report(report, own.parent)) == len(write_report(report, own.parent))
+    assert own.with_name("main.tex").read_text() == "\nof an author"

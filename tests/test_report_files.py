@@ -1,9 +1,12 @@
 """Reports as files: rows, figures, Markdown and pages, with a section for whatever was measured."""
 
 import dataclasses
+import errno
 import json
+import os
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
@@ -77,6 +80,18 @@ def test_figures_are_drawn(report, tmp_path):
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(InputError, match="nothing to show yet"):
         write_figures(Report("Empty", "", []), tmp_path / "figure.svg")
+
+
+def test_a_picture_that_finds_no_room_leaves_the_one_that_is_there(report, tmp_path, monkeypatch):
+    def full(chart, file, **how):
+        Path(file).write_bytes(b"half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (tmp_path / "chart.png").write_bytes(b"whole")
+    monkeypatch.setattr("altair.TopLevelMixin.save", full)
+    with pytest.raises(InputError, match=r"chart\.png: cannot be written: No space left on device"):
+        write_figures(report, tmp_path / "chart.png")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"chart.png": b"whole"}
 
 
 def test_markdown_has_a_line_a_language(report):

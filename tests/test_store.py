@@ -1,8 +1,10 @@
 """The store: results come back whole and exact, or an error says what is wrong."""
 
+import errno
 import hashlib
 import json
 import os
+import re
 import stat
 import struct
 import subprocess
@@ -14,7 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from babelscope.core.errors import DamagedResult, InputError, StepError, StoreError
+from babelscope.core.hashing import digest
 from babelscope.core.row import Row
+from babelscope.engine.sharing.exchange import copy
 from babelscope.engine.store import Store
 from babelscope.face.session import address_of
 
@@ -140,6 +144,64 @@ def test_a_manifest_that_is_none_is_noticed(store: Store, content: str) -> None:
     (publish(store) / "manifest.json").write_text(content)
     with pytest.raises(DamagedResult, match=r"manifest\.json"):
         store.rows(KEY)
+
+
+def reseal(folder: Path, manifest: dict[str, object]) -> None:
+    """Make the digest of a changed manifest match, as somebody would who hides the change."""
+    manifest.pop("digest")
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "digest": digest(manifest)}))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"key": 5},
+        {"files": None},
+        {"files": {"rows.jsonl": 5}},
+        {"files": {"rows.jsonl": {"sha256": 5, "bytes": 1}}},
+        {"files": {"../../outside": {"sha256": "0" * 64, "bytes": 1}}},
+        {"seconds": "long"},
+    ],
+)
+def test_a_manifest_whose_digest_was_made_to_match_is_read_in_words(store: Store, change: dict[str, object]) -> None:
+    folder = publish(store)
+    reseal(folder, json.loads((folder / "manifest.json").read_text()) | change)
+    for read in (store.rows, Store(store.folder).result):
+        with pytest.raises(DamagedResult, match=r"manifest\.json: is no manifest|leads out of its folder"):
+            read(KEY)
+    assert store.quarantine(KEY)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"measure": "accuracy", "value": "high"}',
+        '{"measure": "accuracy", "value": NaN}',
+        f'{{"measure": "accuracy", "value": 1{"0" * 400}}}',
+        '{"measure": "accuracy", "value": 0.5, "language": ["qaa"]}',
+        '{"measure": "accuracy", "value": 0.5, "seed": "one"}',
+        '{"measure": "accuracy", "value": 0.5, "more": 1}',
+        '{"value": 0.5}',
+        "[1]",
+        "",
+    ],
+)
+def test_rows_whose_digest_was_made_to_match_are_read_in_words(store: Store, line: str) -> None:
+    folder = publish(store)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    content = f"{line}\n".encode()
+    (folder / "rows.jsonl").write_bytes(content)
+    manifest["files"]["rows.jsonl"] = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+    reseal(folder, manifest)
+    with pytest.raises(DamagedResult, match=r"rows\.jsonl: holds what is no row.*remove the folder, then run"):
+        store.rows(KEY)
+
+
+def test_a_number_too_large_in_a_journal_is_no_row(store: Store) -> None:
+    store.write_rows(KEY, ROWS)
+    path = store.draft(KEY) / "rows.jsonl"
+    path.write_text(f'{path.read_text()}{{"measure": "loss", "value": 1{"0" * 400}}}\n')
+    assert store.rows_so_far(KEY) == ROWS and store.renew_draft(KEY)
 
 
 def test_rows_are_added_one_by_one_and_a_torn_line_does_not_count(store: Store) -> None:
@@ -277,6 +339,18 @@ def test_a_folder_that_is_something_else_is_refused(tmp_path: Path) -> None:
         Store(tmp_path / "thesis.tex")
 
 
+@pytest.mark.parametrize("name", ["results/in", "results/ab/in", "drafts/in"])
+def test_no_store_is_made_in_a_folder_of_another(store: Store, tmp_path: Path, name: str) -> None:
+    """Which would take its folders for results."""
+    (tmp_path / "link").symlink_to(store.folder)
+    for outer in (store.folder, tmp_path / "link"):
+        with pytest.raises(StoreError, match=f"in the folder {name.split('/')[0]} of the store .*give --store"):
+            Store(outer / name)
+    assert not (store.folder / name).exists()
+    Store(store.folder / "other").prepare()
+    Store(tmp_path / "results").prepare()
+
+
 @pytest.mark.parametrize(
     ("content", "message"), [('{"format": 99}', "format 99"), ("{", "unreadable"), ("[]", "unread")]
 )
@@ -299,6 +373,17 @@ def test_a_full_disk_is_explained(store: Store, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(Path, "open", lambda path, mode, **text: open_file(Path("/dev/full"), "w"))
     with pytest.raises(StoreError, match=r"rows\.jsonl.*free some space"):
         store.write_rows(KEY, ROWS)
+
+
+def test_a_copy_that_finds_no_room_is_explained(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(source: str, target: str, **how: object) -> None:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), source)
+
+    publish(store)
+    monkeypatch.setattr("shutil.copyfile", full)
+    with pytest.raises(StoreError) as raised:
+        copy([KEY], store, Store(tmp_path / "other"))
+    assert re.fullmatch(r"/\S+\.copy/\S+: File too large; no file may be so large here: .*", str(raised.value))
 
 
 def test_a_folder_that_cannot_be_made_is_explained(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from statistics import fmean
 from babelscope.advise.recipes import BY_LANGUAGE
 from babelscope.advise.request import Request, read_split
 from babelscope.core.errors import InputError
+from babelscope.core.examples import read_twice
 from babelscope.core.languages import REAL_LANGUAGES, language_name
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.lines import numbered_lines
@@ -73,6 +74,19 @@ def match_notes(request: Request, lines: Sequence[str]) -> list[str]:
     if share >= RELATED:
         return []
     return [f"Of the words of the labelled sentences {share:.0%} are in the text: are both of this language?"]
+
+
+def seen_notes(request: Request) -> list[str]:
+    """A warning where many of the labelled sentences that test are trained on, too."""
+    if request.treebank_name is None:
+        return []
+    tested = read_split(request, "test")
+    if not (both := read_twice(tested, read_split(request, "train"))):
+        return []
+    return [
+        f"{both:,} of {len(tested):,} labelled sentences that test are also trained on: what the verdict says of "
+        "recipes is of sentences that they know."
+    ]
 
 
 def _words(text: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -140,6 +140,29 @@ class SentencePair(NamedTuple):
     def text(self) -> Text:
         """What a classifier reads of it."""
         return self.first if self.second is None else (self.first, self.second)
+
+
+MANY = 0.1
+"""The share of what is tested that is trained on, too, from which on it is said: short sentences are found anywhere."""
+
+
+def read_twice(tested: Collection[object], trained: Iterable[object]) -> int:
+    """How many of the examples that are scored have a text that one of those that are trained on has, too.
+
+    0 where they are few.
+    """
+    known = {_words_of(example) for example in trained}
+    both = sum(_words_of(example) in known for example in tested)
+    return both if both > MANY * len(tested) else 0
+
+
+def _words_of(example: object) -> object:
+    """What a model reads of an example, without its labels."""
+    if isinstance(example, Sentence):
+        return tuple(example.forms)
+    if isinstance(example, Tagged):
+        return tuple(example.words)
+    return example.text if isinstance(example, SentencePair) else example
 
 
 @dataclass(frozen=True, slots=True)

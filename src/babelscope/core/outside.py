@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterator
@@ -152,9 +153,15 @@ def writing(path: Path) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield
     except OSError as error:
-        raise InputError(
-            f"{_shown(str(path))}: cannot be written: {error.strerror or error}; choose another place"
-        ) from None
+        raise _unwritten(path, error.strerror or str(error)) from None
+    except Exception as error:
+        if told := re.search(r"\(os error (\d+)\)$", str(error)):  # as safetensors and tokenizers say it
+            raise _unwritten(path, os.strerror(int(told[1]))) from None
+        raise
+
+
+def _unwritten(path: Path, problem: str) -> InputError:
+    return InputError(f"{_shown(str(path))}: cannot be written: {problem}; choose another place")
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
+from shutil import Error
 from stat import S_ISDIR, S_ISREG
 from typing import Any
 from uuid import uuid4
@@ -191,6 +192,16 @@ def explained(path: Path) -> Iterator[None]:
     """Turn what the operating system refuses into a StoreError with advice."""
     try:
         yield
-    except OSError as error:
+    except OSError as raised:
+        error = _first_of(raised)
         advice = _ADVICE.get(error.errno or 0, "see that the folder can be used, or give --store another one")
         raise StoreError(f"{error.filename or path}: {error.strerror or error}; {advice}") from error
+
+
+def _first_of(error: OSError) -> OSError:
+    """Of what a copy of a folder has raised, that of its first file; else the error itself."""
+    if not isinstance(error, Error):
+        return error
+    _, target, problem = error.args[0][0]
+    told = re.match(r"\[Errno (\d+)\]", problem)
+    return OSError(int(told[1]), os.strerror(int(told[1])), target) if told else OSError(problem)

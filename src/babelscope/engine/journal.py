@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import fields
 from hashlib import sha256
 from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
 from babelscope.core.crash import crash_point
-from babelscope.core.errors import StepError
+from babelscope.core.errors import DamagedResult, StepError
 from babelscope.core.row import Row, as_record
 from babelscope.engine.disk import MISPLACED, append_text, explained, read_file, write_json, write_text
 
 NUMBERS = ("value", "low", "high", "p")
 """Columns that hold what was measured."""
+_TYPES = {column.name: str if "str" in str(column.type) else (int, float) for column in fields(Row)}
+"""What can stand in each column, where anything does."""
 ROWS = "rows.jsonl"
 DIGEST, UNFINISHED, UNFINISHED_DIGEST = "rows.digest", "rows.draft", "rows.digest.draft"
 """The digest is gone when the rows are published, since their manifest has one."""
@@ -92,6 +95,26 @@ class Journal:
             return False
 
 
+def published_rows(content: bytes, path: Path) -> list[Row]:
+    """The rows in a file whose digest is right. Raises DamagedResult where they are none all the same."""
+    try:
+        return [_row(line) for line in content.splitlines()]
+    except (ValueError, TypeError, OverflowError, RecursionError, StepError):
+        problem = (
+            "holds what is no row, with a digest that was made to match; remove the folder, then run the study again"
+        )
+        raise DamagedResult(f"{path}: {problem}") from None
+
+
+def _row(line: bytes) -> Row:
+    record = json.loads(line)
+    row = Row(**record)
+    _numbers(row)
+    if wrong := [name for name, value in record.items() if value is not None and not isinstance(value, _TYPES[name])]:
+        raise ValueError(f"{', '.join(wrong)}: not what stands in such a column")
+    return row
+
+
 def _rows(content: bytes) -> tuple[list[Row], bool]:
     """Rows up to the first line that is not one, or could not be written again; and whether there is no such line."""
     rows: list[Row] = []
@@ -101,15 +124,20 @@ def _rows(content: bytes) -> tuple[list[Row], bool]:
         try:
             row = Row(**json.loads(line))
             _line(row)
-        except (ValueError, TypeError, RecursionError, StepError):
+        except (ValueError, TypeError, OverflowError, RecursionError, StepError):
             return rows, False
         rows.append(row)
     return rows, True
 
 
 def _line(row: Row) -> str:
+    return json.dumps(as_record(row.labelled(**_numbers(row))), allow_nan=False) + "\n"
+
+
+def _numbers(row: Row) -> dict[str, float]:
+    """What was measured. Raises StepError where that is not finite."""
     numbers = {name: float(number) for name in NUMBERS if (number := getattr(row, name)) is not None}
     for name, number in numbers.items():
         if not isfinite(number):
             raise StepError(f"{row.measure}: the {name} is {number}, and a row needs a finite number; {row}")
-    return json.dumps(as_record(row.labelled(**numbers)), allow_nan=False) + "\n"
+    return numbers

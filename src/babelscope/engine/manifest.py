@@ -13,7 +13,7 @@ from typing import Any
 
 from babelscope.core.files import share
 from babelscope.core.hashing import digest, file_digest
-from babelscope.engine.disk import MISPLACED, damaged, explained, read_file, sync, verify, write_json
+from babelscope.engine.disk import MISPLACED, damaged, explained, inside, read_file, sync, verify, write_json
 
 MANIFEST = "manifest.json"
 DROPPED = "dropped"
@@ -85,9 +85,26 @@ def parse_manifest(content: bytes, key: str, path: Path | str) -> dict[str, Any]
         raise damaged(path) from None
     if recorded != actual:
         raise damaged(path)
+    if not _is_one(manifest):
+        raise damaged(path, "is no manifest, with a digest that was made to match")
+    for name in manifest["files"]:
+        inside(Path(path).parent, name)
     if manifest["key"] != key:
         raise damaged(path, f"is of result {manifest['key'][:12]}, and not of {key[:12]}")
     return manifest
+
+
+def _is_one(manifest: dict[str, Any]) -> bool:
+    """Whether what is read of a manifest is there, and is what it should be."""
+    files, seconds = manifest.get("files"), manifest.get("seconds", 0)
+    if not (isinstance(manifest.get("key"), str) and isinstance(files, dict) and isinstance(seconds, int | float)):
+        return False
+    return all(
+        isinstance(recorded, dict)
+        and isinstance(recorded.get("sha256"), str)
+        and isinstance(recorded.get("bytes"), int)
+        for recorded in files.values()
+    )
 
 
 def check_files(folder: Path, manifest: Mapping[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 from babelscope.core.errors import StoreError
@@ -10,6 +11,8 @@ from babelscope.engine.disk import MISPLACED, as_json, read_file, replace_text
 
 FORMAT = 1
 FORMAT_FILE = "babelscope-store.json"
+PARTS = ("results", "drafts", "claims", "damaged", "plans", "environments", "logs")
+"""The folders of a store, in which it takes what there is for its own."""
 
 
 def write_mark(folder: Path) -> None:
@@ -19,13 +22,15 @@ def write_mark(folder: Path) -> None:
 
 
 def refuse_foreign(folder: Path) -> None:
-    """Raises StoreError if there is something else than a store of this format, or an empty folder."""
+    """Raises StoreError if there is something else than a store of this format, or an empty folder; or if it is none
+    yet, and in a folder of another store, which would take it for a part of its own."""
     if folder.exists() and not folder.is_dir():
         raise StoreError(f"{folder}: not a folder; give --store a folder")
     marker = folder / FORMAT_FILE
     if not marker.exists():
         if folder.exists() and any(not file.name.startswith(FORMAT_FILE) for file in folder.iterdir()):
             raise StoreError(f"{folder}: neither empty nor a store; give --store a new or an empty folder")
+        _refuse_within(folder)
         return
     try:
         version = json.loads(read_file(marker))["format"]
@@ -36,3 +41,12 @@ def refuse_foreign(folder: Path) -> None:
             f"{folder}: store of format {version!r}, this Babelscope reads format {FORMAT}; "
             "give --store another folder, or use the version of Babelscope that made this one"
         )
+
+
+def _refuse_within(folder: Path) -> None:
+    path = folder.resolve()
+    for part, store in pairwise((path, *path.parents)):
+        if part.name in PARTS and (store / FORMAT_FILE).is_file():
+            raise StoreError(
+                f"{folder}: in the folder {part.name} of the store {store}; give --store a folder elsewhere"
+            )

@@ -18,7 +18,6 @@ Layout of the folder:
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import shutil
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -35,7 +34,7 @@ from babelscope.engine.disk import append_text, bytes_in, explained, move_folder
 from babelscope.engine.dropping import is_whole, put_back
 from babelscope.engine.environment import environment_of, note_environment, this_environment
 from babelscope.engine.index import Index, doubted, look_at
-from babelscope.engine.journal import ROWS, Journal
+from babelscope.engine.journal import ROWS, Journal, published_rows
 from babelscope.engine.manifest import MANIFEST, check_files, read_manifest, write_manifest
 from babelscope.engine.mark import refuse_foreign, write_mark
 from babelscope.engine.old_rows import upgraded
@@ -92,7 +91,7 @@ class Store:
     def rows(self, key: str) -> list[Row]:
         """The rows of a published result, verified; empty if the step wrote none."""
         step, content = self._verified_rows(key)
-        return upgraded(step, [Row(**json.loads(line)) for line in content.splitlines()])
+        return upgraded(step, published_rows(content, self.place_of(key) / ROWS))
 
     def damaged(self, keys: Collection[str]) -> dict[str, DamagedResult]:
         """Those of the keys whose results' rows are not as they were published, and what is wrong with each.

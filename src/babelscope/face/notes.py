@@ -1,16 +1,20 @@
-"""What is said of a study before it runs: what of its data is left out, divided, of two worlds, or named by no code."""
+"""What is said of a study before it runs: what of its data is left out, divided, trained on and tested, of two worlds,
+or named by no code."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
+from babelscope.core.errors import InputError
+from babelscope.core.examples import read_twice
 from babelscope.core.languages import is_language
 from babelscope.core.step import Step
 from babelscope.corpora.datasets import FileData, WorldData
 from babelscope.corpora.parallel import NamedPairs, WorldPairs
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.places import shipped_encoders
-from babelscope.steps import Adapt, Align, Load
+from babelscope.steps import Adapt, Align, Evaluate, Load
 from babelscope.steps.plan import declared
 from babelscope.world import LANGUAGES
 
@@ -23,7 +27,8 @@ def notes(steps: Iterable[Step]) -> list[str]:
     steps = list(steps)
     values = list(declared(steps))
     data = [value for value in values if isinstance(value, FileData)]
-    return list(dict.fromkeys([*_left_out_pairs(steps), *_divided(data), *_strange_codes(data), *_worlds(values)]))
+    told = (_left_out_pairs(steps), _divided(data), _read_twice(steps), _strange_codes(data), _worlds(values))
+    return list(dict.fromkeys(line for lines in told for line in lines))
 
 
 def _left_out_pairs(steps: Iterable[Step]) -> Iterator[str]:
@@ -40,6 +45,26 @@ def _divided(data: Iterable[FileData]) -> Iterator[str]:
             yield (
                 f"{each.name}: one file, divided in its order: eight tenths to train on, one to select on and the "
                 "last one to test on, so that its scores compare with no others"
+            )
+
+
+def _read_twice(steps: Iterable[Step]) -> Iterator[str]:
+    """Test sets of which many sentences are trained on, too, in another file or in another part of the same one."""
+    scored = (step for step in steps if isinstance(step, Evaluate) and isinstance(step.data, FileData))
+    pairs = dict.fromkeys((step.data, data) for step in scored for data in step.model.train)
+    for tested, trained in pairs:
+        if isinstance(tested, FileData) and isinstance(trained, FileData) and tested.language == trained.language:
+            with suppress(InputError):  # which a run says of the file
+                yield from _known_sentences(tested, trained)
+
+
+def _known_sentences(tested: FileData, trained: FileData) -> Iterator[str]:
+    if tested.is_here and trained.is_here:
+        examples = tested.read()
+        if both := read_twice(examples, trained.read()):
+            yield (
+                f"{tested.name}: {both:,} of {len(examples):,} examples of the {tested.split} split are also among "
+                f"those of {trained.name} that are trained on, so that its scores are better than on new ones"
             )
 
 

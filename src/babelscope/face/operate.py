@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from babelscope.core.errors import InputError
-from babelscope.core.outside import writable_path, writing
+from babelscope.core.files import replacing
+from babelscope.core.outside import writable_path
 from babelscope.core.version import __version__
 from babelscope.encoders.places import Place, locate
 from babelscope.surgery import Operation, apply, donors_of, parse_operation
+
+if TYPE_CHECKING:
+    from babelscope.encoders.load import Encoder
 
 RECORD = "surgery.json"
 Sizes = tuple[int, int]
@@ -32,6 +37,8 @@ def write_operated(source: str, texts: Sequence[str], folder: Path, seed: int = 
     Raises:
         InputError: an operation or an encoder cannot be used, or the folder is not empty.
     """
+    from babelscope.encoders.load import save_encoder
+
     operations = [parse_operation(text) for text in texts]
     if not operations:
         raise InputError("no operation given: give --op at least once, such as --op reverse --op drop:last=6")
@@ -40,22 +47,24 @@ def write_operated(source: str, texts: Sequence[str], folder: Path, seed: int = 
         raise InputError(f"{folder}: already there and not an empty folder; give one that does not exist yet")
     place = locate(source)
     donors = {name: locate(name) for name in donors_of(operations)}
-    sizes = _operate(place, donors, operations, seed, folder)
-    _write_record(folder / RECORD, place, list(donors.values()), operations, seed, sizes)
+    encoder, sizes = _operated(place, donors, operations, seed)
+    with replacing(folder) as draft:
+        draft.mkdir()
+        save_encoder(encoder, draft)
+        _write_record(draft / RECORD, place, list(donors.values()), operations, seed, sizes)
     return f"{folder}: {place.name}, {sizes[0]:,} parameters before, {sizes[1]:,} after"
 
 
-def _operate(place: Place, donors: dict[str, Place], operations: Sequence[Operation], seed: int, folder: Path) -> Sizes:
-    from babelscope.encoders.load import load_located, save_encoder
+def _operated(
+    place: Place, donors: dict[str, Place], operations: Sequence[Operation], seed: int
+) -> tuple[Encoder, Sizes]:
+    from babelscope.encoders.load import load_located
     from babelscope.encoders.state import weights_of
 
     encoder = load_located(place)
     operated = apply(encoder, operations, seed, {name: load_located(donor) for name, donor in donors.items()})
-    with writing(folder):
-        folder.mkdir(exist_ok=True)
-        save_encoder(operated, folder)
     before, after = (sum(weight.numel() for weight in weights_of(each).values()) for each in (encoder, operated))
-    return before, after
+    return operated, (before, after)
 
 
 def _write_record(
@@ -69,5 +78,4 @@ def _write_record(
         "parameters": {"before": sizes[0], "after": sizes[1]},
         "babelscope": __version__,
     }
-    with writing(path):
-        path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from babelscope.core.errors import InputError
 from babelscope.core.files import replacing
-from babelscope.core.outside import check_suffix, writing
+from babelscope.core.outside import check_suffix
 from babelscope.report.model import Report
 from babelscope.report.output import FIGURE_SUFFIXES, file_name
 from babelscope.report.sections import Section, sections_of
@@ -43,8 +43,11 @@ def write_figure(figure: Figure, file: Path, *, width: int = 520) -> None:
     fits = getattr(figure.chart, "width", None) == "container"
     chart = figure.chart.properties(width=width) if fits else figure.chart
     chart.config = CONFIG | {"background": "white"}
-    with writing(file):
-        chart.save(str(file), scale_factor=2 if file.suffix == ".png" else 1)
+    with replacing(file) as draft:
+        if file.suffix == ".png":
+            chart.save(str(draft), format="png", scale_factor=2)
+        else:
+            chart.save(str(draft), format="svg")
 
 
 def _stems(stem: str, figures: Sequence[Figure]) -> list[str]:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from babelscope.core.errors import InputError
-from babelscope.core.outside import writing
+from babelscope.core.outside import reading, writing
 from babelscope.core.row_table import write_rows
 from babelscope.report.figures import Figure, svg
 from babelscope.report.model import Report
@@ -31,6 +31,8 @@ BOTH_COLUMNS = 480
 """Pixels: charts wider than this take both columns."""
 LONGEST_NAME = 60
 """Characters of a file's name, without suffix."""
+OURS = "preamble.tex"
+"""By which a folder that a report has written is known."""
 FLOATS = 10
 """Tables and figures after which `paper.tex` begins a page, since LaTeX can wait with some fifty at most."""
 DOCUMENT = r"""%% Everything of this folder in one document: pdflatex paper, bibtex paper, pdflatex paper (twice).
@@ -58,7 +60,7 @@ class _Part(NamedTuple):
 def write_paper(report: Report, folder: Path) -> list[Path]:
     """Write the folder; gives its files. What it held under other names stays.
 
-    Raises InputError if there is nothing to show, or when a file cannot be written.
+    Raises InputError if there is nothing to show, when a file cannot be written, or where an author's own files are.
     """
     sections = sections_of(report)
     if not sections:
@@ -68,9 +70,26 @@ def write_paper(report: Report, folder: Path) -> list[Path]:
     files = {name: content for part in parts for name, content in part.files.items()}
     files |= _frame(report, [part.taken_in for part in parts])
     rows = [folder / name for name in ("rows.csv", "rows.parquet")]
+    _refuse_foreign(folder, [*files, *(path.name for path in rows)])
+    _write(folder / OURS, files[OURS])  # first, so that a folder that is written in part is known again
     for path in rows:
         write_rows(report.rows, path)
     return [*(_write(folder / name, content) for name, content in files.items()), *rows]
+
+
+def _refuse_foreign(folder: Path, names: Iterable[str]) -> None:
+    """Of a folder without the preamble of such a one, no file is replaced: it is somebody's own."""
+    if (folder / OURS).is_file():
+        with reading(folder / OURS):
+            content = (folder / OURS).read_bytes()
+        first = PREAMBLE.encode().partition(b"\n")[0]
+        if content.startswith(first) or first.startswith(content):  # which a full disk has cut short
+            return
+    if there := [name for name in names if (folder / name).exists()]:
+        raise InputError(
+            f"{folder}: has {', '.join(there[:3])}, which no report has written and which this one would replace; give "
+            "a folder of its own"
+        )
 
 
 def _methods(report: Report) -> Iterator[_Part]:
