@@ -111,4 +111,5 @@ def _chart(lines: Sequence[Line]) -> Chart:
         x=alt.X("mean:Q", title="Difference (points)", scale=limits), fill=fill
     )
     layers = [zero, bars, points] if len(known) else [zero, points]
-    return alt.layer(*layers).properties(width="container", height=max(60, (26 if max(claims.values()) == 1 else 34) * len(order)))
+    line = 26 if max(claims.values()) == 1 else 34
+    return alt.layer(*layers).properties(width="container", height=max(60, line * len(order)))
