@@ -22,6 +22,9 @@ from babelscope.engine.trained import trained_model
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
 
+LOOKED_AT = 200
+"""Pairs, to see whether their sides are exchanged."""
+
 
 class Wanted(NamedTuple):
     """What is brought in, and how."""
@@ -53,7 +56,7 @@ def write_with_language(model: str, wanted: Wanted, folder: Path, store: Store) 
         store: where keys are looked up.
 
     Returns:
-        One line for the user.
+        What to tell the user: one line, and another where the texts seem to be exchanged.
 
     Raises:
         InputError: there is no such model or text, or the folder exists.
@@ -67,7 +70,7 @@ def write_with_language(model: str, wanted: Wanted, folder: Path, store: Store) 
             _write_encoder(place, wanted, pairs, draft) if place else _write_model(model, wanted, pairs, draft, store)
         )
         write_records(draft, _records(place.path if place else model, model, wanted, texts, len(pairs)))
-    return f"{folder}: {told}, by {len(pairs):,} pairs of sentences"
+    return f"{folder}: {told}"
 
 
 def recorded(encoder: Encoder, place: Place, wanted: Wanted) -> tuple[Encoder, list[dict[str, Any]]]:
@@ -134,7 +137,8 @@ def _write_encoder(place: Place, wanted: Wanted, pairs: Sequence[Pair], folder: 
     _check_languages(place.path, encoder, wanted)
     grown = with_language(encoder, wanted, pairs)
     save_encoder(grown, folder)
-    return f"{place.name} reads {', '.join(grown.languages)} too"
+    told = f"{place.name} reads {', '.join(grown.languages)} too, by {len(pairs):,} pairs of sentences"
+    return told + _doubt(encoder, wanted, pairs)
 
 
 def _write_model(given: str, wanted: Wanted, pairs: Sequence[Pair], folder: Path, store: Store) -> str:
@@ -150,7 +154,21 @@ def _write_model(given: str, wanted: Wanted, pairs: Sequence[Pair], folder: Path
     grown = model.with_encoder(with_language(model.encoder, wanted, pairs))
     read_first = languages_of(Path(given))
     save_model(turned(grown, wanted.language, [read_first.language if read_first else wanted.source]), folder)
-    return f"a model of task {model.design.task} that reads {wanted.language}"
+    told = f"a model of task {model.design.task} that reads {wanted.language}, by {len(pairs):,} pairs of sentences"
+    return told + _doubt(model.encoder, wanted, pairs)
+
+
+def _doubt(encoder: Encoder, wanted: Wanted, pairs: Sequence[Pair]) -> str:
+    """A line of its own where the sides of the pairs seem to be exchanged."""
+    from babelscope.encoders.fluency import seem_exchanged
+
+    sources, translations = zip(*pairs[:LOOKED_AT], strict=True)
+    if not seem_exchanged(encoder.reading(wanted.source), sources, translations):
+        return ""
+    return (
+        f"\nnote: the model reads what is given as {wanted.language} better than what is given as {wanted.source}: if "
+        "the two are exchanged, remove the folder, exchange the columns or files, and bring the language in again"
+    )
 
 
 def _check_languages(given: str, encoder: Encoder, wanted: Wanted) -> None:
