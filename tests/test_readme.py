@@ -7,11 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from blocks import blocks_of
 
 ROOT = Path(__file__).parent.parent
+README, TUTORIAL, STORE = "README.md", "docs/tutorial.md", "babelscope-store"
 
 
 def blocks(page: str) -> list[tuple[str, str]]:
@@ -19,14 +18,23 @@ def blocks(page: str) -> list[tuple[str, str]]:
     return [(block.language, block.text) for block in blocks_of(ROOT / page) if not block.needs]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
-def test_the_blocks_of_a_page_run(tmp_path, page):
+def test_the_blocks_of_the_readme_and_then_those_of_the_tutorial_run(tmp_path):
+    """In folders of their own, with one store, so that what both have is computed once."""
+    for page in (README, TUTORIAL):
+        folder = tmp_path / Path(page).stem
+        folder.mkdir()
+        if page == TUTORIAL:
+            (tmp_path / Path(README).stem / STORE).rename(folder / STORE)
+        run_blocks(page, folder)
+
+
+def run_blocks(page: str, folder: Path) -> None:
     assert {language for language, _ in blocks(page)} == {"sh", "python"}
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     runs = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}
     for language, block in blocks(page):
         answer = subprocess.run(
             [*runs[language], block],
-            cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=600,
+            cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=600,
         )  # fmt: skip
         assert answer.returncode == 0, f"{block}\n{answer.stdout}{answer.stderr}"
