@@ -47,7 +47,7 @@ GEORGIAN = ONCE * 2
 def with_language(encoder: Encoder, language: str, lines: list[str]) -> Encoder:
     tokenizer = own_vocabulary(encoder, lines, 60)
     return bring_in(
-        encoder, language, tokenizer, random_rows(encoder, len(own_pieces(encoder, tokenizer)), 3, language)
+        encoder, {language: tokenizer}, random_rows(encoder, len(own_pieces(encoder, tokenizer)), 3, language)
     )
 
 
@@ -131,7 +131,7 @@ def test_a_decoder_reads_a_language_by_its_links(family):
     pairs = list(zip(LATIN * 2, GERMAN, strict=True))
     links = align_pieces(tokenizer, own, pairs).counts(first, count)
     assert links.sum() > 10
-    after = bring_in(before, "de", own, linked_rows(before, links))
+    after = bring_in(before, {"de": own}, linked_rows(before, links))
     assert own.pad_token_id == tokenizer.pad_token_id and len(Frame.of(own)) == len(Frame.of(tokenizer)) == 0
     reader = after.reading("de")
     lines = [GERMAN[0], "ein vogel"]
@@ -164,7 +164,7 @@ def test_a_language_is_read_by_any_code_of_it_in_its_script(encoder):
         assert reading_only(german, [code]).languages == german.languages
     assert german.reading("nds") is german and reading_only(german, ["nds"]).languages == {}
     with pytest.raises(InputError, match="reads de already"):
-        bring_in(german, "deu", german.languages["de"], {})
+        bring_in(german, {"deu": german.languages["de"]}, {})
 
 
 def test_without_languages_nothing_else_is_written(tmp_path, encoder):
@@ -243,7 +243,7 @@ def test_gold_links_of_one_piece_words_give_the_embeddings_of_translations(trans
         links.append([(k, place) for place, k in enumerate(order)])
     language = AlignedLanguage.learned(encoder, pairs, 300, links=links)
     rows = linked_rows(encoder, language.counts(encoder), shrinkage=0)
-    after = bring_in(encoder, "xx", language.tokenizer, rows)
+    after = bring_in(encoder, {"xx": language.tokenizer}, rows)
     for word, translation in lexicon.items():
         assert encoder.tokenizer.tokenize(word) == [word] and language.tokenizer.tokenize(translation) == [translation]
     assert len(names_per_piece(encoder)) == 4
@@ -389,11 +389,11 @@ def test_what_cannot_be_brought_in_is_refused(encoder):
     tokenizer = german.languages["de"]
     rows = random_rows(encoder, len(own_pieces(encoder, tokenizer)), 0, "de")
     with pytest.raises(InputError, match="reads de already"):
-        bring_in(german, "de", tokenizer, rows)
+        bring_in(german, {"de": tokenizer}, rows)
     with pytest.raises(InputError, match=r"own ids do not follow the \d+ embeddings of tiny"):
-        bring_in(german, "nl", tokenizer, rows)
+        bring_in(german, {"nl": tokenizer}, rows)
     with pytest.raises(InputError, match=r"'\.\./nl' is no code of a language"):
-        bring_in(encoder, "../nl", tokenizer, rows)
+        bring_in(encoder, {"../nl": tokenizer}, rows)
     with pytest.raises(InputError, match="2 words of text give no piece"):
         own_vocabulary(encoder, ["ab cd"])
     with pytest.raises(InputError, match=r"vocabularies of their own \(de\)"):

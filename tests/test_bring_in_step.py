@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from babelscope.core.errors import StudyError
+from babelscope.core.errors import InputError, StudyError
 from babelscope.corpora.parallel import joined
 from babelscope.encoders.bring_in import bring_in, own_pieces, random_rows
 from babelscope.encoders.load import load_encoder
@@ -309,10 +309,18 @@ def test_an_own_vocabulary_moves_behind_languages_that_were_brought_in_before(ki
     first = len(weights_of(encoder)[word_embeddings_name(encoder)])
     made = {code: own_vocabulary(encoder, lines, 60) for code, lines in (("de", GERMAN), ("ka", GEORGIAN))}
     rows = {code: random_rows(encoder, len(own_pieces(encoder, each)), 3, code) for code, each in made.items()}
-    alone = {code: bring_in(encoder, code, made[code], rows[code]) for code in made}
+    alone = {code: bring_in(encoder, {code: made[code]}, rows[code]) for code in made}
     german = alone["de"]
-    both = bring_in(german, "ka", renumbered(made["ka"], first, german.model.config.vocab_size), rows["ka"])
+    both = bring_in(german, {"ka": renumbered(made["ka"], first, german.model.config.vocab_size)}, rows["ka"])
     for code in made:
         for line in [*GERMAN, *GEORGIAN, *LATIN, *PUNCTUATION]:
             assert cut(both, code, line) == cut(alone[code], code, line)
             assert torch.equal(states(both.reading(code), line), states(alone[code].reading(code), line))
+    tokenizers = {code: both.languages[code] for code in made}
+    at_once = bring_in(
+        encoder, tokenizers, {name: torch.cat([rows["de"][name], rows["ka"][name]]) for name in rows["de"]}
+    )
+    assert at_once.model.config.vocab_size == both.model.config.vocab_size
+    assert all(torch.equal(weight, weights_of(both)[name]) for name, weight in weights_of(at_once).items())
+    with pytest.raises(InputError, match="reads de already"):
+        bring_in(encoder, tokenizers | {"deu": tokenizers["ka"]}, rows["de"])

@@ -51,7 +51,7 @@ def teacher() -> Encoder:
 def with_language(teacher: Encoder, language: str = "xx") -> tuple[Encoder, LinkedText]:
     """A student that knows nothing of the language yet, and what it learns from."""
     own = own_vocabulary(teacher, FOREIGN, 200)
-    student = bring_in(teacher, language, own, random_rows(teacher, len(own_pieces(teacher, own)), 1, language))
+    student = bring_in(teacher, {language: own}, random_rows(teacher, len(own_pieces(teacher, own)), 1, language))
     source, target = (
         tokenizer(lines, add_special_tokens=False)["input_ids"]
         for tokenizer, lines in ((teacher.tokenizer, ENGLISH), (own, FOREIGN))

@@ -33,7 +33,7 @@ def with_language(encoder: Encoder, language: str) -> Encoder:
     """The encoder with a language of the world brought in."""
     tokenizer = own_vocabulary(encoder, World().text(language, 120), 150)
     rows = random_rows(encoder, len(own_pieces(encoder, tokenizer)), 3, language)
-    return bring_in(encoder, language, tokenizer, rows)
+    return bring_in(encoder, {language: tokenizer}, rows)
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""A language brought into an encoder without a gradient step: rows of the embeddings for its own vocabulary.
+"""Languages brought into an encoder without a gradient step: rows of the embeddings for their own vocabularies.
 
 A piece gets its row from the encoder's pieces that it is aligned with in translated sentences (`linked_rows`), or, to
 compare, from the encoder's pieces that it is spelled with (`spelled_rows`), or at random (`random_rows`). Of whatever
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import torch
 from scipy.sparse import csr_array
@@ -28,51 +28,62 @@ from babelscope.encoders.state import Weights, names_per_piece, weights_of, with
 from babelscope.encoders.vocabulary import foreign_to
 
 
-def bring_in(encoder: Encoder, language: str, tokenizer: PreTrainedTokenizerBase, rows: Weights) -> Encoder:
-    """The encoder with a language that is read with a tokenizer of its own.
+def bring_in(encoder: Encoder, languages: Mapping[str, PreTrainedTokenizerBase], rows: Weights) -> Encoder:
+    """The encoder with languages that are read with tokenizers of their own.
 
     All weights that were there stay to the last bit, so other languages are read as before.
 
     Args:
         encoder: is not changed.
-        language: its code, such as `de`; `reading` goes by it.
-        tokenizer: as `own_vocabulary` makes it for this encoder.
-        rows: for every weight of `names_per_piece` the entries of the language's own pieces, [pieces, ...], in the
+        languages: by its code, such as `de`, which `reading` goes by, the tokenizer of each, as `own_vocabulary` makes
+            it for this encoder; the pieces of each follow those of the one before it (`renumbered`).
+        rows: for every weight of `names_per_piece` the entries of the languages' own pieces, [pieces, ...], in the
             order of their ids.
 
     Raises:
-        InputError: the code cannot name a folder, the language has been brought in, or the tokenizer was made for an
+        InputError: a code cannot name a folder, a language has been brought in, or a tokenizer was made for an
             encoder with another number of embeddings.
     """
-    check_new(encoder, language)
-    pieces = len(own_pieces(encoder, tokenizer))
     config = copy.deepcopy(encoder.model.config)
-    config.vocab_size += pieces
+    known = dict(encoder.languages)
+    for language, tokenizer in languages.items():
+        check_new(encoder, language, known)
+        config.vocab_size += len(own_pieces(encoder, tokenizer, config.vocab_size))
+        known[language] = tokenizer
     weights = weights_of(encoder)
     grown = {name: torch.cat([weights[name], rows[name]]) for name in names_per_piece(encoder)}
-    languages = {**encoder.languages, language: tokenizer}
-    return with_weights(encoder, weights | grown, config=config, languages=languages)
+    return with_weights(encoder, weights | grown, config=config, languages=known)
 
 
-def check_new(encoder: Encoder, language: str) -> None:
-    """Refuse what is no code of a language, and a language that the encoder reads with a tokenizer of its own.
+def check_new(encoder: Encoder, language: str, known: Collection[str] | None = None) -> None:
+    """Refuse what is no code of a language, and a language that is read with a tokenizer of its own.
+
+    Args:
+        encoder: which the language is to be brought into.
+        language: its code.
+        known: the codes of the languages that are so read; None: those of the encoder.
 
     Raises:
         InputError: names the code.
     """
     if not re.fullmatch(r"[A-Za-z0-9_-]+", language):
         raise InputError(f"{language!r} is no code of a language: give letters, digits, - and _, such as de or zh-CN")
-    if known := known_as(language, encoder.languages):
-        raise InputError(f"{encoder.name} reads {known} already; bring it into the encoder that came before")
+    if read := known_as(language, encoder.languages if known is None else known):
+        raise InputError(f"{encoder.name} reads {read} already; bring it into the encoder that came before")
 
 
-def own_pieces(encoder: Encoder, tokenizer: PreTrainedTokenizerBase) -> list[str]:
-    """The pieces of a tokenizer that come after the encoder's embeddings, in the order of their ids.
+def own_pieces(encoder: Encoder, tokenizer: PreTrainedTokenizerBase, first: int | None = None) -> list[str]:
+    """The pieces of a tokenizer that come after so many embeddings, in the order of their ids.
+
+    Args:
+        encoder: which the language is to be brought into.
+        tokenizer: of the language.
+        first: the number of embeddings; None: those of the encoder.
 
     Raises:
         InputError: they do not follow them without a gap.
     """
-    first = encoder.model.config.vocab_size
+    first = encoder.model.config.vocab_size if first is None else first
     own = {number: piece for piece, number in tokenizer.get_vocab().items() if number >= first}
     if sorted(own) != list(range(first, first + len(own))) or not own:
         raise InputError(

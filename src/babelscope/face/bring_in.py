@@ -119,7 +119,7 @@ def with_language(encoder: Encoder, wanted: Wanted, pairs: Sequence[Pair]) -> En
     check_new(encoder, wanted.language)  # before all else, which takes seconds
     source = encoder.reading(wanted.source)
     language = AlignedLanguage.learned(source, pairs, wanted.pieces, keep_accents=wanted.keep_accents)
-    return bring_in(encoder, wanted.language, language.tokenizer, linked_rows(source, language.counts(source)))
+    return bring_in(encoder, {wanted.language: language.tokenizer}, linked_rows(source, language.counts(source)))
 
 
 def _records(

@@ -129,16 +129,16 @@ class BringIn(WithLanguages):
 
     def applied(self, encoder: Encoder, results: Results) -> Encoder:
         """The languages brought into an encoder with the vocabulary of the step's, tuned or not."""
-        from babelscope.encoders.bring_in import bring_in
+        from babelscope.encoders.bring_in import bring_in, own_pieces
         from babelscope.encoders.own_vocabulary import renumbered
 
-        first = encoder.model.config.vocab_size
-        grown = encoder
-        for aligned in self.languages:
-            language = aligned.read(results)
-            tokenizer = renumbered(language.tokenizer, first, grown.model.config.vocab_size)
-            grown = bring_in(grown, aligned.language, tokenizer, self._rows(encoder, aligned.language, language))
-        return grown
+        languages = {aligned.language: aligned.read(results) for aligned in self.languages}
+        first = size = encoder.model.config.vocab_size
+        tokenizers = {}
+        for code, language in languages.items():
+            tokenizers[code] = renumbered(language.tokenizer, first, size)
+            size += len(own_pieces(encoder, language.tokenizer))
+        return bring_in(encoder, tokenizers, self._rows(encoder, languages)) if languages else encoder
 
     def texts(self, encoder: Encoder, results: Results) -> Iterator[LinkedText]:
         """The sentences that the languages were aligned in, in the pieces of the encoder and of `applied`."""
@@ -160,14 +160,22 @@ class BringIn(WithLanguages):
     def labels(self) -> dict[str, Any]:
         return {"encoder": self.name}
 
-    def _rows(self, encoder: Encoder, code: str, language: AlignedLanguage) -> Weights:
+    def _rows(self, encoder: Encoder, languages: dict[str, AlignedLanguage]) -> Weights:
+        """Those of all languages, one language after the other."""
+        import torch
+        from scipy.sparse import vstack
+
         from babelscope.encoders.bring_in import linked_rows, own_pieces, random_rows, spelled_rows
 
-        if self.rows == "chance":
-            return random_rows(encoder, len(own_pieces(encoder, language.tokenizer)), self.seed, code)
+        if self.rows == "links":  # at once, since what they have in common takes longest
+            counts = [language.counts(encoder) for language in languages.values()]
+            return linked_rows(encoder, vstack(counts, format="csr"), self.shrinkage)
         if self.rows == "spelling":
-            return spelled_rows(encoder, language.tokenizer)
-        return linked_rows(encoder, language.counts(encoder), self.shrinkage)
+            each = [spelled_rows(encoder, language.tokenizer) for language in languages.values()]
+        else:
+            pieces = {code: len(own_pieces(encoder, language.tokenizer)) for code, language in languages.items()}
+            each = [random_rows(encoder, count, self.seed, code) for code, count in pieces.items()]
+        return {name: torch.cat([rows[name] for rows in each]) for name in each[0]}
 
 
 class Distil(WithLanguages, Learned):

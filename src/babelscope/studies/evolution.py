@@ -197,8 +197,8 @@ def _adapted(encoder: str, given: Parameters) -> Adaptation:
         name="adapted",
         encoder=encoder,
         texts=(*_names(CONTROL), *NEWS),
-        sentences=50 if given.small else 1600,
-        tuning=given.tuning("cpu", "float32", learning_rate=3e-4, epochs=4, tokens_per_batch=1024),
+        sentences=50 if given.small else 1200,
+        tuning=given.tuning("cpu", "float32", learning_rate=3e-4, epochs=2, tokens_per_batch=1024),
     )
 
 
