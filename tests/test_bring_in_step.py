@@ -22,7 +22,7 @@ from babelscope.face.bring_in import Wanted, with_language
 from babelscope.measures.comparison import Compare
 from babelscope.report.declared import report_of
 from babelscope.report.sections import sections_of
-from babelscope.steps import Align, Distil, Evaluate, Tune
+from babelscope.steps import Align, Distil, Evaluate, Tune, align
 from babelscope.steps.duration import duration_of
 from babelscope.steps.plan import Plan
 from babelscope.study.compile import compile_study
@@ -137,6 +137,24 @@ def test_a_study_makes_the_encoder_that_python_makes(ran, encoder_folder):
         torch.testing.assert_close(weights_of(grown)[name], weight)
     for code, tokenizer in made.languages.items():
         assert grown.languages[code].get_vocab() == tokenizer.get_vocab()
+
+
+def test_languages_are_read_once_for_all_encoders_that_they_are_brought_into(ran, monkeypatch):
+    store, steps = ran
+    step = next(step for step in steps if isinstance(step, Evaluate) and step.brought_in).brought_in
+    results, read, read_one = FinishedSteps(store), [], Align.read
+    monkeypatch.setattr(align, "_latest", {})
+    monkeypatch.setattr(Align, "read", lambda self, results: read.append(self.key) or read_one(self, results))
+    as_it_is, tuned = (step.encoder.build(results) for _ in range(2))
+    with torch.no_grad():
+        tuned.model.get_input_embeddings().weight.mul_(2)
+    after = [step.applied(encoder, results) for encoder in (as_it_is, tuned)]
+    assert read == [aligned.key for aligned in step.languages]
+    align._latest.clear()
+    again = step.applied(tuned, results)
+    assert all(torch.equal(weight, weights_of(again)[name]) for name, weight in weights_of(after[1]).items())
+    name = word_embeddings_name(again)
+    torch.testing.assert_close(weights_of(after[0])[name] * 2, weights_of(again)[name])
 
 
 def test_what_is_measured_of_alignments(ran):

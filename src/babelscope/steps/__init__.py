@@ -3,7 +3,8 @@
 A step is a declaration together with what it computes; torch is imported only where something is computed.
 """
 
-from babelscope.steps.bring_in import Align, BringIn, Distil
+from babelscope.steps.align import Align
+from babelscope.steps.bring_in import BringIn, Distil
 from babelscope.steps.encoder import EncoderStep, Load, Operate, Recurrent
 from babelscope.steps.evaluate import SENTENCES, Baseline, Evaluate, keep_sentences, sums_of
 from babelscope.steps.pretrain import Adapt, Learned, Pretrain

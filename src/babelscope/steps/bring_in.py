@@ -1,16 +1,15 @@
-"""Languages brought into an encoder by translated sentences: their alignments, and the encoder that has them."""
+"""The encoder with languages brought in by their alignments, and its distillation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt, SerializeAsAny
+from pydantic import NonNegativeFloat, NonNegativeInt, SerializeAsAny
 
-from babelscope.core.row import Row
 from babelscope.core.step import Needs, Results, Step, Workspace
-from babelscope.corpora.parallel import ParallelText, WorldPairs, joined
 from babelscope.encoders.places import CARD
+from babelscope.steps.align import Align, AlignedLanguages, read_languages
 from babelscope.steps.card import Brought, card, described
 from babelscope.steps.curves import curve_rows
 from babelscope.steps.encoder import EncoderStep
@@ -18,77 +17,12 @@ from babelscope.steps.pretrain import ENCODER_FOLDER, Learned, keep_encoder
 from babelscope.tuning.settings import Tuning
 
 if TYPE_CHECKING:
-    from babelscope.corpora.alignment.links import Links
-    from babelscope.encoders.aligned_text import AlignedLanguage
     from babelscope.encoders.load import Encoder
     from babelscope.encoders.state import Weights
     from babelscope.tasks.design import EncoderModel
     from babelscope.tuning.distilling import LinkedText
 
 RowsBy = Literal["links", "spelling", "chance"]
-TOKENIZER, ALIGNED = "tokenizer", "aligned.safetensors"
-
-
-class Align(Step):
-    """Learn a vocabulary of a language's own, and which of its pieces translate which of an encoder's."""
-
-    row_kind: ClassVar[str] = "alignment"
-
-    encoder: SerializeAsAny[EncoderStep]
-    language: str
-    parallel: tuple[ParallelText, ...]
-    pairs: PositiveInt | None = None
-    """At most, of all texts together; None: all."""
-    pieces: PositiveInt | None = None
-    """Learned at most; None: by the amount of text."""
-    keep_accents: bool = True
-    known: bool = False
-    """Whether it is not learnt which words translate each other, but taken from the world, which knows it."""
-
-    @property
-    def labels(self) -> dict[str, Any]:
-        """The columns of the encoder and of the language."""
-        return self.encoder.labels | {"language": self.language}
-
-    @property
-    def title(self) -> str:
-        return f"align {self.language} with {self.encoder.labels['encoder']}"
-
-    def execute(self, workspace: Workspace) -> None:
-        """Write the tokenizer and the links, and how much there is of all."""
-        from babelscope.encoders.aligned_text import AlignedLanguage
-        from babelscope.encoders.beside import save_tokenizer
-
-        encoder = self.encoder.build(workspace)
-        pairs = joined(self.parallel).pairs[: self.pairs]
-        links = self._known_links(pairs)
-        language = AlignedLanguage.learned(
-            encoder, pairs, self.pieces, keep_accents=self.keep_accents, links=links if self.known else None
-        )
-        save_tokenizer(language.tokenizer, workspace.folder / TOKENIZER, pretty=False)
-        language.text.save(workspace.folder / ALIGNED)
-        rows = [*_sizes(encoder, language, pairs), *_quality(encoder, language, pairs, links)]
-        workspace.write_rows(row.labelled(**self.labels) for row in rows)
-
-    def read(self, results: Results) -> AlignedLanguage:
-        """What was written."""
-        from transformers import PreTrainedTokenizerFast
-
-        from babelscope.encoders.aligned_text import AlignedLanguage, AlignedText
-
-        folder = results.result(self)
-        return AlignedLanguage(
-            PreTrainedTokenizerFast.from_pretrained(folder / TOKENIZER), AlignedText.load(folder / ALIGNED)
-        )
-
-    def _known_links(self, pairs: list[tuple[str, str]]) -> list[Links]:
-        """Between the words of the pairs, as far as the world knows them all; else none."""
-        links: dict[tuple[str, str], Links] = {}
-        for text in self.parallel:
-            if not isinstance(text, WorldPairs):
-                return []
-            links |= dict(zip(text.read(), text.alignments(), strict=True))
-        return [links[pair] for pair in pairs]
 
 
 class WithLanguages(EncoderStep):
@@ -129,16 +63,12 @@ class BringIn(WithLanguages):
 
     def applied(self, encoder: Encoder, results: Results) -> Encoder:
         """The languages brought into an encoder with the vocabulary of the step's, tuned or not."""
-        from babelscope.encoders.bring_in import bring_in, own_pieces
-        from babelscope.encoders.own_vocabulary import renumbered
+        from babelscope.encoders.bring_in import bring_in
 
-        languages = {aligned.language: aligned.read(results) for aligned in self.languages}
-        first = size = encoder.model.config.vocab_size
-        tokenizers = {}
-        for code, language in languages.items():
-            tokenizers[code] = renumbered(language.tokenizer, first, size)
-            size += len(own_pieces(encoder, language.tokenizer))
-        return bring_in(encoder, tokenizers, self._rows(encoder, languages)) if languages else encoder
+        if not self.languages:
+            return encoder
+        languages = read_languages(self.languages, encoder, results)
+        return bring_in(encoder, languages.tokenizers, self._rows(encoder, languages))
 
     def texts(self, encoder: Encoder, results: Results) -> Iterator[LinkedText]:
         """The sentences that the languages were aligned in, in the pieces of the encoder and of `applied`."""
@@ -160,20 +90,19 @@ class BringIn(WithLanguages):
     def labels(self) -> dict[str, Any]:
         return {"encoder": self.name}
 
-    def _rows(self, encoder: Encoder, languages: dict[str, AlignedLanguage]) -> Weights:
+    def _rows(self, encoder: Encoder, languages: AlignedLanguages) -> Weights:
         """Those of all languages, one language after the other."""
         import torch
-        from scipy.sparse import vstack
 
         from babelscope.encoders.bring_in import linked_rows, own_pieces, random_rows, spelled_rows
 
-        if self.rows == "links":  # at once, since what they have in common takes longest
-            counts = [language.counts(encoder) for language in languages.values()]
-            return linked_rows(encoder, vstack(counts, format="csr"), self.shrinkage)
+        if self.rows == "links":
+            return linked_rows(encoder, languages.counts, self.shrinkage)
+        own = {code: language.tokenizer for code, language in languages.each.items()}
         if self.rows == "spelling":
-            each = [spelled_rows(encoder, language.tokenizer) for language in languages.values()]
+            each = [spelled_rows(encoder, tokenizer) for tokenizer in own.values()]
         else:
-            pieces = {code: len(own_pieces(encoder, language.tokenizer)) for code, language in languages.items()}
+            pieces = {code: len(own_pieces(encoder, tokenizer)) for code, tokenizer in own.items()}
             each = [random_rows(encoder, count, self.seed, code) for code, count in pieces.items()]
         return {name: torch.cat([rows[name] for rows in each]) for name in each[0]}
 
@@ -248,29 +177,3 @@ def _unstored(step: Step) -> Iterator[Step]:
         if isinstance(inner, Step) and not inner.stored:
             yield inner
             yield from _unstored(inner)
-
-
-def _sizes(encoder: Encoder, language: AlignedLanguage, pairs: list[tuple[str, str]]) -> Iterator[Row]:
-    """How many pairs and pieces there are, what share of the pieces has a link, and how many pieces a word has."""
-    linked = language.counts(encoder).sum(axis=1) > 0
-    words = sum(len(translation.split()) for _, translation in pairs)
-    yield Row("pairs", len(pairs), "pairs of sentences")
-    yield Row("own pieces", len(linked), "pieces")
-    yield Row("linked pieces", float(linked.mean()), "share")
-    yield Row("fertility", sum(map(len, language.text.targets)) / words, "pieces a word")
-
-
-def _quality(
-    encoder: Encoder, language: AlignedLanguage, pairs: list[tuple[str, str]], known: list[Links]
-) -> Iterator[Row]:
-    """How far the links are those that are known, between words; nothing where none are known."""
-    from babelscope.corpora.alignment.error_rate import alignment_quality
-    from babelscope.corpora.alignment.links import hard_links
-    from babelscope.encoders.aligned_text import in_words
-
-    if known:
-        words = in_words(language.text.links, encoder.tokenizer, language.tokenizer, pairs)
-        quality = alignment_quality(hard_links(words, len(pairs)), known)
-        yield Row("alignment error rate", quality.error_rate, "share")
-        yield Row("alignment precision", quality.precision, "share")
-        yield Row("alignment recall", quality.recall, "share")
