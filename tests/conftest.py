@@ -17,6 +17,8 @@ import pytest
 
 # Tests end processes, never the machine: what they write need not reach the disk, for which each file would wait.
 os.fsync = lambda descriptor: None
+# Studies that tests run compute in one process, whose imports take longer than most of their steps.
+os.sched_getaffinity = lambda process: {0}
 
 # Busy machines are no failure; in continuous integration the same commit draws the same cases.
 hypothesis.settings.register_profile("project", deadline=None, derandomize="CI" in os.environ)
