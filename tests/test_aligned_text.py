@@ -65,15 +65,15 @@ def test_of_several_links_between_two_words_the_heaviest_counts(tokenizer):
     assert [column.tolist() for column in words] == [[0], [0], [0], [0.6]]
 
 
-def test_counts_are_of_own_pieces_alone(tokenizer):
+def test_counts_are_of_own_pieces_and_of_all_that_are_before_them(tokenizer):
     text = AlignedText(
         [[3, 5], [4]],
         [[9, 2, 8], [9]],
         SoftLinks(*np.array([[0, 0, 1], [0, 1, 0], [0, 1, 0]]), np.array([0.5, 0.7, 1])),
     )
     counts = text.counts(8, 4).toarray()
-    assert counts.shape == (4, 6)
-    assert counts[1].tolist() == [0, 0, 0, 0.5, 1, 0] and counts[[0, 2, 3]].sum() == 0
+    assert counts.shape == (4, 8)
+    assert counts[1].tolist() == [0, 0, 0, 0.5, 1, 0, 0, 0] and counts[[0, 2, 3]].sum() == 0
 
 
 def test_what_is_saved_is_read_again(tokenizer, other_tokenizer, tmp_path):

@@ -32,14 +32,14 @@ class AlignedText(NamedTuple):
     links: SoftLinks
 
     def counts(self, first: int, pieces: int) -> csr_array:
-        """[pieces, ids of the source]: how often each own piece of the translations' vocabulary is linked with each.
+        """[pieces, first]: how often each own piece of the translations' vocabulary is linked with each of the source.
 
         Args:
-            first: the id of the first own piece.
+            first: the id of the first own piece, above those of the source.
             pieces: how many there are.
         """
         linked = counts(self.links, self.sources, self.targets)
-        linked.resize((first + pieces, linked.shape[1]))
+        linked.resize((first + pieces, first))
         return linked[first:]
 
     def save(self, path: Path) -> None:
@@ -95,7 +95,7 @@ class AlignedLanguage(NamedTuple):
         return cls(tokenizer, align_pieces(*both, pairs) if links is None else with_links(*both, pairs, links))
 
     def counts(self, encoder: Encoder) -> csr_array:
-        """[own pieces, ids of the encoder's tokenizer]: how often each is linked with each."""
+        """[own pieces, the encoder's embeddings]: how often each is linked with each."""
         return self.text.counts(encoder.model.config.vocab_size, len(own_pieces(encoder, self.tokenizer)))
 
 

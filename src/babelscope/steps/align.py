@@ -92,7 +92,7 @@ class AlignedLanguages(NamedTuple):
     tokenizers: dict[str, PreTrainedTokenizerBase]
     """Each's own, whose pieces follow those of the one before."""
     counts: csr_array
-    """[own pieces of all, ids of the encoder's tokenizer]: how often each is linked with each."""
+    """[own pieces of all, the encoder's embeddings]: how often each is linked with each."""
 
 
 _latest: dict[tuple[tuple[str, ...], int], AlignedLanguages] = {}
