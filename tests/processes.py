@@ -7,6 +7,17 @@ import subprocess
 import sys
 
 
+def in_one_core() -> None:
+    """To be called in a process before its program starts: its studies compute in one process.
+
+    A process more imports what takes longer than most steps of tests, while other tests have the other cores.
+    """
+    if hasattr(os, "sched_setaffinity"):  # of Linux alone
+        cores = sorted(os.sched_getaffinity(0))
+        runner = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+        os.sched_setaffinity(0, {cores[runner % len(cores)]})
+
+
 def outputs_of(program: str, count: int) -> set[str]:
     """What it prints, with another order of hashes in each, the first without parallel tokenizers."""
     processes = [

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from processes import in_one_core
+
 NOTEBOOKS = sorted((Path(__file__).parent.parent / "examples").glob("*.ipynb"))
 
 RUN = """
@@ -30,8 +32,9 @@ for cell in json.load(open(sys.argv[1], encoding="utf-8"))["cells"]:
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path, tmp_path):
     answer = subprocess.run(
-        [sys.executable, "-c", RUN, path], cwd=tmp_path, capture_output=True, text=True, timeout=600
-    )
+        [sys.executable, "-c", RUN, path], cwd=tmp_path, capture_output=True, text=True, timeout=600,
+        preexec_fn=in_one_core,
+    )  # fmt: skip
     assert answer.returncode == 0, answer.stderr
     shown = [line.split()[1] for line in answer.stdout.splitlines() if line.startswith("shown: ")]
     expected = {

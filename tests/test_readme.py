@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from blocks import blocks_of
+from processes import in_one_core
 
 ROOT = Path(__file__).parent.parent
 README, TUTORIAL, STORE = "README.md", "docs/tutorial.md", "babelscope-store"
@@ -36,5 +37,6 @@ def run_blocks(page: str, folder: Path) -> None:
         answer = subprocess.run(
             [*runs[language], block],
             cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=600,
+            preexec_fn=in_one_core,
         )  # fmt: skip
         assert answer.returncode == 0, f"{block}\n{answer.stdout}{answer.stderr}"
