@@ -6,6 +6,8 @@ ENGLISH := .venv/.english
 STORE ?= babelscope-store
 MINUTES ?= 1
 export TOKENIZERS_PARALLELISM = false
+# Tests start hundreds of processes, each of which would compile the package.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Tests that compare sums of floating-point numbers, which machines add in different orders.
 FLOATS := $(addprefix tests/test_,$(addsuffix .py,adaptation bilstm bilstm_parse blend checkpoints cka classify crf distance export \
