@@ -32,7 +32,7 @@ def write_manifest(folder: Path, key: str, about: Mapping[str, Any]) -> None:
         "key": key,
         **about,
         "files": files,
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "finished": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "versions": versions(),
         "platform": platform.platform(),
     }
