@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 from importlib.util import find_spec
 
 # Set before torch is imported anywhere: one thread, unless another number is asked for; no network, no chatter.
@@ -130,6 +131,18 @@ def bucket():
         pytest.skip("needs obstore, and moto with its server")
     with bucket_server.bucket() as port:
         yield port
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Debian's Chromium, driven by playwright. No longer than a module, since its event loop runs meanwhile."""
+    if not (chromium := shutil.which("chromium")):
+        pytest.skip("no chromium on this machine; install Debian's package chromium to test pages")
+    from playwright.sync_api import sync_playwright
+
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=chromium, args=flags) as opened:
+        yield opened
 
 
 @pytest.fixture(params=["folder", "bucket"])

@@ -3,7 +3,6 @@
 import dataclasses
 import gzip
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from babelscope.report.sections.scores.tables import score_table
 from babelscope.tuning.schedule import parse_schedule
 from synthetic_report import LABELS, synthetic_report
 
-CHROMIUM = shutil.which("chromium")
 HOSTILE = ["</script><script>window.hacked = 1</script>", "<img src=x onerror='window.hacked=1'>"]
 
 
@@ -36,19 +34,6 @@ def hostile(report: Report, text: str) -> Report:
     rows += [Row(text, 1.0, text, language=text)]
     labels = {code: f"{label} {text}" for code, label in LABELS.items()}
     return Report(text, text, rows, text, labels, {text: {text: [text]}})
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if not CHROMIUM:
-        pytest.skip("no chromium on this machine; install Debian's package chromium to test the page")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

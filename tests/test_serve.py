@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import shutil
 import socket
 import struct
 from pathlib import Path
@@ -22,7 +21,6 @@ from babelscope.steps import Baseline, Evaluate, Tune
 from command_line import babelscope, declaration, write_study
 
 HOSTILE = "<img src=x onerror='window.hacked=1'></script><script>window.hacked = 1</script>"
-CHROMIUM = shutil.which("chromium")
 
 
 @pytest.fixture
@@ -183,25 +181,21 @@ def test_a_study_that_has_no_result_yet_has_a_page(tmp_path, encoder_folder):
     assert not (tmp_path / "nowhere").exists()
 
 
-@pytest.mark.skipif(not CHROMIUM, reason="no chromium on this machine")
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
-def test_a_browser_follows_the_study(served, job, width, scheme, monkeypatch):
-    from playwright.sync_api import expect, sync_playwright
+def test_a_browser_follows_the_study(served, job, browser, width, scheme):
+    from playwright.sync_api import expect
 
     complaints: list[str] = []
-    with sync_playwright() as playwright:
-        arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.goto(f"http://127.0.0.1:{served}/")
-        page.locator("summary").click()
-        expect(page.locator("pre")).to_contain_text("odd weights")
-        publish(job, keys(job, Evaluate)[0])
-        expect(page.locator(".summary")).to_contain_text("2 of", timeout=30_000)
-        expect(page.locator("pre")).to_be_visible()  # what was open stays open
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        assert page.evaluate("window.hacked") is None
-        page.locator("#follow").uncheck()
-        browser.close()
+    page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.goto(f"http://127.0.0.1:{served}/")
+    page.locator("summary").click()
+    expect(page.locator("pre")).to_contain_text("odd weights")
+    publish(job, keys(job, Evaluate)[0])
+    expect(page.locator(".summary")).to_contain_text("2 of", timeout=30_000)
+    expect(page.locator("pre")).to_be_visible()  # what was open stays open
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate("window.hacked") is None
+    page.locator("#follow").uncheck()
+    page.close()
     assert complaints == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any, LiteralString, Self, get_args
 
@@ -25,23 +25,17 @@ class Declaration(BaseModel):
     @classmethod
     def _no_truth_as_number(cls, given: Any) -> Any:
         """Fields of numbers hold none where true is given: it is 1 in Python, and on in the mind of who wrote it."""
-        fields = given.items() if isinstance(given, dict) else ()
-        wrong = [
-            (name, value)
-            for name, value in fields
-            if name in cls.model_fields
-            and _is_of_numbers(cls, name)
-            and any(isinstance(n, bool) for n in _inside(value))
-        ]
-        _refuse(cls, "should be a number, which true and false are not", wrong)
+        if isinstance(given, dict):
+            numbers = _fields_of_numbers(cls)
+            wrong = [(name, value) for name, value in given.items() if name in numbers and _some(value, _is_truth)]
+            _refuse(cls, "should be a number, which true and false are not", wrong)
         return given
 
     @model_validator(mode="after")
     def _no_number_beyond_files(self) -> Self:
         """Files of rows hold no whole number of more than 64 bits; YAML has such numbers as text."""
         own = vars(self)  # what is not looked at by name counts as unread
-        fields = [(name, own[name]) for name in type(self).model_fields if _is_of_numbers(type(self), name)]
-        wrong = [(name, v) for name, v in fields if any(isinstance(n, int) and n.bit_length() > 63 for n in _inside(v))]
+        wrong = [(name, own[name]) for name in _fields_of_numbers(type(self)) if _some(own[name], _is_too_long)]
         _refuse(type(self), "should be a whole number of at most 64 bits", wrong)
         return self
 
@@ -53,16 +47,20 @@ class Declaration(BaseModel):
 
 def _refuse(kind: type[Declaration], problem: LiteralString, fields: list[tuple[str, Any]]) -> None:
     """Raise a `ValidationError` of fields, by their names, if there are any."""
-    fault = PydanticCustomError("value_error", problem)
     if fields:
+        fault = PydanticCustomError("value_error", problem)
         faults = [InitErrorDetails(type=fault, loc=(name,), input=value) for name, value in fields]
         raise ValidationError.from_exception_data(kind.__name__, faults)
 
 
 @cache
-def _is_of_numbers(kind: type[Declaration], field: str) -> bool:
-    """Whether a field is a number or holds some, and neither truth values nor declarations, which see to their own."""
-    types = {part for part in _parts(kind.model_fields[field].annotation) if isinstance(part, type)}
+def _fields_of_numbers(kind: type[Declaration]) -> Mapping[str, None]:
+    """Those that are a number or hold some, and neither truth values nor declarations, which see to their own."""
+    return dict.fromkeys(name for name, field in kind.model_fields.items() if _is_of_numbers(field.annotation))
+
+
+def _is_of_numbers(annotation: Any) -> bool:
+    types = {part for part in _parts(annotation) if isinstance(part, type)}
     return bool(types & {int, float}) and bool not in types and not any(issubclass(part, Declaration) for part in types)
 
 
@@ -72,10 +70,17 @@ def _parts(annotation: Any) -> Iterator[Any]:
         yield from _parts(inner)
 
 
-def _inside(value: Any, depth: int = 5) -> Iterator[Any]:
-    """What is in lists and mappings, or the value itself; not what is nested deeper than any field, or in itself."""
-    if not isinstance(value, dict | list | tuple):
-        yield value
-    elif depth:
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _inside(inner, depth - 1)
+def _some(value: Any, holds: Callable[[Any], bool], depth: int = 5) -> bool:
+    """Whether it holds of the value, or of one in lists and mappings: no deeper than in any field."""
+    if isinstance(value, dict | list | tuple):
+        inner = value.values() if isinstance(value, dict) else value
+        return depth > 0 and any(_some(part, holds, depth - 1) for part in inner)
+    return holds(value)
+
+
+def _is_truth(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_too_long(value: Any) -> bool:
+    return isinstance(value, int) and value.bit_length() > 63

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from babelscope.measures.angle import Angles
@@ -15,6 +16,8 @@ SHOTS = (20, 100)
 PARTS: tuple[Part, ...] = ("encoder", "head")
 """What is interpolated alone (footnote 2): the paper finds that the encoder does as all weights do, and the head next
 to nothing."""
+COARSE_ALPHAS = tuple(quarter / 4 for quarter in range(-2, 7))
+"""For a first look at a plane: 81 models in place of 441."""
 FEW_SHOT_ALPHAS = tuple(tenth / 10 for tenth in range(16))
 
 
@@ -37,6 +40,8 @@ class Setting(NamedTuple):
     """Training examples of a source, if not as many as of other languages."""
     planes: Sequence[Pair] = ()
     """Of the pairs: those whose plane is drawn."""
+    plane_alphas: tuple[float, ...] | None = None
+    """Places along each direction of a plane, if not the usual 21."""
     parts: Sequence[Pair] = ()
     """Of the pairs: those whose lines are also drawn for the encoder alone and for the head alone."""
     few_shot: Sequence[Pair] = ()
@@ -59,13 +64,12 @@ def of_pairs(task: str, setting: Setting, sentences: int) -> tuple[list[Interpol
         source, target, both = _names(task, pair)
         angles.append(Angles(tasks=(both, source, target)))
         evaluate = tuple(setting.data(code) for code in pair)
+        scored = partial(Interpolation, evaluate=evaluate, sentences=sentences)
         lines = [(source, both), (target, both)]
-        moving: list[tuple[tuple[str, ...], Part]] = [(line, "all") for line in lines]
-        moving += [((both, source, target), "all")] if pair in setting.planes else []
-        moving += [(line, part) for part in PARTS for line in lines if pair in setting.parts]
-        between += [
-            Interpolation(tasks=tasks, evaluate=evaluate, sentences=sentences, part=part) for tasks, part in moving
-        ]
+        between += [scored(tasks=line) for line in lines]
+        if pair in setting.planes:
+            between.append(scored(tasks=(both, source, target), alphas=setting.plane_alphas))
+        between += [scored(tasks=line, part=part) for part in PARTS for line in lines if pair in setting.parts]
     return between, angles
 
 
