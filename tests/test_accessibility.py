@@ -78,6 +78,11 @@ def test_the_page_of_a_report(faults, tmp_path):
     assert faults(tmp_path / "page.html", ".filters summary", ".findings a.rows") == []
 
 
+def test_the_rows_of_a_number(faults, tmp_path):
+    write_report(full_report(), tmp_path / "page.html")
+    assert faults(tmp_path / "page.html", "td.number a") == []
+
+
 def test_the_page_of_a_running_study(faults, tmp_path):
     states = Table("Steps by kind", ["step", "done"], [[Cell("Tune"), Cell("1", 1.0)]])
     running = [Course("a" * 64, "tune x, seed 0", [(1, 40, {"loss": 2.0}), (20, 40, {"loss": 1.0})])]

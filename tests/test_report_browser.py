@@ -3,6 +3,7 @@
 import dataclasses
 import gzip
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -47,17 +48,18 @@ def visit(browser, tmp_path):
 
     from playwright.sync_api import expect
 
-    def open_report(report: Report):
+    def open_report(report: Report, *, whole: bool = True):
         path: Path = tmp_path / "page.html"
         write_report(report, path)
         page.goto(path.as_uri())
-        expect(page.locator(".chart svg.marks")).to_have_count(page.locator(".chart").count(), timeout=30_000)
+        if whole:
+            expect(page.locator(".chart svg.marks")).to_have_count(page.locator(".chart").count(), timeout=30_000)
         return page
 
     yield open_report
     page.close()
     assert complaints == []
-    assert [url for url in requests if not url.startswith("data:")] == [(tmp_path / "page.html").as_uri()]
+    assert {url for url in requests if not url.startswith("data:")} == {(tmp_path / "page.html").as_uri()}
 
 
 def test_charts_are_drawn_from_the_rows(visit, report):
@@ -204,6 +206,44 @@ def test_a_run_key_leads_to_its_row(visit, report):
     page.keyboard.press("Escape")
     page.locator(".findings a.rows").first.click()
     expect(page.locator("#rows-0[open] li")).to_have_count(4 * 9)
+
+
+def test_a_number_shows_its_rows(visit, report):
+    """All of a cell's results in one table, read out of the file that the page holds."""
+    from playwright.sync_api import expect
+
+    known = keyed(report)
+    page = visit(known)
+    cell = page.locator("table.sortable").first.locator("tbody tr").nth(1).locator("td.number a").first
+    cell.click()
+    lines = page.locator("dialog table tbody tr")
+    expect(lines).to_have_count(3)
+    own = [row for row in known.rows if (row.language, row.measure, row.surgery) == ("qab", "accuracy", None)]
+    values = {str(row.value) for row in own if row.split == "test" and row.encoder == "natural"}
+    assert {line.locator("td").nth(1).inner_text() for line in lines.all()} == values
+    page.get_by_role("button", name="Close").click()
+    assert page.evaluate("document.activeElement.textContent") == cell.inner_text()
+
+
+def test_fifty_thousand_rows_are_a_light_page_that_is_soon_there(visit, report):
+    """Six megabytes, and three seconds of a processor until the answer and its figure are there."""
+    from playwright.sync_api import expect
+
+    run = {"kind": "curve", "encoder": "natural", "task": "pos", "train_languages": "qaa", "split": "train"}
+    draw = random.Random(0)
+    curves = [
+        Row("loss", draw.random(), step=step, seed=seed, surgery=surgery, key=f"{surgery} {seed}".rjust(64, "0"), **run)
+        for surgery in (None, "reinit") for seed in range(10) for step in range(2_500)
+    ]  # fmt: skip
+    page = visit(dataclasses.replace(report, rows=[*keyed(report).rows, *curves]), whole=False)
+    measured = page.context.new_cdp_session(page)
+    measured.send("Performance.enable", {"timeDomain": "threadTicks"})
+    page.reload()
+    expect(page.locator("#main-figure svg.marks")).to_be_visible(timeout=60_000)
+    metrics = {each["name"]: each["value"] for each in measured.send("Performance.getMetrics")["metrics"]}
+    size = Path(page.url.removeprefix("file://")).stat().st_size
+    print(f"{size / 1e6:.1f} MB, {metrics['TaskDuration']:.1f} s of a processor")
+    assert size < 6e6 and 0 < metrics["TaskDuration"] < 3
 
 
 def test_the_first_column_stays_where_a_wide_table_is_scrolled(visit, report):

@@ -16,6 +16,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.row import COLUMNS, Row
 from babelscope.core.row_table import write_rows
 from babelscope.report import Report, markdown, write_figures, write_report
+from babelscope.report.figures import look_of
 from babelscope.report.files import answer_markdown, section_markdown
 from babelscope.report.kinds import is_score
 from babelscope.report.page import render
@@ -296,3 +297,10 @@ def test_a_chart_of_many_runs_shows_means_alone():
     assert len(chart.to_dict()["layer"]) == 1
     (values,) = chart.to_dict()["datasets"].values()
     assert len(values) == 100 and values[3]["value"] == 3 + sum(range(60)) / 60
+
+
+@pytest.mark.parametrize(("count", "place"), [(12, "top"), (40, "bottom")])
+def test_a_long_legend_is_below_the_chart_and_whole(count, place):
+    names = [f"condition {k}" for k in range(count)]
+    legend = look_of("condition:N", names, set(names))["color"].to_dict()["legend"]
+    assert (legend["orient"], legend["symbolLimit"]) == (place, 0)

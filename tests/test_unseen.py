@@ -349,7 +349,8 @@ def test_models_with_one_claim_stand_beside_each_other_and_no_claim_is_lost():
 
 def test_findings_say_what_shows(report):
     verdict_line, *letters = unseen_findings(report, gains(report))
-    assert verdict_line == "Part-of-speech tagging, 100 sentences: Intermediate: Maltese (Latn)."
+    said = "Part-of-speech tagging, 100 sentences, points over the BiLSTM: Intermediate: Maltese (Latn)"
+    assert verdict_line == f"{said} (as it is −5.0, adapted +3.0)."
     assert letters == [
         "Part-of-speech tagging, ug>uyghur, none of its own: transliteration gains 20.0 points [10.0, 30.0].",
         "Part-of-speech tagging, ug>uyghur-permute-1, none of its own: letters exchanged at random loses 2.0 points "

@@ -24,6 +24,8 @@ MOST_POINTS = 5000
 """Of single runs in a chart; where there are more, it shows means alone, so that the page stays light."""
 MOST_DOTS = 20
 """On a line; more of them would hide its dashes."""
+MOST_NAMES = 12
+"""Above a chart; a longer legend is below it, so that the chart comes first."""
 
 alt.data_transformers.disable_max_rows()  # a chart that holds many means is not an error
 
@@ -122,9 +124,10 @@ def look_of(field: str, names: Sequence[str], shown: AbstractSet[str], *, lines:
     symbol = ("stroke" if lines else alt.Undefined) if any(rounds) else "circle"
     legend = alt.Legend(
         title=None,
-        orient="top",
+        orient="top" if len(places) <= MOST_NAMES else "bottom",
         direction="vertical",
         labelLimit=400,
+        symbolLimit=0,
         symbolType=symbol,
         symbolOpacity=1,
         symbolSize=300 if symbol == "stroke" else 60,

@@ -188,32 +188,87 @@ function ledTo(place, order = []) {
   return order;
 }
 
-function showResult(place) {
-  const dialog = document.getElementById("result");
+function about(place) {
   const [key, title, seed] = sources.steps[place];
-  const close = made("button", "Close", { type: "button" });
-  close.addEventListener("click", () => dialog.close());
   const steps = made("ol");
   for (const step of ledTo(place)) {
     steps.appendChild(made("li", `${sources.steps[step][1]} `)).append(link(step));
   }
-  const about = [
+  return [
     made("h3", title || "A result"), made("p", `Key: ${key}`),
     ...(seed === null ? [] : [made("p", `Seed: ${seed}`)]),
-    made("p", "Its rows: those of this key in the table at the end of the page, or in a store the file"),
-    made("pre", `results/${key.slice(0, 2)}/${key}/rows.jsonl`),
     ...(sources.command ? [made("p", "This computes it again:"), made("pre", sources.command)] : []),
-    made("p", "The steps that led to it, in their order:"), steps, close,
+    made("p", "The steps that led to it, in their order:"), steps,
+    made("p", "In a store:"), made("pre", `results/${key.slice(0, 2)}/${key}/rows.jsonl`),
   ];
-  dialog.replaceChildren(...about);
-  if (!dialog.open) dialog.showModal();
 }
+
+function aboutSeveral(places) {
+  const list = made("ul");
+  for (const place of places) {
+    const [, title, seed] = sources.steps[place];
+    list.appendChild(made("li", `${title || (seed === null ? "a result" : `seed ${seed}`)} `)).append(link(place));
+  }
+  return [made("h3", `${places.length} results`), list];
+}
+
+function showResults(places) {
+  const dialog = document.getElementById("result");
+  const close = made("button", "Close", { type: "button" });
+  close.addEventListener("click", () => dialog.close());
+  const rows = made("div", "", { className: "rows-of" });
+  dialog.replaceChildren(...(places.length > 1 ? aboutSeveral(places) : about(places[0])), rows, close);
+  if (!dialog.open) dialog.showModal();
+  rowsOf(places.map((place) => sources.steps[place][0])).then((table) => rows.replaceChildren(...table));
+}
+
+// Their rows, out of the file that the page holds for download.
+const MOST_ROWS = 100;
+const FIRST = ["measure", "value", "low", "high", "unit", "language", "dataset", "split", "seed"];
+let lines = null;
+
+async function unzipped(address) {
+  const bytes = Uint8Array.from(atob(address.split(",")[1]), (letter) => letter.charCodeAt(0));
+  const text = new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  return (await text).split("\n");
+}
+
+function cellsOf(line) {
+  const found = `,${line}`.matchAll(/,(?:"((?:[^"]|"")*)"|([^,]*))/g);
+  return [...found].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain);
+}
+
+async function rowsOf(keys) {
+  lines ??= unzipped(document.querySelector("#made a[download]").href);
+  const [names, ...all] = await lines;
+  const own = all.filter((line) => keys.some((key) => line.includes(key)));
+  const rows = own.slice(0, MOST_ROWS).map(cellsOf);
+  const header = cellsOf(names);
+  const order = [...FIRST.map((name) => header.indexOf(name)), ...header.keys()];
+  const shown = [...new Set(order)].filter((column) => header[column] !== "study" && rows.some((row) => row[column]));
+  const more = own.length > rows.length ? `, the first ${rows.length} of them` : "";
+  return [made("p", `Rows: ${own.length}${more}`), tableOf(header, rows, shown)];
+}
+
+function tableOf(header, rows, shown) {
+  const frame = made("div", "", { className: "wide", tabIndex: 0, role: "region", ariaLabel: "Rows" });
+  const table = frame.appendChild(made("table"));
+  const head = table.createTHead().insertRow();
+  for (const column of shown) head.appendChild(made("th", "", { scope: "col" })).append(made("span", header[column]));
+  const body = table.createTBody();
+  for (const row of rows) {
+    const line = body.insertRow();
+    for (const column of shown) line.insertCell().textContent = header[column] === "key" ? row[column].slice(0, 7) : row[column];
+  }
+  return frame;
+}
+
 document.getElementById("result").addEventListener("close", () => history.replaceState(null, "", location.pathname));
 
 function follow() {
   const name = decodeURIComponent(location.hash.slice(1));
-  const place = places.get(name.replace(/^key-/, ""));
-  if (name.startsWith("key-") && place !== undefined) showResult(place);
+  const known = name.startsWith("key-") ? name.slice(4).split("+").map((key) => places.get(key)) : [];
+  if (known.length && !known.includes(undefined)) showResults(known);
   const fold = name.startsWith("rows-") && document.getElementById(name);
   if (fold) { fold.open = true; fold.scrollIntoView(); }
 }

@@ -8,6 +8,7 @@ from typing import Any
 from babelscope.core.row import Row
 from babelscope.report.kinds import is_companion, is_score
 from babelscope.report.model import Report
+from babelscope.report.published import is_published
 from babelscope.report.section import Section
 
 
@@ -19,7 +20,7 @@ def sources(report: Report, sections: Sequence[Section]) -> dict[str, Any]:
     """
     places: dict[str, int] = {}
     steps: list[list[Any]] = []
-    by_section = [_groups(report, section.rows) or _groups(report, _scored(report)) for section in sections]
+    by_section = [_groups(report, section.rows if _has_own(section.rows) else _scored(report)) for section in sections]
     for groups in by_section:
         for rows in groups.values():
             for row in rows:
@@ -29,6 +30,11 @@ def sources(report: Report, sections: Sequence[Section]) -> dict[str, Any]:
         for groups in by_section
     ]
     return {"command": report.command, "steps": steps, "groups": told}
+
+
+def _has_own(rows: Sequence[Row]) -> bool:
+    """Whether a section shows rows of the study; one that has published rows alone sets these beside scores."""
+    return not all(is_published(row) for row in rows)
 
 
 def _scored(report: Report) -> list[Row]:

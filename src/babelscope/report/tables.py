@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from babelscope.core.intervals import Interval
+from babelscope.core.row import Row
 
 LONGEST = 1000
 """Lines of a table in a report; the rest is in the rows."""
@@ -17,6 +18,8 @@ class Cell:
 
     text: str
     number: float | None = None
+    keys: Sequence[str] = ()
+    """Of the results that the number is of, where lines have several numbers of different ones."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,11 @@ class Table:
         return any(self.keys)
 
     @property
+    def linked(self) -> bool:
+        """Whether the results of its lines or of its cells are known."""
+        return self.keyed or any(cell.keys for line in self.lines for cell in line)
+
+    @property
     def numeric(self) -> set[int]:
         """The columns whose cells carry numbers."""
         return {column for line in self.lines for column, cell in enumerate(line) if cell.number is not None}
@@ -52,6 +60,11 @@ def bounds_cell(bounds: Interval | tuple[float, float] | None, factor: float) ->
     if low is None or high is None:
         return Cell("")
     return Cell(f"[{low * factor:.2f}, {high * factor:.2f}]".replace("-", "−"), low * factor)
+
+
+def keys_of(rows: Iterable[Row]) -> list[str]:
+    """The results that rows are of, each once."""
+    return list(dict.fromkeys(row.key for row in rows if row.key))
 
 
 def without_empty(headers: Sequence[str], lines: Sequence[Sequence[Cell]]) -> tuple[list[str], list[list[Cell]]]:

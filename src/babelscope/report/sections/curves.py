@@ -18,6 +18,9 @@ from babelscope.report.words import capitalised
 NOTE = "Means over runs, without intervals: they describe the trainings, and no claim rests on them."
 GEOMETRIC = "Those of perplexities are geometric."
 
+Run = tuple[str | None, str | None, str | None, int | None]
+"""The key of a training, the data set and language that it is scored on, and its seed."""
+
 
 @section(claims=lambda row: row.kind == "curve" and row.step is not None, order=100)
 def curves(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
@@ -61,10 +64,10 @@ def _by_measure(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 def ends_table(report: Report, groups: dict[str, list[Row]]) -> Table:
     """The first and the last value of every condition's curves, means over runs."""
-    lines = []
+    lines, keys = [], []
     for title, rows in groups.items():
         factor, unit = scale(rows[0].unit)
-        runs: dict[str, dict[object, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+        runs: dict[str, dict[Run, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
         for row in rows:
             runs[report.condition(row)][row.key, row.dataset, row.language, row.seed][row.step or 0] = row.value
         measure = measure_of(rows[0].measure)
@@ -72,7 +75,9 @@ def ends_table(report: Report, groups: dict[str, list[Row]]) -> Table:
             first, last = (measure.mean(curve[end(curve)] for curve in curves.values()) for end in (min, max))
             steps = fmean(max(curve) for curve in curves.values())
             numbers = [number_cell(factor * first, ".3f"), number_cell(factor * last, ".3f"), number_cell(steps, ".0f")]
+            keys.append([key for key, *_ in curves if key])
             lines.append([Cell(title), Cell(condition), Cell(unit), *numbers, number_cell(len(curves), "d")])
     headers = ["Curve", "Condition", "Unit", "At the first step", "At the last", "Steps", "Runs"]
     geometric = any(measure_of(rows[0].measure).geometric for rows in groups.values())
-    return Table("Where curves begin and end", headers, lines, f"{NOTE} {GEOMETRIC}" if geometric else NOTE)
+    note = f"{NOTE} {GEOMETRIC}" if geometric else NOTE
+    return Table("Where curves begin and end", headers, lines, note, keys)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from statistics import fmean
 
 from babelscope.core.row import Row
@@ -12,7 +13,7 @@ from babelscope.report.figures import Figure, line_chart
 from babelscope.report.model import Report, scale
 from babelscope.report.pooled import Kind, kinds_of
 from babelscope.report.section import Section, section
-from babelscope.report.tables import Cell, Table, cut, number_cell, without_empty
+from babelscope.report.tables import Cell, Table, cut, keys_of, number_cell, without_empty
 from babelscope.report.words import capitalised
 
 _NUMBERED = "Layers count from 1; 0, where there is one, is the embeddings."
@@ -57,10 +58,10 @@ def _by_place(report: Report, rows: Sequence[Row]) -> list[Row]:
 
 def layer_table(report: Report, rows: Sequence[Row]) -> Table:
     """A line for what is measured, a column a layer."""
-    groups: dict[Kind, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    groups: dict[Kind, dict[int, list[Row]]] = defaultdict(lambda: defaultdict(list))
     kind_of = kinds_of(report, rows)
     for row in rows:
-        groups[kind_of(row)][row.layer or 0].append(row.value)
+        groups[kind_of(row)][row.layer or 0].append(row)
     shown = sorted({layer for by_layer in groups.values() for layer in by_layer})
     lines = [_line(kind, by_layer, shown) for kind, by_layer in groups.items()]
     headers = ["Measure", "Condition", "Language", "Details", "Unit", *map(str, shown), "Runs"]
@@ -68,12 +69,14 @@ def layer_table(report: Report, rows: Sequence[Row]) -> Table:
         "Means over runs, a column a layer; 0 is the embeddings. Without intervals, since an encoder as it is is one "
         "run; those of tuned models are in the rows, a number a seed."
     )
-    return cut(Table("By layer", *without_empty(headers, lines), note))
+    keys = [keys_of(chain.from_iterable(by_layer.values())) for by_layer in groups.values()]
+    return cut(Table("By layer", *without_empty(headers, lines), note, keys))
 
 
-def _line(kind: Kind, by_layer: dict[int, list[float]], shown: Sequence[int]) -> list[Cell]:
+def _line(kind: Kind, by_layer: dict[int, list[Row]], shown: Sequence[int]) -> list[Cell]:
     factor, unit = scale(kind.unit)
     form = ".1f" if factor == 100 else ".4g"
-    numbers = [number_cell(factor * fmean(by_layer[layer]) if layer in by_layer else None, form) for layer in shown]
+    means = {layer: factor * fmean(row.value for row in rows) for layer, rows in by_layer.items()}
+    numbers = [number_cell(means.get(layer), form) for layer in shown]
     runs = number_cell(max(map(len, by_layer.values())), "d")
     return [*map(Cell, (kind.measure, kind.condition, kind.place, kind.details, unit)), *numbers, runs]

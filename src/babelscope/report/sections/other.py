@@ -11,7 +11,7 @@ from babelscope.core.scores import measure_of
 from babelscope.report.model import Report
 from babelscope.report.pooled import Kind, kinds_of
 from babelscope.report.section import Section, section
-from babelscope.report.tables import Cell, Table, bounds_cell, cut, number_cell, without_empty
+from babelscope.report.tables import Cell, Table, bounds_cell, cut, keys_of, number_cell, without_empty
 
 
 @section(claims=lambda row: True, order=1000)
@@ -33,7 +33,7 @@ def other_table(report: Report, rows: Sequence[Row]) -> Table:
     note = "Where a value has an interval of its own, its ends averaged over the values; a single value has no SD."
     if any(measure_of(row.measure).geometric for row in rows):
         note += " Means of perplexities are geometric, and their SD is a factor."
-    return cut(Table("Other measures", *without_empty(headers, lines), note))
+    return cut(Table("Other measures", *without_empty(headers, lines), note, list(map(keys_of, groups.values()))))
 
 
 def _line(kind: Kind, split: str | None, step: int | None, layer: int | None, rows: Sequence[Row]) -> list[Cell]:

@@ -141,6 +141,8 @@ class Gap(NamedTuple):
     place: str
     shown: Shown
     samples: Samples
+    keys: Sequence[str]
+    """Of the results of both."""
 
     @property
     def by_seed(self) -> BySeed:
@@ -161,12 +163,13 @@ def gaps(report: Report) -> list[Gap]:
 
 
 def _gaps(stage: Stage, scores: Sequence[Score]) -> list[Gap]:
-    source = mean_of([score.samples for score in scores if score.is_source])
+    sources = [score for score in scores if score.is_source]
+    source, keys = mean_of([score.samples for score in sources]), [key for score in sources for key in score.keys]
     gaps_there = []
     for score in scores:
         gap = None if source is None or score.is_source else source.beyond(score.samples)
         if gap is not None:
-            gaps_there.append(Gap(stage, score.language, score.place, Shown.of(score), gap))
+            gaps_there.append(Gap(stage, score.language, score.place, Shown.of(score), gap, [*keys, *score.keys]))
     return gaps_there
 
 

@@ -84,18 +84,19 @@ def _peaks(aligned: Sequence[Alignment]) -> Table:
 
 def _gap_table(report: Report, aligned: Sequence[Alignment]) -> Table:
     measured = {alignment.stage for alignment in aligned}
-    lines = []
-    for gap in gaps(report):
-        if gap.stage in measured or gap.stage.encoder.startswith("published"):
-            interval = effect(gap.samples.table).interval
-            lines.append([
-                Cell(title_of(gap.stage.task)), Cell(_name(gap.stage)), Cell(gap.stage.training), Cell(gap.place),
-                *gap.shown.cells(interval, ".2f"),
-            ])  # fmt: skip
+    shown = [gap for gap in gaps(report) if gap.stage in measured or gap.stage.encoder.startswith("published")]
+    lines = [
+        [
+            Cell(title_of(gap.stage.task)), Cell(_name(gap.stage)), Cell(gap.stage.training), Cell(gap.place),
+            *gap.shown.cells(effect(gap.samples.table).interval, ".2f"),
+        ]
+        for gap in shown
+    ]  # fmt: skip
     note = "Score in the language of the training minus that in the target, in points; 95% over seeds and, as far "
     note += "as they are known, sentences; none of one number, as of what was published. Of perplexities: how many "
     note += "times as high as in the language of the training, by geometric means."
-    return Table("X-Gap", ["Task", "Encoder", "Trained on", "Target", "X-Gap", "95%"], lines, note)
+    headers = ["Task", "Encoder", "Trained on", "Target", "X-Gap", "95%"]
+    return Table("X-Gap", headers, lines, note, [gap.keys for gap in shown])
 
 
 def _correlation_table(report: Report, related: Sequence[Correlation]) -> Table:

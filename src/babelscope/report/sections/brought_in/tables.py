@@ -12,7 +12,7 @@ from babelscope.report.judged import chance
 from babelscope.report.model import Report, Score, scale, section_title
 from babelscope.report.sections.brought_in.gains import PAIRS, Gain, recipe
 from babelscope.report.shown import RATIOS
-from babelscope.report.tables import Cell, Table, number_cell, without_empty
+from babelscope.report.tables import Cell, Table, keys_of, number_cell, without_empty
 
 ERROR_RATE = "alignment error rate"
 FERTILITY = "fertility"
@@ -76,6 +76,7 @@ def _gain_table(title: str, group: Sequence[Gain]) -> Table:
         ]
         for gain in group
     ]  # fmt: skip
+    keys = [[*gain.reference.keys, *gain.score.keys] for gain in group]
     size = "Ratio" if shown.as_ratio else f"Gain{f' ({shown.unit_in_words})' if shown.unit_in_words else ''}"
     headers = ["Language", "Encoder", "As it is", "Brought in", size, "Verdict"]
     note = (
@@ -84,7 +85,7 @@ def _gain_table(title: str, group: Sequence[Gain]) -> Table:
         "of lines (Benjamini and Hochberg). A language is brought in once, by the first sentences of its text: "
         "intervals say nothing of other sentences."
     )
-    return Table(f"What languages gain: {title}", headers, lines, f"{note} {RATIOS}" if shown.as_ratio else note)
+    return Table(f"What languages gain: {title}", headers, lines, f"{note} {RATIOS}" if shown.as_ratio else note, keys)
 
 
 def _mean(score: Score) -> Cell:
@@ -98,12 +99,13 @@ def alignment_table(report: Report, rows: Sequence[Row]) -> Table:
         by_encoder = alignments[row.language or "", row.key or row.encoder or ""]
         by_encoder[row.encoder or ""] = {**by_encoder.get(row.encoder or "", {}), row.measure: row.value}
     order = {code: place for place, code in enumerate(report.labels)}
+    by_language = sorted(alignments.items(), key=lambda item: order.get(item[0][0], len(order)))
     lines = [
         [
             Cell(report.labels.get(language, language)), Cell(_named(list(by_encoder))),
             *_numbers(language, next(iter(by_encoder.values()))),
         ]
-        for (language, _), by_encoder in sorted(alignments.items(), key=lambda item: order.get(item[0][0], len(order)))
+        for (language, _), by_encoder in by_language
     ]  # fmt: skip
     headers = ["Language", "Encoder", *(header for header, _, _ in COLUMNS.values())]
     note = (
@@ -113,7 +115,9 @@ def alignment_table(report: Report, rows: Sequence[Row]) -> Table:
         "Error rate, precision and recall are between words, against the links that the world knows (Och and Ney "
         "2003); of real text none are known."
     )
-    return Table("Vocabularies and alignments", *without_empty(headers, lines), note)
+    known = set(keys_of(rows))
+    keys = [[key for key in (key,) if key in known] for (_, key), _ in by_language]
+    return Table("Vocabularies and alignments", *without_empty(headers, lines), note, keys)
 
 
 def _named(encoders: Sequence[str]) -> str:

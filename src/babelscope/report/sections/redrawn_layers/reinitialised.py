@@ -78,6 +78,11 @@ class Reinitialised:
         more = {place: loss.beyond(source) for place, loss in self.losses(layers, self.foreign).items()}
         return over_places(self._by_language({place: each for place, each in more.items() if each}))
 
+    def keys(self, places: Sequence[str]) -> list[str]:
+        """Of the results at these places, those of the encoder as it is first."""
+        scored = [self.intact, *(self.without[layers] for layers in self.layers)]
+        return [key for by_place in scored for place in places if place in by_place for key in by_place[place].keys]
+
     @property
     def sign(self) -> int:
         """1 where more is better."""

@@ -28,10 +28,10 @@ def _table(group: Sequence[Reinitialised]) -> Table:
     measure = shown.measure
     headers = ["Trained on → scored on", "Encoder", f"{measure.title}{f' ({unit})' if unit else ''}"]
     headers += [f"Δ {numbers_of(drawn)}" for drawn in layers]
+    listed = [(redrawn, where, places) for redrawn in group for where, places in _places(redrawn).items()]
     lines = [
         [Cell(f"{redrawn.first.training} → {where}"), Cell(redrawn.encoder), *_cells(redrawn, layers, places, shown)]
-        for redrawn in group
-        for where, places in _places(redrawn).items()
+        for redrawn, where, places in listed
     ]
     change = "how many times as high it is then" if shown.as_ratio else f"{shown.unit_in_words} gained"
     note = (
@@ -41,7 +41,8 @@ def _table(group: Sequence[Reinitialised]) -> Table:
         "score can be."
     )
     note += " Means are geometric." if shown.as_ratio else ""
-    return Table(f"Layers drawn anew: {title_of(group[0].first.task)}", headers, lines, note)
+    keys = [redrawn.keys(places) for redrawn, _, places in listed]
+    return Table(f"Layers drawn anew: {title_of(group[0].first.task)}", headers, lines, note, keys)
 
 
 def _places(redrawn: Reinitialised) -> Mapping[str, Sequence[str]]:

@@ -34,7 +34,7 @@ def glance_table(report: Report, scores: Sequence[Score]) -> Table | None:
     conditions = [name for name in report.conditions if name in there]
     if len(conditions) > WIDEST:
         return None
-    cells = {(s.place, s.condition): Cell(in_words(s.interval, s.unit), s.interval.mean) for s in scores}
+    cells = {(s.place, s.condition): Cell(in_words(s.interval, s.unit), s.interval.mean, s.keys) for s in scores}
     lines = [
         [Cell(place), *(cells.get((place, name), Cell("")) for name in conditions)]
         for place in dict.fromkeys(score.place for score in scores)

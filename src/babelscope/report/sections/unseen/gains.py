@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from babelscope.core.inference import benjamini_hochberg
@@ -34,6 +35,8 @@ class Gain(NamedTuple):
     """In the unit of the scores."""
     verdict: Verdict
     """Corrected for the number of comparisons (Benjamini and Hochberg 1995)."""
+    keys: Sequence[str] = ()
+    """Of the result."""
 
 
 Gains = dict[Case, dict[str, Gain]]
@@ -65,7 +68,7 @@ def gains(report: Report) -> Gains:
 
 def _gain(row: Row, p: float | None) -> Gain:
     interval = Interval(row.value, row.low, row.high, None, 1)
-    return Gain(interval, Verdict.UNKNOWN if p is None else said(row.value, p))
+    return Gain(interval, Verdict.UNKNOWN if p is None else said(row.value, p), (row.key,) if row.key else ())
 
 
 def verdicts(compared: Gains) -> dict[Case, str]:

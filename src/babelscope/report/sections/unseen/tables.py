@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from babelscope.corpora.sources import ALL
 from babelscope.report.kinds import SCORES
@@ -105,7 +106,8 @@ def _score_tables(report: Report) -> list[Table]:
 
 
 def _mean(scores: Sequence[Score]) -> Cell:
-    return number_cell(scores[0].interval.mean * scale(scores[0].unit)[0], ".1f")
+    number = number_cell(scores[0].interval.mean * scale(scores[0].unit)[0], ".1f")
+    return replace(number, keys=scores[0].keys)
 
 
 def _named(report: Report, case: Case) -> list[Cell]:
@@ -114,5 +116,7 @@ def _named(report: Report, case: Case) -> list[Cell]:
 
 
 def _points(gain: Gain | None) -> list[Cell]:
-    interval = gain.interval if gain else None
-    return [number_cell(interval.mean * 100 if interval else None, "+.1f"), bounds_cell(interval, 100)]
+    if gain is None:
+        return [Cell(""), Cell("")]
+    number = number_cell(gain.interval.mean * 100, "+.1f")
+    return [replace(number, keys=gain.keys), bounds_cell(gain.interval, 100)]
