@@ -172,7 +172,7 @@ def _whole(data: Dataset) -> Dataset:
 
 def _check_each_once(path: str, train: tuple[Dataset, ...], faults: Faults) -> None:
     """No file is trained on twice, under whatever names, unless its words are in other letters."""
-    names: dict[tuple[str, str], str] = {}
+    names: dict[tuple[str, str | None], str] = {}
     for k, data in enumerate(train):
         if not isinstance(data, FileData):
             continue
