@@ -203,9 +203,7 @@ def test_a_study_may_only_measure(encoder_folder, store):
 def test_a_language_is_compared_with_others(encoder_folder, kind, targets):
     """Every sentence finds itself."""
     measure = {"measure": kind, "source": "qaa", "targets": targets}
-    with pytest.raises(
-        StudyError, match=rf"targets.1: {targets[1]} is given twice; a language"
-    ):
+    with pytest.raises(StudyError, match=rf"targets.1: {targets[1]} is given twice; a language"):
         compile_study(study(encoder_folder, measure))
 
 
