@@ -265,7 +265,19 @@ def test_a_store_that_is_not_there_is_not_read_as_an_empty_one(command: str, tmp
     assert answer.status == 2 and f"error {tmp_path / 'nowhere'}: there is no such store" in answer.errors
 
 
-def test_a_bundle_is_not_written_over_its_study(study: Path, store: Path) -> None:
-    before = study.read_bytes()
-    answer = babelscope("bundle", study, "--store", store, "-o", study)
-    assert answer.status == 2 and "the study itself" in answer.errors and study.read_bytes() == before
+@pytest.mark.parametrize(("command", "suffix"), [("bundle", ".yaml"), ("rows", ".csv"), ("report", ".md")])
+def test_nothing_is_written_over_the_study(study: Path, store: Path, tmp_path: Path, command: str, suffix: str) -> None:
+    own = tmp_path / f"own{suffix}"
+    own.write_bytes(study.read_bytes())
+    answer = babelscope(command, own, "--store", store, "-o", own)
+    assert answer.status == 2 and "the study itself" in answer.errors and own.read_bytes() == study.read_bytes()
+
+
+@pytest.mark.parametrize("place", [".", "results", "results/00/rows.csv"])
+def test_nothing_is_written_into_a_store(study: Path, store: Path, place: str) -> None:
+    """A report's folder among the results, or a file that would make one of them damaged."""
+    command = "rows" if place.endswith(".csv") else "report"
+    before = sorted(Path(store).rglob("*"))
+    answer = babelscope(command, study, "--store", store, "-o", Path(store) / place)
+    assert answer.status == 2 and "choose a place outside of it" in answer.errors
+    assert sorted(Path(store).rglob("*")) == before

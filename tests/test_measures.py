@@ -199,6 +199,14 @@ def test_a_study_may_only_measure(encoder_folder, store):
     assert [step.row_kind for step in steps] == ["retrieval"] and store.rows(steps[0].key)
 
 
+@pytest.mark.parametrize(("kind", "targets"), [("retrieval", ["qab", "qaa"]), ("projection", ["qab", "qab"])])
+def test_a_language_is_compared_with_others(encoder_folder, kind, targets):
+    """Every sentence finds itself."""
+    measure = {"measure": kind, "source": "qaa", "targets": targets}
+    with pytest.raises(StudyError, match=rf"targets.1: {targets[1]} is given twice; a language"):
+        compile_study(study(encoder_folder, measure))
+
+
 def test_a_study_without_tasks_and_measures_is_refused(encoder_folder):
     with pytest.raises(ValueError, match="nothing to do: give tasks, measures, or both"):
         study(encoder_folder)

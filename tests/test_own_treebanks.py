@@ -96,3 +96,18 @@ def test_a_test_file_that_is_trained_on_is_refused(tmp_path, sentences, encoder_
     study = Study.model_validate(declaration(encoder_folder, surgeries=[None], retrieval=None, tasks=tasks))
     with pytest.raises(StudyError, match="is the file that is trained or selected on"):
         compile_study(study)
+
+
+def test_a_file_is_trained_on_once_whatever_its_name(tmp_path, sentences, encoder_folder):
+    for name in ("a", "b"):
+        write_conllu(tmp_path / f"{name}.conllu", sentences)
+    first = f"treebank:mt:{tmp_path}/a.conllu"
+
+    def plan(second: str) -> None:
+        tasks = {"pos": transfer(train=[first, second], evaluate=["world:qaa"], baselines=[])}
+        compile_study(Study.model_validate(declaration(encoder_folder, surgeries=[None], retrieval=None, tasks=tasks)))
+
+    for second in (f"treebank:mt:{tmp_path}/b.conllu", f"treebank:it:{tmp_path}/./a.conllu"):
+        with pytest.raises(StudyError, match=r"tasks.pos.train.1: .* is the same text as .*a.conllu; .* count twice"):
+            plan(second)
+    plan(f"{first}>cyrillic")

@@ -302,6 +302,19 @@ def test_what_cannot_be_measured_is_refused(tiny, tagger):
         bs.interpolate(tagger, tagger, [0], evaluate="nonsense")
 
 
+def test_what_is_given_in_place_of_something_else_is_refused(tiny, tagger):
+    with pytest.raises(bs.errors.InputError, match=r"score: \['world:qaa'\] is not a data set; give each"):
+        tagger.score(["world:qaa"])
+    with pytest.raises(bs.errors.InputError, match=r"operate: \[\] is not an operation; give each"):
+        tiny.operate([])
+    with pytest.raises(bs.errors.InputError, match=r"bring_in: \['ntrex:it'\] is not a text with translations"):
+        tiny.bring_in("it", ["ntrex:it"])
+    with pytest.raises(bs.errors.InputError, match=r"between two tuned encoders.*given: \["):
+        bs.interpolate([tagger, tagger], tagger, [0])
+    with pytest.raises(bs.errors.InputError, match="give lists of sentences"):
+        bs.similarity(tiny, "one two", "due tre")  # the letters of which would be sentences
+
+
 def test_threads_are_left_as_they_were(tiny):
     before = torch.get_num_threads()
     torch.set_num_threads(2)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from babelscope.core.errors import DamagedResult, InputError, StepError, StoreError
 from babelscope.core.hashing import digest
 from babelscope.core.row import Row
+from babelscope.engine.mark import check_outside
 from babelscope.engine.sharing.exchange import copy
 from babelscope.engine.store import Store
 from babelscope.face.session import address_of
@@ -422,3 +423,22 @@ def test_an_address_of_no_store_is_refused_and_its_password_not_repeated(address
     with pytest.raises(InputError, match="://: ") as refused:
         address_of(address)
     assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("address", ["file:/net/results", "file:results", "s3:/bucket/folder", "s3:bucket"])
+def test_an_address_without_its_slashes_is_no_folder_here(address: str) -> None:
+    """Whose results nobody would find."""
+    with pytest.raises(InputError, match="an address has two slashes, file://FOLDER"):
+        address_of(address)
+    assert address_of(f"./{address}").endswith(address)
+
+
+@pytest.mark.parametrize("name", [".", "results", "results/ab/in", "logs/page.html"])
+def test_nothing_else_is_written_where_a_store_has_its_own(store: Store, tmp_path: Path, name: str) -> None:
+    store.prepare()
+    (tmp_path / "link").symlink_to(store.folder)
+    for outer in (store.folder, tmp_path / "link"):
+        with pytest.raises(InputError, match="choose a place outside of it"):
+            check_outside(outer / name)
+    check_outside(store.folder / "rows.csv")
+    check_outside(tmp_path / "results" / "paper")

@@ -6,7 +6,7 @@ import json
 from itertools import pairwise
 from pathlib import Path
 
-from babelscope.core.errors import StoreError
+from babelscope.core.errors import InputError, StoreError
 from babelscope.engine.disk import MISPLACED, as_json, read_file, replace_text
 
 FORMAT = 1
@@ -43,10 +43,26 @@ def refuse_foreign(folder: Path) -> None:
         )
 
 
+def check_outside(path: Path) -> None:
+    """Refuse a place for what is no result (`InputError`): a store, or in one of the folders that are its own."""
+    if (path / FORMAT_FILE).is_file():
+        raise InputError(f"{path}: is a store, which holds results alone; choose a place outside of it")
+    if part := _part_around(path):
+        raise InputError(
+            f"{path}: in the folder {part.name} of the store {part.parent}, which takes all that is there for its own; "
+            "choose a place outside of it"
+        )
+
+
 def _refuse_within(folder: Path) -> None:
-    path = folder.resolve()
-    for part, store in pairwise((path, *path.parents)):
-        if part.name in PARTS and (store / FORMAT_FILE).is_file():
-            raise StoreError(
-                f"{folder}: in the folder {part.name} of the store {store}; give --store a folder elsewhere"
-            )
+    if part := _part_around(folder):
+        raise StoreError(
+            f"{folder}: in the folder {part.name} of the store {part.parent}; give --store a folder elsewhere"
+        )
+
+
+def _part_around(path: Path) -> Path | None:
+    """The folder of a store, such as its `results`, that a path is or lies in."""
+    path = path.resolve()
+    around = pairwise((path, *path.parents))
+    return next((part for part, store in around if part.name in PARTS and (store / FORMAT_FILE).is_file()), None)

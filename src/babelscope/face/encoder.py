@@ -61,8 +61,7 @@ class Encoder:
         Raises:
             InputError: no operation is given, or there is none of that name or with such arguments.
         """
-        if not operations:
-            raise InputError("operate: give an operation, such as reverse or drop:last=6")
+        check_each("operate", operations, "an operation", "reverse or drop:last=6", (str, Operation))
         given = [parse_operation(text) if isinstance(text, str) else text for text in operations]
         done = (*(self.surgery.operations if self.surgery else ()), *given)
         written = operations[0] if len(done) == 1 and isinstance(operations[0], str) else describe(done)
@@ -96,6 +95,7 @@ class Encoder:
         """
         from babelscope.face.bring_in import Wanted, recorded
 
+        check_each("bring_in", parallel, "a text with translations", "ntrex:it or pairs.tsv")
         wanted = Wanted(language, parallel, source, pairs, pieces, keep_accents)
         grown, records = recorded(self.build(), self.place, wanted)
         named = replace(grown, name=name or f"{self.title}+{language}")
@@ -193,6 +193,16 @@ class Encoder:
     def _repr_html_(self) -> str:
         lines = [(key, f"{value:,}" if isinstance(value, int) else value) for key, value in self.anatomy.items()]
         return html.table((), lines, caption=self.title)
+
+
+def check_each(
+    what: str, given: Sequence[object], meant: str, such_as: str, kinds: type | tuple[type, ...] = str
+) -> None:
+    """Refuse an empty list of arguments, and arguments of another kind, such as a list in place of its entries."""
+    if wrong := [value for value in given if not isinstance(value, kinds)]:
+        raise InputError(f"{what}: {wrong[0]!r} is not {meant}; give each as an argument by itself, such as {such_as}")
+    if not given:
+        raise InputError(f"{what}: give {meant}, such as {such_as}")
 
 
 def reading(encoder: LoadedEncoder, language: str | None) -> LoadedEncoder:

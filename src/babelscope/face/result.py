@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, overload
 from babelscope.core.errors import InputError
 from babelscope.core.row import COLUMNS, Row
 from babelscope.core.row_table import row_table, write_table
+from babelscope.engine.mark import check_outside
 from babelscope.face import html
 from babelscope.face.wide import of_split, wide_table
 
@@ -65,6 +66,7 @@ class Rows(Sequence[Row]):
         Raises:
             InputError: as of `frame`; another suffix, or the file cannot be written.
         """
+        check_outside(Path(path))
         write_table(self.frame(wide), Path(path))
         return Path(path)
 
@@ -93,6 +95,7 @@ class Result(Rows):
         """
         from babelscope.report import write_report
 
+        check_outside(Path(path))
         return write_report(self.job.report(), Path(path))
 
     def __repr__(self) -> str:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 DEFAULT_STORE = "babelscope-store"
 STORE_VARIABLE = "BABELSCOPE_STORE"
 """The environment variable that names another folder."""
+ADDRESSED = ("file:", "s3:")
+"""What an address begins with that names no folder as it stands."""
 LOCAL = "local"
 T = TypeVar("T")
 CLUSTERS = ("dask:", "tcp://", "tls://")
@@ -52,6 +54,11 @@ def address_of(given: str) -> str:
     from babelscope.core.outside import given_path
 
     scheme, mark, rest = given.partition("://")
+    if not mark and given.startswith(ADDRESSED):
+        raise InputError(
+            f"{given}: an address has two slashes, file://FOLDER or s3://BUCKET/FOLDER; for a folder of that name give "
+            f"./{given}"
+        )
     if mark:
         from babelscope.engine.sharing.places import is_remote  # half a second, which no shell waits for
 

@@ -57,6 +57,10 @@ def similarity(
         function = SIMILARITIES[check_similarity(measure)]
     except ValueError as error:
         raise InputError(f"{measure!r}: {error}") from None
+    if isinstance(sentences_a, str) or isinstance(sentences_b, str):  # whose letters would be the sentences
+        raise InputError(
+            "similarity: give lists of sentences, such as ['good morning', 'good night'], and no text alone"
+        )
     if len(sentences_a) != len(sentences_b):
         raise InputError(f"{len(sentences_a)} and {len(sentences_b)} sentences: give each with its translation")
     loaded = encoder if isinstance(encoder, LoadedEncoder) else encoder.build()

@@ -15,7 +15,7 @@ from babelscope.engine.progress import study_rows
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps, export
 from babelscope.face import html
-from babelscope.face.encoder import reading
+from babelscope.face.encoder import check_each, reading
 from babelscope.face.result import Rows
 from babelscope.face.session import complete, with_weights
 from babelscope.measures.between import check_alike
@@ -59,8 +59,7 @@ class Tuned:
             StudyError: a data set is not found or does not suit the task.
             StepError: the evaluation failed.
         """
-        if not evaluate:
-            raise InputError("score: give a data set, such as world:qab")
+        check_each("score", evaluate, "a data set", "world:qab")
         (name, transfer), *_ = self.study.tasks.items()
         scored = transfer.model_copy(update={"evaluate": evaluate})
         plan = compile_study(self.study.model_copy(update={"tasks": {name: scored}}))
@@ -157,6 +156,8 @@ def interpolate(
         InputError: the two are of different tasks or heads, or a data set is not found.
         StepError: the measurement failed, for instance since the encoders have different shapes.
     """
+    if wrong := next((given for given in (origin, end) if not isinstance(given, Tuned)), None):
+        raise InputError(f"interpolate: between two tuned encoders, as tune gives them (given: {wrong!r})")
     first, second = origin.step, end.step
     if (str(first.task), first.head) != (str(second.task), second.head):
         raise InputError(f"{first.task} and {second.task} have models of different shapes; give two of one task")

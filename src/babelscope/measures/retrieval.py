@@ -55,6 +55,8 @@ def check_languages(source: str, targets: tuple[str, ...], faults: Faults) -> No
     faults.resolve("source", datasets.check_world_language, source)
     for k, target in enumerate(targets):
         faults.resolve(f"targets.{k}", datasets.check_world_language, target)
+        if target in (source, *targets[:k]):
+            faults.add(f"targets.{k}", f"{target} is given twice; a language is compared with others")
 
 
 class Retrieve(Step):

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from babelscope.core.outside import writable_path
-from babelscope.face.cli.options import DEFAULT_STORE, PARALLEL, OutputFile, StoreFolder, err, out
+from babelscope.face.cli.options import DEFAULT_STORE, PARALLEL, OutputFile, StoreFolder, err, out, output_path
 
 
 def advise(
@@ -26,7 +25,7 @@ def advise(
     export: Annotated[
         Path | None,
         typer.Option(
-            parser=writable_path,
+            parser=output_path,
             metavar="FOLDER",
             help="with --run: the folder for the best model that transformers can load",
         ),

@@ -15,8 +15,23 @@ from babelscope.face.session import DEFAULT_STORE, STORE_VARIABLE, address_of
 
 __all__ = [
     "DEFAULT_STORE", "PARALLEL", "BundleFile", "OtherStore", "OutputFile", "OutputFolder", "OutputReport",
-    "StoreFolder", "StudyName", "With", "check_changed", "err", "out",
+    "StoreFolder", "StudyName", "With", "check_changed", "check_not_the_study", "err", "out",
+    "output_path",
 ]  # fmt: skip
+
+
+def output_path(given: str | Path) -> Path:
+    """A path that is to be written, outside of what stores have for themselves; nothing is written.
+
+    Raises:
+        InputError: as of `writable_path`, or it is of a store.
+    """
+    from babelscope.engine.mark import check_outside  # which loads libraries that no shell waits for
+
+    path = writable_path(given)
+    check_outside(path)
+    return path
+
 
 out, err = Console(soft_wrap=True, emoji=False), Console(stderr=True, soft_wrap=True, emoji=False)
 
@@ -52,17 +67,17 @@ PARALLEL = typer.Option(
     help="sentences and translations: ntrex:it, FILE.tsv, FILE.tmx, or two files en.txt,it.txt; repeatable",
 )
 OutputFile = Annotated[
-    Path, typer.Option("-o", "--output", parser=writable_path, metavar="FILE", help="the file to write")
+    Path, typer.Option("-o", "--output", parser=output_path, metavar="FILE", help="the file to write")
 ]
 OutputReport = Annotated[
     Path,
     typer.Option(
-        "-o", "--output", parser=writable_path, metavar="FILE|FOLDER",
+        "-o", "--output", parser=output_path, metavar="FILE|FOLDER",
         help="the file to write, or without a suffix the folder: LaTeX tables, figures, methods, BibTeX and rows",
     ),
 ]  # fmt: skip
 OutputFolder = Annotated[
-    Path, typer.Option("-o", "--output", parser=writable_path, metavar="FOLDER", help="the folder to write")
+    Path, typer.Option("-o", "--output", parser=output_path, metavar="FOLDER", help="the folder to write")
 ]
 
 
@@ -70,3 +85,9 @@ def check_changed(study: object, with_: list[str] | None) -> None:
     """Refuse changes where no study is named that they would be of (`InputError`)."""
     if with_ and not study:
         raise InputError(f"--with {with_[0]}: changes a study, and none is named here; name it, or leave --with out")
+
+
+def check_not_the_study(study: str, output: Path) -> None:
+    """Refuse to write over the file that declares the study (`InputError`)."""
+    if output.exists() and Path(study).exists() and output.samefile(study):
+        raise InputError(f"{output}: the study itself, which would be lost; choose another place")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,6 +18,7 @@ from babelscope.face.cli.options import (
     StudyName,
     With,
     check_changed,
+    check_not_the_study,
     err,
     out,
 )
@@ -125,8 +125,7 @@ def bundle(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STO
     from babelscope.face.cli.studies import note_missing
     from babelscope.face.job import job_of
 
-    if output.exists() and Path(name).exists() and output.samefile(name):
-        raise InputError(f"{output}: the study itself; choose another place for its bundle")
+    check_not_the_study(name, output)
     job = job_of(name, with_, store)
     write_bundle(job, output)
     note_missing(job)

@@ -17,6 +17,7 @@ from babelscope.face.cli.options import (
     StudyName,
     With,
     check_changed,
+    check_not_the_study,
     err,
     out,
 )
@@ -160,6 +161,7 @@ def rows(
     from babelscope.face.job import job_of
     from babelscope.face.result import Rows
 
+    check_not_the_study(name, output)
     job = job_of(name, with_, store)
     study_rows = Rows(job.rows())
     note_missing(job)
@@ -173,6 +175,7 @@ def report(name: StudyName, output: OutputReport, store: StoreFolder = DEFAULT_S
     from babelscope.face.job import job_of
     from babelscope.report import write_report
 
+    check_not_the_study(name, output)
     job = job_of(name, with_, store)
     content = job.report()
     note_missing(job)

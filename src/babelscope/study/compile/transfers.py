@@ -12,6 +12,7 @@ from babelscope.core.step import Step
 from babelscope.core.tasks import ENTITIES, TASKS, Task
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset, FileData
+from babelscope.corpora.letters import split_name
 from babelscope.corpora.sources import Split
 from babelscope.measures.probing import Probe, Probing, ScoreReference
 from babelscope.measures.text_size import TextSize
@@ -140,6 +141,7 @@ def resolve_transfer(study: Study, name: str, encoders: ResolvedEncoders, faults
     train = (*train[:enough], *few)
     if transfer.selected_on == "test":
         train, dev = tuple(_whole(data) for data in train), ()
+    _check_each_once(path, train, faults)
     _check_apart(path, (*train, *dev), test, faults)
     types = _entity_types(path, transfer, train, faults) if task.reads == ENTITIES else ()
     task = _with_classes(path, task, train, faults)
@@ -166,6 +168,18 @@ def _whole(data: Dataset) -> Dataset:
     """With what would be cut off for a dev split; the splits of one file are parts of it in any case."""
     divided = isinstance(data, FileData) and not data.splits_one_file
     return data.model_copy(update={"whole": True}) if divided else data
+
+
+def _check_each_once(path: str, train: tuple[Dataset, ...], faults: Faults) -> None:
+    """No file is trained on twice, under whatever names, unless its words are in other letters."""
+    names: dict[tuple[str, str | None], str] = {}
+    for k, data in enumerate(train):
+        if not isinstance(data, FileData):
+            continue
+        first = names.setdefault((data.sha256, split_name(data.name)[1]), data.name)
+        if first != data.name:
+            problem = f"{data.name} is the same text as {first}; its examples would count twice in every epoch"
+            faults.add(f"{path}.train.{k}", problem)
 
 
 def _check_apart(path: str, train: tuple[Dataset, ...], test: tuple[Dataset, ...], faults: Faults) -> None:
