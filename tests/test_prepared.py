@@ -35,9 +35,9 @@ def tables(tmp_path, monkeypatch):
     monkeypatch.setenv("BABELSCOPE_CACHE", str(tmp_path / "caches"))
     monkeypatch.setattr(prepared, "LEAST", 0)
     monkeypatch.setattr(encoded, "MANY", 1)
-    parsed._latest.clear()
+    parsed.forget()
     yield tmp_path / "caches" / "prepared"
-    parsed._latest.clear()
+    parsed.forget()
 
 
 def refused(*given):
@@ -130,7 +130,7 @@ def test_a_file_is_parsed_once_on_a_machine(tmp_path, monkeypatch):
     path.write_text(SAMPLE)
     sha256 = content_digest(path)
     first, some = parsed.parsed_sentences(path, sha256=sha256), parsed.parsed_sentences(path, 1, sha256=sha256)
-    parsed._latest.clear()
+    parsed.forget()
     monkeypatch.setattr(parsed, "read_conllu", refused)
     assert parsed.parsed_sentences(path, sha256=sha256) == first == EXPECTED
     assert some == EXPECTED[:1]

@@ -40,6 +40,11 @@ def parsed_sentences(path: Path, count: int | None = None, *, sha256: str) -> li
     return known.sentences[:count]
 
 
+def forget() -> None:
+    """Free the memory."""
+    _latest.clear()
+
+
 def _read(path: Path, count: int | None, sha256: str) -> list[Sentence]:
     made_of = ["parsed sentences", READING, sha256, count]
     return prepared(made_of, lambda: read_conllu(path, count), as_table, of_table)
