@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
+import tempfile
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from benchmarks import others, training
+from babelscope.corpora.prepared import PLACE
+from benchmarks import language, others, steps, training
 from benchmarks.machine import Machine
-from benchmarks.table import Line, lines_of, markdown, write
+from benchmarks.table import Benchmark, Line, lines_of, markdown, write
 
 
 def main() -> None:
@@ -22,11 +26,20 @@ def main() -> None:
     given = parser.parse_args()
     machine, lines = Machine(), list[Line]()
     print(machine.in_words, flush=True)
-    rest = [] if given.training_alone else others.benchmarks()
-    for benchmark in chain(training.benchmarks(given.sizes, given.precision), rest):
-        lines += lines_of(benchmark, given.rounds, machine)
-        print(markdown(lines, machine).splitlines()[-len(benchmark.sides) :], sep="\n", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        rest = [] if given.training_alone else _others(Path(folder))
+        for benchmark in chain(training.benchmarks(given.sizes, given.precision), rest):
+            lines += lines_of(benchmark, given.rounds, machine)
+            print(markdown(lines, machine).splitlines()[-len(benchmark.sides) :], sep="\n", flush=True)
     write(lines, machine, given.output)
+
+
+def _others(folder: Path) -> Iterator[Benchmark]:
+    """All that is no tagger's training; what is kept of data is kept in the folder."""
+    os.environ[PLACE] = str(folder)
+    yield language.benchmark("world")
+    yield from others.benchmarks()
+    yield from steps.benchmarks(folder)
 
 
 if __name__ == "__main__":

@@ -102,6 +102,17 @@ def base(folder: Path) -> Iterator[Case]:
         yield Case(f"BERT-base, pos, {count}", "pos", large, files, sentences, (1.10, 1.5))
 
 
+def near(folder: Path) -> Case:
+    """The shipped encoder with a tagger's head, and another in its neighbourhood."""
+    shipped = SHIPPED / "world-natural"
+    folder.mkdir()
+    origin = module_weights(task_model(load_encoder(shipped), Design("pos")).module)
+    files = folder / "0.safetensors", folder / "1.safetensors"
+    for file, distance in zip(files, (0.0, 0.1), strict=True):
+        write_weights(file, moved(origin, random_direction(origin, 0), distance))
+    return Case("near", "pos", shipped, files, World().treebank("qab", "dev", 300), (1.10, 5.0))
+
+
 def _tuned(folder: Path, encoder: Path, task: TaskName, code: str) -> Path:
     """The weights of a model tuned for a few seconds."""
     torch.manual_seed(0)

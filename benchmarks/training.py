@@ -42,6 +42,8 @@ from benchmarks.machine import has_amx, timed
 from benchmarks.table import OURS, Benchmark, Run
 
 HEAD_DROPOUT, USUAL_BATCH = 0.1, 8
+BEST = {"optim": "adamw_torch_fused", "train_sampling_strategy": "group_by_length", "bf16": has_amx()}
+"""The Trainer's flags that make it fastest."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def benchmarks(names: list[str], precision: str) -> Iterator[Benchmark]:
         sides = {
             OURS: partial(_babelscope, given),
             "Trainer, as it is": partial(_trainer, given, {}, USUAL_BATCH, size.rate / 8),
-            "Trainer, best flags": partial(_trainer, given, _best_flags(), best, size.rate),
+            "Trainer, best flags": partial(_trainer, given, BEST, best, size.rate),
         }
         weights = sum(weight.numel() for weight in given.encoder.backbone.encoder.parameters() if weight.ndim > 1)
         yield Benchmark(
@@ -146,10 +148,6 @@ def _trainer(given: Given, flags: dict[str, Any], batch: int, rate: float, seed:
     tagger = Tagger(given.encoder, UPOS, HEAD_DROPOUT)
     tagger.backbone, tagger.classifier = model.base_model, model.classifier
     return Run(seconds, held_out_loss(tagger, given))
-
-
-def _best_flags() -> dict[str, Any]:
-    return {"optim": "adamw_torch_fused", "train_sampling_strategy": "group_by_length", "bf16": has_amx()}
 
 
 def as_features(encoder: Encoder, sentence: Tagged) -> dict[str, Any]:

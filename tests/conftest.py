@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import tempfile
 from importlib.util import find_spec
 
 # Set before torch is imported anywhere: one thread, unless another number is asked for; no network, no chatter.
@@ -12,6 +13,10 @@ os.environ["OMP_NUM_THREADS"] = os.environ.get("TEST_THREADS", "1")
 os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ["HF_HUB_OFFLINE"] = "1"
+# Nothing that earlier runs have kept; those that pytest starts share the folder, which goes when it ends.
+if "BABELSCOPE_CACHE" not in os.environ:
+    CACHES = tempfile.TemporaryDirectory(prefix="babelscope-tests-")
+    os.environ["BABELSCOPE_CACHE"] = CACHES.name
 
 import hypothesis
 import pytest

@@ -58,7 +58,7 @@ def encodings(monkeypatch):
         calls.append(len(words))
         return encode_words(tokenizer, words, length)
 
-    monkeypatch.setattr("babelscope.tasks.tag.encode_words", encode)
+    monkeypatch.setattr("babelscope.tasks.tag.encoded_words", encode)
     return calls
 
 

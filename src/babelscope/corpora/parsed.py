@@ -1,4 +1,4 @@
-"""Files of CoNLL-U that a process has parsed: each once, as far as it was asked for."""
+"""Files of CoNLL-U that a process has parsed: each once, as far as it was asked for; large ones once on a machine."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from typing import Any, NamedTuple
 from babelscope.core.examples import Sentence
 from babelscope.core.tasks import LINES, Task
 from babelscope.corpora.conllu import read_conllu
+from babelscope.corpora.parsed_table import as_table, of_table
+from babelscope.corpora.prepared import prepared
 
 MOST = 32
-"""Files that are kept."""
+"""Files that are kept in memory."""
+READING = 1
+"""Raise it where `read_conllu` gives something else of the same file."""
 
 
 class _Parsed(NamedTuple):
@@ -28,12 +32,22 @@ def parsed_sentences(path: Path, count: int | None = None, *, sha256: str) -> li
     """The first sentences of a file, or all, as `read_conllu` gives them. The caller has checked the file's digest."""
     known = _latest.pop(sha256, None)
     if known is None or not (known.whole or (count is not None and count <= len(known.sentences))):
-        sentences = read_conllu(path, count)
+        sentences = _read(path, count, sha256)
         known = _Parsed(sentences, count is None or len(sentences) < count)
     _latest[sha256] = known
     if len(_latest) > MOST:
         _latest.popitem(last=False)
     return known.sentences[:count]
+
+
+def forget() -> None:
+    """Free the memory."""
+    _latest.clear()
+
+
+def _read(path: Path, count: int | None, sha256: str) -> list[Sentence]:
+    made_of = ["parsed sentences", READING, sha256, count]
+    return prepared(made_of, lambda: read_conllu(path, count), as_table, of_table)
 
 
 def as_read(task: Task, sentences: Sequence[Sentence]) -> Sequence[Any]:

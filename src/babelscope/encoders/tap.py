@@ -13,9 +13,10 @@ from torch.nn.functional import embedding_bag
 
 from babelscope.core.errors import EncoderError
 from babelscope.core.examples import Pooling
+from babelscope.encoders.encoded import encoded_words
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Frame, by_length, encode_sentences
-from babelscope.encoders.windows import Windows, encode_words
+from babelscope.encoders.windows import Windows
 
 
 class Reading(NamedTuple):
@@ -99,7 +100,7 @@ def word_states(
     """
     was_training = encoder.model.training
     encoder.model.train(reading.dropout)
-    windows = encode_words(encoder.tokenizer, sentences, encoder.max_length)
+    windows = encoded_words(encoder.tokenizer, sentences, encoder.max_length)
     config, device = encoder.model.config, encoder.model.device
     states = torch.empty(config.num_hidden_layers + 1, len(windows.widths), config.hidden_size, device=device)
     for indices in reading.batches(windows.pieces.lengths, tokens_per_batch):

@@ -14,9 +14,10 @@ from torch import Tensor, nn
 
 from babelscope.core.errors import InputError
 from babelscope.core.examples import DEPREL, Sentence, Tree, Word
+from babelscope.encoders.encoded import encoded_words
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_length
-from babelscope.encoders.windows import Windows, encode_words
+from babelscope.encoders.windows import Windows
 from babelscope.tasks.attachment import attachment_scores, attachment_shares, universal
 from babelscope.tasks.biaffine import NONE, Biaffine
 from babelscope.tasks.tag import first_pieces
@@ -86,7 +87,7 @@ class EncodedSentences:
     @classmethod
     def of(cls, parser: Parser, sentences: Sequence[Sequence[str]]) -> EncodedSentences:
         """Encode sentences for a parser."""
-        return cls(encode_words(parser.tokenizer, sentences, parser.max_length))
+        return cls(encoded_words(parser.tokenizer, sentences, parser.max_length))
 
     @cached_property
     def word_counts(self) -> NDArray[np.int64]:

@@ -16,9 +16,10 @@ from torch.nn.functional import cross_entropy
 
 from babelscope.core.errors import InputError
 from babelscope.core.examples import Tagged
+from babelscope.encoders.encoded import encoded_words
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, by_length
-from babelscope.encoders.windows import Windows, encode_words
+from babelscope.encoders.windows import Windows
 from babelscope.tasks.task import Score, ratio_score
 
 
@@ -58,7 +59,7 @@ class Tagger(nn.Module):
     @torch.no_grad()
     def predict(self, sentences: Sequence[Sequence[str]], tokens_per_batch: int = EVALUATION_TOKENS) -> list[list[str]]:
         """One label for each word of each sentence."""
-        windows = encode_words(self.tokenizer, sentences, self.max_length)
+        windows = encoded_words(self.tokenizer, sentences, self.max_length)
         return label_sentences(self, windows, predict_classes(self, windows, tokens_per_batch))
 
 
@@ -121,7 +122,7 @@ class TaggedWindows:
         """Encode sentences for a tagger."""
         classes = {label: number for number, label in enumerate(tagger.labels)}
         gold = [classes.get(label, -1) for sentence in sentences for label in sentence.labels]
-        windows = encode_words(tagger.tokenizer, [sentence.words for sentence in sentences], tagger.max_length)
+        windows = encoded_words(tagger.tokenizer, [sentence.words for sentence in sentences], tagger.max_length)
         return cls(windows, np.asarray(gold, dtype=np.int64))
 
     def right(self, classes: NDArray[np.int64]) -> NDArray[np.bool_]:
