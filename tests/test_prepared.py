@@ -3,13 +3,14 @@
 import hashlib
 import os
 from copy import deepcopy
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from babelscope.core.examples import Multiword, Sentence, Word
+from babelscope.core.examples import UPOS, Multiword, Sentence, Word
 from babelscope.corpora import parsed, prepared
 from babelscope.corpora.conllu import read_conllu
 from babelscope.corpora.lines import content_digest
@@ -19,6 +20,8 @@ from babelscope.encoders.encoded import encoded_words
 from babelscope.encoders.load import load_encoder
 from babelscope.encoders.places import SHIPPED
 from babelscope.encoders.windows import Windows, encode_words
+from babelscope.tasks.parse import Parser
+from babelscope.tasks.tag import Tagger
 from babelscope.world import World
 from treebank import EXPECTED, SAMPLE
 
@@ -208,4 +211,11 @@ def test_a_tokenizer_with_code_of_its_own_is_not_looked_up(tokenizer, words, tab
 
     own = Own(tokenizer_object=tokenizer.backend_tokenizer, unk_token="[UNK]", pad_token="[PAD]")  # noqa: S106
     assert same(encoded_words(own, words, 16), encode_words(tokenizer, words, 16))
+    assert not tables.exists()
+
+
+@pytest.mark.parametrize("kind", [Parser, partial(Tagger, labels=UPOS)])
+def test_of_text_to_predict_nothing_is_kept(tables, kind):
+    model = kind(load_encoder(SHIPPED / "world-natural")).eval()
+    assert len(model.predict([["one", "two"]])) == 1
     assert not tables.exists()

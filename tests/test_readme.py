@@ -9,6 +9,7 @@ from pathlib import Path
 
 from blocks import blocks_of
 from processes import in_one_core
+from warm_command import warm_command
 
 ROOT = Path(__file__).parent.parent
 README, TUTORIAL, STORE = "README.md", "docs/tutorial.md", "babelscope-store"
@@ -21,17 +22,18 @@ def blocks(page: str) -> list[tuple[str, str]]:
 
 def test_the_blocks_of_the_readme_and_then_those_of_the_tutorial_run(tmp_path):
     """In folders of their own, with one store, so that what both have is computed once."""
-    for page in (README, TUTORIAL):
-        folder = tmp_path / Path(page).stem
-        folder.mkdir()
-        if page == TUTORIAL:
-            (tmp_path / Path(README).stem / STORE).rename(folder / STORE)
-        run_blocks(page, folder)
+    with warm_command(tmp_path / "bin") as command:
+        for page in (README, TUTORIAL):
+            folder = tmp_path / Path(page).stem
+            folder.mkdir()
+            if page == TUTORIAL:
+                (tmp_path / Path(README).stem / STORE).rename(folder / STORE)
+            run_blocks(page, folder, command)
 
 
-def run_blocks(page: str, folder: Path) -> None:
+def run_blocks(page: str, folder: Path, command: Path) -> None:
     assert {language for language, _ in blocks(page)} == {"sh", "python"}
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    path = os.pathsep.join([str(command.parent), str(Path(sys.executable).parent), os.environ["PATH"]])
     runs = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}
     for language, block in blocks(page):
         answer = subprocess.run(
@@ -40,3 +42,13 @@ def run_blocks(page: str, folder: Path) -> None:
             preexec_fn=in_one_core,
         )  # fmt: skip
         assert answer.returncode == 0, f"{block}\n{answer.stdout}{answer.stderr}"
+
+
+def test_a_command_that_fails_fails_its_block(tmp_path):
+    with warm_command(tmp_path / "bin") as command:
+        answers = [
+            subprocess.run([command, *arguments], capture_output=True, text=True, cwd=tmp_path, timeout=60)
+            for arguments in (["list", "tasks"], ["run", "none.yaml"])
+        ]
+    assert [answer.returncode for answer in answers] == [0, 2]
+    assert "pos" in answers[0].stdout and "none.yaml" in answers[1].stderr

@@ -17,7 +17,7 @@ from babelscope.core.examples import DEPREL, Sentence, Tree, Word
 from babelscope.encoders.encoded import encoded_words
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_length
-from babelscope.encoders.windows import Windows
+from babelscope.encoders.windows import Windows, encode_words
 from babelscope.tasks.attachment import attachment_scores, attachment_shares, universal
 from babelscope.tasks.biaffine import NONE, Biaffine
 from babelscope.tasks.tag import first_pieces
@@ -75,7 +75,8 @@ class Parser(nn.Module):
 
     def predict(self, sentences: Sequence[Sequence[str]], tokens_per_batch: int = EVALUATION_TOKENS) -> list[Tree]:
         """A tree over the words of each sentence: one word is the root, and it alone has the relation `root`."""
-        return predict_trees(self, EncodedSentences.of(self, sentences), tokens_per_batch)
+        windows = encode_words(self.tokenizer, sentences, self.max_length)  # of text that nobody gave to be kept
+        return predict_trees(self, EncodedSentences(windows), tokens_per_batch)
 
 
 @dataclass(frozen=True)

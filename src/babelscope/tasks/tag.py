@@ -19,7 +19,7 @@ from babelscope.core.examples import Tagged
 from babelscope.encoders.encoded import encoded_words
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, by_length
-from babelscope.encoders.windows import Windows
+from babelscope.encoders.windows import Windows, encode_words
 from babelscope.tasks.task import Score, ratio_score
 
 
@@ -59,7 +59,7 @@ class Tagger(nn.Module):
     @torch.no_grad()
     def predict(self, sentences: Sequence[Sequence[str]], tokens_per_batch: int = EVALUATION_TOKENS) -> list[list[str]]:
         """One label for each word of each sentence."""
-        windows = encoded_words(self.tokenizer, sentences, self.max_length)
+        windows = encode_words(self.tokenizer, sentences, self.max_length)  # of text that nobody gave to be kept
         return label_sentences(self, windows, predict_classes(self, windows, tokens_per_batch))
 
 

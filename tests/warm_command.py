@@ -1,0 +1,103 @@
+"""A command `babelscope` whose processes are forks of one that has imported what commands need.
+
+That takes longer than most of what pages have them do. Run as a program, this file is that process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from processes import in_one_core
+
+CLIENT = """#!{python} -SE
+import json, os, socket, sys
+with socket.socket(socket.AF_UNIX) as server:
+    server.connect({address!r})
+    call = [sys.argv[1:], os.getcwd(), dict(os.environ)]
+    socket.send_fds(server, [json.dumps(call).encode()], [0, 1, 2])
+    server.shutdown(socket.SHUT_WR)
+    sys.exit(int(server.recv(10) or 70))
+"""
+"""Hands over arguments, folder, environment and streams; 70 where there is no answer."""
+AT_ONCE = 1 << 20
+
+
+@contextmanager
+def warm_command(folder: Path) -> Iterator[Path]:
+    """The command, in this folder, as long as the context lasts. One call at a time."""
+    folder.mkdir()
+    address, command = folder / "socket", folder / "babelscope"
+    server = subprocess.Popen(
+        [sys.executable, __file__, address], stdout=subprocess.PIPE, text=True, preexec_fn=in_one_core
+    )
+    try:
+        assert server.stdout and server.stdout.readline() == "ready\n"
+        command.write_text(CLIENT.format(python=sys.executable, address=str(address)))
+        command.chmod(0o755)
+        yield command
+    finally:
+        server.kill()
+        server.communicate()
+
+
+def serve(address: str) -> None:
+    """Fork for each call, and send its exit status."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen()
+        print("ready", flush=True)
+        while True:
+            connection, _ = listener.accept()
+            with connection:
+                if not (process := os.fork()):
+                    os._exit(answer(connection))
+                status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+                connection.sendall(str(status if status >= 0 else 128 - status).encode())
+
+
+def answer(connection: socket.socket) -> int:
+    """Do what a call says, in its place; gives the exit status. Nothing that is raised goes on."""
+    from babelscope.face.cli import main
+
+    try:
+        message, streams, _, _ = socket.recv_fds(connection, AT_ONCE, 3)
+        while more := connection.recv(AT_ONCE):
+            message += more
+        arguments, folder, environment = json.loads(message)
+        for place, stream in enumerate(streams):
+            os.dup2(stream, place)
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(environment)
+        sys.argv = ["babelscope", *arguments]
+        main()
+    except SystemExit as end:
+        return int(end.code or 0)
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    import altair  # noqa: F401
+    import pandas  # noqa: F401
+    import scipy.stats  # noqa: F401
+    from transformers import BertModel  # noqa: F401
+
+    import babelscope.engine.worker
+    import babelscope.face.job
+    import babelscope.report  # noqa: F401
+
+    serve(sys.argv[1])
