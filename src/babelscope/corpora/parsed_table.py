@@ -1,12 +1,13 @@
-"""Parsed sentences as a table, a row each, and back."""
+"""Parsed sentences as a table, a row each, and back.
+
+Libraries are imported where a table is made, since whoever plans a study imports this file.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
 
 from babelscope.core.examples import Multiword, Sentence, Word
 
@@ -38,6 +39,7 @@ def of_table(table: pyarrow.Table) -> list[Sentence]:
 
 def _lists(kind: type[NamedTuple], tuples: Sequence[tuple[Any, ...]]) -> Iterator[tuple[str, Any]]:
     """A column for each field of what sentences have several of. Strings that come again are kept once."""
+    import numpy as np
     import pyarrow
 
     starts = pyarrow.array(np.cumsum([0, *map(len, tuples)]), pyarrow.int32())
@@ -51,6 +53,8 @@ def _lists(kind: type[NamedTuple], tuples: Sequence[tuple[Any, ...]]) -> Iterato
 
 def _tuples(kind: type[NamedTuple], table: pyarrow.Table) -> Iterator[tuple[Any, ...]]:
     """What each sentence has of them."""
+    import numpy as np
+
     columns = [table[f"{kind.__name__} {field}"].combine_chunks() for field in kind._fields]
     flat = list(map(kind._make, zip(*map(_values, columns), strict=True)))
     return (tuple(flat[start:end]) for start, end in pairwise(np.from_dlpack(columns[0].offsets).tolist()))
@@ -58,6 +62,8 @@ def _tuples(kind: type[NamedTuple], table: pyarrow.Table) -> Iterator[tuple[Any,
 
 def _values(column: Any) -> Iterable[Any]:
     """Those of all sentences; equal strings are one object."""
+    import numpy as np
+
     values = column.values
     if not hasattr(values, "dictionary"):
         return np.from_dlpack(values).tolist()

@@ -138,6 +138,8 @@ def real(given: Parameters) -> Study:
         "parsing": Setting(_treebank, pairs[:1], sizes, longer),
         "ner": Setting("masakhaner2:{}".format, _pairs(("pcm",), ("pcm", "swa")), sizes, longer),
     }
+    if given.small:
+        settings = {task: settings[task] for task in ("pos", "parsing")}
     encoders = given.encoders or (multilingual(small=given.small),)
     return _study("underspecified@real", given, encoders, settings, 50 if given.small else 60)
 
