@@ -16,11 +16,11 @@ import argparse
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from PIL import Image
 
@@ -106,6 +106,8 @@ class Told(NamedTuple):
     rows: int
     seeds: Sequence[int]
     sections: Sequence[Section]
+    made: Mapping[str, Any]
+    """When and with what, as `provenance` tells it."""
 
 
 def told_of(kept: Kept) -> Told:
@@ -128,7 +130,7 @@ def _study(kept: Kept) -> Told:
     words = ["babelscope", "run", name if name.endswith(YAML) else job.study.name]
     words += [word for change in changes for word in ("--with", change)]
     own = len([row for row in report.rows if row.key])
-    return Told(f"Results of {job.title}", words, own, job.study.seeds, sections_of(report))
+    return Told(f"Results of {job.title}", words, own, job.study.seeds, sections_of(report), report.provenance)
 
 
 def _advice(kept: Kept) -> Told:
@@ -142,12 +144,12 @@ def _advice(kept: Kept) -> Told:
     words = shlex.split(command_line(request, Outputs(), run=True))
     rows = len(study_rows("advise", kept.plan, kept.store))
     language = language_labels([request.language])[request.language]
-    return Told(f"Which encoder for {language}?", words, rows, range(request.seeds), sections)
+    made = provenance(kept.plan, kept.store)
+    return Told(f"Which encoder for {language}?", words, rows, range(request.seeds), sections, made)
 
 
 def _head(told: Told, kept: Kept) -> Iterator[str]:
-    made = provenance(kept.plan, kept.store)
-    number, done = len(kept.plan.steps), sum(map(kept.store.has, kept.plan.steps))
+    made, number, done = told.made, len(kept.plan.steps), sum(map(kept.store.has, kept.plan.steps))
     of = f"all {number:,} steps" if done == number else f"{done:,} of {number:,} steps: the study is not finished"
     yield f"# {told.title}\n"
     yield "Written by `make results` from the rows in the folder `rows`; not edited by hand.\n"
