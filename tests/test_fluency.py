@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from transformers import tokenization_utils_base
 
 from babelscope.encoders.fluency import pieces_a_letter, seem_exchanged
 from babelscope.encoders.load import load_encoder
@@ -47,3 +48,11 @@ def test_columns_that_are_exchanged_are_asked_about(tmp_path, first):
     answer = babelscope("bring-in", "world-natural", *languages, "--parallel", table, "-o", tmp_path / "made")
     assert answer.status == 0, answer.errors
     assert ("\nnote: the model reads what is given as new better" in answer.output) == bool(first)
+
+
+def test_nothing_is_said_of_long_sentences(encoder, monkeypatch):
+    """Which are counted here, and not read by the encoder."""
+    said = []
+    monkeypatch.setattr(tokenization_utils_base.logger, "warning", lambda message, *_: said.append(message))
+    monkeypatch.setattr(encoder.tokenizer, "model_max_length", 3)
+    assert pieces_a_letter(encoder, ["the cat sees the dog"]) > 0 and said == []

@@ -20,7 +20,7 @@ def pieces_a_letter(encoder: Encoder, sentences: Sequence[str]) -> float:
         encoder: whose tokenizer reads them.
         sentences: with one letter at least.
     """
-    cut = encoder.tokenizer(list(sentences), add_special_tokens=False, return_offsets_mapping=True)
+    cut = encoder.tokenizer(list(sentences), add_special_tokens=False, return_offsets_mapping=True, verbose=False)
     unknown = encoder.tokenizer.unk_token_id
     pieces = sum(
         end - start if number == unknown else 1
