@@ -39,10 +39,11 @@ def faults(browser):
     page = browser.new_page(bypass_csp=True)
 
     def faults_of(path: Path, *to_open: str, within: str = "html") -> list[str]:
-        page.goto(path.as_uri())
-        page.wait_for_function(
-            "[...document.querySelectorAll('.chart')].every(chart => chart.querySelector('svg'))", timeout=60_000
-        )
+        if page.url.partition("#")[0] != path.as_uri():
+            page.goto(path.as_uri())
+            page.wait_for_function(
+                "[...document.querySelectorAll('.chart')].every(chart => chart.querySelector('svg'))", timeout=60_000
+            )
         for selector in to_open:
             page.locator(selector).first.click()
         found = []
@@ -77,11 +78,7 @@ def full_report() -> Report:
 def test_the_page_of_a_report(faults, tmp_path):
     write_report(full_report(), tmp_path / "page.html")
     assert faults(tmp_path / "page.html", ".filters summary", ".findings a.rows") == []
-
-
-def test_the_rows_of_a_number(faults, tmp_path):
-    write_report(full_report(), tmp_path / "page.html")
-    assert faults(tmp_path / "page.html", "td.number a", within="dialog") == []
+    assert faults(tmp_path / "page.html", "td.number a", within="dialog") == []  # the rows of a number
 
 
 def test_the_page_of_a_running_study(faults, tmp_path):

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from blocks import blocks_of
 from processes import in_one_core
 from warm_command import warm_command
@@ -20,21 +22,26 @@ def blocks(page: str) -> list[tuple[str, str]]:
     return [(block.language, block.text) for block in blocks_of(ROOT / page) if not block.needs]
 
 
-def test_the_blocks_of_the_readme_and_then_those_of_the_tutorial_run(tmp_path):
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory):
+    with warm_command(tmp_path_factory.mktemp("warm") / "bin") as folder:
+        yield folder
+
+
+def test_the_blocks_of_the_readme_and_then_those_of_the_tutorial_run(tmp_path, commands):
     """In folders of their own, with one store, so that what both have is computed once."""
-    with warm_command(tmp_path / "bin") as command:
-        for page in (README, TUTORIAL):
-            folder = tmp_path / Path(page).stem
-            folder.mkdir()
-            if page == TUTORIAL:
-                (tmp_path / Path(README).stem / STORE).rename(folder / STORE)
-            run_blocks(page, folder, command)
+    for page in (README, TUTORIAL):
+        folder = tmp_path / Path(page).stem
+        folder.mkdir()
+        if page == TUTORIAL:
+            (tmp_path / Path(README).stem / STORE).rename(folder / STORE)
+        run_blocks(page, folder, commands)
 
 
-def run_blocks(page: str, folder: Path, command: Path) -> None:
+def run_blocks(page: str, folder: Path, commands: Path) -> None:
     assert {language for language, _ in blocks(page)} == {"sh", "python"}
-    path = os.pathsep.join([str(command.parent), str(Path(sys.executable).parent), os.environ["PATH"]])
-    runs = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}
+    path = os.pathsep.join([str(commands), str(Path(sys.executable).parent), os.environ["PATH"]])
+    runs = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [commands / "python", "-c"]}
     for language, block in blocks(page):
         answer = subprocess.run(
             [*runs[language], block],
@@ -44,11 +51,11 @@ def run_blocks(page: str, folder: Path, command: Path) -> None:
         assert answer.returncode == 0, f"{block}\n{answer.stdout}{answer.stderr}"
 
 
-def test_a_command_that_fails_fails_its_block(tmp_path):
-    with warm_command(tmp_path / "bin") as command:
-        answers = [
-            subprocess.run([command, *arguments], capture_output=True, text=True, cwd=tmp_path, timeout=60)
-            for arguments in (["list", "tasks"], ["run", "none.yaml"])
-        ]
-    assert [answer.returncode for answer in answers] == [0, 2]
-    assert "pos" in answers[0].stdout and "none.yaml" in answers[1].stderr
+def test_what_fails_fails_its_block(commands):
+    calls = (["babelscope", "list", "tasks"], ["babelscope", "run", "none.yaml"], ["python", "-c", "1 / 0"])
+    answers = [
+        subprocess.run([commands / name, *arguments], capture_output=True, text=True, timeout=60)
+        for name, *arguments in calls
+    ]
+    assert [answer.returncode for answer in answers] == [0, 2, 1]
+    assert "pos" in answers[0].stdout and "none.yaml" in answers[1].stderr and "ZeroDivision" in answers[2].stderr

@@ -1,4 +1,4 @@
-"""A command `babelscope` whose processes are forks of one that has imported what commands need.
+"""Commands `babelscope` and `python -c` whose processes are forks of one that has imported what they need.
 
 That takes longer than most of what pages have them do. Run as a program, this file is that process.
 """
@@ -21,7 +21,7 @@ CLIENT = """#!{python} -SE
 import json, os, socket, sys
 with socket.socket(socket.AF_UNIX) as server:
     server.connect({address!r})
-    call = [sys.argv[1:], os.getcwd(), dict(os.environ)]
+    call = [sys.argv, os.getcwd(), dict(os.environ)]
     socket.send_fds(server, [json.dumps(call).encode()], [0, 1, 2])
     server.shutdown(socket.SHUT_WR)
     sys.exit(int(server.recv(10) or 70))
@@ -32,17 +32,18 @@ AT_ONCE = 1 << 20
 
 @contextmanager
 def warm_command(folder: Path) -> Iterator[Path]:
-    """The command, in this folder, as long as the context lasts. One call at a time."""
+    """Gives the folder, which has the commands as long as the context lasts. One call at a time."""
     folder.mkdir()
-    address, command = folder / "socket", folder / "babelscope"
+    address = folder / "socket"
     server = subprocess.Popen(
         [sys.executable, __file__, address], stdout=subprocess.PIPE, text=True, preexec_fn=in_one_core
     )
     try:
         assert server.stdout and server.stdout.readline() == "ready\n"
-        command.write_text(CLIENT.format(python=sys.executable, address=str(address)))
-        command.chmod(0o755)
-        yield command
+        for name in ("babelscope", "python"):
+            (folder / name).write_text(CLIENT.format(python=sys.executable, address=str(address)))
+            (folder / name).chmod(0o755)
+        yield folder
     finally:
         server.kill()
         server.communicate()
@@ -71,14 +72,17 @@ def answer(connection: socket.socket) -> int:
         message, streams, _, _ = socket.recv_fds(connection, AT_ONCE, 3)
         while more := connection.recv(AT_ONCE):
             message += more
-        arguments, folder, environment = json.loads(message)
+        (program, *arguments), folder, environment = json.loads(message)
         for place, stream in enumerate(streams):
             os.dup2(stream, place)
         os.chdir(folder)
         os.environ.clear()
         os.environ.update(environment)
-        sys.argv = ["babelscope", *arguments]
-        main()
+        sys.argv = [program, *arguments]
+        if Path(program).name == "python":
+            exec(arguments[1], {"__name__": "__main__"})  # noqa: S102
+        else:
+            main()
     except SystemExit as end:
         return int(end.code or 0)
     except BaseException:
