@@ -14,14 +14,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from transformers import DataCollatorForLanguageModeling, PrinterCallback, Trainer, TrainingArguments, set_seed
+from transformers import DataCollatorForLanguageModeling, set_seed
 
 from babelscope.encoders.load import Encoder
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
 from babelscope.tuning.loop import tune
 from benchmarks.machine import timed
 from benchmarks.table import OURS, Benchmark, Run
-from benchmarks.training import BEST, SIZES, USUAL_BATCH, Given, setting
+from benchmarks.training import BEST, SIZES, USUAL_BATCH, Given, seconds_of_trainer, setting
 
 
 def benchmark(size: str) -> Benchmark:
@@ -51,15 +51,9 @@ def _trainer(given: Given, lines: list[str], flags: dict[str, Any], batch: int, 
     set_seed(seed)
     encoder = _copied(given.encoder)
     examples: Any = [{"input_ids": encoder.tokenizer(line)["input_ids"]} for line in lines]
-    with tempfile.TemporaryDirectory() as folder:
-        arguments = TrainingArguments(
-            folder, per_device_train_batch_size=batch, learning_rate=rate, num_train_epochs=given.tuning.epochs or 1,
-            warmup_steps=given.tuning.warmup, weight_decay=given.tuning.weight_decay, seed=seed, use_cpu=True,
-            report_to=[], save_strategy="no", disable_tqdm=True, **flags,
-        )  # fmt: skip
-        trainer = Trainer(encoder.model, arguments, DataCollatorForLanguageModeling(encoder.tokenizer), examples)
-        trainer.remove_callback(PrinterCallback)
-        seconds = timed(trainer.train)
+    collator = DataCollatorForLanguageModeling(encoder.tokenizer)
+    asked = {"per_device_train_batch_size": batch, "learning_rate": rate, "seed": seed, **flags}
+    seconds = seconds_of_trainer(encoder.model, examples, collator, given.tuning, asked)
     return Run(seconds, _loss(encoder, given))
 
 

@@ -136,18 +136,24 @@ def _trainer(given: Given, flags: dict[str, Any], batch: int, rate: float, seed:
     model = AutoModelForTokenClassification.from_config(config)
     model.base_model.load_state_dict(given.encoder.backbone.state_dict(), strict=False)
     examples = [as_features(given.encoder, sentence) for sentence in given.train]
-    with tempfile.TemporaryDirectory() as folder:
-        arguments = TrainingArguments(
-            folder, per_device_train_batch_size=batch, learning_rate=rate, num_train_epochs=given.tuning.epochs or 1,
-            warmup_steps=given.tuning.warmup, weight_decay=given.tuning.weight_decay, seed=seed, use_cpu=True,
-            report_to=[], save_strategy="no", disable_tqdm=True, **flags,
-        )  # fmt: skip
-        trainer = Trainer(model, arguments, DataCollatorForTokenClassification(given.encoder.tokenizer), examples)
-        trainer.remove_callback(PrinterCallback)
-        seconds = timed(trainer.train)
+    collator = DataCollatorForTokenClassification(given.encoder.tokenizer)
+    asked = {"per_device_train_batch_size": batch, "learning_rate": rate, "seed": seed, **flags}
+    seconds = seconds_of_trainer(model, examples, collator, given.tuning, asked)
     tagger = Tagger(given.encoder, UPOS, HEAD_DROPOUT)
     tagger.backbone, tagger.classifier = model.base_model, model.classifier
     return Run(seconds, held_out_loss(tagger, given))
+
+
+def seconds_of_trainer(model: Any, examples: Any, collator: Any, tuning: Tuning, asked: dict[str, Any]) -> float:
+    """What `transformers.Trainer` takes with these arguments, and as many epochs as our tuning."""
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = TrainingArguments(
+            folder, num_train_epochs=tuning.epochs or 1, warmup_steps=tuning.warmup, weight_decay=tuning.weight_decay,
+            use_cpu=True, report_to=[], save_strategy="no", disable_tqdm=True, **asked,
+        )  # fmt: skip
+        trainer = Trainer(model, arguments, collator, examples)
+        trainer.remove_callback(PrinterCallback)
+        return timed(trainer.train)
 
 
 def as_features(encoder: Encoder, sentence: Tagged) -> dict[str, Any]:

@@ -10,9 +10,9 @@ import os
 import socket
 import subprocess
 import sys
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from processes import in_one_core
@@ -36,8 +36,9 @@ def warm_command(folder: Path) -> Iterator[Path]:
     folder.mkdir()
     address = folder / "socket"
     server = subprocess.Popen(
-        [sys.executable, __file__, address], stdout=subprocess.PIPE, text=True, preexec_fn=in_one_core
-    )
+        [sys.executable, __file__, address], stdout=subprocess.PIPE, text=True, preexec_fn=in_one_core,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
     try:
         assert server.stdout and server.stdout.readline() == "ready\n"
         for name in ("babelscope", "python"):
@@ -59,49 +60,35 @@ def serve(address: str) -> None:
             connection, _ = listener.accept()
             with connection:
                 if not (process := os.fork()):
-                    os._exit(answer(connection))
+                    os._exit(status_of(partial(answer, connection)))
                 status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
                 connection.sendall(str(status if status >= 0 else 128 - status).encode())
 
 
-def answer(connection: socket.socket) -> int:
-    """Do what a call says, in its place; gives the exit status. Nothing that is raised goes on."""
-    from babelscope.face.cli import main
-
-    try:
-        message, streams, _, _ = socket.recv_fds(connection, AT_ONCE, 3)
-        while more := connection.recv(AT_ONCE):
-            message += more
-        (program, *arguments), folder, environment = json.loads(message)
-        for place, stream in enumerate(streams):
-            os.dup2(stream, place)
-        os.chdir(folder)
-        os.environ.clear()
-        os.environ.update(environment)
-        sys.argv = [program, *arguments]
-        if Path(program).name == "python":
-            exec(arguments[1], {"__name__": "__main__"})  # noqa: S102
-        else:
-            main()
-    except SystemExit as end:
-        return int(end.code or 0)
-    except BaseException:
-        traceback.print_exc()
-        return 1
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    return 0
+def answer(connection: socket.socket) -> None:
+    """Do what a call says, in its place."""
+    message, streams, _, _ = socket.recv_fds(connection, AT_ONCE, 3)
+    while more := connection.recv(AT_ONCE):
+        message += more
+    (program, *arguments), folder, environment = json.loads(message)
+    for place, stream in enumerate(streams):
+        os.dup2(stream, place)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = [program, *arguments]
+    if Path(program).name == "python":
+        exec(arguments[1], {"__name__": "__main__"})  # noqa: S102
+    else:
+        main()
 
 
 if __name__ == "__main__":
     import altair  # noqa: F401
     import pandas  # noqa: F401
-    import scipy.stats  # noqa: F401
+    from faults.warm import main, status_of
     from transformers import BertModel  # noqa: F401
 
-    import babelscope.engine.worker
-    import babelscope.face.job
     import babelscope.report  # noqa: F401
 
     serve(sys.argv[1])

@@ -33,7 +33,7 @@ class Fork:
         sys.stderr.flush()
         self.pid = os.fork()
         if not self.pid:
-            os._exit(_status(work))
+            os._exit(status_of(work))
 
     def poll(self) -> int | None:
         """The exit status, if it has ended."""
@@ -62,8 +62,8 @@ class Fork:
         return self.returncode
 
 
-def _status(work: Callable[[], object]) -> int:
-    """Whatever happens, a fork must not go on as its parent."""
+def status_of(work: Callable[[], object]) -> int:
+    """The exit status of some work: whatever happens, a fork must not go on as its parent."""
     try:
         work()
     except SystemExit as end:

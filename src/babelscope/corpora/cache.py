@@ -9,6 +9,9 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
+PLACE = "BABELSCOPE_CACHE"
+"""The environment variable that names another folder for what can be made again: prepared data, copies of results."""
+
 
 def user_cache() -> Path:
     """Where fetched files are kept."""

@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from babelscope.core.errors import InputError
 from babelscope.core.files import replacing
 from babelscope.core.hashing import digest
-from babelscope.corpora.cache import user_cache
+from babelscope.core.outside import given_path
+from babelscope.corpora.cache import PLACE, user_cache
 
 if TYPE_CHECKING:
     import pyarrow
 
-PLACE = "BABELSCOPE_CACHE"
-"""The environment variable that names the folder of all caches."""
 LEAST = 500_000
 """Bytes of a table that is worth a file: about those of 500 parsed sentences."""
 LIMIT = 2_000_000_000
@@ -76,7 +75,7 @@ def _uncollected() -> Iterator[None]:
 
 def folder() -> Path:
     """Where the tables are; it can be removed at any time."""
-    return Path(os.environ.get(PLACE) or user_cache()) / "prepared"
+    return given_path(os.environ.get(PLACE) or user_cache()) / "prepared"
 
 
 def _read(path: Path, key: str) -> pyarrow.Table | None:

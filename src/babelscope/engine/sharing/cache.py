@@ -13,11 +13,11 @@ from uuid import uuid4
 
 from babelscope.core.hashing import digest
 from babelscope.core.outside import given_path, positive_setting
-from babelscope.corpora.cache import user_cache
+from babelscope.corpora.cache import PLACE, user_cache
 from babelscope.engine.disk import bytes_in, explained
 
-PLACE, LIMIT = "BABELSCOPE_CACHE", "BABELSCOPE_CACHE_LIMIT"
-"""Environment variables: the folder of all caches, and gigabytes that the results in each may take."""
+LIMIT = "BABELSCOPE_CACHE_LIMIT"
+"""The environment variable of how many gigabytes the results in each folder may take."""
 GIGABYTES = 50.0
 RESTED = 6 * 3600.0
 """Seconds since its last use after which a result can go: a step may still read one that it has asked for before."""
