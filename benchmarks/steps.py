@@ -19,7 +19,8 @@ from babelscope.corpora.lines import content_digest
 from babelscope.encoders.encoded import encoded_words
 from babelscope.encoders.load import load_encoder
 from babelscope.encoders.places import SHIPPED
-from babelscope.engine import Event, Finished, run_plan
+from babelscope.engine.events import Event, Finished
+from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
 from babelscope.world import World

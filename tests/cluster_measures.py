@@ -31,11 +31,12 @@ from typing import Any
 from distributed import Client
 
 from babelscope.core.step import Step
-from babelscope.engine import Event, Finished, run_plan
 from babelscope.engine.cluster import DaskCrew
 from babelscope.engine.cluster_worker import TOPIC
 from babelscope.engine.environment import this_environment
+from babelscope.engine.events import Event, Finished
 from babelscope.engine.local import LocalCrew
+from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
 from dask_cluster import ENVIRONMENT, Cluster, cluster, kill

@@ -24,7 +24,7 @@ from random import Random
 from unittest.mock import patch
 
 from babelscope.core.row import Row
-from babelscope.engine import run_plan
+from babelscope.engine.run import run_plan
 from babelscope.engine.sharing.cache import Cache
 from babelscope.engine.sharing.objects import BUCKET, Objects, objects_at
 from babelscope.engine.sharing.places import store_at

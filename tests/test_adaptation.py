@@ -14,8 +14,8 @@ from babelscope.core.errors import DataError, EncoderError, StudyError
 from babelscope.corpora.parallel import WorldPairs, find_pairs
 from babelscope.encoders.anatomy import ANATOMY, reads_types
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder, with_mlm_head
-from babelscope.engine import run_plan
 from babelscope.engine.recall import recall
+from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps, export
 from babelscope.face.notes import notes

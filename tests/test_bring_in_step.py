@@ -14,8 +14,8 @@ from babelscope.encoders.load import load_encoder
 from babelscope.encoders.own_vocabulary import own_vocabulary, renumbered
 from babelscope.encoders.state import weights_of, word_embeddings_name
 from babelscope.encoders.vocabulary import foreign_to
-from babelscope.engine import run_plan
 from babelscope.engine.progress import sentence_outcomes, study_rows
+from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps, export
 from babelscope.face.bring_in import Wanted, with_language

@@ -19,9 +19,8 @@ import dask_cluster
 import slurm
 from babelscope.core.errors import InputError
 from babelscope.core.step import Step
-from babelscope.engine import Event, Lost, Progressed, Started, run_plan
-from babelscope.engine.events import as_record
-from babelscope.engine.run import Outcome
+from babelscope.engine.events import Event, Lost, Progressed, Started, as_record
+from babelscope.engine.run import Outcome, run_plan
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
 from command_line import babelscope, declaration, transfer, write_study

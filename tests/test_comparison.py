@@ -13,7 +13,7 @@ from babelscope.advise.scores import gain_of, interval_of
 from babelscope.core.errors import StudyError
 from babelscope.core.inference import contributions, effect, gains
 from babelscope.core.samples import Samples
-from babelscope.engine import run_plan
+from babelscope.engine.run import run_plan
 from babelscope.measures.comparison import Compare
 from babelscope.steps import SENTENCES, Evaluate, Recurrent, Tune
 from babelscope.study.compile import compile_study

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 from babelscope.core.errors import InputError
 from babelscope.core.step import Needs, Step
-from babelscope.engine import Event, Failed, Finished, Lost, Started, run_plan
 from babelscope.engine import events as all_events
 from babelscope.engine.agenda import Agenda
 from babelscope.engine.child import ENVIRONMENT, Child
-from babelscope.engine.events import Progressed, as_record, event_of
+from babelscope.engine.events import Event, Failed, Finished, Lost, Progressed, Started, as_record, event_of
 from babelscope.engine.local import LocalCrew
+from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.face.session import Engine
 from babelscope.steps.plan import Plan

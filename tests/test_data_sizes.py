@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from babelscope.core.row import Row
-from babelscope.engine import run_plan
+from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.measures.data_sizes import CountExamples
 from babelscope.report.model import Report

@@ -20,11 +20,11 @@ from babelscope.core.errors import DroppedError, InputError
 from babelscope.core.hashing import file_digest
 from babelscope.core.row import Row
 from babelscope.core.step import Step
-from babelscope.engine import Event, Finished, Found, Waiting, run_plan
 from babelscope.engine.dropping import drop, dropped, is_whole, whole
+from babelscope.engine.events import Event, Finished, Found, Waiting
 from babelscope.engine.progress import computed_again
 from babelscope.engine.recall import describe
-from babelscope.engine.run import Outcome
+from babelscope.engine.run import Outcome, run_plan
 from babelscope.engine.sharing.exchange import copy, damaged_in
 from babelscope.engine.sharing.garbage import garbage
 from babelscope.engine.sizes import Taken, sizes

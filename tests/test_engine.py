@@ -15,8 +15,10 @@ import pytest
 from babelscope.core.errors import DamagedResult, InputError, StoreError
 from babelscope.core.hashing import digest
 from babelscope.core.row import Row
-from babelscope.engine import Blocked, Damaged, Event, Failed, Finished, Progressed, index, local, run_plan
+from babelscope.engine import index, local
+from babelscope.engine.events import Blocked, Damaged, Event, Failed, Finished, Progressed
 from babelscope.engine.progress import progress_by_kind
+from babelscope.engine.run import run_plan
 from babelscope.engine.slots import Gpu
 from babelscope.engine.store import Store
 from babelscope.steps import Load, Tune

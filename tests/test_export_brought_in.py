@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from babelscope.encoders.load import load_encoder
-from babelscope.engine import run_plan
 from babelscope.engine.brought_in import RECORD
+from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps, export
 from babelscope.steps import Evaluate, Tune

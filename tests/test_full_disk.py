@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from babelscope.core.errors import StepError
-from babelscope.engine import Blocked, Event, Failed, Full, run_plan
+from babelscope.engine.events import Blocked, Event, Failed, Full
 from babelscope.engine.forecast import bytes_of, missing_bytes
+from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.face.session import require_success
 from babelscope.steps import Load, Tune

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from babelscope.core.errors import InputError
-from babelscope.engine import Event, Failed, Finished, Lost, Started, local, run_plan
+from babelscope.engine import local
+from babelscope.engine.events import Event, Failed, Finished, Lost, Started
+from babelscope.engine.run import run_plan
 from babelscope.engine.slots import Gpu
 from babelscope.engine.store import Store
 from babelscope.face.session import Engine

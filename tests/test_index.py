@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from babelscope.core.errors import DamagedResult
 from babelscope.core.row import Row
-from babelscope.engine import expected, index, run_plan
+from babelscope.engine import expected, index
 from babelscope.engine.expected import SAMPLED
 from babelscope.engine.progress import progress_by_kind
+from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
 from toy_steps import Toy, flip_a_bit, runs

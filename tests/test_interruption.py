@@ -12,9 +12,10 @@ from threading import Event as Flag
 import psutil
 import pytest
 
-from babelscope.engine import Event, Lost, Waiting, run_plan
 from babelscope.engine.clock import Clock
+from babelscope.engine.events import Event, Lost, Waiting
 from babelscope.engine.progress import progress_by_kind
+from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
 from command_line import HEED_CTRL_C

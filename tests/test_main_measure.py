@@ -14,9 +14,9 @@ import torch
 from babelscope.core.examples import Sentence, Tree, Word
 from babelscope.core.row import Row
 from babelscope.core.tasks import TASKS
-from babelscope.engine import run_plan
 from babelscope.engine.progress import study_rows
 from babelscope.engine.recall import recall
+from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
 from babelscope.measures.interpolation import Surface

@@ -15,8 +15,8 @@ from babelscope.core.faults import Faults
 from babelscope.core.row import Row
 from babelscope.core.step import STEPS, Step, Workspace
 from babelscope.encoders.tap import sentence_states
-from babelscope.engine import run_plan
 from babelscope.engine.recall import recall
+from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
 from babelscope.face.catalogue import catalogue

@@ -18,8 +18,8 @@ from babelscope.core.tasks import TASKS, Task, add_task
 from babelscope.corpora.conllu import read_conllu, write_conllu
 from babelscope.corpora.data_sources import DataSource
 from babelscope.corpora.datasets import find
-from babelscope.engine import run_plan
 from babelscope.engine.recall import recall
+from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.steps import SENTENCES, Baseline, Evaluate, Recurrent, Tune
 from babelscope.steps.plan import check_data

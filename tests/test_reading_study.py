@@ -14,7 +14,7 @@ from babelscope.core.row import Row
 from babelscope.corpora.conllu import read_conllu, write_conllu
 from babelscope.corpora.datasets import find
 from babelscope.encoders.load import load_encoder, save_encoder
-from babelscope.engine import run_plan
+from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.measures.retrieval import Retrieve
 from babelscope.measures.similarity import SentenceSimilarity

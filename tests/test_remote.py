@@ -21,8 +21,9 @@ from babelscope.core.errors import DamagedResult, InputError, StoreError
 from babelscope.core.hashing import digest
 from babelscope.core.row import Row
 from babelscope.core.step import Interrupted
-from babelscope.engine import Finished, Found, Waiting, run_plan
+from babelscope.engine.events import Finished, Found, Waiting
 from babelscope.engine.journal import Journal
+from babelscope.engine.run import run_plan
 from babelscope.engine.sharing import cache, remote
 from babelscope.engine.sharing.cache import Cache
 from babelscope.engine.sharing.objects import Objects, objects_at

@@ -12,7 +12,9 @@ import pytest
 
 from babelscope.core.errors import StoreError
 from babelscope.core.row import Row
-from babelscope.engine import Finished, disk, run_plan
+from babelscope.engine import disk
+from babelscope.engine.events import Finished
+from babelscope.engine.run import run_plan
 from babelscope.engine.sharing.objects import objects_at
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan

@@ -15,8 +15,8 @@ import pytest
 from babelscope.core.errors import DamagedResult, InputError, StoreError
 from babelscope.core.hashing import digest
 from babelscope.core.row import Row
-from babelscope.engine import run_plan
 from babelscope.engine.environment import this_environment
+from babelscope.engine.run import run_plan
 from babelscope.engine.sharing import exchange
 from babelscope.engine.sharing.apart import apart
 from babelscope.engine.sharing.archive import pack, unpacked

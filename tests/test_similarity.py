@@ -14,8 +14,8 @@ from babelscope.core.row import Row
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
 from babelscope.encoders.pieces import encode_sentences
 from babelscope.encoders.tap import sentence_states
-from babelscope.engine import run_plan
 from babelscope.engine.recall import recall
+from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
 from babelscope.measures.formulas.states import LanguageStates

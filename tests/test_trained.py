@@ -10,8 +10,8 @@ from babelscope.core.tasks import TASKS
 from babelscope.corpora.bio import read_bio, write_bio
 from babelscope.corpora.conllu import read_conllu, write_conllu
 from babelscope.corpora.pairs import read_pairs, write_pairs, written_layout
-from babelscope.engine import run_plan
 from babelscope.engine.recall import recall
+from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.steps import Evaluate, Recurrent, Tune
 from babelscope.study.compile import compile_study

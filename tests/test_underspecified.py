@@ -12,7 +12,7 @@ from safetensors.numpy import load_file
 
 from babelscope.core.errors import StudyError
 from babelscope.encoders.blend import moved, random_direction
-from babelscope.engine import run_plan
+from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
 from babelscope.measures.data_sizes import DataSizes

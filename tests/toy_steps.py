@@ -18,7 +18,7 @@ from safetensors import SafetensorError
 from babelscope.core.errors import InputError, NoMemoryError, OtherRunError
 from babelscope.core.row import Row
 from babelscope.core.step import Interrupted, Needs, Step, Workspace
-from babelscope.engine import run_plan
+from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.engine.worker import attempt
 from babelscope.face.session import Engine

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from babelscope.core.errors import InputError
 from babelscope.core.outside import given_path, writable_path
+from babelscope.engine.mark import check_outside
 from babelscope.face.cli.completion import study_names
 from babelscope.face.session import DEFAULT_STORE, STORE_VARIABLE, address_of
 
@@ -26,8 +27,6 @@ def output_path(given: str | Path) -> Path:
     Raises:
         InputError: as of `writable_path`, or it is of a store.
     """
-    from babelscope.engine.mark import check_outside  # which loads libraries that no shell waits for
-
     path = writable_path(given)
     check_outside(path)
     return path
