@@ -19,8 +19,8 @@ from babelscope.report.figures import within
 from babelscope.report.filters import facts_of, filters_of
 from babelscope.report.first import first_screen
 from babelscope.report.kinds import is_score
-from babelscope.report.model import BOUNDS
 from babelscope.report.page import render
+from babelscope.report.score import BOUNDS
 from babelscope.report.section import Section
 from babelscope.report.sections import sections_of
 from babelscope.report.sections.scores.answer import answer

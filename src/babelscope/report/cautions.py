@@ -11,8 +11,9 @@ from babelscope.core.inference import FEWEST_SEEDS
 from babelscope.core.row import Row
 from babelscope.core.scores import measure_of
 from babelscope.report.kinds import main_measure
-from babelscope.report.model import Report, Score, scale, title_of
+from babelscope.report.model import Report
 from babelscope.report.published import NAMED
+from babelscope.report.score import Score, scale, title_of
 from babelscope.report.words import counted, listed
 
 FEWEST_STEPS = 100

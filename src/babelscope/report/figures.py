@@ -14,7 +14,8 @@ import pandas as pd
 
 from babelscope.core.row import Row
 from babelscope.core.scores import measure_of
-from babelscope.report.model import BOUNDS, Report, scale
+from babelscope.report.model import Report
+from babelscope.report.score import BOUNDS, scale
 
 PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8c8c8c"]
 SHAPES = ["circle", "square", "triangle-up", "diamond"]

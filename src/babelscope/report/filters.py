@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from babelscope.core.languages import family_of, script_of
 from babelscope.corpora.letters import split_name
-from babelscope.report.model import Report, title_of
+from babelscope.report.model import Report
+from babelscope.report.score import title_of
 from babelscope.world import LANGUAGES
 
 

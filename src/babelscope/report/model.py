@@ -15,14 +15,13 @@ from babelscope.core.row import Row
 from babelscope.core.samples import Outcomes, Samples, nothing_kept
 from babelscope.core.tasks import TASKS
 from babelscope.report.kinds import COMPANIONS, SCORES, Main, is_companion, is_score
+from babelscope.report.score import Score, within_bounds
 from babelscope.report.used import Used
 from babelscope.study.encoders import BringingIn
 from babelscope.surgery import Operation
 from babelscope.surgery.operations.reinit import Reinit
 from babelscope.tuning.schedule import Schedule
 
-BOUNDS = {"share": (0.0, 1.0), "correlation": (-1.0, 1.0)}
-"""By unit, what no score is below and above."""
 _SPOKEN = {"schedule": "schedule", "trained_on": "trained on"}
 """What tells the tunings of an encoder apart, as conditions name it."""
 
@@ -148,78 +147,6 @@ class Report:
         return [name for name, values in varied.items() if len(values) > 1]
 
 
-@dataclass(frozen=True)
-class Score:
-    """One condition on one place.
-
-    `by_seed` holds its value at every seed; what has no seed (`seeds` is 0) has one value there. `interval` is over
-    seeds and, as far as they were kept, sentences; `sentences` over sentences alone, its bounds averaged over seeds.
-    """
-
-    task: str
-    measure: str
-    unit: str
-    condition: str
-    encoder: str
-    surgery: str | None
-    untrained: bool
-    language: str
-    dataset: str | None
-    place: str
-    training: str
-    """What it was trained on, as one text: `qaa+qab:10`."""
-    sources: Sequence[str]
-    """Codes of the languages trained on."""
-    shots: int | None
-    """Examples of the last of these, where they are few."""
-    schedule: str | None
-    by_seed: Mapping[int, float]
-    seeds: int
-    keys: Sequence[str]
-    """Of the results that the values are of, as far as they have one."""
-    samples: Samples
-    """Turned so that more is better; of perplexities the logarithm."""
-    interval: Interval
-    """Of the mean, the geometric one of perplexities."""
-    sentences: tuple[float, float] | None
-    companions: Mapping[str, float]
-
-    @property
-    def is_source(self) -> bool:
-        """Whether the language was trained on."""
-        return self.language in self.sources
-
-    @property
-    def sign(self) -> int:
-        """1 where a higher value is better, -1 where a lower one is."""
-        return SCORES[self.measure].sign
-
-    @property
-    def best_seed(self) -> int:
-        """The seed of the best value."""
-        return max(self.by_seed, key=lambda seed: self.sign * self.by_seed[seed])
-
-
-def scale(unit: str) -> tuple[float, str]:
-    """Factor and unit for people: shares are shown in percent, correlations likewise, as is usual for GLUE."""
-    return {"share": (100.0, "%"), "correlation": (100.0, "of 100")}.get(unit, (1.0, unit))
-
-
-def title_of(task: str) -> str:
-    """A task's title; its name where it is not in the table."""
-    return {str(name): info.title for name, info in TASKS.items()}.get(task, task)
-
-
-def section_title(scores: Sequence[Score]) -> str:
-    """The task and the measure of scores that stand together."""
-    return ": ".join(filter(None, [title_of(scores[0].task), SCORES[scores[0].measure].title]))
-
-
-def points_of(unit: str) -> str:
-    """The unit of a difference: percent differ by points."""
-    return "points" if unit in ("%", "of 100") else unit
-
-
 def _scores(report: Report) -> list[Score]:
     groups: dict[tuple[str, ...], list[Row]] = defaultdict(list)
     beside: dict[tuple[str, ...], list[Row]] = defaultdict(list)
@@ -295,11 +222,3 @@ def _interval(samples: Samples, row: Row) -> Interval:
     """The mean over seeds and its interval, cut where no score can be; the standard deviation is that of seeds."""
     known = replace(effect(samples.table).interval, sd=samples.sd)
     return within_bounds(SCORES[row.measure].taken_back(known), row.unit)
-
-
-def within_bounds(interval: Interval, unit: str) -> Interval:
-    """The interval of a score, cut where no score of that unit can be."""
-    if interval.low is None or interval.high is None or unit not in BOUNDS:
-        return interval
-    lowest, highest = BOUNDS[unit]
-    return replace(interval, low=max(interval.low, lowest), high=min(interval.high, highest))

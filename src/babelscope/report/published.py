@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from babelscope.core.row import Row
-from babelscope.report.model import Report, Score
+from babelscope.report.model import Report
+from babelscope.report.score import Score
 
 SPLIT = "published"
 NAMED = "published: "

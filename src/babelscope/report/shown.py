@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from babelscope.core.intervals import Interval
 from babelscope.core.scores import Measure, measure_of
 from babelscope.report.kinds import SCORES
-from babelscope.report.model import Score, points_of, scale
+from babelscope.report.score import Score, points_of, scale
 from babelscope.report.tables import Cell, bounds_cell, number_cell
 from babelscope.report.words import bounded
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from babelscope.core.intervals import Interval
-from babelscope.report.model import scale
+from babelscope.report.score import scale
 
 
 def in_words(interval: Interval, unit: str) -> str:

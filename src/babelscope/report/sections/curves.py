@@ -10,7 +10,8 @@ from babelscope.core.row import Row
 from babelscope.core.scores import measure_of
 from babelscope.report.figures import Figure, line_chart
 from babelscope.report.kinds import SCORES
-from babelscope.report.model import Report, scale, title_of
+from babelscope.report.model import Report
+from babelscope.report.score import scale, title_of
 from babelscope.report.section import Section, section
 from babelscope.report.tables import Cell, Table, number_cell
 from babelscope.report.words import capitalised

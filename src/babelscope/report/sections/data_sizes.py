@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from babelscope.core.row import Row
-from babelscope.report.model import Report, title_of
+from babelscope.report.model import Report
+from babelscope.report.score import title_of
 from babelscope.report.section import Section, section
 from babelscope.report.tables import Cell, Table, number_cell, without_empty
 

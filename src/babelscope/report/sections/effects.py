@@ -12,7 +12,8 @@ from babelscope.core.row import Row
 from babelscope.core.samples import Samples, mean_of
 from babelscope.report.cautions import cautions
 from babelscope.report.judged import Verdict, among, chance, judged, over_places, p_of
-from babelscope.report.model import Contrasted, Report, Score, title_of
+from babelscope.report.model import Contrasted, Report
+from babelscope.report.score import Score, title_of
 from babelscope.report.section import Section, section
 from babelscope.report.sections.effects_told import effect_answer, effect_figures
 from babelscope.report.shown import RATIOS, Shown

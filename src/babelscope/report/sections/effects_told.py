@@ -13,7 +13,7 @@ import pandas as pd
 from babelscope.core.inference import FEWEST_SEEDS
 from babelscope.report.figures import Chart, Figure, within
 from babelscope.report.judged import Verdict
-from babelscope.report.model import scale
+from babelscope.report.score import scale
 from babelscope.report.words import capitalised, counted, direction
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from statistics import fmean
 from babelscope.core.row import Row
 from babelscope.core.scores import measure_of
 from babelscope.report.figures import Figure, line_chart
-from babelscope.report.model import Report, scale
+from babelscope.report.model import Report
 from babelscope.report.pooled import Kind, kinds_of
+from babelscope.report.score import scale
 from babelscope.report.section import Section, section
 from babelscope.report.tables import Cell, Table, cut, keys_of, number_cell, without_empty
 from babelscope.report.words import capitalised

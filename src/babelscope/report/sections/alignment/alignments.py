@@ -17,9 +17,10 @@ from babelscope.core.intervals import Interval, spearman_interval
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples, mean_of
 from babelscope.measures.similarities import SIMILARITIES
-from babelscope.report.model import Report, Score, title_of
+from babelscope.report.model import Report
 from babelscope.report.paired import BySeed, mean_by_seed
 from babelscope.report.published import with_published
+from babelscope.report.score import Score, title_of
 from babelscope.report.shown import Shown
 
 FEWEST = 4

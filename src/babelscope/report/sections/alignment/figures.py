@@ -10,7 +10,8 @@ import altair as alt
 import pandas as pd
 
 from babelscope.report.figures import Chart, Figure, look_of, within
-from babelscope.report.model import Report, scale, title_of
+from babelscope.report.model import Report
+from babelscope.report.score import scale, title_of
 from babelscope.report.sections.alignment.alignments import Alignment, Correlation, alignments, charted
 from babelscope.report.words import capitalised
 

@@ -9,7 +9,8 @@ from statistics import fmean
 from babelscope.core.inference import effect
 from babelscope.core.intervals import Interval, student_t_interval
 from babelscope.core.row import Row
-from babelscope.report.model import Report, title_of
+from babelscope.report.model import Report
+from babelscope.report.score import title_of
 from babelscope.report.sections.alignment.alignments import (
     Alignment,
     Correlation,

@@ -12,7 +12,8 @@ import pandas as pd
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.report.figures import Chart, Figure
-from babelscope.report.model import Report, title_of
+from babelscope.report.model import Report
+from babelscope.report.score import title_of
 from babelscope.report.sections.between.lines import Between, Place, Where, labels_of, name_of
 from babelscope.report.sections.between.means import OVER, Run, over_pairs
 from babelscope.report.sections.between.planes import Plane, planes

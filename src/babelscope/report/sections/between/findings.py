@@ -10,8 +10,9 @@ from typing import NamedTuple
 from babelscope.core.inference import Effect, best_of, effect
 from babelscope.core.training import TrainedOn
 from babelscope.report.judged import Verdict, among, judged
-from babelscope.report.model import Report, title_of
+from babelscope.report.model import Report
 from babelscope.report.published import is_published
+from babelscope.report.score import title_of
 from babelscope.report.sections.between.gains import FewShot, SeedMean, few_shots, seed_means
 from babelscope.report.sections.between.line_tables import rise
 from babelscope.report.sections.between.lines import (

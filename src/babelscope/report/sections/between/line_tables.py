@@ -12,7 +12,8 @@ from babelscope.core.intervals import Interval
 from babelscope.core.scores import Measure, measure_of
 from babelscope.report.judged import judged
 from babelscope.report.kinds import main_measure
-from babelscope.report.model import Report, scale, title_of
+from babelscope.report.model import Report
+from babelscope.report.score import scale, title_of
 from babelscope.report.sections.between.lines import Between, Curve, Line, by_curve, labels_of
 from babelscope.report.sections.between.means import OVER, Values, mean_cells, over_pairs, subtracted
 from babelscope.report.sections.between.variances import variances

@@ -9,7 +9,8 @@ from statistics import fmean
 
 from babelscope.core.row import Row
 from babelscope.report.kinds import main_measure, rises
-from babelscope.report.model import Report, title_of
+from babelscope.report.model import Report
+from babelscope.report.score import title_of
 from babelscope.report.sections.between.lines import Where, moving
 
 

@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from babelscope.measures.formulas.landscape import area_above
-from babelscope.report.model import Report, title_of
+from babelscope.report.model import Report
 from babelscope.report.published import is_published
+from babelscope.report.score import title_of
 from babelscope.report.sections.between.gains import FewShot, SeedMean, few_shots, seed_means
 from babelscope.report.sections.between.line_tables import chance_table, line_table, rise_table
 from babelscope.report.sections.between.lines import DROP, Between, Flatness, labels_of, name_of

@@ -10,7 +10,8 @@ import altair as alt
 import pandas as pd
 
 from babelscope.report.figures import Chart, Figure, look_of, within
-from babelscope.report.model import Report, Score, scale, section_title, title_of
+from babelscope.report.model import Report
+from babelscope.report.score import Score, scale, section_title, title_of
 from babelscope.report.sections.brought_in.gains import Gain, recipe
 from babelscope.report.shown import Shown
 

@@ -9,7 +9,8 @@ from babelscope.core.inference import Effect, benjamini_hochberg, effect
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples
 from babelscope.report.judged import Verdict, judged
-from babelscope.report.model import Report, Score
+from babelscope.report.model import Report
+from babelscope.report.score import Score
 from babelscope.report.shown import Shown
 from babelscope.study.encoders import BringingIn
 

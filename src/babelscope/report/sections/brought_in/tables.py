@@ -9,7 +9,8 @@ from babelscope.core.languages import UNSPACED, script_of
 from babelscope.core.row import Row
 from babelscope.corpora.letters import split_name
 from babelscope.report.judged import chance
-from babelscope.report.model import Report, Score, scale, section_title
+from babelscope.report.model import Report
+from babelscope.report.score import Score, scale, section_title
 from babelscope.report.sections.brought_in.gains import PAIRS, Gain, recipe
 from babelscope.report.shown import RATIOS
 from babelscope.report.tables import Cell, Table, keys_of, number_cell, without_empty

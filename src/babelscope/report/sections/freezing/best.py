@@ -10,7 +10,7 @@ from babelscope.core.inference import Effect, Table, best_of, effect, holm
 from babelscope.core.samples import Samples, shared_seeds
 from babelscope.report.judged import table_over_places, verdict
 from babelscope.report.kinds import SCORES
-from babelscope.report.model import Score, scale
+from babelscope.report.score import Score, scale
 from babelscope.report.sections.freezing.sweeps import Sweep
 from babelscope.report.words import chance_of
 

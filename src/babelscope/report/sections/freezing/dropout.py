@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from babelscope.core.inference import Effect, benjamini_hochberg, effect
 from babelscope.core.row import Row
 from babelscope.report.judged import chance, judged
-from babelscope.report.model import Report, Score, title_of
+from babelscope.report.model import Report
+from babelscope.report.score import Score, title_of
 from babelscope.report.section import Section, section
 from babelscope.report.shown import RATIOS, Shown
 from babelscope.report.tables import Cell, Table, number_cell

@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from babelscope.report.figures import Chart
-from babelscope.report.model import Score, scale
+from babelscope.report.score import Score, scale
 from babelscope.report.sections.freezing.sweeps import Sweep
 from babelscope.report.shown import Shown
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from babelscope.report.model import Report, Score, title_of
+from babelscope.report.model import Report
+from babelscope.report.score import Score, title_of
 from babelscope.tuning.schedule import Schedule
 
 FEWEST = 3

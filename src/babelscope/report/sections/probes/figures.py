@@ -13,7 +13,8 @@ from babelscope.core.intervals import Interval, geometric_interval, student_t_in
 from babelscope.core.row import Row
 from babelscope.report.figures import Chart, Figure, look_of
 from babelscope.report.kinds import SCORES
-from babelscope.report.model import Report, scale, title_of
+from babelscope.report.model import Report
+from babelscope.report.score import scale, title_of
 from babelscope.report.sections.probes.probed import (
     CONTROL,
     TARGET,

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from babelscope.core.intervals import Interval, geometric_interval, student_t_interval
 from babelscope.core.row import Row
 from babelscope.report.kinds import SCORES, main_measure
-from babelscope.report.model import Report, title_of
+from babelscope.report.model import Report
+from babelscope.report.score import title_of
 from babelscope.report.sections.probes.sizes import SizeOf, TextSize, sizes_of
 
 TARGET, CONTROL = "target", "control"

@@ -12,7 +12,8 @@ from babelscope.core.intervals import Interval, exponential
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples
 from babelscope.report.kinds import SCORES
-from babelscope.report.model import Report, Score
+from babelscope.report.model import Report
+from babelscope.report.score import Score
 from babelscope.report.section import Section, section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 

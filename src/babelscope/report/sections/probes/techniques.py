@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from babelscope.core.row import Row
-from babelscope.report.model import Report, Score
+from babelscope.report.model import Report
+from babelscope.report.score import Score
 from babelscope.report.section import Section, section
 from babelscope.report.tables import Cell, Table
 from babelscope.report.words import in_words

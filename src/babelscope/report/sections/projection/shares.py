@@ -11,7 +11,8 @@ import pandas as pd
 from babelscope.core.row import Row
 from babelscope.corpora.parallel_words import ALIGNED_BY
 from babelscope.report.figures import Chart, Figure, look_of, within
-from babelscope.report.model import Report, scale
+from babelscope.report.model import Report
+from babelscope.report.score import scale
 from babelscope.report.tables import Cell, Table, bounds_cell, cut, number_cell
 
 CAPTION = (

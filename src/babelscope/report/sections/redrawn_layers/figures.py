@@ -10,7 +10,8 @@ import altair as alt
 import pandas as pd
 
 from babelscope.report.figures import Chart, Figure
-from babelscope.report.model import Report, scale, title_of
+from babelscope.report.model import Report
+from babelscope.report.score import scale, title_of
 from babelscope.report.sections.redrawn_layers.reinitialised import Reinitialised, numbers_of, reinitialised
 from babelscope.report.shown import Shown
 

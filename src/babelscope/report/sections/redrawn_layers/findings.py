@@ -10,8 +10,9 @@ from babelscope.core.intervals import ratio_interval
 from babelscope.core.samples import mean_of
 from babelscope.report.judged import Verdict, judged
 from babelscope.report.kinds import SCORES
-from babelscope.report.model import Report, title_of
+from babelscope.report.model import Report
 from babelscope.report.paired import BySeed
+from babelscope.report.score import title_of
 from babelscope.report.sections.redrawn_layers.reinitialised import Layers, Reinitialised, numbers_of, reinitialised
 from babelscope.report.shown import Shown
 from babelscope.report.words import minus

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from babelscope.core.inference import Effect
 from babelscope.core.samples import Samples, mean_of
 from babelscope.report.judged import over_places
-from babelscope.report.model import Report, Score
+from babelscope.report.model import Report
 from babelscope.report.published import with_published
+from babelscope.report.score import Score
 from babelscope.surgery import Operation
 from babelscope.surgery.operations.reinit import Reinit
 

@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from babelscope.core.intervals import Interval
-from babelscope.report.model import Report, scale, title_of, within_bounds
+from babelscope.report.model import Report
+from babelscope.report.score import scale, title_of, within_bounds
 from babelscope.report.sections.redrawn_layers.reinitialised import Layers, Reinitialised, numbers_of, reinitialised
 from babelscope.report.shown import Shown
 from babelscope.report.tables import Cell, Table

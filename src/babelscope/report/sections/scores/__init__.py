@@ -9,7 +9,8 @@ from babelscope.core.row import Row
 from babelscope.report.cautions import cautions
 from babelscope.report.figures import Figure
 from babelscope.report.kinds import SCORES, is_companion, is_score
-from babelscope.report.model import Report, Score, section_title, title_of
+from babelscope.report.model import Report
+from babelscope.report.score import Score, section_title, title_of
 from babelscope.report.section import Section, section
 from babelscope.report.sections.scores.answer import answer
 from babelscope.report.sections.scores.figures import difference_chart, score_chart

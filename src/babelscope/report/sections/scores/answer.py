@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from babelscope.core.inference import FEWEST_SEEDS
 from babelscope.report.judged import Verdict
 from babelscope.report.kinds import SCORES
-from babelscope.report.model import Score, scale, title_of
+from babelscope.report.score import Score, scale, title_of
 from babelscope.report.sections.scores.findings import Difference
 from babelscope.report.shown import Shown
 from babelscope.report.words import counted, direction, listed, minus

@@ -11,7 +11,8 @@ import pandas as pd
 
 from babelscope.core.intervals import Interval
 from babelscope.report.figures import Chart, look_of, within
-from babelscope.report.model import BOUNDS, Report, Score, scale
+from babelscope.report.model import Report
+from babelscope.report.score import BOUNDS, Score, scale
 from babelscope.report.sections.scores.findings import Difference
 from babelscope.report.shown import Shown
 

@@ -9,7 +9,7 @@ from babelscope.core.inference import Effect, benjamini_hochberg, effect
 from babelscope.core.intervals import Interval
 from babelscope.report.judged import Verdict, judged
 from babelscope.report.kinds import SCORES
-from babelscope.report.model import Score, scale
+from babelscope.report.score import Score, scale
 from babelscope.report.shown import Shown
 from babelscope.report.words import bounded, in_words
 

@@ -8,7 +8,8 @@ from statistics import fmean
 
 from babelscope.core.intervals import Interval
 from babelscope.report.kinds import COMPANIONS, SCORES
-from babelscope.report.model import Report, Score, scale
+from babelscope.report.model import Report
+from babelscope.report.score import Score, scale
 from babelscope.report.sections.scores.findings import Difference
 from babelscope.report.shown import RATIOS, Shown
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell

@@ -9,7 +9,8 @@ import altair as alt
 import pandas as pd
 
 from babelscope.report.figures import PALETTE, Chart, Figure, within
-from babelscope.report.model import Report, title_of
+from babelscope.report.model import Report
+from babelscope.report.score import title_of
 from babelscope.report.sections.unseen.gains import (
     Case,
     Gains,

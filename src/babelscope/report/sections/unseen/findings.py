@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from babelscope.corpora.letters import split_name
 from babelscope.report.judged import Verdict
-from babelscope.report.model import Report, title_of
+from babelscope.report.model import Report
+from babelscope.report.score import title_of
 from babelscope.report.sections.unseen.gains import Case, Gain, Gains, label, sentences_in_words, verdicts
 from babelscope.report.words import in_points, minus
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM, above, against_chance, by_letters

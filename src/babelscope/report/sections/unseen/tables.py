@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from babelscope.corpora.sources import ALL
 from babelscope.report.kinds import SCORES
-from babelscope.report.model import Report, Score, scale, title_of
+from babelscope.report.model import Report
+from babelscope.report.score import Score, scale, title_of
 from babelscope.report.sections.unseen.gains import (
     PUBLISHED,
     Case,
