@@ -132,9 +132,10 @@ def real(given: Parameters) -> Study:
     longer = words.model_copy(update={"epochs": words.epochs if given.small else 3, "tokens_per_batch": 512})
     sizes = Sizes(train=200, dev=50, test=50) if given.small else Sizes(train=600, dev=100, test=200)
     pairs = _pairs(("en",), tuple(REAL_TREEBANKS)[: 2 if given.small else None])
-    places = COARSE_ALPHAS if given.small else None
     settings = {
-        "pos": Setting(_treebank, pairs, sizes, words, planes=pairs[:1], plane_alphas=places, few_shot=pairs[:1]),
+        "pos": Setting(
+            _treebank, pairs, sizes, words, planes=pairs[:1], plane_alphas=COARSE_ALPHAS, few_shot=pairs[:1]
+        ),
         "parsing": Setting(_treebank, pairs[:1], sizes, longer),
         "ner": Setting("masakhaner2:{}".format, _pairs(("pcm",), ("pcm", "swa")), sizes, longer),
     }
