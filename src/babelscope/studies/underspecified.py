@@ -142,7 +142,7 @@ def real(given: Parameters) -> Study:
     if given.small:
         settings = {task: settings[task] for task in ("pos", "parsing")}
     encoders = given.encoders or (multilingual(small=given.small),)
-    return _study("underspecified@real", given, encoders, settings, 50 if given.small else 60)
+    return _study("underspecified@real", given, encoders, settings, 30 if given.small else 60)
 
 
 def _treebank(code: str) -> str:
