@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 import tarfile
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -20,10 +22,11 @@ from babelscope.engine.run import run_plan
 from babelscope.engine.sharing import exchange
 from babelscope.engine.sharing.apart import apart
 from babelscope.engine.sharing.archive import pack, unpacked
-from babelscope.engine.sharing.exchange import copy, damaged_in
+from babelscope.engine.sharing.exchange import copy, damaged_in, strays_in
 from babelscope.engine.sharing.garbage import garbage, remove
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
+from command_line import babelscope
 from toy_steps import Faulty, Toy, execute, flip_a_bit
 
 KEY, OTHER = "ab" * 32, "cd" * 32
@@ -92,6 +95,33 @@ def test_results_are_compared_by_bytes_and_by_numbers(tmp_path: Path) -> None:
     shorter.write_rows(KEY, [Row("loss", 0.5)])
     shorter.publish(KEY, {"step": "Toy"})
     assert not apart(KEY, first, shorter).are_comparable
+
+
+def test_what_lies_among_results_and_is_none_is_named_and_not_counted(tmp_path: Path) -> None:
+    store = filled(tmp_path / "a", KEY, OTHER)
+    (store.folder / "results" / KEY[:2] / "notes").mkdir()
+    copytree(store.place_of(KEY), store.folder / "results" / OTHER[:2] / KEY)
+    there = Store(store.folder)
+    assert there.keys() == [KEY, OTHER] == sorted(there.published([KEY, OTHER])) and there.keys(KEY[:4]) == [KEY]
+    strays = [f"results/{KEY[:2]}/notes", f"results/{OTHER[:2]}/{KEY}"]
+    assert strays_in(there) == strays
+    verified = babelscope("store", "verify", "--store", store.folder)
+    assert verified.status == 1 and all(f"stray {stray}: no result" in verified.errors for stray in strays)
+    assert verified.output == "2 of 2 results are as they were published\n"
+    assert babelscope("store", "push", tmp_path / "b", "--store", store.folder).output.startswith("2 results copied")
+    assert re.search(r"^all +2 ", babelscope("store", "sizes", "--store", store.folder).output, re.MULTILINE)
+    assert {piece.name for piece in garbage(there)} == {*strays}
+    remove(garbage(there), there)
+    assert (
+        strays_in(there) == [] and there.has(KEY) and babelscope("store", "verify", "--store", store.folder).status == 0
+    )
+
+
+def test_a_result_in_the_place_of_others_is_none(tmp_path: Path) -> None:
+    store = filled(tmp_path / "a", KEY, OTHER)
+    store.place_of(KEY).rename(store.folder / "results" / OTHER[:2] / KEY)
+    there = Store(store.folder)
+    assert there.published([KEY, OTHER]) == {OTHER} and there.keys() == [OTHER] and not there.has(KEY)
 
 
 def test_leftovers_go_and_nothing_else(tmp_path: Path) -> None:

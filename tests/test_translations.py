@@ -258,6 +258,17 @@ def test_units_of_tmx(tmp_path):
         find_named_pairs(f"tmx:zh:{scripts}")
     every = own(tmp_path, "tmx", TMX.replace('srclang="en-US"', 'srclang="*all*"'))
     assert len(find_named_pairs(every).read()) == 2
+    with pytest.raises(DataError, match=r"in both en and it; .* has no srclang, so that English is the source"):
+        find_named_pairs(every.replace("tmx:de:", "tmx:it:"))
+
+
+def test_a_unit_of_tmx_has_one_segment_a_language(tmp_path):
+    twice = own(
+        tmp_path, "tmx", TMX.replace("<seg>Ja.</seg></tuv>", '<seg>Ja.</seg></tuv><tuv lang="de-AT"><seg/></tuv>')
+    )
+    with pytest.raises(DataError, match=r"a unit has two segments in de-AT, 'Ja\.' and '': keep one"):
+        find_named_pairs(twice)
+    assert find_named_pairs(twice.replace("tmx:de:", "tmx:fr:")).read() == [("Yes.", "Oui.")]
 
 
 def test_xml_that_is_malformed_or_names_what_is_outside_is_refused(tmp_path):

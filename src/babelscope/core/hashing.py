@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+IS_DIGEST = re.compile("[0-9a-f]{64}").fullmatch
+"""Tells whether a text could be a digest, as `digest` writes it."""
 
 
 def digest(value: Any) -> str:

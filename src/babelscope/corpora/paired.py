@@ -71,7 +71,7 @@ def tmx_pairs(path: Path, language: str) -> list[Pair]:
     nothing is read, and an entity that it declares outside of itself is an error.
 
     Raises:
-        DataError: it is no TMX, its source is `language`, or no unit has both languages.
+        DataError: it is no TMX, its source is `language`, a unit has two segments in one of them, or none has both.
         InputError: a unit has `language` in several scripts or places, and none is named.
     """
     source = tmx_source(path, language)
@@ -79,7 +79,7 @@ def tmx_pairs(path: Path, language: str) -> list[Pair]:
     languages: set[str] = set()
     for tag, element in _elements(path):
         if tag == "tu":
-            segments = {_language(variant): _text(variant.find("seg")) for variant in element.iter("tuv")}
+            segments = _segments(path, element, (source, language))
             languages.update(segments)
             if same_language(source, language):
                 raise DataError(path, None, f"its sentences are translated from {source}; name another language")
@@ -87,7 +87,10 @@ def tmx_pairs(path: Path, language: str) -> list[Pair]:
             element.clear()
     if not any(map(all, pairs)):
         there = ", ".join(sorted(languages)) or "none"
-        raise DataError(path, None, f"no unit has text in both {source} and {language}; its languages are {there}")
+        hint = "" if _declared_source(path) else "; its header has no srclang, so that English is the source"
+        raise DataError(
+            path, None, f"no unit has text in both {source} and {language}; its languages are {there}{hint}"
+        )
     return pairs
 
 
@@ -97,9 +100,15 @@ def tmx_source(path: Path, language: str) -> str:
     Raises:
         DataError: it is no TMX.
     """
+    declared = _declared_source(path)
+    return "en" if not declared or same_language(declared, language) else declared
+
+
+def _declared_source(path: Path) -> str:
+    """As the header has it; empty where that names none, or all."""
     headers = (element for tag, element in _elements(path) if tag == "header")
     declared = next((header.get("srclang", "") for header in headers), "")
-    return "en" if declared in ("", "*all*") or same_language(declared, language) else declared
+    return "" if declared == "*all*" else declared
 
 
 def _elements(path: Path) -> Iterator[tuple[str, ET.Element]]:
@@ -117,6 +126,16 @@ def _elements(path: Path) -> Iterator[tuple[str, ET.Element]]:
 
 def _language(variant: ET.Element) -> str:
     return variant.get(_LANGUAGE) or variant.get("lang") or ""
+
+
+def _segments(path: Path, unit: ET.Element, wanted: tuple[str, str]) -> dict[str, str]:
+    """The segments of a unit by their languages, of which those that are wanted have one each."""
+    segments: dict[str, str] = {}
+    for variant in unit.iter("tuv"):
+        code, text = _language(variant), _text(variant.find("seg"))
+        if segments.setdefault(code, text) != text and any(same_language(code, other) for other in wanted):
+            raise DataError(path, None, f"a unit has two segments in {code}, {segments[code]!r} and {text!r}: keep one")
+    return segments
 
 
 def _segment(segments: dict[str, str], language: str) -> str:

@@ -17,6 +17,7 @@ from babelscope.corpora.transliteration import Change
 
 KEPT, KEPT_TEXT = "OrigForm", "# orig_text = "
 _TEXT = "# text = "
+_AGAIN = "the file is transliterated, restore it first"
 _FORM, _MISC, _COLUMNS = 1, 9, 10
 
 
@@ -63,13 +64,15 @@ def _write(source: Path, target: Path, rewritten: Callable[[Line], str]) -> int:
 
 
 def _changed(path: Path, line: Line, change: Change) -> str:
+    if line.text.startswith(KEPT_TEXT):
+        raise DataError(path, line.number, f"{KEPT_TEXT.strip(' #=')} is kept for text that was changed: {_AGAIN}")
     if line.text.startswith(_TEXT):
         return KEPT_TEXT + line.text.removeprefix(_TEXT)
     if not line.text or line.text.startswith("#"):
         return line.text
     columns = _columns(path, line)
     if f"{KEPT}=" in columns[_MISC]:
-        raise DataError(path, line.number, f"MISC has {KEPT} already: the file is transliterated, restore it first")
+        raise DataError(path, line.number, f"MISC has {KEPT} already: {_AGAIN}")
     form = change(columns[_FORM])
     if not form.strip() or form == columns[_FORM]:  # a word cannot be nothing: a lone sign that has no sound stays
         return line.text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -80,13 +80,20 @@ def provenance(plan: Plan, store: Store) -> dict[str, Any]:
     ends = [datetime.fromisoformat(manifest["finished"]) for manifest in manifests]
     starts = [end - timedelta(seconds=manifest["seconds"]) for end, manifest in zip(ends, manifests, strict=True)]
     return {
-        "steps": ", ".join(f"{count} {name}" for name, count in Counter(map(_kind, plan.steps.values())).items()),
+        "steps": _counted(plan, published),
         "seconds of computing, all steps together": round(sum(manifest["seconds"] for manifest in manifests), 1),
         "versions": ", ".join(sorted(versions)),
         "machines": ", ".join(sorted({manifest["platform"] for manifest in manifests})),
         "first step started": min(starts).isoformat(timespec="seconds") if starts else "nothing yet",
         "last step finished": max(ends).isoformat(timespec="seconds") if ends else "nothing yet",
     }
+
+
+def _counted(plan: Plan, published: Collection[str]) -> str:
+    """`6 Tune, 18 Evaluate`; `2 of 6 Tune` where some are missing."""
+    kinds = Counter(map(_kind, plan.steps.values()))
+    done = Counter(_kind(step) for key, step in plan.steps.items() if key in published)
+    return ", ".join(f"{'' if done[kind] == n else f'{done[kind]} of '}{n} {kind}" for kind, n in kinds.items())
 
 
 def progress_by_kind(plan: Plan, store: Store) -> dict[str, Counter[str]]:

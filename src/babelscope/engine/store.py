@@ -20,7 +20,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -28,6 +28,7 @@ from typing import Any
 
 from babelscope.core.crash import crash_point
 from babelscope.core.errors import DamagedResult, StoreError
+from babelscope.core.hashing import IS_DIGEST
 from babelscope.core.row import Row
 from babelscope.engine.claims import Locks
 from babelscope.engine.disk import append_text, bytes_in, explained, move_folder, names_in, verify
@@ -66,15 +67,16 @@ class Store:
     def published(self, keys: Iterable[str]) -> set[str]:
         """Those of the keys whose results are published, by one look at each folder that they are in."""
         wanted = set(keys)
-        shelves = (self.folder / "results" / shelf for shelf in {key[:2] for key in wanted})
-        return {name for shelf in shelves for name in names_in(shelf, are_folders=True)} & wanted
+        return {key for shelf in {key[:2] for key in wanted} for key in self._shelved(shelf)} & wanted
 
     def keys(self, digits: str = "") -> list[str]:
         """All results that are published, whose keys begin with these digits."""
-        results = self.folder / "results"
-        shelves = [digits[:2]] if len(digits) > 1 else names_in(results)
-        names = [name for shelf in shelves for name in names_in(results / shelf, are_folders=True)]
-        return sorted(name for name in names if name.startswith(digits))
+        shelves = [digits[:2]] if len(digits) > 1 else names_in(self.folder / "results")
+        return sorted(key for shelf in shelves for key in self._shelved(shelf) if key.startswith(digits))
+
+    def _shelved(self, shelf: str) -> Iterator[str]:
+        there = names_in(self.folder / "results" / shelf, are_folders=True)
+        return (name for name in there if name[:2] == shelf and IS_DIGEST(name))
 
     def result(self, key: str) -> Path:
         """The folder of a published result. The first call in a process verifies all files (DamagedResult)."""

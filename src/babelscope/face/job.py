@@ -77,6 +77,12 @@ class Job(NamedTuple):
         return len(self.store.published(self.plan.steps))
 
     @property
+    def missing(self) -> str:
+        """A sentence if the study is not finished; empty if it is."""
+        done, steps = self.done, len(self.plan.steps)
+        return "" if done == steps else f"{done} of {steps} steps are done; the rest is missing"
+
+    @property
     def pending(self) -> list[Step]:
         """The plan's steps that a run computes."""
         return session.missing(self.plan, self.store)
@@ -179,7 +185,7 @@ class Job(NamedTuple):
         outcomes = progress.sentence_outcomes(self.store)
         return report_of(
             self.study, self.rows(), title=self.title, provenance=provenance, outcomes=outcomes, plan=self.plan,
-            command=self.command,
+            command=self.command, missing=self.missing,
         )  # fmt: skip
 
     def __str__(self) -> str:

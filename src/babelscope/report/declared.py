@@ -32,6 +32,7 @@ def report_of(
     outcomes: Outcomes = nothing_kept,
     plan: Plan | None = None,
     command: str = "",
+    missing: str = "",
 ) -> Report:
     """The report of a study's rows, with the published numbers that stand beside them.
 
@@ -44,12 +45,14 @@ def report_of(
             them intervals are over seeds alone.
         plan: of the study; without it nothing is said of data and encoders in papers, and of steps on pages.
         command: what computes the rows again.
+        missing: what an unfinished study lacks, as a sentence.
     """
     published = published_rows(study.name)
     return Report(
         title=title or study.name,
         question=study.question,
         command=command,
+        missing=missing,
         rows=[*rows, *published],
         declaration=dump_study(study),
         labels=language_labels(row.language for row in rows),

@@ -75,7 +75,8 @@ def markdown(report: Report) -> str:
     sections = sections_of(report)
     if not sections:
         raise _nothing(report)
-    return "\n".join([answer_markdown(sections), *map(section_markdown, sections)]).lstrip()
+    parts = [_warned(report.warnings), answer_markdown(sections), *map(section_markdown, sections)]
+    return "\n".join(parts).lstrip()
 
 
 def answer_markdown(sections: Sequence[Section]) -> str:
@@ -89,11 +90,15 @@ def section_markdown(section: Section) -> str:
     parts = [f"## {_escaped(section.title)}\n"]
     if section.findings:
         parts.append("".join(f"- {_escaped(sentence)}\n" for sentence in section.findings))
-    parts += [f"> **To mind:** {_escaped(warning)}\n" for warning in section.warnings]
+    parts += [_warned([warning]) for warning in section.warnings]
     parts += [f"### {_escaped(table.title)}\n\n{_table(table)}" for table in section.tables]
     if section.figures:
         parts.append(f"Charts: {'; '.join(_escaped(figure.title) for figure in section.figures)}.\n")
     return "\n".join(parts)
+
+
+def _warned(warnings: Sequence[str]) -> str:
+    return "\n".join(f"> **To mind:** {_escaped(warning)}\n" for warning in warnings)
 
 
 def _table(table: Table) -> str:

@@ -60,6 +60,8 @@ class Report:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     command: str = ""
     """What computes the rows again; empty: not known."""
+    missing: str = ""
+    """What an unfinished study lacks, as a sentence without its full stop; empty: nothing."""
     contrasts: Sequence[Contrasted] = ()
     surgeries: Mapping[str, Sequence[Operation]] = field(default_factory=lambda: {"reinit": (Reinit(),)})
     schedules: Mapping[str, Schedule] = field(default_factory=dict)
@@ -80,6 +82,11 @@ class Report:
     def untrained(self) -> set[str]:
         """The names of the surgeries that draw all weights anew and do nothing else."""
         return {name for name, operations in self.surgeries.items() if tuple(operations) == (Reinit(),)}
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to mind of the report as a whole."""
+        return [f"The study is not finished: {self.missing}."] if self.missing else []
 
     @cached_property
     def scores(self) -> list[Score]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
 from babelscope.core.errors import DamagedResult
-from babelscope.core.hashing import file_digest
+from babelscope.core.hashing import IS_DIGEST, file_digest
 from babelscope.engine.disk import COPY, explained, inside
 from babelscope.engine.sharing.objects import Objects
 
@@ -29,7 +28,7 @@ class SavedDrafts:
         with suppress(ValueError):
             told = json.loads(self._objects.read(_name(key, LIST)) or b"{}")
             if isinstance(told, dict) and all(isinstance(content, str) for content in told.values()):
-                return told if all(re.fullmatch("[0-9a-f]{64}", content) for content in told.values()) else {}
+                return told if all(IS_DIGEST(content) for content in told.values()) else {}
         return {}
 
     def save(self, key: str, draft: Path) -> None:

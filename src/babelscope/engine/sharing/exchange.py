@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from babelscope.core.errors import DamagedResult, StoreError
-from babelscope.engine.disk import COPY, explained
+from babelscope.core.hashing import IS_DIGEST
+from babelscope.engine.disk import COPY, explained, names_in
 from babelscope.engine.dropping import is_whole
 from babelscope.engine.environment import note_environment
 from babelscope.engine.manifest import check_files, flush, read_manifest
@@ -51,6 +52,13 @@ def copy(keys: Collection[str], source: Store, target: Store, told: Told = lambd
         told(done, len(wanted))
     others = {*copied, *damaged, *without}
     return Copied(tuple(copied), tuple(key for key in wanted if key not in others), damaged, tuple(without))
+
+
+def strays_in(store: Store) -> list[str]:
+    """What lies among the results of a folder and is none: not named by a key, or in the folder of others."""
+    results = store.folder / "results"
+    there = [(shelf, name) for shelf in names_in(results) for name in names_in(results / shelf, are_folders=True)]
+    return sorted(f"results/{shelf}/{name}" for shelf, name in there if name[:2] != shelf or not IS_DIGEST(name))
 
 
 def _adopt(key: str, source: Store, target: Store) -> bool:

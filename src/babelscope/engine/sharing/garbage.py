@@ -13,11 +13,13 @@ from typing import NamedTuple
 from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.engine.disk import COPY, bytes_in, explained, names_in
 from babelscope.engine.dropping import is_whole
+from babelscope.engine.sharing.exchange import strays_in
 from babelscope.engine.sharing.remote import RemoteStore
 from babelscope.engine.sharing.results import AT_ONCE
 from babelscope.engine.store import Store
 
 UNNEEDED, DRAFT_OF_PUBLISHED = "no study needs it", "a draft of what is published"
+STRAY = "among the results, and none: its name or its place is of no result"
 
 
 class Garbage(NamedTuple):
@@ -76,6 +78,8 @@ def _take(piece: Garbage, store: Store) -> int:
 def _in_folder(store: Store, there: set[str], needed: Collection[str] | None) -> Iterator[Garbage]:
     for name in names_in(store.folder / "damaged"):
         yield _of(store, f"damaged/{name}", "set aside, since it was damaged")
+    for name in strays_in(store):
+        yield _of(store, name, STRAY)
     for name in names_in(store.folder / "drafts"):
         key = name.partition(".")[0]
         if name.endswith(COPY):

@@ -50,7 +50,7 @@ def pull(from_: OtherStore, name: OfStudy = None, store: StoreFolder = DEFAULT_S
 def verify(name: OfStudy = None, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
     """Read every file of results, and say which are not as they were published. Changes nothing."""
     from babelscope.engine.dropping import is_whole
-    from babelscope.engine.sharing.exchange import damaged_in
+    from babelscope.engine.sharing.exchange import damaged_in, strays_in
     from babelscope.face.display import counting
     from babelscope.face.session import open_store
 
@@ -59,10 +59,13 @@ def verify(name: OfStudy = None, store: StoreFolder = DEFAULT_STORE, with_: With
     with counting("verified", err) as told:
         damaged = damaged_in(place, keys, told)
     _say_damaged(damaged)
+    strays = () if name else strays_in(place)
+    for stray in strays:
+        err.print(f"[bold red]stray[/] {stray}: no result by its name or its place; move it away", highlight=False)
     without = sum(not is_whole(place, key) for key in keys)
     dropped = f", {without} of them without weights, which were dropped" if without else ""
     out.print(f"{len(keys) - len(damaged)} of {len(keys)} results are as they were published{dropped}", highlight=False)
-    if damaged:
+    if damaged or strays:
         raise typer.Exit(1)
 
 

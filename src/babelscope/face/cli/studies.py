@@ -189,5 +189,5 @@ def report(name: StudyName, output: OutputReport, store: StoreFolder = DEFAULT_S
 
 def note_missing(job: Job) -> None:
     """Say that a study is not finished, if it is not."""
-    if job.done < len(job.plan.steps):
-        err.print(f"[yellow]note[/] {job.done} of {len(job.plan.steps)} steps are done; the rest is missing")
+    if job.missing:
+        err.print(f"[yellow]note[/] {job.missing}")

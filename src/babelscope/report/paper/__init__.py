@@ -155,7 +155,8 @@ def _frame(report: Report, body: Sequence[str]) -> dict[str, str | bytes]:
     """What holds the parts together."""
     works = methods.works(report.used) if report.used else [citations.ITSELF]
     encoders = report.used.encoders if report.used else []
-    text = "\n\n".join([escaped(report.question), f"\\nocite{{{','.join(works)}}}", *body])
+    head = map(escaped, [*report.warnings, report.question])
+    text = "\n\n".join([*head, f"\\nocite{{{','.join(works)}}}", *body])
     return {
         "preamble.tex": PREAMBLE,
         "references.bib": citations.bibliography(works, encoders),

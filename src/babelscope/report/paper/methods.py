@@ -29,7 +29,7 @@ def paragraph(report: Report, used: Used) -> str:
     """The methods as LaTeX, a sentence a line."""
     intervals = INTERVALS if report.scores else ""
     sentences = [
-        _study(report, used), _encoders(report, used), *_trainings(used), _data(used), _seeds(used), intervals,
+        _study(report, used), _encoders(report, used), *_trainings(used), _data(used), _seeds(report, used), intervals,
         _computing(report, used),
     ]  # fmt: skip
     return "".join(f"{sentence}\n" for sentence in sentences if sentence)
@@ -105,9 +105,12 @@ def _data_line(data: UsedData) -> list[str]:
     return [data.name, cited.title, cited.licence, " ".join(digest[:DIGITS] for digest in data.sha256)]
 
 
-def _seeds(used: Used) -> str:
+def _seeds(report: Report, used: Used) -> str:
     seeds = used.study.seeds
-    return f"Every training of a task was run with the seed{'s' * (len(seeds) > 1)} {_joined(map(str, seeds))}."
+    with_seeds = f"with the seed{'s' * (len(seeds) > 1)} {_joined(map(str, seeds))}"
+    if report.missing:
+        return f"Every training of a task is to be run {with_seeds}; at the time of writing {report.missing}."
+    return f"Every training of a task was run {with_seeds}."
 
 
 def _computing(report: Report, used: Used) -> str:
