@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from babelscope.core.errors import DataError
 from babelscope.core.examples import UPOS, Multiword, Sentence, Word
 from babelscope.corpora import parsed, prepared
 from babelscope.corpora.conllu import read_conllu
@@ -137,6 +138,16 @@ def test_a_file_is_parsed_once_on_a_machine(tmp_path, monkeypatch):
     monkeypatch.setattr(parsed, "read_conllu", refused)
     assert parsed.parsed_sentences(path, sha256=sha256) == first == EXPECTED
     assert some == EXPECTED[:1]
+
+
+def test_what_a_file_holds_is_not_kept_under_the_digest_of_what_it_held(tmp_path, tables):
+    path = tmp_path / "x.conllu"
+    path.write_text(SAMPLE)
+    before = content_digest(path)
+    path.write_text(SAMPLE + "\n")
+    with pytest.raises(DataError, match="the file has changed since the study was planned"):
+        parsed.parsed_sentences(path, sha256=before)
+    assert not any(tables.glob("*"))
 
 
 def test_what_is_read_of_a_file_is_what_kept_tables_have(tmp_path):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from babelscope.core.examples import Sentence
 from babelscope.core.tasks import LINES, Task
 from babelscope.corpora.conllu import read_conllu
+from babelscope.corpora.lines import check_unchanged
 from babelscope.corpora.parsed_table import as_table, of_table
 from babelscope.corpora.prepared import prepared
 
@@ -29,7 +30,11 @@ _latest: OrderedDict[str, _Parsed] = OrderedDict()
 
 
 def parsed_sentences(path: Path, count: int | None = None, *, sha256: str) -> list[Sentence]:
-    """The first sentences of a file, or all, as `read_conllu` gives them. The caller has checked the file's digest."""
+    """The first sentences of a file, or all, as `read_conllu` gives them.
+
+    Raises:
+        DataError: the file cannot be read, or its content has another digest.
+    """
     known = _latest.pop(sha256, None)
     if known is None or not (known.whole or (count is not None and count <= len(known.sentences))):
         sentences = _read(path, count, sha256)
@@ -46,8 +51,13 @@ def forget() -> None:
 
 
 def _read(path: Path, count: int | None, sha256: str) -> list[Sentence]:
+    def parse() -> list[Sentence]:
+        sentences = read_conllu(path, count)
+        check_unchanged([path], [sha256])  # after it is read: what is kept under a digest is of it
+        return sentences
+
     made_of = ["parsed sentences", READING, sha256, count]
-    return prepared(made_of, lambda: read_conllu(path, count), as_table, of_table)
+    return prepared(made_of, parse, as_table, of_table)
 
 
 def as_read(task: Task, sentences: Sequence[Sentence]) -> Sequence[Any]:
