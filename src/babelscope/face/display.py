@@ -20,6 +20,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Column, Table
+from rich.text import Text
 
 from babelscope.engine.events import (
     Blocked,
@@ -130,7 +131,7 @@ def table_of(header: tuple[str, ...], lines: Sequence[tuple[str, ...]], whole: C
         column.overflow = "fold"  # a name that is cut cannot be copied
         column.no_wrap = place in whole
     for line in lines:
-        table.add_row(*map(escape, line))
+        table.add_row(*map(Text, line))
     return table
 
 
@@ -144,7 +145,7 @@ def counting(done: str, console: Console) -> Iterator[Callable[[int, int], None]
 
 def show_section(section: Section, console: Console) -> None:
     """What a section says and lists, without its figures."""
-    console.print(f"\n[bold]{escape(section.title)}[/]")
+    console.print(f"\n{section.title}", style="bold", markup=False)
     for finding in section.findings:
         console.print(f"- {finding}", markup=False, highlight=False)
     for purpose, lines in section.commands.items():

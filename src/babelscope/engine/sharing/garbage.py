@@ -19,7 +19,7 @@ from babelscope.engine.sharing.results import AT_ONCE
 from babelscope.engine.store import Store
 
 UNNEEDED, DRAFT_OF_PUBLISHED = "no study needs it", "a draft of what is published"
-STRAY = "among the results, and none: its name or its place is of no result"
+STRAY = "no result, though it lies among them"
 
 
 class Garbage(NamedTuple):

@@ -57,7 +57,9 @@ def main() -> None:
             err.print("[bold red]error[/] the folder that this command is run in is gone; run it in another one")
             sys.exit(1)
         sys.stdout = None  # which Python would write to once more at its end
-        err.print(f"[bold red]error[/] what this command says cannot be written: {error.strerror or error}")
+        err.print(
+            f"[bold red]error[/] what this command says cannot be written: {escape(error.strerror or str(error))}"
+        )
         sys.exit(1)
     except SystemExit as end:
         if end.code == INTERRUPTED:  # what typer makes of Ctrl-C

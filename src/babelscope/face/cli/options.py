@@ -32,7 +32,8 @@ def output_path(given: str | Path) -> Path:
     return path
 
 
-out, err = Console(soft_wrap=True, emoji=False), Console(stderr=True, soft_wrap=True, emoji=False)
+out = Console(soft_wrap=True, emoji=False, markup=False)  # what it prints are names and paths, with any brackets
+err = Console(stderr=True, soft_wrap=True, emoji=False)
 
 StudyName = Annotated[
     str,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.filesize import decimal
+from rich.markup import escape
 
 from babelscope.core.errors import InputError
 from babelscope.face.cli.options import (
@@ -61,7 +62,9 @@ def verify(name: OfStudy = None, store: StoreFolder = DEFAULT_STORE, with_: With
     _say_damaged(damaged)
     strays = () if name else strays_in(place)
     for stray in strays:
-        err.print(f"[bold red]stray[/] {stray}: no result by its name or its place; move it away", highlight=False)
+        err.print(
+            f"[bold red]stray[/] {escape(stray)}: no result by its name or its place; move it away", highlight=False
+        )
     without = sum(not is_whole(place, key) for key in keys)
     dropped = f", {without} of them without weights, which were dropped" if without else ""
     out.print(f"{len(keys) - len(damaged)} of {len(keys)} results are as they were published{dropped}", highlight=False)
@@ -155,7 +158,7 @@ def reproduce(
     for difference in checked.differences:
         out.print(f"other here: {difference}", highlight=False, markup=False)
     for step, message in checked.failed.items():
-        err.print(f"[bold red]failed[/] {step}: {message}", highlight=False)
+        err.print(f"[bold red]failed[/] {escape(f'{step}: {message}')}", highlight=False)
     equal = sum(result.is_equal for result in checked.apart.values())
     out.print(f"{equal} of {len(checked.apart)} steps are equal to the last bit", highlight=False)
     if checked.failed:
@@ -206,4 +209,4 @@ def _keys(store: Store, name: str | None, with_: list[str] | None) -> Collection
 
 def _say_damaged(damaged: dict[str, str]) -> None:
     for message in damaged.values():
-        err.print(f"[bold red]damaged[/] {message}", highlight=False)
+        err.print(f"[bold red]damaged[/] {escape(message)}", highlight=False)
