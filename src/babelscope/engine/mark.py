@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from babelscope.core.errors import InputError, StoreError
+from babelscope.core.hashing import IS_DIGEST
 from babelscope.engine.disk import MISPLACED, as_json, read_file, replace_text
 
 FORMAT = 1
@@ -19,6 +20,11 @@ def write_mark(folder: Path) -> None:
     """Mark a folder as a store unless it is one."""
     if not (folder / FORMAT_FILE).exists():
         replace_text(folder / FORMAT_FILE, as_json({"format": FORMAT}))
+
+
+def is_shelved(name: str, shelf: str) -> bool:
+    """Whether a folder in `results/SHELF` is a result, by its name: a key, which begins as the shelf is called."""
+    return name[:2] == shelf and IS_DIGEST(name) is not None
 
 
 def refuse_foreign(folder: Path) -> None:

@@ -28,7 +28,6 @@ from typing import Any
 
 from babelscope.core.crash import crash_point
 from babelscope.core.errors import DamagedResult, StoreError
-from babelscope.core.hashing import IS_DIGEST
 from babelscope.core.row import Row
 from babelscope.engine.claims import Locks
 from babelscope.engine.disk import append_text, bytes_in, explained, move_folder, names_in, verify
@@ -37,7 +36,7 @@ from babelscope.engine.environment import environment_of, note_environment, this
 from babelscope.engine.index import Index, doubted, look_at
 from babelscope.engine.journal import ROWS, Journal, published_rows
 from babelscope.engine.manifest import MANIFEST, check_files, read_manifest, write_manifest
-from babelscope.engine.mark import refuse_foreign, write_mark
+from babelscope.engine.mark import is_shelved, refuse_foreign, write_mark
 from babelscope.engine.old_rows import upgraded
 from babelscope.engine.plans import Plans
 
@@ -76,7 +75,7 @@ class Store:
 
     def _shelved(self, shelf: str) -> Iterator[str]:
         there = names_in(self.folder / "results" / shelf, are_folders=True)
-        return (name for name in there if name[:2] == shelf and IS_DIGEST(name))
+        return (name for name in there if is_shelved(name, shelf))
 
     def result(self, key: str) -> Path:
         """The folder of a published result. The first call in a process verifies all files (DamagedResult)."""

@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from babelscope.core.errors import DamagedResult, StoreError
-from babelscope.core.hashing import IS_DIGEST
 from babelscope.engine.disk import COPY, explained, names_in
 from babelscope.engine.dropping import is_whole
 from babelscope.engine.environment import note_environment
 from babelscope.engine.manifest import check_files, flush, read_manifest
+from babelscope.engine.mark import is_shelved
 from babelscope.engine.store import Store
 
 Told = Callable[[int, int], None]
@@ -58,7 +58,7 @@ def strays_in(store: Store) -> list[str]:
     """What lies among the results of a folder and is none: not named by a key, or in the folder of others."""
     results = store.folder / "results"
     there = [(shelf, name) for shelf in names_in(results) for name in names_in(results / shelf, are_folders=True)]
-    return sorted(f"results/{shelf}/{name}" for shelf, name in there if name[:2] != shelf or not IS_DIGEST(name))
+    return sorted(f"results/{shelf}/{name}" for shelf, name in there if not is_shelved(name, shelf))
 
 
 def _adopt(key: str, source: Store, target: Store) -> bool:
