@@ -11,8 +11,9 @@ from torch.nn.functional import cross_entropy
 
 from babelscope.core.errors import InputError
 from babelscope.core.examples import DEPREL, Sentence, Word
+from babelscope.encoders.pieces import EVALUATION_TOKENS
 from babelscope.tasks.biaffine import NONE, SHAPES, Biaffine
-from babelscope.tasks.parse import EncodedSentences, Parser, Parsing, evaluate_parser, predict_trees
+from babelscope.tasks.parse import EncodedSentences, Parser, Parsing, evaluate_parser, predict_trees, sentence_batches
 from babelscope.tuning.checkpoint import module_weights, read_weights, set_weights, write_weights
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import Tuning
@@ -243,7 +244,10 @@ def test_parsing_is_learned(encoder, treebank, tmp_path):
 def test_a_batch_makes_no_difference_to_the_trees_of_an_evaluation(encoder, treebank):
     parser = a_parser(encoder)
     encoded = EncodedSentences.of(parser, [sentence.forms for sentence in treebank])
-    assert predict_trees(parser, encoded) == predict_trees(parser, encoded, tokens_per_batch=64)
+    usual, small = (
+        predict_trees(parser, len(treebank), sentence_batches(encoded, tokens)) for tokens in (EVALUATION_TOKENS, 64)
+    )
+    assert usual == small
 
 
 def test_training_on_a_strange_relation_is_refused(encoder):

@@ -7,26 +7,27 @@ from pathlib import Path
 
 import pytest
 
+from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.face.job import Job
 from babelscope.report import write_report
 from babelscope.study.declare import load_study
-from command_line import babelscope, declaration, write_study
+from command_line import declaration, write_study
 
 MISSING = "5 of 8 steps are done; the rest is missing"
 
 
 @pytest.fixture(scope="module")
-def job(tmp_path_factory: pytest.TempPathFactory, encoder_folder: Path) -> Job:
+def job(tmp_path_factory: pytest.TempPathFactory, encoder_folder: Path, in_process: None) -> Job:
     """One of two seeds is there."""
     folder = tmp_path_factory.mktemp("unfinished")
     declared = declaration(encoder_folder, surgeries=[None])
     del declared["retrieval"]
     one = write_study(folder / "one.yaml", declared | {"seeds": [0]})
     two = write_study(folder / "two.yaml", declared)
-    answer = babelscope("run", one, "--store", folder / "store", "--jobs", 1)
-    assert answer.status == 0, answer.errors
-    return Job.of(load_study(two), Store(folder / "store"))
+    store = Store(folder / "store")
+    run_plan(Job.of(load_study(one), store).plan, store)
+    return Job.of(load_study(two), store)
 
 
 def test_a_report_knows_what_is_missing(job: Job) -> None:

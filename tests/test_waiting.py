@@ -12,9 +12,15 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from babelscope.core.errors import DivergedError
 from babelscope.core.examples import Sentence, SentencePair, Word
+from babelscope.encoders.masks import masks_unread
+from babelscope.encoders.on_device import KeptBatches
 from babelscope.encoders.pieces import Batch, Pieces
+from babelscope.tasks.bilstm.backbone import BiLstmBackbone, BiLstmShape
+from babelscope.tasks.bilstm.parse import BiLstmParser, BiLstmParsing
+from babelscope.tasks.bilstm.tag import BiLstmTagger, BiLstmTagging
+from babelscope.tasks.bilstm.words import Vocabulary
 from babelscope.tasks.classify import Classification, Classifier
-from babelscope.tasks.mlm import MaskedLanguageModelling
+from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
 from babelscope.tasks.parse import Parser, Parsing
 from babelscope.tasks.tag import TagBatch, Tagging
 from babelscope.tuning import losses
@@ -95,14 +101,31 @@ def a_sentence(number, tagged):
 
 
 def tasks(encoder, tagged, sentences):
+    """Models of each kind and their tasks, whose dev sets `here` and `there` have batches that differ."""
     torch.manual_seed(0)
     tagger, parser = a_tagger(encoder), Parser(deepcopy(encoder))
-    yield tagger, Tagging(tagger, tagged)
-    yield parser, Parsing(parser, [a_sentence(*numbered) for numbered in enumerate(tagged)])
+    yield tagger, Tagging(tagger, tagged, dev(tagged))
+    trees = [a_sentence(*numbered) for numbered in enumerate(tagged)]
+    yield parser, Parsing(parser, trees, dev(trees))
     classifier = Classifier(deepcopy(encoder), LABELS)
     pairs = [SentencePair(text, text, LABELS[len(text) % 2]) for text in sentences]
-    yield classifier, Classification(classifier, pairs)
-    yield deepcopy(encoder).model, MaskedLanguageModelling(encoder.tokenizer, sentences, 24)
+    yield classifier, Classification(classifier, pairs, dev(pairs))
+    held_out = {name: HeldOut.of(encoder.tokenizer, texts, 24) for name, texts in dev(sentences).items()}
+    yield deepcopy(encoder).model, MaskedLanguageModelling(encoder.tokenizer, sentences, 24, dev=held_out)
+
+
+def dev(examples):
+    return {"here": list(examples) * 3, "there": list(examples[::2]) * 4}
+
+
+def bilstm_tasks(tagged):
+    trees = [a_sentence(*numbered) for numbered in enumerate(tagged)]
+    backbone = BiLstmBackbone(
+        Vocabulary.of([words for words, _ in tagged]), BiLstmShape(word=16, character=8, spelling=12, hidden=16)
+    )
+    tagger, parser = BiLstmTagger(backbone, sorted({tag for _, tags in tagged for tag in tags})), BiLstmParser(backbone)
+    yield tagger, BiLstmTagging(tagger, tagged, dev(tagged))
+    yield parser, BiLstmParsing(parser, trees, dev(trees))
 
 
 def test_no_step_waits_for_what_it_computes(encoder, tagged, sentences, tmp_path, monkeypatch):
@@ -123,6 +146,48 @@ def test_readings_are_noted():
         float(torch.ones(1))
         torch.ones(3)[torch.ones(3, dtype=torch.bool)]
     assert len(noted) == 2
+
+
+# --- validations
+
+
+def test_a_dev_set_is_made_into_batches_once(encoder, tagged, sentences, monkeypatch):
+    made, batch = [], Pieces.batch
+    monkeypatch.setattr(Pieces, "batch", lambda *given: (made.append(given), batch(*given))[1])
+    for model, task in [*tasks(encoder, tagged, sentences), *bilstm_tasks(tagged)]:
+        made.clear()
+        first = task.evaluate(model)
+        assert len(made) > len(first) == 2, type(task)
+        made.clear()
+        assert task.evaluate(model) == first and not made, type(task)
+
+
+def test_a_validation_waits_once_for_all_of_its_batches(encoder, tagged, sentences, monkeypatch):
+    """But for trees, which are decoded on the processor, batch by batch."""
+    waits, cpu = [], Tensor.cpu
+    monkeypatch.setattr(Tensor, "cpu", lambda tensor: (waits.append(tensor), cpu(tensor))[1])
+    for model, task in tasks(encoder, tagged, sentences):
+        if not isinstance(task, Parsing):
+            task.evaluate(model)
+            waits.clear()
+            with masks_unread(), Readings(noted := []):
+                task.evaluate(model)
+            assert not noted and len(waits) == 2, type(task)
+
+
+def test_batches_stay_where_they_are_read():
+    """Made once, moved when another device wants them: tensors and what holds them, and nothing else."""
+    pieces, numbers, made = Pieces.of([[1, 2, 3], [4], [5, 6]], 0), np.arange(2), []
+    kept = KeptBatches(
+        lambda: (made.append(1), [(numbers, pieces.batch(numbers)), (numbers, pieces.batch(numbers[:1]))])[1]
+    )
+    here = kept.on(torch.device("cpu"))
+    assert kept.on(torch.device("cpu")) is here
+    there = kept.on(torch.device("meta"))
+    assert kept.on(torch.device("meta")) is there and made == [1]
+    for (indices, batch), (_, other) in zip(there, here, strict=True):
+        assert indices is numbers and type(batch) is Batch
+        assert batch.ids.is_meta and batch.real.is_meta and batch.types is None and batch.padded == other.padded
 
 
 # --- batches

@@ -6,6 +6,7 @@ Libraries are imported where a table is made, since whoever plans a study import
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -56,7 +57,8 @@ def _tuples(kind: type[NamedTuple], table: pyarrow.Table) -> Iterator[tuple[Any,
     import numpy as np
 
     columns = [table[f"{kind.__name__} {field}"].combine_chunks() for field in kind._fields]
-    flat = list(map(kind._make, zip(*map(_values, columns), strict=True)))
+    make = partial(tuple.__new__, kind)  # as kind._make, in half of the time: it counts the fields of each
+    flat = list(map(make, zip(*map(_values, columns), strict=True)))
     return (tuple(flat[start:end]) for start, end in pairwise(np.from_dlpack(columns[0].offsets).tolist()))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.examples import SentencePair, Text
 from babelscope.encoders.anatomy import anatomy_of, reads_types
 from babelscope.encoders.load import Encoder
+from babelscope.encoders.on_device import KeptBatches
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_length
 from babelscope.encoders.pooler import Pooler, may_have_pooler
 from babelscope.tasks.design import TEXT_HEADS
@@ -96,7 +97,8 @@ class Classifier(nn.Module):
 
     def predict(self, texts: Sequence[Text], tokens_per_batch: int = EVALUATION_TOKENS) -> list[str] | list[float]:
         """A label, or a number, for each text. A text longer than the model is cut, of a pair the longer first."""
-        values = predict_values(self, self.encode(texts), tokens_per_batch).tolist()
+        outputs = predict_outputs(self, text_batches(self.encode(texts), tokens_per_batch))
+        values = values_of(self, outputs).tolist()
         return [self.labels[number] for number in values] if self.labels else values
 
     def encode(self, texts: Sequence[Text]) -> Pieces:
@@ -118,27 +120,30 @@ def pooler_of(encoder: Encoder) -> Pooler:
     return encoder.pooler or Pooler(encoder.backbone.config)
 
 
+TextBatch = tuple[NDArray[np.int64], Batch]
+"""Which texts there are, and their pieces."""
+
+
+def text_batches(pieces: Pieces, tokens_per_batch: int = EVALUATION_TOKENS) -> Iterator[TextBatch]:
+    """All texts, from the shortest to the longest."""
+    return ((indices, pieces.batch(indices)) for indices in by_length(pieces.lengths, tokens_per_batch))
+
+
 @torch.no_grad()
-def predict_outputs(classifier: Classifier, pieces: Pieces, tokens_per_batch: int = EVALUATION_TOKENS) -> Tensor:
+def predict_outputs(classifier: Classifier, batches: Iterable[TextBatch]) -> Tensor:
     """[texts, labels]: logits; for regression [texts]: numbers, as shares of the scale. Float32, on the CPU."""
     was_training, device = classifier.training, classifier.backbone.device
     classifier.eval()
-    outputs = torch.zeros(len(pieces), *((len(classifier.labels),) if classifier.labels else ()))
-    for indices in by_length(pieces.lengths, tokens_per_batch):
-        outputs[torch.from_numpy(indices)] = classifier(pieces.batch(indices).to(device)).float().cpu()
+    read = [(indices, classifier(batch.to(device)).float()) for indices, batch in batches]
     classifier.train(was_training)
-    return outputs
-
-
-def predict_values(
-    classifier: Classifier, pieces: Pieces, tokens_per_batch: int = EVALUATION_TOKENS
-) -> NDArray[np.generic]:
-    """[texts]: the best class of each, int64; or the number of each, float64, in the classifier's scale."""
-    return values_of(classifier, predict_outputs(classifier, pieces, tokens_per_batch))
+    if not read:
+        return torch.zeros(0, *((len(classifier.labels),) if classifier.labels else ()))
+    order = np.concatenate([indices for indices, _ in read])
+    return torch.cat([outputs for _, outputs in read]).cpu()[np.argsort(order)]
 
 
 def values_of(classifier: Classifier, outputs: Tensor) -> NDArray[np.generic]:
-    """What outputs mean: classes, or numbers in the classifier's scale."""
+    """[texts]: the best class of each, int64; or the number of each, float64, in the classifier's scale."""
     if classifier.labels:
         return outputs.argmax(dim=1).numpy()
     low, high = classifier.scale
@@ -166,7 +171,16 @@ class LabelledTexts:
     def value(self, classifier: Classifier, measure: str) -> float:
         """The measure of the classifier's predictions."""
         compute = computed(measure, len(classifier.labels))
-        return float(compute(predict_values(classifier, self.pieces), self.gold))
+        return float(compute(values_of(classifier, self.outputs(classifier)), self.gold))
+
+    @cached_property
+    def batches(self) -> KeptBatches[TextBatch]:
+        """All texts."""
+        return KeptBatches(lambda: text_batches(self.pieces))
+
+    def outputs(self, classifier: Classifier) -> Tensor:
+        """As `predict_outputs`."""
+        return predict_outputs(classifier, self.batches.on(classifier.backbone.device))
 
     def targets(self, classifier: Classifier) -> Tensor:
         """[texts]: what the outputs are compared with: classes, or numbers as shares of the scale."""
@@ -176,7 +190,7 @@ class LabelledTexts:
 
     def scores(self, classifier: Classifier, measures: Sequence[str]) -> list[Score]:
         """The measures of the classifier's predictions, with intervals."""
-        predicted = predict_values(classifier, self.pieces)
+        predicted = values_of(classifier, self.outputs(classifier))
         return [score(measure, predicted, self.gold) for measure in measures]
 
 

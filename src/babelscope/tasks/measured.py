@@ -12,19 +12,20 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel
 
 from babelscope.core.errors import InputError
 from babelscope.core.examples import Sentence, SentencePair, Tagged, Tree
 from babelscope.tasks.attachment import attachment_shares
-from babelscope.tasks.classify import Classifier, LabelledTexts, mean_loss, predict_outputs, values_of
+from babelscope.tasks.classify import Classifier, LabelledTexts, mean_loss, values_of
 from babelscope.tasks.design import Measured, TaskModel
 from babelscope.tasks.metrics import computed
 from babelscope.tasks.mlm import HeldOut
-from babelscope.tasks.parse import EncodedSentences, Parser, gold_trees, read_sentences, sentence_batches
+from babelscope.tasks.parse import EncodedSentences, Parser, gold_trees, read_sentences
 from babelscope.tasks.spans import count_spans
-from babelscope.tasks.tag import TaggedWindows, Tagger, WordsBatch, label_sentences, read_words, word_batches
+from babelscope.tasks.tag import TaggedWindows, Tagger, label_sentences, placed_classes, read_words
 
 
 def measured(model: TaskModel, examples: Sequence[Any]) -> Measured:
@@ -41,10 +42,9 @@ def measured(model: TaskModel, examples: Sequence[Any]) -> Measured:
 def measured_tags(tagger: Tagger, sentences: Sequence[Tagged]) -> Measured:
     """Accuracy of a tagger, and its loss."""
     windows = TaggedWindows.of(tagger, sentences)
-    batches = list(word_batches(windows.windows))
 
     def measure() -> dict[str, float]:
-        classes, loss = _classes(tagger, batches, windows.gold)
+        classes, loss = _classes(tagger, windows)
         return {"accuracy": float(windows.right(classes).mean()), "loss": loss}
 
     return measure
@@ -53,34 +53,39 @@ def measured_tags(tagger: Tagger, sentences: Sequence[Tagged]) -> Measured:
 def measured_entities(tagger: Tagger, sentences: Sequence[Tagged]) -> Measured:
     """F1 of a tagger's spans, and its loss."""
     windows = TaggedWindows.of(tagger, sentences)
-    batches, gold = list(word_batches(windows.windows)), [sentence.labels for sentence in sentences]
+    gold = [sentence.labels for sentence in sentences]
 
     def measure() -> dict[str, float]:
-        classes, loss = _classes(tagger, batches, windows.gold)
+        classes, loss = _classes(tagger, windows)
         return {"f1": count_spans(label_sentences(tagger, windows.windows, classes), gold).f1, "loss": loss}
 
     return measure
 
 
-def _classes(tagger: Tagger, batches: Sequence[WordsBatch], gold: NDArray[np.int64]) -> tuple[NDArray[np.int64], float]:
+def _classes(tagger: Tagger, windows: TaggedWindows) -> tuple[NDArray[np.int64], float]:
     """[words]: the best class of each; and the mean cross-entropy of the gold classes that the tagger has."""
-    classes, total = np.full(len(gold), -1, dtype=np.int64), 0.0
-    for owned, logits in read_words(tagger, batches):
-        classes[owned] = logits.argmax(dim=1).cpu().numpy()
-        wanted = torch.from_numpy(gold[owned]).to(logits.device)
-        total += float(cross_entropy(logits.float(), wanted, ignore_index=-1, reduction="sum"))
-    return classes, total / max(1, int((gold >= 0).sum()))
+    gold, read, losses = torch.from_numpy(windows.gold), [], []
+    for owned, logits in read_words(tagger, windows.batches.on(tagger.classifier.weight.device)):
+        read.append((owned, logits.argmax(dim=1)))
+        wanted = gold[owned].to(logits.device)
+        losses.append(cross_entropy(logits.float(), wanted, ignore_index=-1, reduction="sum"))
+    return placed_classes(len(gold), read), _total(losses) / max(1, int((gold >= 0).sum()))
+
+
+def _total(losses: Sequence[Tensor]) -> float:
+    """The sum of what batches lost; taken from an accelerator together, since each time it is waited for."""
+    return sum(torch.stack(list(losses)).tolist()) if losses else 0.0
 
 
 def measured_trees(parser: Parser, sentences: Sequence[Sentence], names: Sequence[str]) -> Measured:
     """Measures of a parser by name (LAS, UAS, with or without punctuation), and its loss."""
     words = [sentence.words for sentence in sentences if sentence.words]
     encoded = EncodedSentences.of(parser, [sentence.forms for sentence in sentences if sentence.words])
-    batches, gold = list(sentence_batches(encoded)), gold_trees(words)
+    gold, device = gold_trees(words), parser.biaffine.root.device
 
     def measure() -> dict[str, float]:
         trees, total = [Tree([], []) for _ in words], 0.0
-        for indices, batch, states in read_sentences(parser, batches):
+        for indices, batch, states in read_sentences(parser, encoded.batches.on(device)):
             wanted = (pieces.batch(indices).ids.to(states.device) for pieces in gold)
             predicted, loss = parser.biaffine.trees_and_loss(states, batch.real, *wanted)
             total += int(batch.real.sum()) * float(loss)
@@ -98,7 +103,7 @@ def measured_texts(classifier: Classifier, examples: Sequence[SentencePair], nam
     measures = {name: computed(name, len(classifier.labels)) for name in names}
 
     def measure() -> dict[str, float]:
-        outputs = predict_outputs(classifier, texts.pieces)
+        outputs = texts.outputs(classifier)
         predicted = values_of(classifier, outputs)
         scores = {name: float(compute(predicted, texts.gold)) for name, compute in measures.items()}
         return scores | {"loss": float(mean_loss(classifier, outputs, targets))}

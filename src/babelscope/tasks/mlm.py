@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, Protocol
@@ -18,6 +18,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.intervals import exponential
 from babelscope.core.seeds import derive_seed
 from babelscope.encoders.anatomy import anatomy_of
+from babelscope.encoders.on_device import KeptBatches
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_length, encode_sentences
 from babelscope.tasks.texts import encode_texts
 
@@ -155,17 +156,28 @@ class HeldOut:
         return cls(pieces, owners, places, masking)
 
     @torch.no_grad()
-    def losses(self, model: PreTrainedModel, tokens_per_batch: int = EVALUATION_TOKENS) -> NDArray[np.float64]:
+    def losses(self, model: PreTrainedModel) -> NDArray[np.float64]:
         """[sentences, 2]: summed negative log-likelihood (nats) and number of each sentence's hidden pieces."""
         losses = np.zeros((int(self.owners[-1]) + 1, 2))
-        for indices in by_length(self.pieces.lengths, tokens_per_batch):
-            places = [self.places[index] for index in indices]
-            masked = self.masking.hide(self.pieces.batch(indices), places).to(model.device)
-            each = cross_entropy(hidden_logits(model, masked).float(), masked.answers, reduction="none")
-            sentences = np.repeat(self.owners[indices], [len(place) for place in places])
-            np.add.at(losses[:, 0], sentences, each.double().cpu().numpy())
-            np.add.at(losses[:, 1], sentences, 1)
+        batches = self.batches.on(model.device)
+        read = [
+            cross_entropy(hidden_logits(model, each).float(), each.answers, reduction="none") for _, each in batches
+        ]
+        sentences = np.concatenate([owners for owners, _ in batches])
+        np.add.at(losses[:, 0], sentences, torch.cat(read).cpu().double().numpy())
+        np.add.at(losses[:, 1], sentences, 1)
         return losses
+
+    @cached_property
+    def batches(self) -> KeptBatches[tuple[NDArray[np.int64], MaskedBatch]]:
+        """All sequences, from the shortest to the longest, each batch with the sentences of its hidden pieces."""
+        return KeptBatches(self._batches)
+
+    def _batches(self) -> Iterator[tuple[NDArray[np.int64], MaskedBatch]]:
+        for indices in by_length(self.pieces.lengths, EVALUATION_TOKENS):
+            places = [self.places[index] for index in indices]
+            owners = np.repeat(self.owners[indices], [len(place) for place in places])
+            yield owners, self.masking.hide(self.pieces.batch(indices), places)
 
     def perplexity(self, model: PreTrainedModel) -> float:
         """exp of the mean negative log-likelihood of the hidden pieces, all of them behind [MASK]."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from babelscope.core.examples import Tagged
 from babelscope.corpora.bio import OUTSIDE
 from babelscope.tasks.spans import count_spans, span_scores
-from babelscope.tasks.tag import TaggedWindows, Tagger, Tagging, check_words, label_sentences, predict_classes
+from babelscope.tasks.tag import TaggedWindows, Tagger, Tagging, check_words, label_sentences
 from babelscope.tasks.task import Score
 
 
@@ -38,11 +38,11 @@ def evaluate_ner(tagger: Tagger, sentences: Sequence[Tagged]) -> list[Score]:
     """
     check_words(sentences)
     windows = TaggedWindows.of(tagger, sentences)
-    classes = predict_classes(tagger, windows.windows)
+    classes = windows.classes(tagger)
     predicted = label_sentences(tagger, windows.windows, classes)
     return [*span_scores(predicted, [labels for _, labels in sentences]), *windows.reading_scores(classes)]
 
 
 def _f1(tagger: Tagger, held_out: TaggedWindows, sentences: Sequence[Tagged]) -> float:
-    predicted = label_sentences(tagger, held_out.windows, predict_classes(tagger, held_out.windows))
+    predicted = label_sentences(tagger, held_out.windows, held_out.classes(tagger))
     return count_spans(predicted, [labels for _, labels in sentences]).f1

@@ -16,6 +16,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.examples import DEPREL, Sentence, Tree, Word
 from babelscope.encoders.encoded import encoded_words
 from babelscope.encoders.load import Encoder
+from babelscope.encoders.on_device import KeptBatches
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_length
 from babelscope.encoders.windows import Windows, encode_words
 from babelscope.tasks.attachment import attachment_scores, attachment_shares, universal
@@ -37,6 +38,10 @@ class WordBatch(NamedTuple):
     def to(self, device: torch.device) -> WordBatch:
         """The same batch on a device."""
         return WordBatch(self.batch.to(device), self.firsts.to(device), self.real.to(device))
+
+
+SentenceBatch = tuple[NDArray[np.int64], WordBatch]
+"""Which sentences there are, and what a parser reads of them."""
 
 
 class ParseBatch(NamedTuple):
@@ -76,7 +81,8 @@ class Parser(nn.Module):
     def predict(self, sentences: Sequence[Sequence[str]], tokens_per_batch: int = EVALUATION_TOKENS) -> list[Tree]:
         """A tree over the words of each sentence: one word is the root, and it alone has the relation `root`."""
         windows = encode_words(self.tokenizer, sentences, self.max_length)  # of text that nobody gave to be kept
-        return predict_trees(self, EncodedSentences(windows), tokens_per_batch)
+        encoded = EncodedSentences(windows)
+        return predict_trees(self, len(encoded.lengths), sentence_batches(encoded, tokens_per_batch))
 
 
 @dataclass(frozen=True)
@@ -107,6 +113,11 @@ class EncodedSentences:
         pieces = np.concatenate([[0], np.cumsum(self.windows.pieces.lengths)])
         return np.diff(pieces[self.window_starts])
 
+    @cached_property
+    def batches(self) -> KeptBatches[SentenceBatch]:
+        """All that have words."""
+        return KeptBatches(lambda: sentence_batches(self))
+
     def batch(self, indices: NDArray[np.int64]) -> WordBatch:
         """The sentences at `indices`, in that order; each has words."""
         windows = _ranges(self.window_starts[indices], self.window_starts[indices + 1])
@@ -124,9 +135,7 @@ def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.in
     return np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
 
 
-def sentence_batches(
-    encoded: EncodedSentences, tokens_per_batch: int = EVALUATION_TOKENS
-) -> Iterator[tuple[NDArray[np.int64], WordBatch]]:
+def sentence_batches(encoded: EncodedSentences, tokens_per_batch: int = EVALUATION_TOKENS) -> Iterator[SentenceBatch]:
     """All sentences that have words, from the shortest to the longest: which there are, and what a parser reads."""
     some = np.flatnonzero(encoded.lengths)
     for indices in (some[batch] for batch in by_length(encoded.lengths[some], tokens_per_batch)):
@@ -135,8 +144,8 @@ def sentence_batches(
 
 @torch.no_grad()
 def read_sentences(
-    parser: Parser, batches: Iterable[tuple[NDArray[np.int64], WordBatch]]
-) -> Iterator[tuple[NDArray[np.int64], WordBatch, Tensor]]:
+    parser: Any, batches: Iterable[tuple[NDArray[np.int64], Any]]
+) -> Iterator[tuple[NDArray[np.int64], Any, Tensor]]:
     """Batch by batch, which sentences there are, what the parser reads of them, and the states of their words."""
     was_training, device = parser.training, parser.biaffine.root.device
     parser.eval()
@@ -146,10 +155,10 @@ def read_sentences(
     parser.train(was_training)
 
 
-def predict_trees(parser: Parser, encoded: EncodedSentences, tokens_per_batch: int = EVALUATION_TOKENS) -> list[Tree]:
-    """The tree of each sentence."""
-    trees = [Tree([], []) for _ in encoded.lengths]
-    for indices, words, states in read_sentences(parser, sentence_batches(encoded, tokens_per_batch)):
+def predict_trees(parser: Any, sentences: int, batches: Iterable[tuple[NDArray[np.int64], Any]]) -> list[Tree]:
+    """The tree of each of so many sentences; of those that are in no batch it is empty. The parser is of any kind."""
+    trees = [Tree([], []) for _ in range(sentences)]
+    for indices, words, states in read_sentences(parser, batches):
         for index, tree in zip(indices.tolist(), parser.biaffine.trees(states, words.real), strict=True):
             trees[index] = tree
     return trees
@@ -244,14 +253,11 @@ class Parsing:
         batch = self.batch(indices, torch.Generator().manual_seed(seed))
         return batch, int((batch.heads != NONE).sum())
 
-    def predict(self, model: Any, encoded: Any) -> list[Tree]:
-        """The trees of dev sentences."""
-        return predict_trees(model, encoded)
-
     def evaluate(self, model: Any) -> dict[str, float]:
         """The measure on each dev set."""
         values = {}
         for name, encoded in self.held_out.items():
-            words, trees = [sentence.words for sentence in self.dev[name]], self.predict(model, encoded)
+            words = [sentence.words for sentence in self.dev[name]]
+            trees = predict_trees(model, len(words), encoded.batches.on(model.biaffine.root.device))
             values[name] = attachment_shares([self.measure], words, trees)[self.measure]
         return values

@@ -18,6 +18,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.examples import Tagged
 from babelscope.encoders.encoded import encoded_words
 from babelscope.encoders.load import Encoder
+from babelscope.encoders.on_device import KeptBatches
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, by_length
 from babelscope.encoders.windows import Windows, encode_words
 from babelscope.tasks.task import Score, ratio_score
@@ -60,7 +61,7 @@ class Tagger(nn.Module):
     def predict(self, sentences: Sequence[Sequence[str]], tokens_per_batch: int = EVALUATION_TOKENS) -> list[list[str]]:
         """One label for each word of each sentence."""
         windows = encode_words(self.tokenizer, sentences, self.max_length)  # of text that nobody gave to be kept
-        return label_sentences(self, windows, predict_classes(self, windows, tokens_per_batch))
+        return label_sentences(self, windows, predict_classes(self, windows, word_batches(windows, tokens_per_batch)))
 
 
 class WordsBatch(NamedTuple):
@@ -91,11 +92,17 @@ def read_words(tagger: Tagger, batches: Iterable[WordsBatch]) -> Iterator[tuple[
     tagger.train(was_training)
 
 
-def predict_classes(tagger: Tagger, windows: Windows, tokens_per_batch: int = EVALUATION_TOKENS) -> NDArray[np.int64]:
+def predict_classes(tagger: Tagger, windows: Windows, batches: Iterable[WordsBatch]) -> NDArray[np.int64]:
     """[words]: the best class of each word, -1 where no window owned it."""
-    classes = np.full(int(windows.sentence_starts[-1]), -1, dtype=np.int64)
-    for owned, logits in read_words(tagger, word_batches(windows, tokens_per_batch)):
-        classes[owned] = logits.argmax(dim=1).cpu().numpy()
+    read = [(owned, logits.argmax(dim=1)) for owned, logits in read_words(tagger, batches)]
+    return placed_classes(int(windows.sentence_starts[-1]), read)
+
+
+def placed_classes(words: int, read: Sequence[tuple[NDArray[np.int64], Tensor]]) -> NDArray[np.int64]:
+    """[words]: the class of each from what batches gave for which words, -1 where none did."""
+    classes = np.full(words, -1, dtype=np.int64)
+    if read:  # together, since an accelerator is waited for whenever something is taken from it
+        classes[np.concatenate([owned for owned, _ in read])] = torch.cat([best for _, best in read]).cpu().numpy()
     return classes
 
 
@@ -125,6 +132,15 @@ class TaggedWindows:
         windows = encoded_words(tagger.tokenizer, [sentence.words for sentence in sentences], tagger.max_length)
         return cls(windows, np.asarray(gold, dtype=np.int64))
 
+    @cached_property
+    def batches(self) -> KeptBatches[WordsBatch]:
+        """All windows."""
+        return KeptBatches(lambda: word_batches(self.windows))
+
+    def classes(self, tagger: Tagger) -> NDArray[np.int64]:
+        """[words]: the best class of each, -1 where no window owned it."""
+        return predict_classes(tagger, self.windows, self.batches.on(tagger.classifier.weight.device))
+
     def right(self, classes: NDArray[np.int64]) -> NDArray[np.bool_]:
         """[words]: whether the class of each, -1 for none, is the gold one."""
         return (classes == self.gold) & (classes >= 0)
@@ -152,7 +168,7 @@ def evaluate_tagger(tagger: Tagger, sentences: Sequence[Tagged]) -> list[Score]:
     """
     check_words(sentences)
     windows = TaggedWindows.of(tagger, sentences)
-    classes, starts = predict_classes(tagger, windows.windows), windows.windows.sentence_starts
+    classes, starts = windows.classes(tagger), windows.windows.sentence_starts
     right = np.concatenate([[0], np.cumsum(windows.right(classes))])
     return [ratio_score("accuracy", np.diff(right[starts]), np.diff(starts)), *windows.reading_scores(classes)]
 
@@ -221,7 +237,4 @@ class Tagging:
 
     def evaluate(self, model: Tagger) -> dict[str, float]:
         """Accuracy on each dev set."""
-        return {
-            name: float(held_out.right(predict_classes(model, held_out.windows)).mean())
-            for name, held_out in self.held_out.items()
-        }
+        return {name: float(held_out.right(held_out.classes(model)).mean()) for name, held_out in self.held_out.items()}

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 from torch import Tensor
 
+from babelscope.encoders.on_device import each_tensor
+
 AHEAD = 2
 """Batches that are made before they are wanted: one in the making while another waits."""
 
@@ -36,17 +38,8 @@ def made_ahead(wanted: Iterable[Wanted], make: Callable[[Wanted], Any], device: 
 
 def _ready(make: Callable[[Wanted], Any], wanted: Wanted, device: str) -> Any:
     batch = make(wanted)
-    return _each_tensor(Tensor.pin_memory, batch) if device.startswith("cuda") else batch
+    return each_tensor(Tensor.pin_memory, batch) if device.startswith("cuda") else batch
 
 
 def _arrived(wanted: Wanted, batch: Future[Any], device: str) -> tuple[Wanted, Any]:
-    return wanted, _each_tensor(lambda tensor: tensor.to(device, non_blocking=True), batch.result())
-
-
-def _each_tensor(change: Callable[[Tensor], Tensor], batch: Any) -> Any:
-    """A batch with each tensor changed: a named tuple of tensors, further ones and other values, or a list of them."""
-    if isinstance(batch, Tensor):
-        return change(batch)
-    if isinstance(batch, list):
-        return [_each_tensor(change, part) for part in batch]
-    return type(batch)(*(_each_tensor(change, part) for part in batch)) if isinstance(batch, tuple) else batch
+    return wanted, each_tensor(lambda tensor: tensor.to(device, non_blocking=True), batch.result())

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from babelscope.core.examples import Tree
 from babelscope.tasks.biaffine import Biaffine
 from babelscope.tasks.bilstm.backbone import BiLstmBackbone
-from babelscope.tasks.bilstm.words import EncodedWords, TrainingWords, WordBatch
-from babelscope.tasks.parse import ParseBatch, Parsing
+from babelscope.tasks.bilstm.words import EVALUATION_WORDS, EncodedWords, TrainingWords, WordBatch
+from babelscope.tasks.parse import ParseBatch, Parsing, predict_trees
 
 
 class BiLstmParser(nn.Module):
@@ -30,23 +30,10 @@ class BiLstmParser(nn.Module):
         """[sentences, words, hidden]: the states of words."""
         return self.backbone(words)
 
-    def predict(self, sentences: Sequence[Sequence[str]], words_per_batch: int = 2048) -> list[Tree]:
+    def predict(self, sentences: Sequence[Sequence[str]], words_per_batch: int = EVALUATION_WORDS) -> list[Tree]:
         """A tree over the words of each sentence: one word is the root, and it alone has the relation `root`."""
-        return predict_bilstm_trees(self, EncodedWords.of(self.backbone.vocabulary, sentences), words_per_batch)
-
-
-@torch.no_grad()
-def predict_bilstm_trees(parser: BiLstmParser, encoded: EncodedWords, words_per_batch: int = 2048) -> list[Tree]:
-    """The tree of each sentence."""
-    was_training, device = parser.training, parser.biaffine.root.device
-    parser.eval()
-    trees = [Tree([], []) for _ in encoded.lengths]
-    for indices, words in encoded.batches(words_per_batch):
-        words = words.to(device)
-        for index, tree in zip(indices.tolist(), parser.biaffine.trees(parser(words), words.real), strict=True):
-            trees[index] = tree
-    parser.train(was_training)
-    return trees
+        encoded = EncodedWords.of(self.backbone.vocabulary, sentences)
+        return predict_trees(self, len(sentences), encoded.cut(words_per_batch))
 
 
 @dataclass(frozen=True)
@@ -77,7 +64,3 @@ class BiLstmParsing(Parsing):
         """Training sentences, some of their words unknown, with their trees."""
         heads, relations = (gold.batch(indices).ids for gold in self.gold)
         return ParseBatch(self.examples.batch(indices, generator), heads, relations)
-
-    def predict(self, model: BiLstmParser, encoded: EncodedWords) -> list[Tree]:
-        """The trees of dev sentences."""
-        return predict_bilstm_trees(model, encoded)

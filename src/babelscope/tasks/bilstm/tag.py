@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -18,7 +18,7 @@ from babelscope.core.examples import Tagged
 from babelscope.encoders.pieces import Pieces
 from babelscope.tasks.bilstm.backbone import BiLstmBackbone
 from babelscope.tasks.bilstm.crf import Crf, bio_allowed
-from babelscope.tasks.bilstm.words import EncodedWords, TrainingWords, WordBatch
+from babelscope.tasks.bilstm.words import EVALUATION_WORDS, EncodedWords, TrainingWords, WordBatch
 from babelscope.tasks.spans import count_spans, span_scores
 from babelscope.tasks.task import Score, ratio_score
 
@@ -49,9 +49,10 @@ class BiLstmTagger(nn.Module):
             return self.crf.loss(logits, labels, batch.real)
         return cross_entropy(logits[batch.real], labels[batch.real])
 
-    def predict(self, sentences: Sequence[Sequence[str]], words_per_batch: int = 2048) -> list[list[str]]:
+    def predict(self, sentences: Sequence[Sequence[str]], words_per_batch: int = EVALUATION_WORDS) -> list[list[str]]:
         """One label for each word of each sentence."""
-        return predict_labels(self, EncodedWords.of(self.backbone.vocabulary, sentences), words_per_batch)
+        encoded = EncodedWords.of(self.backbone.vocabulary, sentences)
+        return predict_labels(self, encoded, encoded.cut(words_per_batch))
 
     def best(self, batch: WordBatch) -> Tensor:
         """[sentences, words]: the class of each word."""
@@ -62,12 +63,14 @@ class BiLstmTagger(nn.Module):
 
 
 @torch.no_grad()
-def predict_labels(tagger: BiLstmTagger, encoded: EncodedWords, words_per_batch: int = 2048) -> list[list[str]]:
+def predict_labels(
+    tagger: BiLstmTagger, encoded: EncodedWords, batches: Iterable[tuple[NDArray[np.int64], WordBatch]]
+) -> list[list[str]]:
     """One label for each word of each sentence."""
     was_training, device = tagger.training, tagger.classifier.weight.device
     tagger.eval()
     predicted: list[list[str]] = [[] for _ in encoded.lengths]
-    for indices, batch in encoded.batches(words_per_batch):
+    for indices, batch in batches:
         for index, classes in zip(indices.tolist(), tagger.best(batch.to(device)).tolist(), strict=True):
             predicted[index] = [tagger.labels[number] for number in classes[: encoded.lengths[index]]]
     tagger.train(was_training)
@@ -164,7 +167,8 @@ class BiLstmTagging:
         """The measure on each dev set."""
         values = {}
         for name, encoded in self.held_out.items():
-            predicted, gold = predict_labels(model, encoded), [sentence.labels for sentence in self.dev[name]]
+            predicted = predict_labels(model, encoded, encoded.batches.on(model.classifier.weight.device))
+            gold = [sentence.labels for sentence in self.dev[name]]
             right, words = sum(_right(predicted, gold)), int(encoded.lengths.sum())
             values[name] = count_spans(predicted, gold).f1 if self.measure == "f1" else right / words
         return values

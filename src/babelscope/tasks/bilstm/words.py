@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +17,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from babelscope.core.declaration import Declaration
+from babelscope.encoders.on_device import KeptBatches
 from babelscope.encoders.pieces import Batch, Pieces, by_length
 
+EVALUATION_WORDS = 2048
+"""Words of a batch that nothing is learned from."""
 UNKNOWN_WORD = 0
 NO_CHARACTER, UNKNOWN_CHARACTER = 0, 1
 LONGEST_FORM = 32
@@ -108,7 +112,12 @@ class EncodedWords:
         """[sentences]: words of each."""
         return self.sentences.lengths
 
-    def batches(self, words_per_batch: int) -> Iterator[tuple[NDArray[np.int64], WordBatch]]:
+    @cached_property
+    def batches(self) -> KeptBatches[tuple[NDArray[np.int64], WordBatch]]:
+        """All that have words."""
+        return KeptBatches(self.cut)
+
+    def cut(self, words_per_batch: int = EVALUATION_WORDS) -> Iterator[tuple[NDArray[np.int64], WordBatch]]:
         """All sentences that have words, in batches of similar lengths, each with the sentences' indices."""
         some = np.flatnonzero(self.lengths)
         for places in by_length(self.lengths[some], words_per_batch):
