@@ -76,8 +76,12 @@ class Evaluate(Step):
         """Write the scores, and what their ratios are made of."""
         import torch
 
+        from babelscope.encoders.masks import masks_unread
+
         torch.set_num_threads(self.model.tuning.threads)
-        scores = _latest_model(self, workspace).reading(self.data.code).scores(self.data.read())
+        model = _latest_model(self, workspace).reading(self.data.code)
+        with masks_unread():
+            scores = model.scores(self.data.read())
         workspace.write_rows(_score_rows(scores, self.labels))
         keep_sentences(sums_of(scores), workspace)
 

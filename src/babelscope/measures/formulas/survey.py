@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from babelscope.encoders.blend import Blend
+from babelscope.encoders.masks import masks_unread
 from babelscope.measures.formulas.grid import Point
 from babelscope.tasks.measured import Measured
 
@@ -41,4 +42,6 @@ def survey(
     for point in points:
         parts = coefficients(point)
         blend.move([parts[place] for place in order])
-        yield point, {name: measure() for name, measure in measures.items()}
+        with masks_unread():
+            measured = {name: measure() for name, measure in measures.items()}
+        yield point, measured
