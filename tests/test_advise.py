@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
+import shutil
 from contextlib import nullcontext
 from itertools import pairwise
 from pathlib import Path
@@ -344,6 +345,48 @@ def test_bad_requests_are_refused_in_words(files, encoder_folder, tmp_path, chan
     assert answer.status == 2
     assert message in answer.errors
     assert "Traceback" not in answer.errors
+
+
+@pytest.mark.parametrize("given", ["--text", "--treebank"])
+@pytest.mark.parametrize("run", [(), ("--run", "--seeds", 1)])
+def test_nothing_that_advise_has_not_written_is_written_over(files, encoder_folder, tmp_path, given, run):
+    """Neither what it reads nor any other file, be it the page or what is beside it."""
+    names = {"--text": "text.txt", "--treebank": "trees.conllu"}
+    own = {option: Path(shutil.copy(files / name, tmp_path / name)) for option, name in names.items()}
+    arguments = ["advise", "--language", "qah", "--encoder", encoder_folder, "--store", tmp_path / "store", *run]
+    arguments += [part for pair in own.items() for part in pair]
+    answer = babelscope(*arguments, "-o", own[given])
+    assert answer.status == 2 and "already there, and no page of advice" in answer.errors
+    beside = tmp_path / "notes.json"
+    beside.write_text('{"mine": 1}', encoding="utf-8")
+    if run:
+        answer = babelscope(*arguments, "-o", beside.with_suffix(".html"))
+        assert answer.status == 2 and "already there, and what a run has decided by goes there" in answer.errors
+        answer = babelscope(*arguments, "-o", tmp_path / "new.html", "--export", tmp_path / "new.json")
+        assert answer.status == 2 and "give another folder" in answer.errors
+    assert beside.read_text(encoding="utf-8") == '{"mine": 1}'
+    assert [file.read_bytes() for file in own.values()] == [(files / name).read_bytes() for name in names.values()]
+
+
+def test_a_page_of_advice_is_written_again(files, encoder_folder, tmp_path):
+    page = tmp_path / "advice.html"
+    asked = ("advise", "--language", "qah", "--encoder", encoder_folder, "--text", files / "text.txt", "-o", page)
+    answers = [babelscope(*asked, "--store", tmp_path / "store") for _ in range(2)]
+    assert [answer.status for answer in answers] == [0, 0], answers[1].errors
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"text": "treebank:qab:{trees}"}, "--text treebank:qab:.*: in qab, and the advice is on qah"),
+        ({"treebank": "treebank:qab:{trees}"}, "--treebank treebank:qab:.*: in qab, and the advice is on qah"),
+        ({"language": "qah-Cyrl"}, "qah-Cyrl: \\d+% of the letters of its text are Grek; give text in Cyrl"),
+    ],
+)
+def test_data_of_another_language_or_script_are_refused(request_, files, tmp_path, changes, message):
+    changes = {key: value.format(trees=files / "trees.conllu") for key, value in changes.items()}
+    with pytest.raises(InputError, match=message):
+        command.check(request_.model_copy(update=changes), False, Outputs(tmp_path / "advice.html"))
 
 
 def test_line_numbers_stay_numbers(files, encoder_folder, tmp_path):

@@ -235,6 +235,10 @@ def test_whose_sentences_they_are_is_said(request_, tmp_path, monkeypatch):
         (["--source-treebank", "{source}"], "give --parallel too"),
         (["--parallel", "{pairs}", "--source-treebank", "treebank:qag:{source}"], "in qag, the language itself"),
         (["--parallel", "{pairs}", "--run"], "give labelled sentences with --treebank"),
+        (
+            ["--parallel", "{pairs}", "--treebank", "treebank:qag:{source}", "--source-treebank", "{source}"],
+            "the same sentences as those of --treebank",
+        ),
     ],
 )
 def test_bad_requests_are_refused_in_words(request_, files, tmp_path, changes, message):

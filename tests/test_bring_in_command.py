@@ -159,6 +159,7 @@ def test_an_encoder_goes_on_reading_what_it_read(encoder_folder, table, tmp_path
         ({"--parallel": "de"}, "no text in two languages"),
         ({"--parallel": "tsv:qae:{table}"}, "the translations are in qae, but the language that they are given for is"),
         ({"--language": "a/b"}, "should be the code of a language"),
+        ({"--language": "qab-Cyrl"}, "% of the letters of its text are Latn; give text in Cyrl"),
         ({"-o": "."}, "already there"),
         ({"model": "abcd"}, "no results"),
         ({"model": "no-such-encoder/here/at-all"}, "no such folder"),

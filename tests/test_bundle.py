@@ -15,9 +15,11 @@ import pytest
 
 from babelscope.core.errors import InputError
 from babelscope.core.row import Row
+from babelscope.corpora.conllu import write_conllu
 from babelscope.engine.sharing.archive import unpacked
 from babelscope.engine.store import Store
 from babelscope.face.bundle import encoders_of, reproduce
+from babelscope.world import World
 from command_line import babelscope, declaration, transfer, write_study
 
 pytestmark = pytest.mark.usefixtures("in_process")
@@ -281,3 +283,18 @@ def test_nothing_is_written_into_a_store(study: Path, store: Path, place: str) -
     answer = babelscope(command, study, "--store", store, "-o", Path(store) / place)
     assert answer.status == 2 and "choose a place outside of it" in answer.errors
     assert sorted(Path(store).rglob("*")) == before
+
+
+@pytest.mark.parametrize("command", ["bundle", "rows", "report"])
+def test_nothing_is_written_over_what_the_study_reads(encoder_folder: Path, tmp_path: Path, command: str) -> None:
+    files = [tmp_path / f"{split}.conllu" for split in ("train", "test")]
+    for file in files:
+        write_conllu(file, World().treebank("qab", file.stem, 20))
+    before = [file.read_bytes() for file in files]
+    train, test = ([f"treebank:qab:{file}"] for file in files)
+    declared = declaration(encoder_folder, tasks={"pos": transfer(train=train, evaluate=test, baselines=[])})
+    study = write_study(tmp_path / "own.yaml", {key: declared[key] for key in declared if key != "retrieval"})
+    for read in (*files, encoder_folder):
+        answer = babelscope(command, study, "--store", tmp_path / "store", "-o", read)
+        assert answer.status == 2 and "the study reads it, and it would be lost" in answer.errors, answer.errors
+    assert [file.read_bytes() for file in files] == before

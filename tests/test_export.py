@@ -7,6 +7,7 @@ from itertools import accumulate
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import AutoModelForSequenceClassification, AutoModelForTokenClassification, pipeline
 
 from babelscope.advise.card import TAG_WORDS
@@ -292,6 +293,19 @@ def test_a_damaged_folder_is_refused(damage, problem, encoder, tmp_path):
     damage(tmp_path / "model")
     with pytest.raises(InputError, match=problem):
         load_model(tmp_path / "model")
+
+
+@pytest.mark.parametrize("part", ["bert.encoder.layer.1", "classifier"])
+def test_weights_that_are_not_numbers_give_no_answers(part, encoder, tmp_path):
+    """Neither of the encoder nor of what stands on it; one is enough."""
+    folder = tmp_path / "model"
+    save_model(made(encoder, "pos"), folder)
+    weights = load_file(folder / "model.safetensors")
+    name = next(name for name in weights if name.startswith(part))
+    weights[name].view(-1)[0] = float("nan")
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(InputError, match=f"{name.removeprefix('bert.')}: 1 of .* weights are NaN or infinite"):
+        load_model(folder)
 
 
 def test_what_an_older_version_exported_is_read(encoder, examples, tmp_path):

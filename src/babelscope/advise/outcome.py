@@ -11,6 +11,7 @@ from babelscope.advise.race import Race
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.scores import Behind, behind_first, gain_of, interval_of
 from babelscope.advise.search import USUAL, Runner, Training
+from babelscope.core.inference import FEWEST_SEEDS
 from babelscope.core.intervals import Interval
 from babelscope.core.samples import Samples
 from babelscope.report.judged import judged
@@ -129,8 +130,14 @@ def _verdicts(race: Race) -> dict[str, str]:
     verdicts = {}
     for encoder, own in of_encoders.items():
         if decided := verdict_of({above(recipe.kind, BILSTM): signs[recipe] for recipe in own}):
-            rounds = " and ".join(dict.fromkeys(str(len(by_recipe[recipe])) for recipe in own))
-            verdicts[Recipe(encoder, AS_IT_IS).row_name] = f"{decided} (on dev sentences, rounds: {rounds})"
+            rounds = list(dict.fromkeys(len(by_recipe[recipe]) for recipe in own))
+            said = f"on dev sentences, rounds: {' and '.join(map(str, rounds))}"
+            alone = (
+                ""
+                if min(rounds) >= FEWEST_SEEDS
+                else f"; with fewer than {FEWEST_SEEDS} it is about these models alone"
+            )
+            verdicts[Recipe(encoder, AS_IT_IS).row_name] = f"{decided} ({said}{alone})"
     return verdicts
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from babelscope.advise.facts import UNREAD, Fact
 from babelscope.advise.outcome import Outcome
-from babelscope.advise.outputs import VERDICT, Outputs
+from babelscope.advise.outputs import TITLE, VERDICT, Outputs
 from babelscope.advise.plan import Planned, most_for_curves
 from babelscope.advise.recipes import BROUGHT_IN, EXTENDED, ZERO_SHOT
 from babelscope.advise.request import Request, command_line, read_split, text_size
@@ -164,7 +164,7 @@ def write_page(request: Request, sections: Sequence[Section], path: Path) -> Non
         templates()
         .get_template("advice.html.j2")
         .render(
-            title=f"Which encoder for {language}?",
+            title=f"{TITLE} {language}?",
             sections=sections,
             style=asset("page.css"),
         )

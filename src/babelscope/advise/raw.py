@@ -13,9 +13,11 @@ from babelscope.advise.request import Request, read_split
 from babelscope.core.errors import InputError
 from babelscope.core.examples import read_twice
 from babelscope.core.languages import REAL_LANGUAGES, language_name
+from babelscope.corpora.codes import same_language
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.lines import numbered_lines
 from babelscope.corpora.plain import OWN, text_file
+from babelscope.corpora.scripts import check_script
 from babelscope.world import LANGUAGES
 
 FIRST = 100
@@ -29,16 +31,27 @@ RELATED = 0.2
 
 
 def check_text(request: Request) -> None:
-    """Refuse a file that is no raw text.
+    """Refuse a file that is no raw text, and data of another language.
 
     Raises:
-        InputError: it is CoNLL-U, a table or HTML by its first lines, or cannot be read; or there is no such text.
+        InputError: it is CoNLL-U, a table or HTML by its first lines, or cannot be read; there is no such text or
+            treebank; or one of them is in another language, or the text in another script.
     """
     if request.text_name.startswith(OWN):
         path = text_file(request.text_name)
         if kind := _other_kind([line.text.strip() for line in islice(numbered_lines(path), FIRST)]):
             raise InputError(f"--text {request.text}: looks like {kind}; give raw text, one sentence a line, in UTF-8")
-    find_file("mlm", request.text_name, "train").read()
+    text = find_file("mlm", request.text_name, "train")
+    _check_language("--text", request.text, text.code, request)
+    check_script(request.language, text.read())
+    if request.treebank_name:
+        labelled = find_file(request.task, request.treebank_name, "train").code
+        _check_language("--treebank", request.treebank or "", labelled, request)
+
+
+def _check_language(option: str, given: str, code: str, request: Request) -> None:
+    if not same_language(code, request.language):
+        raise InputError(f"{option} {given}: in {code}, and the advice is on {request.language}; give text in that")
 
 
 def line_notes(request: Request) -> list[str]:

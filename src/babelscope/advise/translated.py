@@ -12,6 +12,7 @@ from babelscope.corpora.datasets import find_file
 from babelscope.corpora.given_pairs import given_pairs
 from babelscope.corpora.paired import Pair
 from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, check_source, joined
+from babelscope.corpora.scripts import check_script
 from babelscope.corpora.sources import SPLITS
 
 
@@ -31,7 +32,9 @@ def translated(request: Request) -> Translated:
     """
     source = source_code(request) if request.parallel and request.source_treebank else SOURCE
     texts = tuple(given_pairs(given, request.language, source) for given in request.parallel)
-    return Translated(texts, joined(texts).pairs)
+    pairs = joined(texts).pairs
+    check_script(request.language, [target for _, target in pairs])
+    return Translated(texts, pairs)
 
 
 def check_translated(request: Request) -> None:
@@ -55,7 +58,13 @@ def check_translated(request: Request) -> None:
             f"--source-treebank {request.source_treebank}: in {code}, the language itself; give one in what the "
             "translations are from"
         )
+    own = {find_file(request.task, request.treebank_name or "", split).sha256 for split in SPLITS if request.treebank}
     for split in SPLITS[:2]:
+        if find_file(request.task, request.source_treebank_name, split).sha256 in own:
+            raise InputError(
+                f"--source-treebank {request.source_treebank}: the same sentences as those of --treebank, so that "
+                "nothing would be carried over from another language"
+            )
         read_source(request, split)
 
 

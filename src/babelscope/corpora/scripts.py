@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
+
+from babelscope.core.errors import InputError
+
+FIRST = 1000
+"""Sentences by which the script of a text is known."""
 
 CODES = {
     "LATIN": "Latn", "CYRILLIC": "Cyrl", "GREEK": "Grek", "ARABIC": "Arab", "HEBREW": "Hebr", "GEORGIAN": "Geor",
@@ -29,3 +36,21 @@ def script_shares(text: str) -> dict[str, float]:
     """Script -> its share of the letters, most frequent first; empty where there are none."""
     counts = Counter(script for letter in text if (script := script_of_letter(letter)))
     return {script: count / counts.total() for script, count in counts.most_common()}
+
+
+def check_script(code: str, sentences: Sequence[str]) -> None:
+    """Refuse text that is not in the script that a code names, as `sr-Latn` does.
+
+    Codes that name none are not looked at, nor are those of Chinese, whose kinds share their letters' names.
+
+    Raises:
+        InputError: most letters of the first sentences are of another script.
+    """
+    named = {part.title() for part in re.split("[-_]", code)[1:]} & set(CODES.values())
+    there = script_shares("\n".join(sentences[:FIRST]))
+    if named and there and next(iter(there)) not in named:
+        most = next(iter(there))
+        raise InputError(
+            f"{code}: {there[most]:.0%} of the letters of its text are {most}; give text in {', '.join(named)}, or the "
+            "code of what the text is in"
+        )

@@ -30,7 +30,7 @@ from babelscope.encoders.beside import read_languages, save_config, save_tokeniz
 from babelscope.encoders.places import LANGUAGES, Place, check_folder, folder_of, installed_folder
 from babelscope.encoders.pooler import Pooler, read_pooler
 from babelscope.encoders.refusals import explained, quiet
-from babelscope.encoders.written import check_finite
+from babelscope.encoders.written import check_finite, non_finite
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,8 @@ def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickl
         raise EncoderError(f"{source}: an adapter. Merge it into its encoder's weights with peft, and save these")
     if misfits := sorted(name for name, *_ in report["mismatched_keys"]):
         raise EncoderError(f"{source}: {len(misfits)} weights do not fit the sizes in config.json, first {misfits[0]}")
+    if problem := non_finite(model.state_dict()):
+        raise EncoderError(f"{source}: {problem}; nothing that is measured with them would mean anything")
     _check_layers(source, config, report["unexpected_keys"])
     encoder = _assembled(source, model, tokenizer, set(report["missing_keys"]))
     _check_reads(source, encoder)

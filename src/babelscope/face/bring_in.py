@@ -14,6 +14,7 @@ from babelscope.corpora.codes import checked_code, known_as, same_language
 from babelscope.corpora.given_pairs import given_pairs
 from babelscope.corpora.paired import Pair
 from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, ParallelText, check_source, joined
+from babelscope.corpora.scripts import check_script
 from babelscope.encoders.places import MODEL_FILE, Place, locate
 from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_records
 from babelscope.engine.store import Store
@@ -63,7 +64,7 @@ def write_with_language(model: str, wanted: Wanted, folder: Path, store: Store) 
     """
     folder = new_path(folder)
     texts = find_texts(wanted)
-    pairs = joined(texts).pairs[: wanted.pairs]
+    pairs = _pairs(texts, wanted)
     place = None if _is_tuned(model) else locate(model)
     with replacing(folder) as draft:
         told = (
@@ -80,9 +81,15 @@ def recorded(encoder: Encoder, place: Place, wanted: Wanted) -> tuple[Encoder, l
         InputError: as of `find_texts` and `with_language`.
     """
     texts = find_texts(wanted)
-    pairs = joined(texts).pairs[: wanted.pairs]
+    pairs = _pairs(texts, wanted)
     grown = with_language(encoder, wanted, pairs)
     return grown, _records(place.path, place.name, wanted, texts, len(pairs))
+
+
+def _pairs(texts: Sequence[ParallelText], wanted: Wanted) -> list[Pair]:
+    pairs = joined(texts).pairs[: wanted.pairs]
+    check_script(wanted.language, [target for _, target in pairs])
+    return pairs
 
 
 def find_texts(wanted: Wanted) -> list[NamedPairs | FilePairs]:

@@ -30,7 +30,7 @@ from babelscope.encoders.anatomy import anatomy_of, reads_types
 from babelscope.encoders.beside import save_config, save_tokenizer
 from babelscope.encoders.load import load_encoder, save_encoder
 from babelscope.encoders.places import LANGUAGES, MODEL_FILE
-from babelscope.encoders.written import check_finite, write_tensors
+from babelscope.encoders.written import check_finite, non_finite, write_tensors
 from babelscope.tasks.bilstm.parse import BiLstmParser
 from babelscope.tasks.bilstm.tag import BiLstmTagger
 from babelscope.tasks.bilstm.words import Vocabulary
@@ -210,6 +210,8 @@ def _set_weights(module: nn.Module, naming: Naming, path: Path) -> None:
         weights = load_file(path)
     except (OSError, SafetensorError) as error:
         raise InputError(f"{path}: {error}; export the model again") from None
+    if problem := non_finite(weights):
+        raise InputError(f"{path}: {problem}, so that no answer would mean anything; export the model again")
     parameters = {naming.name(name): parameter for name, parameter in module.named_parameters()}
     for name in sorted(weights.keys() | parameters.keys()):
         if name not in weights or name not in parameters or weights[name].shape != parameters[name].shape:

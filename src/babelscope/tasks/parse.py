@@ -253,11 +253,14 @@ class Parsing:
         batch = self.batch(indices, torch.Generator().manual_seed(seed))
         return batch, int((batch.heads != NONE).sum())
 
+    def predict(self, model: Any, encoded: Any) -> list[Tree]:
+        """The trees of dev sentences."""
+        return predict_trees(model, len(encoded.lengths), encoded.batches.on(model.biaffine.root.device))
+
     def evaluate(self, model: Any) -> dict[str, float]:
         """The measure on each dev set."""
         values = {}
         for name, encoded in self.held_out.items():
-            words = [sentence.words for sentence in self.dev[name]]
-            trees = predict_trees(model, len(words), encoded.batches.on(model.biaffine.root.device))
+            words, trees = [sentence.words for sentence in self.dev[name]], self.predict(model, encoded)
             values[name] = attachment_shares([self.measure], words, trees)[self.measure]
         return values

@@ -17,6 +17,7 @@ from babelscope.face.cli.options import (
     StudyName,
     With,
     check_changed,
+    check_not_read,
     check_not_the_study,
     err,
     out,
@@ -163,6 +164,7 @@ def rows(
 
     check_not_the_study(name, output)
     job = job_of(name, with_, store)
+    check_not_read(job.plan.steps.values(), output)
     study_rows = Rows(job.rows())
     note_missing(job)
     table = (study_rows if split is None else study_rows.of_split(split)).frame(wide)
@@ -177,6 +179,7 @@ def report(name: StudyName, output: OutputReport, store: StoreFolder = DEFAULT_S
 
     check_not_the_study(name, output)
     job = job_of(name, with_, store)
+    check_not_read(job.plan.steps.values(), output)
     content = job.report()
     note_missing(job)
     files = write_report(content, output)
