@@ -97,8 +97,8 @@ def seen_notes(request: Request) -> list[str]:
     if not (both := read_twice(tested, read_split(request, "train"))):
         return []
     return [
-        f"{both:,} of {len(tested):,} labelled sentences that test are also trained on, so that all scores are too high. "
-        "Remove sentences that come again from the treebank."
+        f"{both:,} of {len(tested):,} labelled sentences that test are also trained on, so that all scores are too "
+        "high. Remove sentences that come again from the treebank."
     ]
 
 
