@@ -216,12 +216,13 @@ def test_a_verdict_says_what_it_means(verdict, meaning):
 
 def test_a_plan_does_not_replace_a_verdict(tmp_path):
     page = tmp_path / "advice.html"
-    page.write_text("<h2>The verdict</h2>", encoding="utf-8")
+    title = "<title>Which encoder for Maltese?</title>"
+    page.write_text(f"{title}<h2>The verdict</h2>", encoding="utf-8")
     outputs = Outputs(page, store=tmp_path / "store", export=None)
     with pytest.raises(InputError, match="has the verdict of a run, which a plan would replace; give another -o"):
         check_outputs(outputs, run=False)
     check_outputs(outputs, run=True)
-    page.write_text("<h2>The plan</h2>", encoding="utf-8")
+    page.write_text(f"{title}<h2>The plan</h2>", encoding="utf-8")
     check_outputs(outputs, run=False)
 
 
