@@ -132,12 +132,9 @@ def _verdicts(race: Race) -> dict[str, str]:
         if decided := verdict_of({above(recipe.kind, BILSTM): signs[recipe] for recipe in own}):
             rounds = list(dict.fromkeys(len(by_recipe[recipe]) for recipe in own))
             said = f"on dev sentences, rounds: {' and '.join(map(str, rounds))}"
-            alone = (
-                ""
-                if min(rounds) >= FEWEST_SEEDS
-                else f"; with fewer than {FEWEST_SEEDS} it is about these models alone"
-            )
-            verdicts[Recipe(encoder, AS_IT_IS).row_name] = f"{decided} ({said}{alone})"
+            if min(rounds) < FEWEST_SEEDS:
+                said += f"; with fewer than {FEWEST_SEEDS} it is about these models alone"
+            verdicts[Recipe(encoder, AS_IT_IS).row_name] = f"{decided} ({said})"
     return verdicts
 
 

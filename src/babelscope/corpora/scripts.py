@@ -48,8 +48,8 @@ def check_script(code: str, sentences: Sequence[str]) -> None:
     """
     named = {part.title() for part in re.split("[-_]", code)[1:]} & set(CODES.values())
     there = script_shares("\n".join(sentences[:FIRST]))
-    if named and there and next(iter(there)) not in named:
-        most = next(iter(there))
+    most = next(iter(there), None)
+    if named and most and most not in named:
         raise InputError(
             f"{code}: {there[most]:.0%} of the letters of its text are {most}; give text in {', '.join(named)}, or the "
             "code of what the text is in"
