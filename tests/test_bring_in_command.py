@@ -14,7 +14,7 @@ from transformers import AutoTokenizer, pipeline
 import babelscope
 from babelscope.corpora.datasets import find
 from babelscope.encoders.load import load_encoder
-from babelscope.encoders.places import encoder_digest
+from babelscope.encoders.places import MODEL_FILE, encoder_digest
 from babelscope.engine.brought_in import EARLIER_RECORD, RECORD, languages_of
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
@@ -120,10 +120,12 @@ def test_a_third_language_and_predictions_of_a_file(brought, tmp_path):
     assert "pairs.tsv" in told and f"text:qaa:{tmp_path / 'source.txt'}" in told, "the sentences of both are told of"
     assert 'AutoTokenizer.from_pretrained("FOLDER", subfolder="languages/qaa")' in told
     assert AutoTokenizer.from_pretrained(folder, subfolder="languages/qab").tokenize(PAIRS[0][1])
-    for language in ([], ["--language", "qae"]):
+    for language, note in ([], True), (["--language", "qae"], False):
         (tmp_path / "tagged.conllu").unlink(missing_ok=True)
         answer = command("predict", folder, tmp_path / "target.txt", "-o", tmp_path / "tagged.conllu", *language)
         assert answer.status == 0 and (tmp_path / "tagged.conllu").is_file()
+        told = "note: the text was read as qae; if it is in another language, name it: --language qaa or qab"
+        assert (told in " ".join(answer.output.split())) is note
 
 
 @pytest.mark.parametrize(
@@ -140,6 +142,17 @@ def test_languages_that_do_not_go_together(language, source, problem, brought, t
     )
     assert answer.status == 2 and re.search(problem, " ".join(answer.errors.split()))
     assert not (tmp_path / "new").exists()
+
+
+def test_an_encoder_that_is_taken_out_of_a_tagger_is_said_to_have_no_head(tagger, table, tmp_path):
+    tagger.export(tmp_path / "tagger")
+    (tmp_path / "tagger" / MODEL_FILE).unlink()
+    given = ["--language", "qab", "--source", "qaa", "--parallel", table]
+    for name, asked in (("operated", ["operate", "--op", "reverse"]), ("brought", ["bring-in", *given])):
+        answer = command(*asked, tmp_path / "tagger", "-o", tmp_path / name)
+        assert answer.status == 0 and "note: its head is left out, of BertForTokenClassification" in " ".join(
+            answer.output.split()
+        )
 
 
 def test_an_encoder_goes_on_reading_what_it_read(encoder_folder, table, tmp_path):

@@ -285,6 +285,7 @@ def test_a_head_that_transformers_lacks_is_refused(family, task, choices, advice
         (lambda folder: _set_task(folder, "poetry"), "design.task"),
         (lambda folder: _set(folder, design={}), "design.task"),
         (lambda folder: _set(folder, design={"task": "pos", "dropout": -1}), "design.dropout"),
+        (lambda folder: _turn_labels(folder), "id2label of config.json and labels of babelscope.json differ"),
         (lambda folder: (folder / "model.safetensors").write_bytes(b"no" * 50_000), "cannot load the encoder"),
     ],
 )
@@ -321,6 +322,13 @@ def test_what_an_older_version_exported_is_read(encoder, examples, tmp_path):
 def _set(folder, **changes):
     record = json.loads((folder / "babelscope.json").read_text())
     (folder / "babelscope.json").write_text(json.dumps(record | changes))
+
+
+def _turn_labels(folder):
+    config = json.loads((folder / "config.json").read_text())
+    labels = list(reversed(config["id2label"].values()))
+    named = {"id2label": dict(enumerate(labels)), "label2id": {label: place for place, label in enumerate(labels)}}
+    (folder / "config.json").write_text(json.dumps(config | named))
 
 
 def _set_task(folder, task):

@@ -258,7 +258,7 @@ def test_units_of_tmx(tmp_path):
         find_named_pairs(f"tmx:zh:{scripts}")
     every = own(tmp_path, "tmx", TMX.replace('srclang="en-US"', 'srclang="*all*"'))
     assert len(find_named_pairs(every).read()) == 2
-    with pytest.raises(DataError, match=r"in both en and it; .* has no srclang, so that English is the source"):
+    with pytest.raises(DataError, match=r"in both en and it; .* names no one srclang, so that English is the source"):
         find_named_pairs(every.replace("tmx:de:", "tmx:it:"))
 
 

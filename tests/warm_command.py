@@ -1,6 +1,7 @@
 """Commands `babelscope` and `python -c` whose processes are forks of one that has imported what they need.
 
-That takes longer than most of what pages have them do. Run as a program, this file is that process.
+That takes longer than most of what pages have them do; so it does where steps have a process of their own, which these
+compute in the command's. Run as a program, this file is that process.
 """
 
 from __future__ import annotations
@@ -90,5 +91,8 @@ if __name__ == "__main__":
     from transformers import BertModel  # noqa: F401
 
     import babelscope.report  # noqa: F401
+    from babelscope.engine import local, run
+    from in_process import InProcess
 
+    local.LocalCrew = run.LocalCrew = InProcess
     serve(sys.argv[1])

@@ -16,7 +16,7 @@ from babelscope.advise.outcome import Outcome, outcome_of
 from babelscope.advise.outputs import Outputs, check_outputs
 from babelscope.advise.plan import Planned, planned
 from babelscope.advise.race import Race, Watching
-from babelscope.advise.raw import check_text, code_notes, line_notes, match_notes, seen_notes
+from babelscope.advise.raw import check_text, code_notes, line_notes, match_notes, parallel_notes, seen_notes
 from babelscope.advise.recipes import letters_for
 from babelscope.advise.record import record_of
 from babelscope.advise.request import Request, check_apart, check_names, read_split
@@ -92,7 +92,13 @@ def look(request: Request, say: Say = lambda text: None, exported: bool = False)
             reader = encoder.reading(request.code)
             costs[name] = encoder_costs(request, name, reader, lines)  # which changes its weights
     plan = planned(request, known, costs)
-    notes = [*code_notes(request.code), *line_notes(request), *match_notes(request, lines), *seen_notes(request)]
+    notes = [
+        *code_notes(request.code),
+        *line_notes(request),
+        *parallel_notes(request),
+        *match_notes(request, lines),
+        *seen_notes(request),
+    ]
     seen = page.seen_section(scripts, known, published(request.code, script), notes)
     return Advice([seen, page.plan_section(plan, request)], plan, exportable)
 

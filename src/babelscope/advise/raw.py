@@ -10,12 +10,14 @@ from statistics import fmean
 
 from babelscope.advise.recipes import BY_LANGUAGE
 from babelscope.advise.request import Request, read_split
+from babelscope.advise.translated import translated
 from babelscope.core.errors import InputError
 from babelscope.core.examples import read_twice
 from babelscope.core.languages import REAL_LANGUAGES, language_name
 from babelscope.corpora.codes import same_language
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.lines import numbered_lines
+from babelscope.corpora.mismatched import mismatches
 from babelscope.corpora.plain import OWN, text_file
 from babelscope.corpora.scripts import check_script
 from babelscope.world import LANGUAGES
@@ -104,6 +106,11 @@ def seen_notes(request: Request) -> list[str]:
 
 def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
+
+
+def parallel_notes(request: Request) -> list[str]:
+    """A warning for each stretch of the translated sentences that is not in step with what it translates."""
+    return [f"Of the translated sentences, {mismatch}." for mismatch in mismatches(translated(request).pairs)]
 
 
 def code_notes(language: str) -> list[str]:

@@ -87,7 +87,7 @@ def tmx_pairs(path: Path, language: str) -> list[Pair]:
             element.clear()
     if not any(map(all, pairs)):
         there = ", ".join(sorted(languages)) or "none"
-        hint = "" if _declared_source(path) else "; its header has no srclang, so that English is the source"
+        hint = "" if _declared_source(path) else "; its header names no one srclang, so that English is the source"
         raise DataError(
             path, None, f"no unit has text in both {source} and {language}; its languages are {there}{hint}"
         )

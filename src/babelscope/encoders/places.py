@@ -38,6 +38,8 @@ INDEX = ".index.json"
 """What the names of files end with that say which weights are in which file."""
 ADAPTER = "adapter_config.json"
 """The file in which peft says what an adapter changes, and of which encoder."""
+TUNED = ("ForTokenClassification", "ForSequenceClassification", "ForQuestionAnswering", "ForMultipleChoice")
+"""What the names of classes of transformers end with that have the head of a task."""
 NAME_FILE = "babelscope-name"
 """The file in which a folder says what rows call its encoder; none of `FILES`, so that it counts for nothing else."""
 
@@ -174,6 +176,12 @@ def has_mlm_head(path: str) -> bool | None:
     except (DataError, OSError, KeyError, SafetensorError):
         return None
     return any(name.startswith(tuple(f"{part}." for part in head)) for name in names) if names else None
+
+
+def head_left_out(path: str) -> str:
+    """The class of a model that is tuned on a task, by its folder's config.json; empty where it is an encoder alone."""
+    architectures = _read_mapping(Path(path) / "config.json").get("architectures") or [""]
+    return next((str(name) for name in architectures if str(name).endswith(TUNED)), "")
 
 
 def _weight_names(file: Path) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -90,7 +90,8 @@ def predict(store: Store, source: str, file: Path, output: Path, language: str |
         language: that of the file, by its code, where the model has a tokenizer of its own for it.
 
     Returns:
-        One line for the user, which says where the predictions stand.
+        One line for the user, which says where the predictions stand; another one if the language was not named, and
+        the model has tokenizers for several.
 
     Raises:
         InputError: there is no such model, the file is malformed or not of its task, the output exists, the language
@@ -103,7 +104,9 @@ def predict(store: Store, source: str, file: Path, output: Path, language: str |
         _check_code(language)
     model = trained_model(store, source)
     made_for = languages_of(Path(source))
-    check_own(language, [*model.languages, *([made_for.language] if made_for and model.languages else [])])
+    first = [made_for.language] if made_for and model.languages else []
+    check_own(language, [*model.languages, *first])
+    read_as = "" if language else _read_as(first, model.languages)
     model = model.reading(language) if language else model
     task = model.design.task
     kind = kind_of(task)
@@ -111,7 +114,16 @@ def predict(store: Store, source: str, file: Path, output: Path, language: str |
     predictions = _predictions(model, document)
     with replacing(output) as draft:
         document.write(draft, predictions)
-    return f"{output}: {len(document.inputs)} predictions of task {task}, in {kind.written(task)}"
+    predicted = f"{len(document.inputs)} prediction{'s' if len(document.inputs) != 1 else ''}"
+    return f"{output}: {predicted} of task {task}, in {kind.written(task)}{read_as}"
+
+
+def _read_as(first: Sequence[str], others: Collection[str]) -> str:
+    """In which language a text was read without being asked, where a model has tokenizers for several."""
+    if not others:
+        return ""
+    read = f"as {', '.join(first)}" if first else "in the pieces of what the model was trained on"
+    return f"\nnote: the text was read {read}; if it is in another language, name it: --language {' or '.join(others)}"
 
 
 def _check_code(language: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,6 +13,7 @@ from babelscope.core.files import replacing
 from babelscope.core.outside import given_path, new_path
 from babelscope.corpora.codes import checked_code, known_as, same_language
 from babelscope.corpora.given_pairs import given_pairs
+from babelscope.corpora.mismatched import mismatches
 from babelscope.corpora.paired import Pair
 from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, ParallelText, check_source, joined
 from babelscope.corpora.scripts import check_script
@@ -19,6 +21,7 @@ from babelscope.encoders.places import MODEL_FILE, Place, locate
 from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_records
 from babelscope.engine.store import Store
 from babelscope.engine.trained import trained_model
+from babelscope.face.operate import without_head
 
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
@@ -57,7 +60,7 @@ def write_with_language(model: str, wanted: Wanted, folder: Path, store: Store) 
         store: where keys are looked up.
 
     Returns:
-        What to tell the user: one line, and another where the texts seem to be exchanged.
+        What to tell the user: one line, and others where the texts seem to be exchanged, or not in step.
 
     Raises:
         InputError: there is no such model or text, or the folder exists.
@@ -77,12 +80,16 @@ def write_with_language(model: str, wanted: Wanted, folder: Path, store: Store) 
 def recorded(encoder: Encoder, place: Place, wanted: Wanted) -> tuple[Encoder, list[dict[str, Any]]]:
     """Bring a language into an encoder in memory, made of what is at a place; with what `write_records` takes.
 
+    Warns where the texts seem to be exchanged, or not in step.
+
     Raises:
         InputError: as of `find_texts` and `with_language`.
     """
     texts = find_texts(wanted)
     pairs = _pairs(texts, wanted)
     grown = with_language(encoder, wanted, pairs)
+    for doubt in _doubts(encoder, wanted, pairs):
+        warnings.warn(doubt, stacklevel=3)
     return grown, _records(place.path, place.name, wanted, texts, len(pairs))
 
 
@@ -145,7 +152,7 @@ def _write_encoder(place: Place, wanted: Wanted, pairs: Sequence[Pair], folder: 
     grown = with_language(encoder, wanted, pairs)
     save_encoder(grown, folder)
     told = f"{place.name} reads {', '.join(grown.languages)} too, by {len(pairs):,} pairs of sentences"
-    return told + _doubt(encoder, wanted, pairs)
+    return _told(told, _doubts(encoder, wanted, pairs)) + without_head(place)
 
 
 def _write_model(given: str, wanted: Wanted, pairs: Sequence[Pair], folder: Path, store: Store) -> str:
@@ -162,20 +169,25 @@ def _write_model(given: str, wanted: Wanted, pairs: Sequence[Pair], folder: Path
     read_first = languages_of(Path(given))
     save_model(turned(grown, wanted.language, [read_first.language if read_first else wanted.source]), folder)
     told = f"a model of task {model.design.task} that reads {wanted.language}, by {len(pairs):,} pairs of sentences"
-    return told + _doubt(model.encoder, wanted, pairs)
+    return _told(told, _doubts(model.encoder, wanted, pairs))
 
 
-def _doubt(encoder: Encoder, wanted: Wanted, pairs: Sequence[Pair]) -> str:
-    """A line of its own where the sides of the pairs seem to be exchanged."""
+def _doubts(encoder: Encoder, wanted: Wanted, pairs: Sequence[Pair]) -> list[str]:
+    """What to say where the sides of the pairs seem to be exchanged, or hardly translate each other."""
     from babelscope.encoders.fluency import seem_exchanged
 
+    doubts = mismatches(pairs)
     sources, translations = zip(*pairs[:LOOKED_AT], strict=True)
-    if not seem_exchanged(encoder.reading(wanted.source), sources, translations):
-        return ""
-    return (
-        f"\nnote: the model reads what is given as {wanted.language} better than what is given as {wanted.source}: if "
-        "the two are exchanged, remove the folder, exchange the columns or files, and bring the language in again"
-    )
+    if seem_exchanged(encoder.reading(wanted.source), sources, translations):
+        doubts.append(
+            f"the model reads what is given as {wanted.language} better than what is given as {wanted.source}: if the "
+            "two are exchanged, remove the folder, exchange the columns or files, and bring the language in again"
+        )
+    return doubts
+
+
+def _told(told: str, doubts: Sequence[str]) -> str:
+    return "\nnote: ".join([told, *doubts])
 
 
 def _check_languages(given: str, encoder: Encoder, wanted: Wanted) -> None:

@@ -1,5 +1,5 @@
-"""What is said of a study before it runs: what of its data is left out, divided, trained on and tested, of two worlds,
-or named by no code."""
+"""What is said of a study before it runs: what of its data is left out, hardly translated, divided, trained on and
+tested, of two worlds, or named by no code."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from babelscope.core.examples import read_twice
 from babelscope.core.languages import is_language
 from babelscope.core.step import Step
 from babelscope.corpora.datasets import FileData, WorldData
+from babelscope.corpora.mismatched import mismatches
 from babelscope.corpora.parallel import NamedPairs, WorldPairs
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.places import shipped_encoders
@@ -27,15 +28,18 @@ def notes(steps: Iterable[Step]) -> list[str]:
     steps = list(steps)
     values = list(declared(steps))
     data = [value for value in values if isinstance(value, FileData)]
-    told = (_left_out_pairs(steps), _divided(data), _read_twice(steps), _strange_codes(data), _worlds(values))
+    told = (_pairs(steps), _divided(data), _read_twice(steps), _strange_codes(data), _worlds(values))
     return list(dict.fromkeys(line for lines in told for line in lines))
 
 
-def _left_out_pairs(steps: Iterable[Step]) -> Iterator[str]:
-    """What of the parallel texts that are read by one name is left out."""
+def _pairs(steps: Iterable[Step]) -> Iterator[str]:
+    """What of the parallel texts that are read by one name is left out, and where sentences have lost their step."""
     texts = dict.fromkeys(text for step in steps if isinstance(step, Adapt | Align) for text in step.parallel)
     kept = {text.name: text.kept() for text in texts if isinstance(text, NamedPairs)}
-    return (f"{name}: {pairs}" for name, pairs in kept.items() if pairs.empty or pairs.repeated)
+    for name, pairs in kept.items():
+        if pairs.empty or pairs.repeated:
+            yield f"{name}: {pairs}"
+        yield from (f"{name}: {mismatch}" for mismatch in mismatches(pairs.pairs))
 
 
 def _divided(data: Iterable[FileData]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.files import replacing
 from babelscope.core.outside import writable_path
 from babelscope.core.version import __version__
-from babelscope.encoders.places import Place, locate
+from babelscope.encoders.places import Place, head_left_out, locate
 from babelscope.surgery import Operation, apply, donors_of, parse_operation
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def write_operated(source: str, texts: Sequence[str], folder: Path, seed: int = 
         seed: of what is drawn.
 
     Returns:
-        One line for the user: parameters before and after.
+        One line for the user: parameters before and after; another one if a head is left out.
 
     Raises:
         InputError: an operation or an encoder cannot be used, or the folder is not empty.
@@ -52,7 +52,14 @@ def write_operated(source: str, texts: Sequence[str], folder: Path, seed: int = 
         draft.mkdir()
         save_encoder(encoder, draft)
         _write_record(draft / RECORD, place, list(donors.values()), operations, seed, sizes)
-    return f"{folder}: {place.name}, {sizes[0]:,} parameters before, {sizes[1]:,} after"
+    told = f"{folder}: {place.name}, {sizes[0]:,} parameters before, {sizes[1]:,} after"
+    return told + without_head(place)
+
+
+def without_head(place: Place) -> str:
+    """A line of its own where an encoder was taken out of a model of a task."""
+    head = head_left_out(place.path)
+    return f"\nnote: its head is left out, of {head}: the folder has an encoder, not tuned on a task" if head else ""
 
 
 def _operated(

@@ -132,6 +132,7 @@ def load_model(folder: Path) -> TaskModel:
             model = task_model(load_encoder(folder), record.design)
             naming = _naming(record.design, model.module)
     _set_weights(model.module, naming, folder / WEIGHTS)
+    _check_labels(model.module, folder)
     model.module.eval()
     return model
 
@@ -202,6 +203,15 @@ def _read_record(folder: Path) -> Record:
         fault = error.errors()[0]
         where = ".".join(map(str, fault["loc"]))
         raise InputError(f"{path}: {where}: {fault['msg']}; export the model again") from None
+
+
+def _check_labels(module: nn.Module, folder: Path) -> None:
+    """Refuse a folder whose two files name labels differently, of which one has been written by something else."""
+    if isinstance(module, Tagger | Classifier):
+        config = module.backbone.config
+        if config.id2label != labelled_config(config, module.labels, module.tokenizer).id2label:
+            problem = f"id2label of config.json and labels of {MODEL_FILE} differ"
+            raise InputError(f"{folder}: {problem}; export the model again")
 
 
 @torch.no_grad()

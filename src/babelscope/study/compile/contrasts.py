@@ -24,6 +24,8 @@ def check_contrasts(
     for k, contrast in enumerate(study.contrasts):
         if contrast.first == contrast.second:
             faults.add(f"contrasts.{k}", "first and second are the same condition; give different ones")
+        if contrast in study.contrasts[:k]:
+            faults.add(f"contrasts.{k}", "given twice; p-values would be corrected for one test too many. Remove it")
         for side in ("first", "second"):
             _check_condition(f"contrasts.{k}.{side}", getattr(contrast, side), scored, faults)
 
