@@ -50,7 +50,7 @@ def fact(unknown, letters=None, nearest=()):
 
 def test_an_encoder_that_does_not_know_the_letters_is_said_not_to():
     section = seen_section({"Grek": 1.0}, [fact(0.9), fact(0.8, "world")], [], [])
-    assert "world-natural does not know the letters of this text: 80% of the words" in section.findings[-1]
+    assert "world-natural cannot read this text: 80% of the words" in section.findings[-1]
     assert [line[-1].text for line in section.tables[0].lines] == ["too few known subwords to say"] * 2
     latin = fact(0.1, "world", [("mt", 0.5), ("afr", 0.25), ("qab", 0.2)])
     section = seen_section({"Grek": 1.0}, [fact(0.9), latin], [], [])

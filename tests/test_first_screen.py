@@ -70,7 +70,7 @@ def test_differences_that_do_not_show_still_have_a_direction():
         "Against itself untrained, e is lower in all five languages (−1.0 points): undecided, no difference shows."
     )
     scores = Report("t", "q", scored(levels, spread=0.05)).scores
-    assert "on 0 of 5 languages. On the others, in points: de −1.0 [" in findings(scores)[-1]
+    assert "on 0 of 5 languages. The differences, in points: de −1.0 [" in findings(scores)[-1]
 
 
 @pytest.mark.parametrize(("seeds", "why"), [(1, "one seed"), (2, "two seeds")])

@@ -10,6 +10,7 @@ from babelscope.advise.facts import UNREAD, Fact
 from babelscope.advise.outcome import Outcome
 from babelscope.advise.outputs import TITLE, VERDICT, Outputs
 from babelscope.advise.plan import Planned, most_for_curves
+from babelscope.advise.raw import seen_notes
 from babelscope.advise.recipes import BROUGHT_IN, EXTENDED, ZERO_SHOT
 from babelscope.advise.request import Request, command_line, read_split, text_size
 from babelscope.advise.sentences import (
@@ -41,6 +42,7 @@ from babelscope.report.kinds import SCORES
 from babelscope.report.page import asset, templates
 from babelscope.report.section import Section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
+from babelscope.report.words import listed
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.world import LANGUAGES
 
@@ -108,6 +110,7 @@ def verdict_section(outcome: Outcome, request: Request, exported: Path | None) -
     best, direct, measure = outcome.best, outcome.direct, TASKS[request.task].measures[0]
     sentences = [f"Best: {best.recipe.name}, {measure} {scored_in_words(best)} on the test set."]
     sentences += beside_best(outcome)
+    sentences += seen_notes(request)
     more = (few_rounds(outcome), exported_one(outcome, request, exported), better_one(outcome), useless(outcome))
     sentences += [*filter(None, more), *unfinished(outcome)]
     sentences += [f"Given up: {placed.recipe.name}, {placed.lost}." for placed in outcome.placed if placed.lost]
@@ -193,7 +196,7 @@ def _fact_table(facts: Sequence[Fact]) -> Table:
     ]
     note = (
         "Characters: those that are covered. Nearest: the languages at hand whose text is made of the same subwords, "
-        "with the share that is in common."
+        "with the share that is in common, by the encoder’s first tokenizer; they need not be related."
     )
     return Table("How the encoders’ subwords cover the text", headers, lines, note)
 
@@ -204,8 +207,8 @@ def _unread(facts: Sequence[Fact]) -> list[str]:
     for fact in facts:
         best[fact.encoder] = min(best.get(fact.encoder, 1.0), fact.coverage.unknown)
     return [
-        f"{display_name(name)} does not know the letters of this text: {unknown:.0%} of the words have something "
-        "unknown. It can hardly learn them from a little text; look for an encoder that knows the script."
+        f"{display_name(name)} cannot read this text: {unknown:.0%} of the words have a letter or sign that it does "
+        "not know. It can hardly learn these from a little text; look for an encoder that knows them."
         for name, unknown in best.items()
         if unknown > UNREAD
     ]
@@ -283,7 +286,14 @@ def _kinds(request: Request) -> dict[str, str]:
 def _altogether(minutes: float, request: Request) -> str:
     at_once = 1 if request.device == "cuda" else usable_cores()
     beside = f", {minutes / at_once:,.1f} with {at_once} recipes at once" if at_once > 1 else ""
-    return f"Minutes of computing, all of it together: about {minutes:,.1f}{beside}; less where recipes are given up."
+    shorter = {
+        "--no-search": request.search, "--no-curve": request.curve, f"--seeds {request.seeds - 1}": request.seeds > 1
+    }  # fmt: skip
+    fewer = listed([option for option, saves in shorter.items() if saves]).replace(" and ", " or ")
+    return (
+        f"Minutes of computing, all of it together: about {minutes:,.1f}{beside}; less where recipes are given up"
+        + (f", or with {fewer}." if fewer else ".")
+    )
 
 
 def _treebank(request: Request) -> str:

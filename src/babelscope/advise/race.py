@@ -163,5 +163,6 @@ class Race:
         for runner, behind in zip(others, behind_first(dev, self.request.margin), strict=True):
             if behind.p < GIVEN_UP and behind.interval.mean > 0 and not runner.is_recurrent:
                 points = f"{100 * behind.interval.mean:.1f} points behind on dev"
-                runner.lost = f"after {rounds} of {self.request.seeds} rounds, {points}"
+                when = f"{rounds} of {self.request.seeds} rounds" if self.request.seeds > 1 else "the one round"
+                runner.lost = f"after {when}, {points}"
                 self._say(f"given up: {runner.recipe.name}, {runner.lost}")

@@ -301,7 +301,7 @@ def _near(name: str) -> str:
 
 def _advice() -> str:
     return (
-        f"Give a shipped encoder ({', '.join(shipped_encoders()) or 'none is installed'}), the folder of a Hugging "
-        f"Face encoder, or with a network a hub name such as bert-base-multilingual-cased, for short {', '.join(SHORT)}"
-        f"; to plan without its files, {SHAPE}mbert"
+        f"Give a shipped encoder ({', '.join(shipped_encoders()) or 'none is installed'}), {', '.join(PACKAGED)} of "
+        "the extra `english`, the folder of a Hugging Face encoder, or with a network a hub name such as "
+        f"bert-base-multilingual-cased, for short {', '.join(SHORT)}; to plan without its files, {SHAPE}mbert"
     )

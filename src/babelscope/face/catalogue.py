@@ -114,11 +114,13 @@ def _treebanks() -> Table:
 
 
 def _encoders() -> Table:
-    from babelscope.encoders.places import SHIPPED, shipped_encoders
+    from babelscope.encoders.places import PACKAGED, SHIPPED, SHORT, shipped_encoders
 
     sizes = {name: sum(file.stat().st_size for file in (SHIPPED / name).iterdir()) for name in shipped_encoders()}
     return ("encoder", ""), [
         *((name, f"{size / 1e6:.1f} MB, shipped with the package") for name, size in sizes.items()),
+        *((name, "English, in the package of the extra `english`") for name in PACKAGED),
+        *((name, f"{full}, on the Hugging Face hub") for name, full in SHORT.items()),
         ("FOLDER", "a Hugging Face folder"),
         ("OWNER/NAME", "an encoder on the Hugging Face hub"),
     ]

@@ -103,10 +103,13 @@ def _against_untrained(condition: str, compared: Sequence[Difference]) -> str:
     values = [f"{each.score.place} {_size(each, shown)}" for each in better]
     what = f"with the interval of the {'ratio' if shown.as_ratio else 'difference'}"
     unit = f"in {shown.unit_in_words}, " if shown.unit_in_words else ""
-    text = f"Against itself untrained, {condition} is {shown.measure.better} on {len(better)} of {len(own)} languages"
+    text = (
+        f"Against itself untrained, {condition} shows to be {shown.measure.better} on {len(better)} of {len(own)} "
+        "languages"
+    )
     text += f" ({unit}{what}): {'; '.join(values)}." if better else "."
     rest = [f"{each.score.place} {_size(each, shown)} ({each.verdict})" for each in own if not each.shows]
-    others = f"On the others, in {shown.unit_in_words}" if shown.unit_in_words and not better else "On the others"
+    others = "On the others" if better else f"The differences, in {shown.unit_in_words}".removesuffix(", in ")
     return text + (f" {others}: {'; '.join(rest)}." if rest else "")
 
 
