@@ -62,7 +62,7 @@ def declared(folder: Path, encoders: list[Any], **changes: Any) -> dict[str, Any
 
 
 @pytest.fixture(scope="module")
-def ran(text, headless, tmp_path_factory) -> tuple[Store, dict[str, Any]]:
+def ran(text, headless, tmp_path_factory, in_process) -> tuple[Store, dict[str, Any]]:
     plan = compile_study(study(text, headless))
     store = Store(tmp_path_factory.mktemp("store") / "store")
     assert not run_plan(plan, store, jobs=1).failed
@@ -147,7 +147,7 @@ def test_a_decoder_has_no_such_head(tokenizer):
 
 
 @pytest.fixture(scope="module")
-def extended(text, headless, tmp_path_factory) -> tuple[Store, Adapt]:
+def extended(text, headless, tmp_path_factory, in_process) -> tuple[Store, Adapt]:
     georgian = tmp_path_factory.mktemp("text") / "georgian.txt"
     georgian.write_text("კატა ხედავს ჩიტს\nჩიტი ხედავს კატას\n" * 10, encoding="utf-8")
     given = {

@@ -39,7 +39,7 @@ PACKAGE = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory, encoder_folder):
+def place(tmp_path_factory, encoder_folder, in_process):
     """A folder with a tiny study that has been run, its rows, and a model that was exported."""
     folder = tmp_path_factory.mktemp("blocks")
     measures = [

@@ -22,14 +22,16 @@ from babelscope.studies import STUDIES
 from command_line import SOON, babelscope, declaration, start, transfer, write_study
 from rows_file import read_rows
 
+pytestmark = pytest.mark.usefixtures("in_process")
 
-@pytest.fixture(scope="session")
+
+@pytest.fixture(scope="module")
 def study(tmp_path_factory, encoder_folder) -> Path:
     return write_study(tmp_path_factory.mktemp("study") / "tiny.yaml", declaration(encoder_folder))
 
 
-@pytest.fixture(scope="session")
-def store(tmp_path_factory, study) -> Path:
+@pytest.fixture(scope="module")
+def store(tmp_path_factory, study, in_process) -> Path:
     """A store that holds the whole study, from a run that nothing interrupted."""
     folder = tmp_path_factory.mktemp("calm") / "store"
     answer = babelscope("run", study, "--store", folder, "--jobs", 1)

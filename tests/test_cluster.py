@@ -93,6 +93,7 @@ def run_on(dask: Cluster, plan: Plan, store: Store, observe: Callable[[Event], N
     return run_plan(plan, Store(store.folder), observe=observe, crew=DaskCrew(store, dask.engine))
 
 
+@pytest.mark.usefixtures("in_process")
 def test_a_study_on_a_cluster_has_the_rows_of_a_local_one(dask: Cluster, tmp_path: Path, encoder_folder: Path) -> None:
     """A training, and what reads it."""
     tasks = {"pos": transfer(evaluate=["world:qab"], baselines=[])}

@@ -142,6 +142,7 @@ def test_a_comparison_is_of_all_seeds(encoder_folder):
     assert all(one in steps for one in (*step.first, *step.second))  # evaluated once
 
 
+@pytest.mark.usefixtures("in_process")
 @pytest.mark.parametrize("seeds", [2, 3])
 def test_gains_are_rows_and_come_from_the_evaluations(encoder_folder, store, seeds):
     plan = compile_study(compared(encoder_folder).model_copy(update={"seeds": tuple(range(seeds))}))

@@ -143,6 +143,7 @@ def test_test_sentences_that_are_trained_on_too_are_told_before_they_run(tmp_pat
     assert all(f"{known} of 20 examples of the test split are also among those of {name}" in line for line in said)
 
 
+@pytest.mark.usefixtures("in_process")
 def test_a_plan_learns_how_long_steps_take_from_another_study_of_the_encoder(tmp_path, encoder_folder, monkeypatch):
     monkeypatch.setattr(prediction, "own_calibration", lambda: tmp_path / "no calibration")
 

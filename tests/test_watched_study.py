@@ -55,13 +55,16 @@ STUDY = {
 }
 
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
+
 @pytest.fixture(scope="module")
 def study(tmp_path_factory) -> Path:
     return write_study(tmp_path_factory.mktemp("watched") / "watched.yaml", STUDY)
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory, study) -> Path:
+def store(tmp_path_factory, study, in_process) -> Path:
     folder = tmp_path_factory.mktemp("store") / "store"
     answer = babelscope("run", study, "--store", folder, "--jobs", 1)
     assert answer.status == 0, answer.errors
