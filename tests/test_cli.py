@@ -334,6 +334,8 @@ def test_doctor_measures_and_advises(tmp_path):
         (["plan", "first-look", "--with", f"scale={'[' * 1500}"], "scale: Input should be 'full' or 'small'"),
         (["plan", "first-look", "--with", f"encoder=/{'x' * 300}"], "xxx: cannot be read: File name too long"),
         (["plan", "x" * 300], "xxx: cannot be read: File name too long"),
+        (["rows", "x" * 300, "-o", "."], "xxx: cannot be read: File name too long"),
+        (["plan", "first-look", "--with", "<tag>=1", "--with", "[x]=1"], "<tag>: unknown key; allowed are encoder,"),
         (["list", "nope"], "nothing to list by the name of 'nope'; there are studies, tasks,"),
         (["run", "first-look", "--jobs", "0"], "--jobs"),
         (["nope"], "No such command 'nope'"),

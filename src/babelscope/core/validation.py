@@ -37,10 +37,14 @@ def declare(make: Callable[[], T], origin: str, kind: type[Declaration]) -> T:
 
 def _fault(kind: type[Declaration], fault: Any) -> str:
     """One fault in words: path, what was given, what is allowed."""
-    path, allowed = _located(kind, [str(part) for part in fault["loc"]])
-    where = ".".join(path) or kind.__name__.lower()
+    location = [str(part) for part in fault["loc"]]
     if fault["type"] == "extra_forbidden":
-        return f"{where}: unknown key{did_you_mean(path[-1], allowed)}; allowed are {', '.join(allowed)}"
+        path, allowed = _located(kind, location[:-1])
+        unknown = location[-1]  # which may look like a tag
+        where = ".".join([*path, unknown])
+        return f"{where}: unknown key{did_you_mean(unknown, allowed)}; allowed are {', '.join(allowed)}"
+    path, _ = _located(kind, location)
+    where = ".".join(path) or kind.__name__.lower()
     if fault["type"] == "missing":
         return f"{where}: missing"
     problem = in_words(fault)

@@ -157,12 +157,11 @@ class Report:
 def _scores(report: Report) -> list[Score]:
     groups: dict[tuple[str, ...], list[Row]] = defaultdict(list)
     beside: dict[tuple[str, ...], list[Row]] = defaultdict(list)
-    for row in report.rows:
-        key = (row.task or "", report.condition(row), report.place(row))
+    for row in report.rows:  # of which most are neither
         if is_score(row, report.main):
-            groups[row.measure, *key].append(row)
+            groups[row.measure, *_place_in(report, row)].append(row)
         elif is_companion(row, report.main):
-            beside[key].append(row)
+            beside[_place_in(report, row)].append(row)
     scores = [_score(report, rows, beside[key[1:]]) for key, rows in groups.items()]
     known = {code: position for position, code in enumerate(report.labels)}
     order = {condition: position for position, condition in enumerate(report.conditions)}
@@ -178,6 +177,10 @@ def _scores(report: Report) -> list[Score]:
             order[s.condition],
         ),
     )
+
+
+def _place_in(report: Report, row: Row) -> tuple[str, ...]:
+    return row.task or "", report.condition(row), report.place(row)
 
 
 def _score(report: Report, rows: list[Row], companions: list[Row]) -> Score:
