@@ -48,3 +48,14 @@ def test_of_advice_as_well(count, more):
     with pytest.raises(StudyError) as caught:
         faults.report("mine")
     assert caught.value.advice.splitlines() == [*(f"fetch {number}" for number in range(MOST_ADVICE)), *more]
+
+
+def test_what_could_not_be_fetched_is_one():
+    faults = [
+        f"tasks.{n}: ntrex:x{n} could not be fetched from https://a.b/{n}: no network" for n in range(MOST_FAULTS)
+    ]
+    assert lines([*faults, "seeds: missing"]) == [
+        f"study mine: {MOST_FAULTS + 1} faults",
+        f"  - tasks.0 and {MOST_FAULTS - 1} more: {faults[0].partition(': ')[2]}",
+        "  - seeds: missing",
+    ]

@@ -56,13 +56,15 @@ class DataError(InputError):
 
 MOST_FAULTS = 20
 """That are listed one by one."""
+UNFETCHED = "could not be fetched"
+"""What is said of each text or data set for which there is no network."""
 
 
 class StudyError(InputError):
     """A study declaration has faults, each with the path of its key.
 
     `faults` has all of them. The message lists them, too; if there are many, those that differ in the key alone are
-    one, and of what is left it has the first.
+    one, as is all that could not be fetched, and of what is left it has the first.
     """
 
     def __init__(self, origin: str, faults: list[str], advice: str = ""):
@@ -79,13 +81,13 @@ def first_of(lines: Sequence[str], most: int) -> list[str]:
 
 
 def _joined(faults: Iterable[str]) -> list[str]:
-    """Those that differ in the key alone as one."""
-    keys = defaultdict[str, list[str]](list)
+    """Those that differ in the key alone as one, and so all that could not be fetched: its cause is the network."""
+    alike = defaultdict[str, list[tuple[str, str]]](list)
     for fault in faults:
         key, _, problem = fault.partition(": ")
-        keys[problem].append(key)
-    more = {problem: f" and {len(same) - 1} more" if len(same) > 1 else "" for problem, same in keys.items()}
-    return [f"{same[0]}{more[problem]}: {problem}" if problem else same[0] for problem, same in keys.items()]
+        alike[UNFETCHED if UNFETCHED in problem else problem].append((key, problem))
+    firsts = [(*same[0], f" and {len(same) - 1} more" if len(same) > 1 else "") for same in alike.values()]
+    return [f"{key}{more}: {problem}" if problem else key for key, problem, more in firsts]
 
 
 class OtherRunError(InputError):
