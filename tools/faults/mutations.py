@@ -123,7 +123,8 @@ def _moved(lines: list[str], chance: random.Random) -> None:
 
 def _repeated(lines: list[str], chance: random.Random) -> None:
     place = chance.randrange(len(lines))
-    lines[place:place] = [lines[place]] * chance.choice([1, 1, 3, 2000])
+    line, times = lines[place], chance.choice([1, 1, 3, 2000])
+    lines[place:place] = [line] * min(times, MOST // len(line) if line else times)
 
 
 def _removed(lines: list[str], chance: random.Random) -> None:
