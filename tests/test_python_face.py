@@ -311,8 +311,44 @@ def test_what_is_given_in_place_of_something_else_is_refused(tiny, tagger):
         tiny.bring_in("it", ["ntrex:it"])
     with pytest.raises(bs.errors.InputError, match=r"between two tuned encoders.*given: \["):
         bs.interpolate([tagger, tagger], tagger, [0])
+    for wrong, problem in (
+        ({"alphas": 0.5}, None), ({"alphas": [float("nan")]}, "alphas are numbers"), ({"alphas": ["x"]}, "are numbers"),
+        ({"sentences": 0}, "sentences is a number"), ({"sentences": True}, "sentences is a number"),
+        ({"split": "foo"}, "split is one of train, dev, test"), ({"part": "foo"}, "part is one of all, encoder, head"),
+    ):  # fmt: skip
+        given = {"alphas": [0.5], "evaluate": "world:qab", "sentences": 5} | wrong
+        if problem:
+            with pytest.raises(bs.errors.InputError, match=problem):
+                bs.interpolate(tagger, tagger, **given)
+        else:
+            assert {row.alpha1 for row in bs.interpolate(tagger, tagger, **given)} == {0.5}
     with pytest.raises(bs.errors.InputError, match="give lists of sentences"):
         bs.similarity(tiny, "one two", "due tre")  # the letters of which would be sentences
+
+
+@pytest.mark.parametrize(
+    ("what", "change"),
+    [
+        ("encoder", {"operation": "drop:last=1"}),
+        ("schedule", {"schedule": "freeze:1"}),
+        ("seed", {"seed": 2, "train": "world:qab"}),
+    ],
+)
+def test_models_that_rows_could_not_tell_apart_are_not_interpolated(what, change, tiny):
+    def tuned(operation="reverse", **given):
+        return tiny.operate(operation).tune("pos", **{"train": "world:qaa", "seed": 1} | SMALL | given)
+
+    with pytest.raises(bs.errors.InputError, match=f"each its own {what}"):
+        bs.interpolate(tuned(), tuned(**change), [0, 1])
+
+
+def test_models_of_several_seeds_on_the_same_data_are_interpolated(tiny):
+    first, second = (tiny.tune("pos", train="world:qaa", seed=seed, **SMALL) for seed in (1, 2))
+    between = bs.interpolate(first, second, [1], evaluate="world:qaa", split="test", sentences=10)
+    assert [row.value for row in between if row.measure == "accuracy"] == [
+        row.value for row in bs.interpolate(second, first, [0], evaluate="world:qaa", split="test", sentences=10)
+        if row.measure == "accuracy"
+    ]  # fmt: skip
 
 
 def test_threads_are_left_as_they_were(tiny):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from babelscope.core.errors import EncoderError
@@ -36,12 +37,16 @@ def check_sizes(config: Mapping[str, Any], folder: Path, tables: tuple[str, ...]
         tables: further sizes of which the family has a table.
 
     Raises:
-        EncoderError: a size is below 1, or too large. What is no number is left to who reads it.
+        EncoderError: a size is no whole number, below 1, or too large.
     """
+    named = (*ROWS, *MATRICES, *OPTIONAL, *tables)
+    for name in named:
+        if type(value := config.get(name)) not in (int, NoneType):
+            raise EncoderError(f"{name} is {value!r:.100}, and should be a whole number")
     held = sum(file.stat().st_size for pattern in ("*.safetensors", "*.bin") for file in folder.rglob(pattern))
     sizes = {name: value for name, value in config.items() if isinstance(value, int)}
     width = next((sizes[name] for name in WIDTH if name in sizes), 1)
-    for name in (*ROWS, *MATRICES, *OPTIONAL, *tables):
+    for name in named:
         if sizes.get(name, 1) < 1 and name not in OPTIONAL:
             raise EncoderError(f"{name} is {sizes[name]}, and should be 1 or more")
         if sizes.get(name, 0) * width ** (2 if name in MATRICES else 1) > held:

@@ -134,6 +134,8 @@ class Encoder:
         """
         from babelscope.face.tuned import tune
 
+        if train is None:
+            raise InputError("tune: train is a data set or several, such as world:qaa (given: None)")
         given = {"train": train, "sizes": sizes, "tuning": tuning, **more}
         declared = {key: value for key, value in given.items() if value is not None}
         return tune(self.source, self.surgery, self.store, task, declared, schedule, seed, jobs)

@@ -61,6 +61,9 @@ def similarity(
         raise InputError(
             "similarity: give lists of sentences, such as ['good morning', 'good night'], and no text alone"
         )
+    for sentence in (*sentences_a, *sentences_b):
+        if not isinstance(sentence, str):
+            raise InputError(f"similarity: a sentence is a text, such as 'good morning' (given: {sentence!r:.100})")
     if len(sentences_a) != len(sentences_b):
         raise InputError(f"{len(sentences_a)} and {len(sentences_b)} sentences: give each with its translation")
     loaded = encoder if isinstance(encoder, LoadedEncoder) else encoder.build()

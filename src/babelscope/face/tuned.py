@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
+from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from babelscope.core.errors import InputError
 from babelscope.core.step import Step
@@ -153,18 +155,16 @@ def interpolate(
         A row a measure, data set and place, which is in the column `alpha1`.
 
     Raises:
-        InputError: the two are of different tasks or heads, or a data set is not found.
+        InputError: the two are of different tasks, heads, encoders, schedules or seeds; a data set is not found; or a
+            place is no number.
         StepError: the measurement failed, for instance since the encoders have different shapes.
     """
     if wrong := next((given for given in (origin, end) if not isinstance(given, Tuned)), None):
         raise InputError(f"interpolate: between two tuned encoders, as tune gives them (given: {wrong!r})")
     first, second = origin.step, end.step
-    if (str(first.task), first.head) != (str(second.task), second.head):
-        raise InputError(f"{first.task} and {second.task} have models of different shapes; give two of one task")
-    check_alike([first, second])
-    points = tuple((float(alpha),) for alpha in dict.fromkeys(alphas))
-    if not points:
-        raise InputError("interpolate: give places on the line, such as [0, 0.5, 1]")
+    _check_between(first, second)
+    points = _points(alphas)
+    _check_choices(split, sentences, part)
     names = [evaluate] if isinstance(evaluate, str) else evaluate or _trained_on(origin, end)
     (transfer,) = origin.study.tasks.values()
     evaluated = [
@@ -175,6 +175,42 @@ def interpolate(
         datasets.limited(dataset, first.entity_types) if first.entity_types else dataset for dataset in evaluated
     )
     return _computed([Surface(models=(first, second), part=part, points=points, data=data)], origin.store, jobs)
+
+
+def _check_between(first: Tune, second: Tune) -> None:
+    """Refuse two models that no line leads through, or whose rows would not say what they are of."""
+    if (str(first.task), first.head) != (str(second.task), second.head):
+        raise InputError(f"{first.task} and {second.task} have models of different shapes; give two of one task")
+    seeds = [first.seed, second.seed] if first.train != second.train else []  # between seeds of one training is fine
+    for name, values in (
+        ("encoder", [first.encoder, second.encoder]),
+        ("schedule", [first.schedule, second.schedule]),
+        ("seed", seeds),
+    ):
+        if values[:1] != values[1:]:
+            raise InputError(
+                f"interpolate: the two models have each its own {name}, and rows have one for both; give two that are "
+                "tuned from one encoder by one schedule, and with one seed unless they are trained on the same data"
+            )
+    check_alike([first, second])
+
+
+def _check_choices(split: object, sentences: object, part: object) -> None:
+    for name, given, allowed in (("split", split, get_args(Split)), ("part", part, get_args(Part))):
+        if given not in allowed:
+            raise InputError(f"interpolate: {name} is one of {', '.join(allowed)} (given: {given!r})")
+    if isinstance(sentences, bool) or not isinstance(sentences, int) or sentences < 1:
+        raise InputError(f"interpolate: sentences is a number of sentences, 1 or more (given: {sentences!r})")
+
+
+def _points(alphas: Iterable[float]) -> tuple[tuple[float], ...]:
+    given = list(dict.fromkeys(alphas)) if isinstance(alphas, Iterable) else [alphas]
+    for alpha in given:
+        if isinstance(alpha, bool) or not isinstance(alpha, Real) or not isfinite(alpha):
+            raise InputError(f"interpolate: alphas are numbers, such as [0, 0.5, 1] (given: {alpha!r})")
+    if not given:
+        raise InputError("interpolate: give places on the line, such as [0, 0.5, 1]")
+    return tuple((float(alpha),) for alpha in given)
 
 
 def _trained_on(*models: Tuned) -> list[str]:
