@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -71,6 +70,13 @@ def test_differences_that_do_not_show_still_have_a_direction():
     )
     scores = Report("t", "q", scored(levels, spread=0.05)).scores
     assert "on 0 of 5 languages. The differences, in points: de −1.0 [" in findings(scores)[-1]
+
+
+def test_data_sets_of_one_language_are_counted_as_such():
+    rows = scored({"fr": 0.6}) + [row.labelled(dataset=name) for name in ("A", "B") for row in scored({"de": 0.4})]
+    level, against = said(rows)
+    assert "on average over three data sets" in level and "of three data sets" in against
+    assert "of 3 data sets" in findings(Report("t", "q", rows).scores)[-1]
 
 
 @pytest.mark.parametrize(("seeds", "why"), [(1, "one seed"), (2, "two seeds")])

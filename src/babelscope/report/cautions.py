@@ -13,7 +13,7 @@ from babelscope.core.scores import measure_of
 from babelscope.report.kinds import main_measure
 from babelscope.report.model import Report
 from babelscope.report.published import NAMED
-from babelscope.report.score import Score, scale, title_of
+from babelscope.report.score import Score, noun_of, scale, title_of
 from babelscope.report.words import counted, listed
 
 FEWEST_STEPS = 100
@@ -101,7 +101,7 @@ def _below(scores: Sequence[Score]) -> Iterator[str]:
             if worse:
                 yield (
                     f"{title_of(own[0].task)}: {condition} is below the baseline {name} in {counted(len(worse))} of "
-                    f"{counted(len(own), 'language')}: {listed(worse)}."
+                    f"{counted(len(own), noun_of(own))}: {listed(worse)}."
                 )
 
 

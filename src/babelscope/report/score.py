@@ -71,6 +71,11 @@ def scale(unit: str) -> tuple[float, str]:
     return {"share": (100.0, "%"), "correlation": (100.0, "of 100")}.get(unit, (1.0, unit))
 
 
+def noun_of(scores: Sequence[Score]) -> str:
+    """What scores of one condition are counted as: languages, or data sets where a language is tested on several."""
+    return "language" if len({score.language for score in scores}) == len(scores) else "data set"
+
+
 def title_of(task: str) -> str:
     """A task's title; its name where it is not in the table."""
     return {str(name): info.title for name, info in TASKS.items()}.get(task, task)

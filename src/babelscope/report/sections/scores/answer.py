@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from babelscope.core.inference import FEWEST_SEEDS
 from babelscope.report.judged import Verdict
 from babelscope.report.kinds import SCORES
-from babelscope.report.score import Score, scale, title_of
+from babelscope.report.score import Score, noun_of, scale, title_of
 from babelscope.report.sections.scores.findings import Difference
 from babelscope.report.shown import Shown
 from babelscope.report.words import counted, direction, listed, minus
@@ -51,7 +51,7 @@ def _level(condition: str, scores: Sequence[Score]) -> str:
     foreign = _foreign(scores)
     worst, *_, best = sorted([*foreign, *foreign], key=lambda score: score.sign * score.interval.mean)
     zero_shot = not any(score.is_source for score in foreign)
-    where = f"{counted(len(foreign), 'language')}{' that it was not trained on' if zero_shot else ''}"
+    where = f"{counted(len(foreign), noun_of(foreign))}{' that it was not trained on' if zero_shot else ''}"
     text = f"{title_of(scores[0].task)}: {condition} has {SCORES[scores[0].measure].name} {_number(foreign)}"
     if len(foreign) == 1:
         return f"{text} in {best.place}."
@@ -68,7 +68,7 @@ def _against(own: Sequence[Difference]) -> str:
     """Against the same encoder untrained: in how many languages it is higher and lower, by how much, how sure."""
     shown = Shown.of(own[0].score)
     sizes = [difference.higher.mean for difference in own]
-    where = direction(sizes, "higher", "lower")
+    where = direction(sizes, "higher", "lower", noun_of([difference.score for difference in own]))
     ends = [min(own, key=lambda each: each.higher.mean), max(own, key=lambda each: each.higher.mean)]
     by = " to ".join(dict.fromkeys(shown.cells(each.higher)[0].text for each in ends))
     unit = f" {shown.unit_in_words}".rstrip()

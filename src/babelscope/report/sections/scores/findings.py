@@ -9,7 +9,7 @@ from babelscope.core.inference import Effect, benjamini_hochberg, effect
 from babelscope.core.intervals import Interval
 from babelscope.report.judged import Verdict, judged
 from babelscope.report.kinds import SCORES
-from babelscope.report.score import Score, scale
+from babelscope.report.score import Score, noun_of, scale
 from babelscope.report.shown import Shown
 from babelscope.report.words import bounded, in_words
 
@@ -105,7 +105,7 @@ def _against_untrained(condition: str, compared: Sequence[Difference]) -> str:
     unit = f"in {shown.unit_in_words}, " if shown.unit_in_words else ""
     text = (
         f"Against itself untrained, {condition} shows to be {shown.measure.better} on {len(better)} of {len(own)} "
-        "languages"
+        f"{noun_of([difference.score for difference in own])}s"
     )
     text += f" ({unit}{what}): {'; '.join(values)}." if better else "."
     rest = [f"{each.score.place} {_size(each, shown)} ({each.verdict})" for each in own if not each.shows]
