@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+import babelscope as bs
 from babelscope.core.errors import BabelscopeError, EncoderError, InputError
 from babelscope.core.languages import code_of_name, is_language
 from babelscope.core.registry import import_plugins
@@ -23,7 +24,7 @@ from babelscope.corpora.sources import (
 from babelscope.encoders.places import display_name, locate
 from babelscope.face import prediction
 from babelscope.face.job import job_of
-from babelscope.face.notes import notes
+from babelscope.face.notes import leaks, notes
 from babelscope.measures.similarities.table import check_similarity
 from babelscope.studies import find_study
 from babelscope.study.compile import compile_study
@@ -138,9 +139,53 @@ def test_test_sentences_that_are_trained_on_too_are_told_before_they_run(tmp_pat
     name = f"treebank:qaa:{tmp_path}"
     tasks = {"pos": transfer(train=[name], evaluate=[name], baselines=[], sizes={"train": 36, "dev": 4, "test": 20})}
     declared = declaration(encoder_folder, surgeries=[None], retrieval=None, tasks=tasks)
-    said = notes(compile_study(Study.model_validate(declared)).steps.values())
+    steps = compile_study(Study.model_validate(declared)).steps.values()
+    said = notes(steps)
     assert bool(said) == told
     assert all(f"{known} of 20 examples of the test split are also among those of {name}" in line for line in said)
+    assert list(leaks(steps)) == said
+
+
+def written(folder, **splits):
+    """A treebank of one's own."""
+    folder.mkdir()
+    for split, sentences in splits.items():
+        write_conllu(folder / f"qaa-{split}.conllu", sentences)
+    return folder
+
+
+def numbered(sentences, letter):
+    """With other ids, so that a file is another one."""
+    return [replace(sentence, id=f"{letter}{k}") for k, sentence in enumerate(sentences)]
+
+
+@pytest.mark.parametrize(
+    ("tasks", "harm"),
+    [
+        ({"train": ["treebank:qaa:{a}"], "evaluate": ["treebank:qab:{b}"]}, "its scores are better than on new ones"),
+        ({"train": ["treebank:qaa:{c}"], "evaluate": ["world:qab"]}, "the best step is selected on what is trained on"),
+        ({"train": ["treebank:qaa:{a}", "treebank:qaa:{d}"], "evaluate": ["world:qab"]}, "they count twice in every"),
+        ({"train": ["treebank:qaa:{d}"], "evaluate": ["treebank:qaa:{d}"]}, "its scores are better than on new ones"),
+    ],
+    ids=["another code", "dev and train", "two training sets", "dev and test"],
+)
+def test_sentences_that_are_read_for_two_purposes_are_told(tmp_path, encoder_folder, tasks, harm):
+    world = World()
+    train, dev, test = (world.treebank("qaa", split, 20) for split in ("train", "dev", "test"))
+    folders = {
+        "a": written(tmp_path / "a", train=train, dev=dev, test=test),
+        "b": written(tmp_path / "b", train=test, dev=dev, test=numbered(train, "b")),
+        "c": written(tmp_path / "c", train=train, dev=numbered(train, "c"), test=test),
+        "d": written(tmp_path / "d", train=numbered(train, "d"), dev=dev, test=numbered(dev, "d")),
+    }
+    given = {key: [name.format(**folders) for name in names] for key, names in tasks.items()}
+    sizes = {"train": 20, "dev": 20, "test": 20}
+    declared = declaration(
+        encoder_folder, surgeries=[None], retrieval=None, seeds=[0],
+        tasks={"pos": transfer(**given, baselines=[], sizes=sizes)},
+    )  # fmt: skip
+    told = list(leaks(compile_study(Study.model_validate(declared)).steps.values()))
+    assert any(line.endswith(f"so that {harm}" + (" epoch" if harm.endswith("every") else "")) for line in told)
 
 
 @pytest.mark.usefixtures("in_process")
@@ -182,3 +227,15 @@ def test_trainings_are_as_long_as_their_steps_are_many(tmp_path, encoder_folder,
     expectations = expected.estimates(long, Store(tmp_path))
     seconds = {type(step).__name__: expectations[key].seconds for key, step in long.steps.items()}
     assert seconds == pytest.approx({"Tune": 15.0, "Evaluate": 5.0})
+
+
+@pytest.mark.usefixtures("in_process")
+def test_python_warns_of_them(tmp_path, encoder_folder):
+    train, dev = (World().treebank("qaa", split, 20) for split in ("train", "dev"))
+    name = f"treebank:qaa:{written(tmp_path / 'a', train=train, dev=numbered(train, 'a'), test=numbered(dev, 'b'))}"
+    encoder = bs.load(encoder_folder, store=tmp_path / "store")
+    with pytest.warns(UserWarning, match="the best step is selected on what is trained on") as warned:
+        tagger = encoder.tune("pos", train=name, tuning={"epochs": 1})
+    with pytest.warns(UserWarning, match="of the test split are also among those") as warned_again:
+        tagger.score(f"treebank:qab:{written(tmp_path / 'b', train=dev, dev=dev, test=numbered(train, 'c'))}")
+    assert {each.filename for each in (warned[0], warned_again[0])} == {__file__}

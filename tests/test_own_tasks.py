@@ -258,6 +258,7 @@ def _validated(folder, encoder_folder, declared) -> Study:
             {"task": "classification", "label": "a", "text": ["b", "b"], "baselines": []},
             "number: text has the column 'b' twice; name the two columns of a pair, or one",
         ),
+        ({"evaluate": ["world:qab"]}, "tasks.number.evaluate.0: no word has feats:Number, so that"),
         ({"train": ["world:qaa"]}, "tasks.number.train: the words of the training data have no feats:Number"),
     ],
 )

@@ -133,7 +133,7 @@ def test_a_run_repairs_what_is_misplaced(store: Store, outside: Path) -> None:
     assert [*(store.folder / "drafts").iterdir(), *(store.folder / "claims").iterdir()] == []
 
 
-@pytest.mark.parametrize("name", ["results", "drafts", "claims", "damaged", "logs"])
+@pytest.mark.parametrize("name", ["results", "drafts", "claims", "damaged", "logs", "environments"])
 def test_a_file_in_place_of_one_of_the_stores_folders_is_named(store: Store, outside: Path, name: str) -> None:
     a_file(store.folder / name)
     with pytest.raises(StoreError, match=f"{name}: the store needs a folder there: move that away"):
@@ -198,12 +198,12 @@ def test_rows_of_a_draft_that_are_not_those_written_are_not_gone_on_from(
     assert "begun again" in capsys.readouterr().err
 
 
-def test_rows_that_were_written_before_there_were_digests_are_gone_on_from(store: Store, outside: Path) -> None:
+def test_rows_without_a_digest_are_not_gone_on_from(store: Store, outside: Path) -> None:
     step = Resuming(name="step", outside=str(outside))
     store.add_rows(step.key, ROWS)
     (store.draft(step.key) / "rows.digest").unlink()
     assert isinstance(execute(step, store), Finished)
-    assert journal(outside)[1:] == ["rows 2"]
+    assert journal(outside)[1:] == ["rows 0"]
 
 
 @pytest.mark.parametrize("content", [b"", b"\0" * 90, b"[]", b'{"bytes": "all", "sha256": ""}'])

@@ -13,7 +13,7 @@ Point = Literal[
     "claimed", "claim-removed",
     "log-begun",
     "training-step", "weights-written", "weights-moved", "checkpoint-moved",
-    "rows-written", "rows-undigested", "rows-moved", "rows-added", "digest-written",
+    "rows-written", "rows-announced", "rows-moved", "rows-added", "digest-written",
     "publication-begun", "manifest-written", "publication-moved",
     "drop-noted", "dropped", "put-back", "return-noted",
 ]  # fmt: skip

@@ -45,29 +45,34 @@ class Journal:
         with explained(self._path):
             write_text(self._folder / UNFINISHED, text)
             crash_point("rows-written")
-            self.forget_digest()  # between the two moves a kill leaves rows without one, and never with another's
-            crash_point("rows-undigested")
+            self._note_digest(text.encode(), before=self._content())
+            crash_point("rows-announced")
             (self._folder / UNFINISHED).replace(self._path)
             crash_point("rows-moved")
-            self._note_digest()
+            self._note_digest(text.encode())
 
     def add(self, rows: Iterable[Row]) -> None:
         """Add rows at the end, flushed to the disk."""
         text = "".join(map(_line, rows))
         with explained(self._path):
+            if not self._path.exists():
+                self._note_digest(b"")  # since a kill may come before that of the rows
             append_text(self._path, text)
             crash_point("rows-added")
-            self._note_digest()
+            self._note_digest(self._content())
 
     def read(self) -> Written:
         """What is there."""
         with explained(self._path):
-            try:
-                content = read_file(self._path)
-            except MISPLACED:
-                content = b""
+            content = self._content()
             rows, are_rows = _rows(content)
             return Written(rows, are_rows and self._matches(content))
+
+    def _content(self) -> bytes:
+        try:
+            return read_file(self._path)
+        except MISPLACED:
+            return b""
 
     def is_misplaced(self) -> bool:
         """Whether there are folders where its files should be."""
@@ -77,9 +82,9 @@ class Journal:
         """Remove the digest."""
         (self._folder / DIGEST).unlink(missing_ok=True)
 
-    def _note_digest(self) -> None:
-        content = read_file(self._path)
-        recorded = {"bytes": len(content), "sha256": sha256(content).hexdigest()}
+    def _note_digest(self, content: bytes, before: bytes | None = None) -> None:
+        """Of what is written; and of what was written before, while it is not known which of the two is there."""
+        recorded = _digest(content) | ({} if before is None else {"before": _digest(before)})
         write_json(self._folder / UNFINISHED_DIGEST, recorded)
         crash_point("digest-written")
         (self._folder / UNFINISHED_DIGEST).replace(self._folder / DIGEST)
@@ -88,11 +93,16 @@ class Journal:
         """Whether it begins with what the digest is of: a kill may have come between an addition and its digest."""
         try:
             recorded = json.loads(read_file(self._folder / DIGEST))
-            return bool(sha256(content[: recorded["bytes"]]).hexdigest() == recorded["sha256"])
+            begins = sha256(content[: recorded["bytes"]]).hexdigest() == recorded["sha256"]
+            return begins or _digest(content) == recorded.get("before")
         except FileNotFoundError:
-            return True  # of an older version
+            return not content  # there is one as soon as there are rows
         except (*MISPLACED, ValueError, KeyError, TypeError, RecursionError):
             return False
+
+
+def _digest(content: bytes) -> dict[str, Any]:
+    return {"bytes": len(content), "sha256": sha256(content).hexdigest()}
 
 
 def published_rows(content: bytes, path: Path) -> list[Row]:

@@ -36,7 +36,7 @@ from babelscope.engine.environment import environment_of, note_environment, this
 from babelscope.engine.index import Index, doubted, look_at
 from babelscope.engine.journal import ROWS, Journal, published_rows
 from babelscope.engine.manifest import MANIFEST, check_files, read_manifest, write_manifest
-from babelscope.engine.mark import is_shelved, refuse_foreign, write_mark
+from babelscope.engine.mark import PARTS, is_shelved, refuse_foreign, write_mark
 from babelscope.engine.old_rows import upgraded
 from babelscope.engine.plans import Plans
 
@@ -140,7 +140,7 @@ class Store:
         with explained(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             write_mark(self.folder)
-            for path in (self.folder / name for name in ("results", "drafts", "claims", "damaged", "logs")):
+            for path in (self.folder / name for name in PARTS):
                 if path.exists() and not path.is_dir():
                     raise StoreError(f"{path}: the store needs a folder there: move that away, then run again")
                 path.mkdir(exist_ok=True)

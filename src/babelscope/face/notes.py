@@ -5,20 +5,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import combinations
 
 from babelscope.core.errors import InputError
 from babelscope.core.examples import read_twice
 from babelscope.core.languages import is_language
 from babelscope.core.step import Step
-from babelscope.corpora.datasets import FileData, WorldData
+from babelscope.corpora.datasets import Dataset, FileData, WorldData
 from babelscope.corpora.mismatched import mismatches
 from babelscope.corpora.parallel import NamedPairs, WorldPairs
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.places import shipped_encoders
-from babelscope.steps import Adapt, Align, Evaluate, Load
+from babelscope.steps import Adapt, Align, Evaluate, Load, Tune
 from babelscope.steps.plan import declared
 from babelscope.world import LANGUAGES
 
+BETTER = "its scores are better than on new ones"
+SELECTED = "the best step is selected on what is trained on"
+TWICE = "they count twice in every epoch"
 SHIPPED_WORLD = 0
 """The seed of the world that the shipped encoders were pre-trained on."""
 
@@ -28,7 +32,7 @@ def notes(steps: Iterable[Step]) -> list[str]:
     steps = list(steps)
     values = list(declared(steps))
     data = [value for value in values if isinstance(value, FileData)]
-    told = (_pairs(steps), _divided(data), _read_twice(steps), _strange_codes(data), _worlds(values))
+    told = (_pairs(steps), _divided(data), leaks(steps), _strange_codes(data), _worlds(values))
     return list(dict.fromkeys(line for lines in told for line in lines))
 
 
@@ -52,24 +56,38 @@ def _divided(data: Iterable[FileData]) -> Iterator[str]:
             )
 
 
-def _read_twice(steps: Iterable[Step]) -> Iterator[str]:
-    """Test sets of which many sentences are trained on, too, in another file or in another part of the same one."""
-    scored = (step for step in steps if isinstance(step, Evaluate) and isinstance(step.data, FileData))
-    pairs = dict.fromkeys((step.data, data) for step in scored for data in step.model.train)
-    for tested, trained in pairs:
-        if isinstance(tested, FileData) and isinstance(trained, FileData) and tested.language == trained.language:
+def leaks(steps: Iterable[Step]) -> Iterator[str]:
+    """Data of which many sentences are also read for another purpose, from another file or another part of the same."""
+    for data, other, harm in dict.fromkeys(pair for step in steps for pair in _compared(step)):
+        if isinstance(data, FileData) and isinstance(other, FileData) and _may_share(data, other):
             with suppress(InputError):  # which a run says of the file
-                yield from _known_sentences(tested, trained)
+                yield from _shared(data, other, harm)
 
 
-def _known_sentences(tested: FileData, trained: FileData) -> Iterator[str]:
-    if tested.is_here and trained.is_here:
-        examples = tested.read()
-        if both := read_twice(examples, trained.read()):
-            yield (
-                f"{tested.name}: {both:,} of {len(examples):,} examples of the {tested.split} split are also among "
-                f"those of {trained.name} that are trained on, so that its scores are better than on new ones"
-            )
+def _compared(step: Step) -> Iterator[tuple[Dataset, Dataset, str]]:
+    """Two data sets of a step that should have no sentences in common, and what happens where they have."""
+    if isinstance(step, Evaluate):
+        yield from ((step.data, trained, BETTER) for trained in step.model.train)
+        yield from ((step.data, selected, BETTER) for selected in step.model.dev if selected != step.data)
+    if isinstance(step, Tune):
+        yield from ((selected, trained, SELECTED) for selected in step.dev for trained in step.train)
+        yield from ((second, first, TWICE) for first, second in combinations(step.train, 2))
+
+
+def _may_share(data: FileData, other: FileData) -> bool:
+    """Whether they are at hand, and in one language, unless it is a file of the user's own that says so."""
+    own = any(each.name.count(":") > 1 for each in (data, other))
+    return (own or data.language == other.language) and data.is_here and other.is_here
+
+
+def _shared(data: FileData, other: FileData, harm: str) -> Iterator[str]:
+    examples = data.read()
+    if both := read_twice(examples, other.read()):
+        use = "that are trained on" if other.split == "train" else f"of the {other.split} split"
+        yield (
+            f"{data.name}: {both:,} of {len(examples):,} examples of the {data.split} split are also among those of "
+            f"{other.name} {use}, so that {harm}"
+        )
 
 
 def _strange_codes(data: Iterable[FileData]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from numbers import Real
@@ -18,6 +19,7 @@ from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps, export
 from babelscope.face import html
 from babelscope.face.encoder import check_each, reading
+from babelscope.face.notes import leaks
 from babelscope.face.result import Rows
 from babelscope.face.session import complete, with_weights
 from babelscope.measures.between import check_alike
@@ -65,6 +67,8 @@ class Tuned:
         (name, transfer), *_ = self.study.tasks.items()
         scored = transfer.model_copy(update={"evaluate": evaluate})
         plan = compile_study(self.study.model_copy(update={"tasks": {name: scored}}))
+        for leak in leaks(plan.steps.values()):
+            warnings.warn(leak, stacklevel=2)
         return _computed([step for step in plan.steps.values() if isinstance(step, Evaluate)], self.store, jobs)
 
     def rows(self) -> Rows:
@@ -124,6 +128,8 @@ def tune(
         "tasks": {task: transfer.model_copy(update={"evaluate": ()})}, "seeds": [seed],
     }  # fmt: skip
     tuned = Tuned(validate(Study, given, f"tune {task}"), store)
+    for leak in leaks([tuned.step]):
+        warnings.warn(leak, stacklevel=3)
     complete([tuned.step], tuned.store, jobs)
     return tuned
 

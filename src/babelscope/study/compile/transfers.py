@@ -9,7 +9,7 @@ from typing import Literal
 
 from babelscope.core.faults import Faults
 from babelscope.core.step import Step
-from babelscope.core.tasks import ENTITIES, TASKS, Task
+from babelscope.core.tasks import ENTITIES, TASKS, WORDS, Task
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset, FileData
 from babelscope.corpora.letters import split_name
@@ -145,6 +145,8 @@ def resolve_transfer(study: Study, name: str, encoders: ResolvedEncoders, faults
     _check_apart(path, (*train, *dev), test, faults)
     types = _entity_types(path, transfer, train, faults) if task.reads == ENTITIES else ()
     task = _with_classes(path, task, train, faults)
+    _check_labelled(f"{path}.train", task, dev, faults)
+    _check_labelled(f"{path}.evaluate", task, test, faults)
     dev, test = (tuple(_told(task, types, data) for data in part) for part in (dev, test))
     dev = test if transfer.selected_on == "test" else dev
     probes = _resolve_probes(f"{path}.probes", task, transfer.probes, study, faults) if transfer.probes else None
@@ -214,6 +216,12 @@ def _with_classes(path: str, task: Task, train: tuple[Dataset, ...], faults: Fau
     if task.name in TASKS or not train:
         return task
     return task.model_copy(update={"labels": faults.resolve(f"{path}.train", learned) or ()})
+
+
+def _check_labelled(path: str, task: Task, data: Sequence[Dataset], faults: Faults) -> None:
+    """Of a declared task on words; data of others are refused when they are read."""
+    for k, each in enumerate(data if task.name not in TASKS and task.reads == WORDS else ()):
+        faults.resolve(f"{path}.{k}", lambda asked: kind_of(task).check_labelled(task, asked.read()), each)
 
 
 def _told(task: Task, types: tuple[str, ...], data: Dataset) -> Dataset:

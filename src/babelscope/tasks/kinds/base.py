@@ -74,6 +74,13 @@ class TaskKind(Registered):
         """
         return ()
 
+    def check_labelled(self, task: Task, examples: Sequence[Any]) -> None:
+        """Refuse data that have nothing of what a declared task is scored by.
+
+        Raises:
+            InputError: they have not.
+        """
+
     def gold(self, task: Task, examples: Sequence[Any]) -> Sequence[Any]:
         """Examples as models and baselines learn from them and are scored on them."""
         return examples

@@ -50,6 +50,10 @@ class Tagging(TaskKind):
             "(the artificial languages have upos and deprel alone)"
         )
 
+    def check_labelled(self, task: Task, examples: Sequence[Any]) -> None:
+        if all(label == NO_LABEL for sentence in tagged(examples, task.label) for label in sentence.labels):
+            raise InputError(f"no word has {task.label}, so that nothing can be scored; name data that are annotated")
+
     def gold(self, task: Task, examples: Sequence[Any]) -> list[Tagged]:
         return tagged(examples, task.label)
 
