@@ -357,7 +357,7 @@ def test_nothing_is_overwritten_and_faults_have_their_line(tmp_path):
     with pytest.raises(InputError, match="already there"):
         rewrite(tmp_path / "a.conllu", tmp_path / "a.conllu", str.upper)
     with pytest.raises(InputError, match="cannot be written"):
-        rewrite(FOLDER / "greek.tsv", tmp_path / "a.conllu" / "b.txt", str.upper)
+        rewrite(Path(__file__), tmp_path / "a.conllu" / "b.txt", str.upper)
 
 
 @pytest.mark.parametrize(

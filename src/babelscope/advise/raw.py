@@ -19,11 +19,10 @@ from babelscope.corpora.datasets import find_file
 from babelscope.corpora.lines import numbered_lines
 from babelscope.corpora.mismatched import mismatches
 from babelscope.corpora.plain import OWN, text_file
+from babelscope.corpora.raw_text import FIRST, other_kind
 from babelscope.corpora.scripts import check_script
 from babelscope.world import LANGUAGES
 
-FIRST = 100
-"""Lines by which a file is taken for something other than raw text."""
 LONG = 1000
 """Characters of a line that is hardly one sentence."""
 FEW = 1000
@@ -40,9 +39,12 @@ def check_text(request: Request) -> None:
             treebank; or one of them is in another language, or the text in another script.
     """
     if request.text_name.startswith(OWN):
-        path = text_file(request.text_name)
-        if kind := _other_kind([line.text.strip() for line in islice(numbered_lines(path), FIRST)]):
-            raise InputError(f"--text {request.text}: looks like {kind}; give raw text, one sentence a line, in UTF-8")
+        lines = islice(numbered_lines(text_file(request.text_name)), FIRST)
+        if kind := other_kind([line.text for line in lines]):
+            raise InputError(
+                f"--text {request.text}: looks like {kind}; give raw text, one sentence a line, in UTF-8, and "
+                "labelled sentences as --treebank"
+            )
     text = find_file("mlm", request.text_name, "train")
     _check_language("--text", request.text, text.code, request)
     check_script(request.language, text.read())
@@ -130,18 +132,6 @@ def code_notes(language: str) -> list[str]:
 
 def _lines(path: Path) -> list[str]:
     return [line.text.strip() for line in numbered_lines(path)]
-
-
-def _other_kind(lines: Sequence[str]) -> str:
-    """What lines are instead of raw text; empty if they may well be that."""
-    written = [line for line in lines if line]
-    if any(re.match(r"\d+\t([^\t]*\t){8}[^\t]*$", line) for line in written):
-        return "CoNLL-U, which is given with --treebank"
-    if written and re.match(r"<(!doctype|html|\?xml)", written[0], re.IGNORECASE):
-        return "HTML or XML"
-    if sum("\t" in line for line in written) > len(written) / 2:
-        return "a table, with tabs in most lines"
-    return ""
 
 
 def _lines_in_words(count: int) -> str:

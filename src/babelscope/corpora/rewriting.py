@@ -13,6 +13,7 @@ from pathlib import Path
 from babelscope.core.errors import DataError
 from babelscope.core.outside import new_path, writing
 from babelscope.corpora.lines import Line, numbered_lines
+from babelscope.corpora.raw_text import check_raw
 from babelscope.corpora.transliteration import Change
 
 KEPT, KEPT_TEXT = "OrigForm", "# orig_text = "
@@ -31,8 +32,9 @@ def rewrite(source: Path, target: Path, change: Change) -> int:
         DataError: the source cannot be read, or a line of CoNLL-U has not ten columns, or is changed already.
         InputError: the target exists, or cannot be written.
     """
-    if re.search(r"\.conllu(\.gz)?$", source.name):
+    if re.search(r"\.conllu(\.gz)?$", source.name, re.IGNORECASE):
         return _write(source, target, lambda line: _changed(source, line, change))
+    check_raw(source, "its labels would be changed, too; name CoNLL-U .conllu")
     return _write(source, target, lambda line: change(line.text))
 
 

@@ -18,6 +18,7 @@ from babelscope.corpora.bio import OUTSIDE, read_bio, split_tag, write_bio
 from babelscope.corpora.conllu import COLUMNS, word_lines
 from babelscope.corpora.lines import Line, numbered_lines
 from babelscope.corpora.pairs import check_header
+from babelscope.corpora.raw_text import check_raw
 
 
 class Document(Protocol):
@@ -148,6 +149,7 @@ def read_conllu_words(path: Path) -> ConlluDocument:
 
 def read_plain_words(path: Path) -> ConlluDocument:
     """Plain text as CoNLL-U: one sentence a line, its words separated by white space. Empty lines are left out."""
+    check_raw(path, "give CoNLL-U in a file named .conllu, text in one whose lines end as usual")
     lines: list[str] = []
     places: list[list[int]] = []
     for number, words in enumerate(_plain_sentences(path), start=1):

@@ -67,9 +67,10 @@ class Tuned:
         (name, transfer), *_ = self.study.tasks.items()
         scored = transfer.model_copy(update={"evaluate": evaluate})
         plan = compile_study(self.study.model_copy(update={"tasks": {name: scored}}))
-        for leak in leaks(plan.steps.values()):
+        evaluations = [step for step in plan.steps.values() if isinstance(step, Evaluate)]
+        for leak in leaks(evaluations):
             warnings.warn(leak, stacklevel=2)
-        return _computed([step for step in plan.steps.values() if isinstance(step, Evaluate)], self.store, jobs)
+        return _computed(evaluations, self.store, jobs)
 
     def rows(self) -> Rows:
         """Its learning curves, and what probes measured while it was trained."""
