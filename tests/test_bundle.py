@@ -259,6 +259,17 @@ def test_damage_is_said_with_status_1(store: Path, tmp_path: Path) -> None:
         assert answer.status == 1 and answer.errors.startswith("damaged ") and "rows.jsonl" in answer.errors
 
 
+@pytest.mark.parametrize("name", ["rows.jsonl", "manifest.json"])
+def test_damage_of_what_is_there_already_is_said_when_results_are_pushed(
+    store: Path, tmp_path: Path, name: str
+) -> None:
+    other = shutil.copytree(store, tmp_path / "other")
+    file = next(other.glob(f"results/*/*/{name}"))
+    file.unlink() if name == "manifest.json" else file.write_text("")
+    answer = babelscope("store", "push", other, "--store", store)
+    assert answer.status == 1 and "1 damaged" in answer.output and str(file.parent) in answer.errors
+
+
 @pytest.mark.parametrize("command", ["pull", "verify"])
 def test_a_store_that_is_not_there_is_not_read_as_an_empty_one(command: str, tmp_path: Path) -> None:
     """Its name may be wrong."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -60,7 +60,7 @@ def verify(name: OfStudy = None, store: StoreFolder = DEFAULT_STORE, with_: With
     keys = _keys(place, name, with_)
     with counting("verified", err) as told:
         damaged = damaged_in(place, keys, told)
-    _say_damaged(damaged)
+    _say_damaged(damaged.values())
     strays = () if name else strays_in(place)
     for stray in strays:
         err.print(
@@ -176,24 +176,25 @@ def _there(store: Store) -> Store:
 
 def _copy(source: Store, target: Store, name: str | None, with_: list[str] | None) -> None:
     from babelscope.engine.sharing.exchange import copy
+    from babelscope.engine.sharing.places import is_remote
     from babelscope.face.display import counting
 
     if source.address == target.address:
         raise InputError(f"{source.address}: the same store twice; give another one")
     with counting("copied", err) as told:
         copied = copy(_keys(source, name, with_), source, target, told)
-    _say_damaged(copied.damaged)
-    out.print(
-        f"{len(copied.copied)} results copied, {len(copied.there)} were there, {len(copied.damaged)} damaged",
-        highlight=False,
-    )
+    spoilt = {} if is_remote(target.address) else target.damaged(copied.there)
+    damaged = [*copied.damaged.values(), *map(str, spoilt.values())]
+    _say_damaged(damaged)
+    there = len(copied.there) - len(spoilt)
+    out.print(f"{len(copied.copied)} results copied, {there} were there, {len(damaged)} damaged", highlight=False)
     if copied.dropped:
         out.print(
             f"{len(copied.dropped)} left out, whose weights were dropped: {target.address} keeps all weights; "
             "babelscope export KEY computes them again",
             highlight=False,
         )
-    if copied.damaged:
+    if damaged:
         raise typer.Exit(1)
 
 
@@ -209,6 +210,6 @@ def _keys(store: Store, name: str | None, with_: list[str] | None) -> Collection
     return [key for key in job.plan.steps if key in there]
 
 
-def _say_damaged(damaged: dict[str, str]) -> None:
-    for message in damaged.values():
+def _say_damaged(damaged: Iterable[str]) -> None:
+    for message in damaged:
         err.print(f"[bold red]damaged[/] {escape(message)}", highlight=False)
