@@ -234,6 +234,16 @@ def test_sizes_that_the_weights_cannot_have_are_refused_before_there_are_weights
             read(str(tmp_path))
 
 
+def test_quantised_weights_are_refused(tmp_path, encoder):
+    save_encoder(encoder, tmp_path)
+    weights = load_file(tmp_path / "model.safetensors")
+    name = next(name for name in weights if name.endswith("query.weight"))
+    save_file(weights | {name: weights[name].to(torch.int8)}, tmp_path / "model.safetensors", {"format": "pt"})
+    for read in (load_encoder, locate):
+        with pytest.raises(EncoderError, match=rf"{name} is of I8, as weights are that were quantised"):
+            read(str(tmp_path))
+
+
 @pytest.mark.parametrize("file", ["tokenizer.json", "tokenizer_config.json"])
 def test_more_added_tokens_than_load_in_seconds_are_refused(tmp_path, encoder, file):
     save_encoder(encoder, tmp_path)

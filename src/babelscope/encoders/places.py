@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from importlib.util import find_spec
 from math import isfinite
 from pathlib import Path
@@ -38,6 +39,8 @@ INDEX = ".index.json"
 """What the names of files end with that say which weights are in which file."""
 ADAPTER = "adapter_config.json"
 """The file in which peft says what an adapter changes, and of which encoder."""
+QUANTISED = ("I8", "U8", "F8", "F6", "F4")
+"""What the types of numbers begin with that weights are quantised to."""
 TUNED = ("ForTokenClassification", "ForSequenceClassification", "ForQuestionAnswering", "ForMultipleChoice")
 """What the names of classes of transformers end with that have the head of a task."""
 NAME_FILE = "babelscope-name"
@@ -238,6 +241,20 @@ def check_folder(folder: Path, allow_pickle: bool = False) -> None:
         raise EncoderError(f"{path}: {error}. Download or save the encoder again") from None
     for tokenizer in (folder, *folder.glob(f"{LANGUAGES}/*")):
         check_added_tokens(tokenizer)
+    for file in sorted(folder.glob("*.safetensors")):
+        _check_not_quantised(file)
+
+
+def _check_not_quantised(file: Path) -> None:
+    """Refuse weights in eight bits or fewer, whose scales are nowhere: they would be read as the numbers they are."""
+    with suppress(SafetensorError, OSError), safe_open(file, framework="np") as weights:  # loading says what that is
+        matrices = [name for name in weights.keys() if name.endswith("weight")]  # noqa: SIM118; masks may be of a byte
+        for name in matrices:
+            if (kind := weights.get_slice(name).get_dtype()).startswith(QUANTISED):
+                raise EncoderError(
+                    f"{file}: {name} is of {kind}, as weights are that were quantised; give the encoder with weights "
+                    "of 16 or 32 bits"
+                )
 
 
 def folder_of(place: Place) -> Path | None:
