@@ -46,6 +46,14 @@ def test_each_stretch_is_named():
     assert [re.match("pairs ([0-9]+) to ([0-9]+)", line).groups() for line in told] == [("1", "100"), ("201", "400")]
 
 
+def test_sentences_that_are_not_translated_and_one_translation_of_many_are_named():
+    same = [(sentence, sentence) for sentence, _ in PAIRS[:100]] + PAIRS[100:]
+    assert mismatches(same) == ["100 of 400 sentences are the same on both sides, and say nothing of a language"]
+    one = [(sentence, "always") for sentence, _ in PAIRS[:50]] + PAIRS[50:200]
+    assert "50 of 200 sentences have one translation, 'always'" in mismatches(one)
+    assert mismatches([(sentence, sentence) for sentence, _ in PAIRS[:20]] + PAIRS[20:]) == []
+
+
 def test_a_long_sentence_is_cut():
     (told,) = mismatches(shifted([(f"{sentence} {'word ' * 20}", text) for sentence, text in PAIRS], 0, 400))
     assert told.endswith("…'") and len(told) < 250

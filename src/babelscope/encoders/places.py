@@ -248,8 +248,8 @@ def check_folder(folder: Path, allow_pickle: bool = False) -> None:
 def _check_not_quantised(file: Path) -> None:
     """Refuse weights in eight bits or fewer, whose scales are nowhere: they would be read as the numbers they are."""
     with suppress(SafetensorError, OSError), safe_open(file, framework="np") as weights:  # loading says what that is
-        matrices = [name for name in weights.keys() if name.endswith("weight")]  # noqa: SIM118; masks may be of a byte
-        for name in matrices:
+        # Masks, which some families keep among the weights, may be of a byte.
+        for name in (name for name in weights.keys() if name.endswith("weight")):  # noqa: SIM118
             if (kind := weights.get_slice(name).get_dtype()).startswith(QUANTISED):
                 raise EncoderError(
                     f"{file}: {name} is of {kind}, as weights are that were quantised; give the encoder with weights "
