@@ -264,3 +264,21 @@ def test_vocabularies_are_compared_with_an_encoder_of_the_study(encoder_folder):
     assert fault == f"measures.0.reference: no encoder is named {encoder_folder}; there are native"
     compile_study(study(encoder_folder, **compared("native")))
     compile_study(study(encoder_folder, **compared(name) | {"encoders": [NATIVE, str(encoder_folder)]}))
+
+
+def test_entity_types_that_leave_nothing_to_find_are_refused(encoder_folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
+    (tmp_path / "masakhaner2" / "wol").mkdir(parents=True)
+    for k, split in enumerate(("train", "dev", "test")):
+        text = f"Anna B-PER\nsees O\nRome{k} B-LOC\n\n" * 20
+        (tmp_path / "masakhaner2" / "wol" / f"{split}.txt").write_text(text, encoding="utf-8")
+    name = "masakhaner2:wol"
+
+    def found(**types):
+        ner = transfer(train=[name], evaluate=[name], entity_types=types, baselines=[])
+        return [fault for fault in faults(encoder_folder, tasks={"ner": ner}) if "entity_types" in fault]
+
+    (nothing,) = found(PER="O", LOC="O")
+    assert nothing == "tasks.ner.entity_types: no type of the training data is left to find; leave one that is no O"
+    ner = transfer(train=[name], evaluate=[name], entity_types={"PER": "O"}, baselines=[])
+    compile_study(study(encoder_folder, tasks={"ner": ner}))

@@ -250,6 +250,10 @@ def _validated(folder, encoder_folder, declared) -> Study:
         ({"head": "small"}, "number: the head cannot be 'small'; allowed: none, leave it out"),
         ({"task": "regression", "scale": [1, 1], "baselines": []}, "number: scale 1 to 1: give the lowest and the hi"),
         (
+            {"task": "regression", "scale": [0, 1e300], "baselines": []},
+            "number: scale 0 to 1e+300: numbers are told",
+        ),
+        (
             {"task": "regression", "label": "a", "text": ["a", "b"], "baselines": []},
             "number: the label 'a' is a column",
         ),

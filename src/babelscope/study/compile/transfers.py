@@ -200,6 +200,8 @@ def _holds(trained: FileData, data: FileData) -> bool:
 
 def _entity_types(path: str, transfer: Transfer, train: tuple[Dataset, ...], faults: Faults) -> tuple[str, ...]:
     types: tuple[str, ...] = faults.resolve(f"{path}.train", datasets.entity_types, train) or ()
+    if not types and transfer.entity_types:
+        faults.add(f"{path}.entity_types", "no type of the training data is left to find; leave one that is no O")
     for given, meant in transfer.entity_types.items() if types else ():
         if meant not in (*types, "O"):
             problem = f"no training data have the type {meant}; {given} can count as {', '.join(types)} or O"

@@ -8,6 +8,9 @@ from babelscope.core.errors import InputError
 from babelscope.core.tasks import Task
 from babelscope.tasks.kinds.classification import TextKind
 
+LARGEST = 1_000_000
+"""Of a scale, of whose numbers float32 keeps seven digits."""
+
 
 class Regression(TextKind):
     """A number on a scale, from a column of a table."""
@@ -23,4 +26,6 @@ class Regression(TextKind):
         low, high = scale = scale or (0.0, 1.0)
         if not low < high:
             raise InputError(f"scale {low:g} to {high:g}: give the lowest and the highest number, such as [0, 5]")
+        if max(-low, high) > LARGEST:
+            raise InputError(f"scale {low:g} to {high:g}: numbers are told apart up to {LARGEST:,}; give smaller ones")
         return super().declared(name, label, text, scale)
