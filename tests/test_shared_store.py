@@ -4,7 +4,7 @@ import errno
 import fcntl
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -138,6 +138,29 @@ def test_a_file_in_place_of_one_of_the_stores_folders_is_named(store: Store, out
     a_file(store.folder / name)
     with pytest.raises(StoreError, match=f"{name}: the store needs a folder there: move that away"):
         run_plan(Plan.of([Toy(name="step", outside=str(outside))]), store, jobs=1)
+
+
+def test_a_link_to_nowhere_in_place_of_one_of_the_stores_folders_is_named(store: Store, outside: Path) -> None:
+    shutil.rmtree(store.folder / "logs", ignore_errors=True)
+    (store.folder / "logs").symlink_to(store.folder / "nowhere")
+    with pytest.raises(StoreError, match="logs: the store needs a folder there: move that away"):
+        store.make_folders()
+
+
+def test_a_store_that_another_process_makes_meanwhile_is_no_foreign_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the look for the mark and that for what else is there."""
+    folder, iterdir = tmp_path / "another", Path.iterdir
+    folder.mkdir()
+
+    def made_meanwhile(path: Path) -> Iterator[Path]:
+        monkeypatch.setattr(Path, "iterdir", iterdir)
+        Store(folder).make_folders()
+        return iterdir(path)
+
+    monkeypatch.setattr(Path, "iterdir", made_meanwhile)
+    assert Store(folder).keys() == []
 
 
 def test_a_folder_in_place_of_the_stores_mark_is_named(store: Store) -> None:

@@ -34,7 +34,8 @@ def refuse_foreign(folder: Path) -> None:
         raise StoreError(f"{folder}: not a folder; give --store a folder")
     marker = folder / FORMAT_FILE
     if not marker.exists():
-        if folder.exists() and any(not file.name.startswith(FORMAT_FILE) for file in folder.iterdir()):
+        foreign = folder.exists() and any(not file.name.startswith(FORMAT_FILE) for file in folder.iterdir())
+        if foreign and not marker.exists():  # which another process may just have put there
             raise StoreError(f"{folder}: neither empty nor a store; give --store a new or an empty folder")
         _refuse_within(folder)
         return

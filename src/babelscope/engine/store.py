@@ -141,7 +141,7 @@ class Store:
             self.folder.mkdir(parents=True, exist_ok=True)
             write_mark(self.folder)
             for path in (self.folder / name for name in PARTS):
-                if path.exists() and not path.is_dir():
+                if (path.exists() or path.is_symlink()) and not path.is_dir():
                     raise StoreError(f"{path}: the store needs a folder there: move that away, then run again")
                 path.mkdir(exist_ok=True)
 
