@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -76,17 +76,17 @@ class Laboratory:
         arguments = ("run", str(self.study), "--store", address or str(store), "--jobs", "1")
         return Command(store.parent, *arguments, program=program, **environment)
 
-    def finish(self, store: Path) -> None:
-        """Run the study to its end.
+    def finish(self, store: Path, laid: Collection[str] = ()) -> None:
+        """Run the study to its end. `laid` are drafts that somebody has laid beside results.
 
         Raises:
             WrongError: it cannot be, or leaves what `check_all` refuses.
         """
         if (ended := self.run(store).end()).status:
             raise WrongError(f"a run that nothing disturbs failed: {ended}")
-        self.check_all(store)
+        self.check_all(store, laid)
 
-    def check_all(self, store: Path) -> None:
+    def check_all(self, store: Path, laid: Collection[str] = ()) -> None:
         """Every result that is needed is there; all are right, or found to be damaged; and nothing else is left.
 
         Raises:
@@ -95,7 +95,7 @@ class Laboratory:
         if missing := Agenda(self.plan, Store(store).has).unfinished:
             raise WrongError(f"after a run that succeeded there is no {missing}")
         self.check_published(store)
-        drafts = {path.name for path in (store / "drafts").iterdir()} & self.plan.steps.keys()
+        drafts = ({path.name for path in (store / "drafts").iterdir()} & self.plan.steps.keys()) - {*laid}
         if left := [*drafts, *filter(Store(store).claimed, self.plan.steps)]:
             raise WrongError(f"left after a run that succeeded: {left}")
 
