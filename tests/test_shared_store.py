@@ -326,3 +326,24 @@ def test_a_file_system_without_locks_is_said_at_once(
     with pytest.raises(StoreError, match="no locks: give --store a folder on a local disk"):
         run_plan(Plan.of([Toy(name="step", outside=str(outside))]), store, jobs=1)
     assert journal(outside) == []
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_a_publication_that_a_kill_ended_is_gone_on_from_unless_its_rows_were_edited(
+    store: Store, outside: Path, monkeypatch: pytest.MonkeyPatch, edited: bool
+) -> None:
+    """The digest of the rows is in the manifest by then, and no longer beside them."""
+
+    def killed(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    step = Resuming(name="step", outside=str(outside))
+    store.add_rows(step.key, ROWS)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(store, "place", killed)
+        store.publish(step.key, {"step": "Resuming", "fields": {}, "seconds": 1.0})
+    rows = store.draft(step.key) / "rows.jsonl"
+    assert not rows.with_name("rows.digest").exists() and rows.with_name("manifest.json").exists()
+    if edited:
+        rows.write_bytes(rows.read_bytes().replace(b"0.33", b"0.43"))
+    assert (store.renew_draft(step.key) is None) is not edited

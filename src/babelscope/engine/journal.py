@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from babelscope.core.crash import crash_point
-from babelscope.core.errors import DamagedResult, StepError
+from babelscope.core.errors import DamagedResult, StepError, StoreError
 from babelscope.core.row import Row, as_record
 from babelscope.engine.disk import MISPLACED, append_text, explained, read_file, write_json, write_text
+from babelscope.engine.manifest import read_manifest
 
 NUMBERS = ("value", "low", "high", "p")
 """Columns that hold what was measured."""
@@ -96,9 +97,17 @@ class Journal:
             begins = sha256(content[: recorded["bytes"]]).hexdigest() == recorded["sha256"]
             return begins or _digest(content) == recorded.get("before")
         except FileNotFoundError:
-            return not content  # there is one as soon as there are rows
+            return not content or self._is_in_manifest(content)  # there is one as soon as there are rows
         except (*MISPLACED, ValueError, KeyError, TypeError, RecursionError):
             return False
+
+    def _is_in_manifest(self, content: bytes) -> bool:
+        """Whether a publication had begun, which put the digest of these rows into the draft's manifest."""
+        try:
+            recorded = read_manifest(self._folder, self._folder.name)["files"].get(ROWS)
+        except StoreError:
+            return False
+        return bool(recorded == _digest(content))
 
 
 def _digest(content: bytes) -> dict[str, Any]:

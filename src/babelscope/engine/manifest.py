@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
@@ -20,11 +20,14 @@ DROPPED = "dropped"
 """What stands beside the digest of a file that the store does without, since its step computes it again."""
 
 
-def write_manifest(folder: Path, key: str, about: Mapping[str, Any]) -> None:
-    """Flush every file to the disk, then write the manifest, so that it never speaks of bytes that are not there."""
+def write_manifest(folder: Path, key: str, about: Mapping[str, Any], without: Collection[str] = ()) -> None:
+    """Flush every file to the disk, then write the manifest, so that it never speaks of bytes that are not there.
+
+    Files of the folder whose names are in `without` are not in it.
+    """
     (folder / MANIFEST).unlink(missing_ok=True)
     files = {}
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.name not in without):
         share(path)
         sync(path)
         files[path.relative_to(folder).as_posix()] = {"sha256": file_digest(path), "bytes": path.stat().st_size}

@@ -34,7 +34,7 @@ from babelscope.engine.disk import append_text, bytes_in, explained, move_folder
 from babelscope.engine.dropping import is_whole, put_back
 from babelscope.engine.environment import environment_of, note_environment, this_environment
 from babelscope.engine.index import Index, doubted, look_at
-from babelscope.engine.journal import ROWS, Journal, published_rows
+from babelscope.engine.journal import DIGEST, ROWS, Journal, published_rows
 from babelscope.engine.manifest import MANIFEST, check_files, read_manifest, write_manifest
 from babelscope.engine.mark import PARTS, is_shelved, refuse_foreign, write_mark
 from babelscope.engine.old_rows import upgraded
@@ -216,9 +216,10 @@ class Store:
         with explained(draft):
             if not self.has(key):
                 crash_point("publication-begun")
-                Journal(draft).forget_digest()
-                write_manifest(draft, key, {**about, "environment": note_environment(self.folder, this_environment())})
+                about = {**about, "environment": note_environment(self.folder, this_environment())}
+                write_manifest(draft, key, about, without=[DIGEST])
                 crash_point("manifest-written")
+                Journal(draft).forget_digest()  # the manifest has one, which a kill in between leaves in its place
                 self.place(draft, key)
             elif not is_whole(self, key):
                 put_back(draft, target, key)
