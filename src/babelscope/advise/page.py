@@ -10,7 +10,6 @@ from babelscope.advise.facts import UNREAD, Fact
 from babelscope.advise.outcome import Outcome
 from babelscope.advise.outputs import TITLE, VERDICT, Outputs
 from babelscope.advise.plan import Planned, most_for_curves
-from babelscope.advise.raw import seen_notes
 from babelscope.advise.recipes import BROUGHT_IN, EXTENDED, ZERO_SHOT
 from babelscope.advise.request import Request, command_line, read_split, text_size
 from babelscope.advise.sentences import (
@@ -105,12 +104,12 @@ def next_section(request: Request, outputs: Outputs, exportable: bool) -> Sectio
     return Section("What to do next", [], [], [], {purpose: [command_line(request, outputs, run=True)]})
 
 
-def verdict_section(outcome: Outcome, request: Request, exported: Path | None) -> Section:
-    """Which is best, by how much and how sure, and how to use it."""
+def verdict_section(outcome: Outcome, request: Request, exported: Path | None, notes: Sequence[str] = ()) -> Section:
+    """Which is best, by how much and how sure, and how to use it; `notes` are on the sentences that decided it."""
     best, direct, measure = outcome.best, outcome.direct, TASKS[request.task].measures[0]
     sentences = [f"Best: {best.recipe.name}, {measure} {scored_in_words(best)} on the test set."]
     sentences += beside_best(outcome)
-    sentences += seen_notes(request)
+    sentences += notes
     more = (few_rounds(outcome), exported_one(outcome, request, exported), better_one(outcome), useless(outcome))
     sentences += [*filter(None, more), *unfinished(outcome)]
     sentences += [f"Given up: {placed.recipe.name}, {placed.lost}." for placed in outcome.placed if placed.lost]
