@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from babelscope.core.errors import InputError, StudyError
+from babelscope.encoders.heads import has_mlm_head
 from babelscope.encoders.load import load_encoder, save_encoder
-from babelscope.encoders.places import has_mlm_head
 from babelscope.measures.cost import Cost
 from babelscope.measures.probing import Probe
 from babelscope.steps import Tune

@@ -19,9 +19,10 @@ from transformers import AutoConfig, AutoTokenizer
 from babelscope.core.errors import EncoderError
 from babelscope.core.hashing import folder_digest
 from babelscope.encoders.anatomy import anatomy_of, max_positions
+from babelscope.encoders.heads import has_mlm_head
 from babelscope.encoders.load import Encoder, load_encoder, load_located, save_encoder
 from babelscope.encoders.pieces import Batch, Frame, Pieces, by_length, encode_sentences
-from babelscope.encoders.places import FILES, has_mlm_head, locate
+from babelscope.encoders.places import FILES, locate
 from babelscope.encoders.sizes import MOST_ADDED
 from babelscope.encoders.tap import hidden_states, sentence_states
 from babelscope.steps import Load

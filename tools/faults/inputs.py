@@ -54,8 +54,9 @@ def _folder(original: Path, name: str, read: Callable[[Path], object], right: ob
 
 
 def _loaded(folder: Path) -> object:
+    from babelscope.encoders.heads import has_mlm_head
     from babelscope.encoders.load import load_located
-    from babelscope.encoders.places import has_mlm_head, layer_count, locate, word_width
+    from babelscope.encoders.places import layer_count, locate, word_width
     from babelscope.encoders.tap import sentence_states
 
     place = locate(str(folder))

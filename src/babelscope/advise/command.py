@@ -137,14 +137,12 @@ def advise(request: Request, outputs: Outputs, run: bool, say: Say, show: Show, 
 
 def _verdict(race: Race, outcome: Outcome, outputs: Outputs, rest: Sequence[Section]) -> Section:
     """Write what the race has shown, and the model if that is asked for."""
-    request = race.request
-    section = page.verdict_section(outcome, request, None, seen_notes(request))
+    request, notes = race.request, seen_notes(race.request)
+    section = page.verdict_section(outcome, request, None, notes)
     page.write_page(request, [section, *rest], outputs.page)
     if outputs.export:
         export(outcome, request, race.store, outputs.export)
-        section = page.verdict_section(
-            outcome, request, outputs.export, seen_notes(request)
-        )  # not before the model is there
+        section = page.verdict_section(outcome, request, outputs.export, notes)  # not before the model is there
         page.write_page(request, [section, *rest], outputs.page)
     return section
 

@@ -14,6 +14,7 @@ from babelscope.advise.recipes import BROUGHT_IN, EXTENDED, ZERO_SHOT
 from babelscope.advise.request import Request, command_line, read_split, text_size
 from babelscope.advise.sentences import (
     NO_ENCODER,
+    altogether,
     beside_best,
     better_one,
     export_command,
@@ -34,14 +35,12 @@ from babelscope.core.outside import writing
 from babelscope.core.tasks import TASKS
 from babelscope.corpora.sources import Split
 from babelscope.encoders.places import display_name, locate
-from babelscope.engine.local import usable_cores
 from babelscope.engine.manifest import versions
 from babelscope.engine.progress import language_labels
 from babelscope.report.kinds import SCORES
 from babelscope.report.page import asset, templates
 from babelscope.report.section import Section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
-from babelscope.report.words import listed
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.world import LANGUAGES
 
@@ -81,7 +80,7 @@ def plan_section(planned: Sequence[Planned], request: Request) -> Section:
     note = "By promise: fewer unknown words first, then fewer subwords a word. A recipe that falls behind is given up."
     timed = all(step.seconds is not None for step in planned)
     if timed:
-        sentences.append(_altogether(sum(step.seconds or 0 for step in planned) / 60, request))
+        sentences.append(altogether(sum(step.seconds or 0 for step in planned) / 60, request))
         if request.curve:
             sentences.append(f"The curves take at most about {most_for_curves(request, planned) / 60:,.1f} more.")
         note += (
@@ -280,19 +279,6 @@ def _kinds(request: Request) -> dict[str, str]:
         "training.",
         BILSTM: "BiLSTM: trained on the labelled sentences alone, without an encoder; the others are compared with it.",
     }
-
-
-def _altogether(minutes: float, request: Request) -> str:
-    at_once = 1 if request.device == "cuda" else usable_cores()
-    beside = f", {minutes / at_once:,.1f} with {at_once} recipes at once" if at_once > 1 else ""
-    shorter = {
-        "--no-search": request.search, "--no-curve": request.curve, f"--seeds {request.seeds - 1}": request.seeds > 1
-    }  # fmt: skip
-    fewer = listed([option for option, saves in shorter.items() if saves]).replace(" and ", " or ")
-    return (
-        f"Minutes of computing, all of it together: about {minutes:,.1f}{beside}; less where recipes are given up"
-        + (f", or with {fewer}." if fewer else ".")
-    )
 
 
 def _treebank(request: Request) -> str:

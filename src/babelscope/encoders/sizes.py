@@ -1,11 +1,17 @@
-"""Whether an encoder's files say that it is larger than they are. Reads no weights, and loads no torch."""
+"""Whether an encoder's files say that it is larger than they are, or hold what is no weight as it stands.
+
+Reads no weights, and loads no torch.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import NoneType
 from typing import Any
+
+from safetensors import SafetensorError, safe_open
 
 from babelscope.core.errors import EncoderError
 from babelscope.core.outside import read_json, read_text
@@ -22,6 +28,8 @@ MATRICES = (*LAYERS, *HEADS, "num_key_value_heads")
 """Sizes that come with a square matrix of that width, or part of one, for each."""
 OPTIONAL = ("type_vocab_size", "num_labels", "max_relative_positions", "position_buckets")
 """Sizes of rows that may be 0, or -1 for none."""
+QUANTISED = ("I8", "U8", "F8", "F6", "F4")
+"""What the types of numbers begin with that weights are quantised to."""
 MOST_ADDED = 50_000
 """Tokens added to a tokenizer's pieces: transformers takes a second for every few thousand."""
 
@@ -68,3 +76,15 @@ def check_added_tokens(folder: Path) -> None:
             raise EncoderError(
                 f"{path}: {added:,} tokens are added to its pieces, {MOST_ADDED:,} are the most. Make them pieces"
             )
+
+
+def check_not_quantised(file: Path) -> None:
+    """Refuse weights in eight bits or fewer, whose scales are nowhere: they would be read as the numbers they are."""
+    with suppress(SafetensorError, OSError), safe_open(file, framework="np") as weights:  # loading says what that is
+        # Masks, which some families keep among the weights, may be of a byte.
+        for name in (name for name in weights.keys() if name.endswith("weight")):  # noqa: SIM118
+            if (kind := weights.get_slice(name).get_dtype()).startswith(QUANTISED):
+                raise EncoderError(
+                    f"{file}: {name} is of {kind}, as weights are that were quantised; give the encoder with weights "
+                    "of 16 or 32 bits"
+                )

@@ -11,7 +11,8 @@ from babelscope.core.errors import InputError
 from babelscope.core.files import replacing
 from babelscope.core.outside import writable_path
 from babelscope.core.version import __version__
-from babelscope.encoders.places import Place, head_left_out, locate
+from babelscope.encoders.heads import head_left_out
+from babelscope.encoders.places import Place, locate
 from babelscope.surgery import Operation, apply, donors_of, parse_operation
 
 if TYPE_CHECKING:

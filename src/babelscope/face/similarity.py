@@ -57,15 +57,7 @@ def similarity(
         function = SIMILARITIES[check_similarity(measure)]
     except ValueError as error:
         raise InputError(f"{measure!r}: {error}") from None
-    if isinstance(sentences_a, str) or isinstance(sentences_b, str):  # whose letters would be the sentences
-        raise InputError(
-            "similarity: give lists of sentences, such as ['good morning', 'good night'], and no text alone"
-        )
-    for sentence in (*sentences_a, *sentences_b):
-        if not isinstance(sentence, str):
-            raise InputError(f"similarity: a sentence is a text, such as 'good morning' (given: {sentence!r:.100})")
-    if len(sentences_a) != len(sentences_b):
-        raise InputError(f"{len(sentences_a)} and {len(sentences_b)} sentences: give each with its translation")
+    _check_sentences(sentences_a, sentences_b)
     loaded = encoder if isinstance(encoder, LoadedEncoder) else encoder.build()
     threads, lowest = torch.get_num_threads(), 1 if pooling == "first" else 0
     torch.set_num_threads(1)  # as a study's step does: another number changes the last digits
@@ -80,3 +72,15 @@ def similarity(
         return function(first, second).double().cpu().numpy()
     finally:
         torch.set_num_threads(threads)
+
+
+def _check_sentences(sentences_a: Sequence[str], sentences_b: Sequence[str]) -> None:
+    if isinstance(sentences_a, str) or isinstance(sentences_b, str):  # whose letters would be the sentences
+        raise InputError(
+            "similarity: give lists of sentences, such as ['good morning', 'good night'], and no text alone"
+        )
+    for sentence in (*sentences_a, *sentences_b):
+        if not isinstance(sentence, str):
+            raise InputError(f"similarity: a sentence is a text, such as 'good morning' (given: {sentence!r:.100})")
+    if len(sentences_a) != len(sentences_b):
+        raise InputError(f"{len(sentences_a)} and {len(sentences_b)} sentences: give each with its translation")
