@@ -173,6 +173,7 @@ ABOUTS: dict[str, Callable[[bytes], bytes]] = {
     "describe the steps": steps(lambda all_steps: [{**all_steps[0], "fields": [1]}]),
     "is another one now": steps(lambda all_steps: [{**all_steps[0], "fields": {"encoder": {"step": "Load"}}}]),
     "another one now": steps(lambda all_steps: all_steps[::-1]),
+    "which is of none of its steps": steps(lambda all_steps: all_steps[:1]),
     "not JSON": lambda content: b"",
     "nested too deep": lambda content: b"[" * 50_000,
     "4300 digits": lambda content: content.replace(b'"seed": 0', b'"seed": ' + b"9" * 6000),
@@ -308,4 +309,9 @@ def test_nothing_is_written_over_what_the_study_reads(encoder_folder: Path, tmp_
     for read in (*files, encoder_folder):
         answer = babelscope(command, study, "--store", tmp_path / "store", "-o", read)
         assert answer.status == 2 and "the study reads it, and it would be lost" in answer.errors, answer.errors
+    weights = (encoder_folder / "model.safetensors").read_bytes()
+    for inside in (encoder_folder / "model.safetensors", encoder_folder / "new" / "rows.csv"):
+        answer = babelscope(command, study, "--store", tmp_path / "store", "-o", inside)
+        assert answer.status == 2 and f"the study reads the folder {encoder_folder}; choose" in answer.errors
     assert [file.read_bytes() for file in files] == before
+    assert (encoder_folder / "model.safetensors").read_bytes() == weights and not (encoder_folder / "new").exists()

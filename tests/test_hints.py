@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
+from unicodedata import normalize
 
 import pytest
 
@@ -186,6 +188,39 @@ def test_sentences_that_are_read_for_two_purposes_are_told(tmp_path, encoder_fol
     )  # fmt: skip
     told = list(leaks(compile_study(Study.model_validate(declared)).steps.values()))
     assert any(line.endswith(f"so that {harm}" + (" epoch" if harm.endswith("every") else "")) for line in told)
+
+
+def test_letters_that_are_encoded_otherwise_are_told_and_hide_no_leak(tmp_path, encoder_folder):
+    """Every word of the world with an accent on it, as one letter and as two."""
+    accented = {
+        split: [
+            replace(sentence, words=tuple(word._replace(form=f"{word.form}\u0301") for word in sentence.words))
+            for sentence in World().treebank("qaa", split, 20)
+        ]
+        for split in ("train", "dev", "test")
+    }
+    composed = {
+        split: [
+            replace(each, words=tuple(word._replace(form=normalize("NFC", word.form)) for word in each.words))
+            for each in sentences
+        ]
+        for split, sentences in accented.items()
+    }
+    a, b = (
+        written(tmp_path / name, **splits)
+        for name, splits in (("a", composed), ("b", {**accented, "test": numbered(accented["train"], "b")}))
+    )
+    declared = declaration(
+        encoder_folder, surgeries=[None], retrieval=None, seeds=[0],
+        tasks={"pos": transfer(train=[f"treebank:qaa:{a}"], evaluate=[f"treebank:qab:{b}"], baselines=[],
+                               sizes={"train": 20, "dev": 20, "test": 20})},
+    )  # fmt: skip
+    told = notes(compile_study(Study.model_validate(declared)).steps.values())
+    assert len(told) == 2
+    assert re.match(
+        r"treebank:qab:.*: in \d+ of 20 examples of the test split accents are letters of their own", told[0]
+    )
+    assert "20 of 20 examples of the test split are also among those of" in told[1]
 
 
 @pytest.mark.usefixtures("in_process")

@@ -324,6 +324,19 @@ def test_what_is_given_in_place_of_something_else_is_refused(tiny, tagger):
             assert {row.alpha1 for row in bs.interpolate(tagger, tagger, **given)} == {0.5}
     with pytest.raises(bs.errors.InputError, match="give lists of sentences"):
         bs.similarity(tiny, "one two", "due tre")  # the letters of which would be sentences
+    with pytest.raises(bs.errors.InputError, match=r"give lists of sentences.*given: set"):
+        bs.similarity(tiny, set(ENGLISH), OTHERS)  # which has no order
+    for pooling in ("cls", "Mean", "", None):
+        with pytest.raises(bs.errors.InputError, match="there are mean, mean-with-special, weighted and first"):
+            bs.similarity(tiny, ENGLISH, OTHERS, pooling=pooling)
+    for empty in ("", "  ", "\u200b"):
+        with pytest.raises(bs.errors.InputError, match="sentence 5 is empty"):
+            bs.similarity(tiny, [*ENGLISH, empty], [*OTHERS, "x"])
+
+
+def test_sentences_can_come_one_by_one(tiny):
+    listed = bs.similarity(tiny, ENGLISH, OTHERS)
+    assert np.array_equal(bs.similarity(tiny, (text for text in ENGLISH), np.array(OTHERS)), listed)
 
 
 @pytest.mark.parametrize(

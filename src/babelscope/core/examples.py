@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
+from unicodedata import normalize
 
 Pooling = Literal["mean", "mean-with-special", "weighted", "first"]
 """What stands for a sentence: the mean of its pieces, the same with special pieces, a mean in which the n-th piece
@@ -151,9 +152,15 @@ def read_twice(tested: Collection[object], trained: Iterable[object]) -> int:
 
     0 where they are few.
     """
-    known = {_words_of(example) for example in trained}
-    both = sum(_words_of(example) in known for example in tested)
+    known = {_composed(_words_of(example)) for example in trained}
+    both = sum(_composed(_words_of(example)) in known for example in tested)
     return both if both > MANY * len(tested) else 0
+
+
+def decomposed(examples: Collection[object]) -> int:
+    """How many examples have accents as letters of their own (Unicode NFD), which NFC has not; 0 where few have."""
+    found = sum(read != _composed(read) for read in map(_words_of, examples))
+    return found if found > MANY * len(examples) else 0
 
 
 def _words_of(example: object) -> object:
@@ -163,6 +170,13 @@ def _words_of(example: object) -> object:
     if isinstance(example, Tagged):
         return tuple(example.words)
     return example.text if isinstance(example, SentencePair) else example
+
+
+def _composed(read: object) -> object:
+    """The same in Unicode NFC, in which the same words are the same letters."""
+    if isinstance(read, str):
+        return normalize("NFC", read)
+    return tuple(map(_composed, read)) if isinstance(read, tuple) else read
 
 
 @dataclass(frozen=True, slots=True)

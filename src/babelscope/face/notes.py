@@ -1,5 +1,5 @@
-"""What is said of a study before it runs: what of its data is left out, hardly translated, divided, trained on and
-tested, of two worlds, or named by no code."""
+"""What is said of a study before it runs: what of its data is left out, hardly translated, divided, in other letters,
+trained on and tested, of two worlds, or named by no code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import combinations
 
 from babelscope.core.errors import InputError
-from babelscope.core.examples import read_twice
+from babelscope.core.examples import decomposed, read_twice
 from babelscope.core.languages import is_language
 from babelscope.core.step import Step
 from babelscope.corpora.datasets import Dataset, FileData, WorldData
@@ -32,7 +32,7 @@ def notes(steps: Iterable[Step]) -> list[str]:
     steps = list(steps)
     values = list(declared(steps))
     data = [value for value in values if isinstance(value, FileData)]
-    told = (_pairs(steps), _divided(data), leaks(steps), _strange_codes(data), _worlds(values))
+    told = (_pairs(steps), _divided(data), _decomposed(data), leaks(steps), _strange_codes(data), _worlds(values))
     return list(dict.fromkeys(line for lines in told for line in lines))
 
 
@@ -54,6 +54,20 @@ def _divided(data: Iterable[FileData]) -> Iterator[str]:
                 f"{each.name}: one file, divided in its order: eight tenths to train on, one to select on and the "
                 "last one to test on, so that its scores compare with no others"
             )
+
+
+def _decomposed(data: Iterable[FileData]) -> Iterator[str]:
+    """The user's own files in which the same words are other letters than in most texts."""
+    for each in data:
+        if each.name.count(":") > 1 and each.is_here:
+            with suppress(InputError):  # which a run says of the file
+                examples = each.read()
+                if found := decomposed(examples):
+                    yield (
+                        f"{each.name}: in {found:,} of {len(examples):,} examples of the {each.split} split accents "
+                        "are letters of their own (Unicode NFD), so that their words are others than the same words "
+                        "in NFC, which most texts and vocabularies are in; convert the file to NFC"
+                    )
 
 
 def leaks(steps: Iterable[Step]) -> Iterator[str]:

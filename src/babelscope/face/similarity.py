@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Set
+from typing import TYPE_CHECKING, get_args
 
 from babelscope.core.errors import InputError
 from babelscope.core.examples import Pooling
 from babelscope.face.encoder import reading
 from babelscope.measures.similarities import SIMILARITIES, check_similarity
+from babelscope.report.words import listed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 def similarity(
     encoder: Encoder | Tuned | LoadedEncoder,
-    sentences_a: Sequence[str],
-    sentences_b: Sequence[str],
+    sentences_a: Iterable[str],
+    sentences_b: Iterable[str],
     measure: str = "linear CKA (debiased)",
     pooling: Pooling = "mean",
     languages: tuple[str | None, str | None] = (None, None),
@@ -44,8 +45,8 @@ def similarity(
         sentence, since it is the same in all.
 
     Raises:
-        InputError: there is no such measure, the sentences are not as many, or too few; or a language is named without
-            a tokenizer of its own, and others have one.
+        InputError: there is no such measure or pooling, a sentence is empty, the sentences are not as many, or too few;
+            or a language is named without a tokenizer of its own, and others have one.
     """
     import torch
 
@@ -57,16 +58,20 @@ def similarity(
         function = SIMILARITIES[check_similarity(measure)]
     except ValueError as error:
         raise InputError(f"{measure!r}: {error}") from None
-    _check_sentences(sentences_a, sentences_b)
+    if pooling not in get_args(Pooling):
+        raise InputError(f"pooling={pooling!r}: there are {listed(get_args(Pooling))}")
+    given_a, given_b = _listed(sentences_a), _listed(sentences_b)
+    if len(given_a) != len(given_b):
+        raise InputError(f"{len(given_a)} and {len(given_b)} sentences: give each with its translation")
     loaded = encoder if isinstance(encoder, LoadedEncoder) else encoder.build()
     threads, lowest = torch.get_num_threads(), 1 if pooling == "first" else 0
     torch.set_num_threads(1)  # as a study's step does: another number changes the last digits
     try:
         first, second = (
-            LanguageStates(name, sentence_states(reading(loaded, code), list(sentences), pooling=pooling)[lowest:])
+            LanguageStates(name, sentence_states(reading(loaded, code), sentences, pooling=pooling)[lowest:])
             for name, code, sentences in (
-                ("the first language", languages[0], sentences_a),
-                ("the second language", languages[1], sentences_b),
+                ("the first language", languages[0], given_a),
+                ("the second language", languages[1], given_b),
             )
         )
         return function(first, second).double().cpu().numpy()
@@ -74,13 +79,17 @@ def similarity(
         torch.set_num_threads(threads)
 
 
-def _check_sentences(sentences_a: Sequence[str], sentences_b: Sequence[str]) -> None:
-    if isinstance(sentences_a, str) or isinstance(sentences_b, str):  # whose letters would be the sentences
+def _listed(sentences: Iterable[str]) -> list[str]:
+    """Sentences that can be read, in their order, which sets do not have."""
+    if isinstance(sentences, str | bytes | Set | Mapping) or not isinstance(sentences, Iterable):
         raise InputError(
-            "similarity: give lists of sentences, such as ['good morning', 'good night'], and no text alone"
+            "similarity: give lists of sentences, such as ['good morning', 'good night'], and no text alone "
+            f"(given: {type(sentences).__name__})"
         )
-    for sentence in (*sentences_a, *sentences_b):
+    given = list(sentences)
+    for number, sentence in enumerate(given):
         if not isinstance(sentence, str):
             raise InputError(f"similarity: a sentence is a text, such as 'good morning' (given: {sentence!r:.100})")
-    if len(sentences_a) != len(sentences_b):
-        raise InputError(f"{len(sentences_a)} and {len(sentences_b)} sentences: give each with its translation")
+        if not any(letter.isprintable() and not letter.isspace() for letter in sentence):
+            raise InputError(f"similarity: sentence {number} is empty ({sentence!r:.100}); leave the pair out")
+    return given

@@ -134,7 +134,7 @@ def unpacked(file: Path, encoders: Mapping[str, Path] | None = None) -> Iterator
         _unpack(file, folder)
         about = _about(file, folder / ABOUT)
         plan = _plan(_placed(about.pop("steps"), encoders or {}), file)
-        yield Kept(about, plan, _checked(file, folder))
+        yield Kept(about, plan, _checked(file, folder, plan))
 
 
 def _unpack(file: Path, folder: Path) -> None:
@@ -177,11 +177,13 @@ def _is_described(value: Any) -> bool:
     return False
 
 
-def _checked(file: Path, folder: Path) -> Store:
+def _checked(file: Path, folder: Path, plan: Plan) -> Store:
     """The store in a folder. What it holds is read once, so that what is wrong with it is a fault of the archive."""
     try:
         store = Store(folder)
         for key in store.keys():  # noqa: SIM118
+            if key not in plan.steps:
+                raise ValueError(f"holds the result {key}, which is of none of its steps")
             store.rows(key)
             if recorded := store.manifest(key)["files"].get(SENTENCES):
                 store.content(key, SENTENCES, recorded)

@@ -99,5 +99,8 @@ def check_not_read(steps: Iterable[Step], output: Path) -> None:
     """Refuse to write over a file, or into a folder, of the user's own that steps read (`InputError`)."""
     from babelscope.steps.own_files import own_paths
 
-    if output.exists() and any(Path(path).exists() and output.samefile(path) for path in own_paths(steps)):
-        raise InputError(f"{output}: the study reads it, and it would be lost; choose another place")
+    for path in map(Path, own_paths(steps)):
+        if output.exists() and path.exists() and output.samefile(path):
+            raise InputError(f"{output}: the study reads it, and it would be lost; choose another place")
+        if output.resolve().is_relative_to(path.resolve()):
+            raise InputError(f"{output}: the study reads the folder {path}; choose a place outside of it")
