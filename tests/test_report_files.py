@@ -126,7 +126,7 @@ def test_markdown_hands_on_no_html(tag):
     read = Tags()
     read.feed(written)
     read.close()
-    assert read.tags == [] and written.count("p < 0.001, 3 <5") == 9
+    assert read.tags == [] and written.count("p < 0.001, 3 <5") == 10
 
 
 def test_markdown_begins_with_the_answer_and_says_what_to_mind():
@@ -135,7 +135,10 @@ def test_markdown_begins_with_the_answer_and_says_what_to_mind():
         Section("One", ["a finding"], answer=["Yes.", "By two."], warnings=["few seeds"]),
         Section("Two", ["b"]),
     )
-    assert answer_markdown([plain, told]) == "" and answer_markdown([told, plain]) == "Yes. By two.\n"
+    assert answer_markdown([told, plain]) == "Yes. By two.\n\n> **To mind:** few seeds\n"
+    assert answer_markdown([plain, told]) == "> **To mind:** few seeds\n" and answer_markdown([plain]) == ""
+    many = answer_markdown([dataclasses.replace(told, warnings=[str(k) for k in range(7)])])
+    assert many.count("To mind") == 4 and many.endswith("\n\n3 more to mind stand with their sections.\n")
     assert section_markdown(told) == "## One\n\n- a finding\n\n> **To mind:** few seeds\n"
 
 

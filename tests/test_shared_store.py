@@ -229,6 +229,14 @@ def test_rows_without_a_digest_are_not_gone_on_from(store: Store, outside: Path)
     assert journal(outside)[1:] == ["rows 0"]
 
 
+def test_the_draft_of_another_step_is_not_gone_on_from(store: Store, outside: Path) -> None:
+    step, other = (Resuming(name=name, outside=str(outside)) for name in ("step", "another"))
+    store.add_rows(other.key, ROWS)
+    store.draft(other.key).rename(store.folder / "drafts" / step.key)
+    assert isinstance(execute(step, store), Finished)
+    assert journal(outside)[1:] == ["rows 0"]
+
+
 @pytest.mark.parametrize("content", [b"", b"\0" * 90, b"[]", b'{"bytes": "all", "sha256": ""}'])
 def test_a_digest_that_is_none_is_not_gone_on_from(store: Store, outside: Path, content: bytes) -> None:
     step = Resuming(name="step", outside=str(outside))

@@ -84,8 +84,9 @@ class Journal:
         (self._folder / DIGEST).unlink(missing_ok=True)
 
     def _note_digest(self, content: bytes, before: bytes | None = None) -> None:
-        """Of what is written; and of what was written before, while it is not known which of the two is there."""
-        recorded = _digest(content) | ({} if before is None else {"before": _digest(before)})
+        """Of what is written, with the step's key; and of what was before, while it is not known which is there."""
+        earlier = {} if before is None else {"before": _digest(before)}
+        recorded = {"key": self._folder.name} | _digest(content) | earlier
         write_json(self._folder / UNFINISHED_DIGEST, recorded)
         crash_point("digest-written")
         (self._folder / UNFINISHED_DIGEST).replace(self._folder / DIGEST)
@@ -94,6 +95,8 @@ class Journal:
         """Whether it begins with what the digest is of: a kill may have come between an addition and its digest."""
         try:
             recorded = json.loads(read_file(self._folder / DIGEST))
+            if recorded["key"] != self._folder.name:  # the folder was another step's
+                return False
             begins = sha256(content[: recorded["bytes"]]).hexdigest() == recorded["sha256"]
             return begins or _digest(content) == recorded.get("before")
         except FileNotFoundError:

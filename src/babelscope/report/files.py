@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from babelscope.core.errors import InputError
 from babelscope.core.files import replacing
 from babelscope.core.outside import check_suffix
+from babelscope.report.first import first_screen
 from babelscope.report.model import Report
 from babelscope.report.output import FIGURE_SUFFIXES, file_name
 from babelscope.report.sections import Section, sections_of
@@ -80,9 +81,17 @@ def markdown(report: Report) -> str:
 
 
 def answer_markdown(sections: Sequence[Section]) -> str:
-    """What the first section that says something has to say of the question; empty where its findings are all."""
-    leading = next((section for section in sections if section.answer or section.findings), None)
-    return f"{_escaped(' '.join(leading.answer))}\n" if leading and leading.answer else ""
+    """What the first section that says something has to say of the question, and what to mind of it.
+
+    Empty where its findings are all.
+    """
+    first = first_screen(sections)
+    leading = None if first.number is None else sections[first.number]
+    said = [f"{_escaped(' '.join(leading.answer))}\n"] if leading and leading.answer else []
+    minded = [_warned(first.warnings)] if first.warnings else []
+    if first.more_warnings:
+        minded.append(f"{first.more_warnings} more to mind stand with their sections.\n")
+    return "\n".join([*said, *minded])
 
 
 def section_markdown(section: Section) -> str:

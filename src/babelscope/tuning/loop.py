@@ -122,7 +122,8 @@ def tune(
         recalling(model, schedule, memo, task.lengths, folder, partial(_read, model, task, tuning)) as paused,
     ):
         optimizer = adamw(part.flats, part.rules, tuning)
-        state = load_checkpoint(checkpoint, best, model, optimizer, _run_digest(task, tuning, seed, schedule))
+        run = _run_digest(task, tuning, seed, schedule, folder)
+        state = load_checkpoint(checkpoint, best, model, optimizer, run)
         saved_at = time.monotonic()
         descent = Descent(model, task, tuning, part, optimizer, drop, seed, total)
         losses = Losses(state, total, tuning)
@@ -134,7 +135,7 @@ def tune(
             if step == total or turn.is_validated(step, tuning):
                 losses.read()
                 if _validate(model, task, state, part):
-                    write_weights(best, merged_weights(model))
+                    write_weights(best, merged_weights(model), run)
                 if tuning.patience is not None and state.without_best >= tuning.patience:
                     look(step, ends=True)
                     break
@@ -152,7 +153,7 @@ def tune(
 
         if state.best_step != state.step:
             check_finite(merged_weights(model))  # no loss has told of the last step
-    _finish(model, checkpoint, best)
+    _finish(model, checkpoint, best, run)
     return History(state.points, state.best_step, state.step, total)
 
 
@@ -231,20 +232,21 @@ def _observe(
     part.train()
 
 
-def _finish(model: nn.Module, checkpoint: Path, best: Path) -> None:
+def _finish(model: nn.Module, checkpoint: Path, best: Path, run: str) -> None:
     """Take the best weights, and remove what only an unfinished run needs."""
-    set_weights(model, kept_weights(best))
+    set_weights(model, kept_weights(best, run))
     model.eval()
     remove_drafts((checkpoint, best))
     checkpoint.unlink(missing_ok=True)  # last of all: until here a killed run goes on from it
 
 
-def _run_digest(task: Objective, tuning: Tuning, seed: int, schedule: Schedule | None) -> str:
+def _run_digest(task: Objective, tuning: Tuning, seed: int, schedule: Schedule | None, folder: Path) -> str:
+    """By the folder's name, too, which is the step's key: data of the same lengths can be others, as can the model."""
     counted = [
         given.model_dump(mode="json", include={name for name, _ in keyed_fields(given)})
         for given in (tuning, schedule) if given is not None
     ]  # fmt: skip
-    return digest([counted[0], seed, task.lengths.tolist(), *counted[1:]])
+    return digest([folder.name, counted[0], seed, task.lengths.tolist(), *counted[1:]])
 
 
 @contextmanager

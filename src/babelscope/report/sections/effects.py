@@ -10,7 +10,6 @@ from babelscope.core.inference import Effect, benjamini_hochberg, holm
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples, mean_of
-from babelscope.report.cautions import cautions
 from babelscope.report.judged import Verdict, among, chance, judged, over_places, p_of
 from babelscope.report.model import Contrasted, Report
 from babelscope.report.score import Score, title_of
@@ -93,9 +92,8 @@ def contrasts(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
         tables = [effect_table(listed), mixed_table(listed)]
         figures = effect_figures(listed)
         tables = [table for table in tables if table.lines]
-        warnings = list(dict.fromkeys(warning for scores in report.by_task for warning in cautions(report, scores)))
         title = "What the study looks for"
-        yield Section(title, claims(listed), figures, tables, answer=effect_answer(listed), warnings=warnings)
+        yield Section(title, claims(listed), figures, tables, answer=effect_answer(listed))
 
 
 def effects(report: Report) -> list[Line]:
