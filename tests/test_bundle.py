@@ -298,12 +298,15 @@ def test_nothing_is_written_into_a_store(study: Path, store: Path, place: str) -
 
 
 @pytest.mark.parametrize("command", ["bundle", "rows", "report"])
-def test_nothing_is_written_over_what_the_study_reads(encoder_folder: Path, tmp_path: Path, command: str) -> None:
+def test_nothing_is_written_over_what_the_study_reads(
+    encoder_folder: Path, tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
     files = [tmp_path / f"{split}.conllu" for split in ("train", "test")]
     for file in files:
         write_conllu(file, World().treebank("qab", file.stem, 20))
     before = [file.read_bytes() for file in files]
-    train, test = ([f"treebank:qab:{file}"] for file in files)
+    train, test = [f"treebank:qab:{files[0]}"], ["treebank:qab:~/test.conllu"]
     declared = declaration(encoder_folder, tasks={"pos": transfer(train=train, evaluate=test, baselines=[])})
     study = write_study(tmp_path / "own.yaml", {key: declared[key] for key in declared if key != "retrieval"})
     for read in (*files, encoder_folder):

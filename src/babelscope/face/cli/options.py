@@ -99,7 +99,7 @@ def check_not_read(steps: Iterable[Step], output: Path) -> None:
     """Refuse to write over a file, or into a folder, of the user's own that steps read (`InputError`)."""
     from babelscope.steps.own_files import own_paths
 
-    for path in map(Path, own_paths(steps)):
+    for path in map(given_path, own_paths(steps)):
         if output.exists() and path.exists() and output.samefile(path):
             raise InputError(f"{output}: the study reads it, and it would be lost; choose another place")
         if output.resolve().is_relative_to(path.resolve()):
