@@ -12,6 +12,8 @@ from scipy import stats
 from babelscope.core.inference import benjamini_hochberg, holm
 from babelscope.core.row import Row
 from babelscope.core.samples import Counts
+from babelscope.report.cautions import cautions
+from babelscope.report.files import markdown
 from babelscope.report.model import Contrasted, Report
 from babelscope.report.sections.effects import claims, effect_table, effects
 from babelscope.report.sections.scores.findings import differences
@@ -47,6 +49,15 @@ def test_differences_are_paired_by_seed_on_each_task_and_over_all():
         assert (one.effect.low, one.effect.high) == pytest.approx((expected.low, expected.high))
         assert (one.effect.mean, one.effect.p) == pytest.approx((sum(gains) / 3, test.pvalue))
     assert overall.verdict == "shows"
+
+
+def test_what_to_mind_stands_with_the_answer_and_with_the_scores():
+    """And not a third time with the contrasts."""
+    report = Report("t", "q", [row for row in rows() if row.seed == 0], contrasts=[PRETRAINED])
+    minded = cautions(report, report.by_task[0])
+    text = markdown(report)
+    assert minded and all(text.count(f"> **To mind:** {warning}") == 2 for warning in minded), text
+    assert "## What the study looks for" in text
 
 
 def test_a_contrast_can_be_limited_to_tasks_and_languages():

@@ -11,6 +11,7 @@ import pytest
 
 import babelscope as bs
 from babelscope.core.errors import BabelscopeError, EncoderError, InputError
+from babelscope.core.examples import Tagged, not_composed
 from babelscope.core.languages import code_of_name, is_language
 from babelscope.core.registry import import_plugins
 from babelscope.core.tasks import task_of
@@ -217,10 +218,15 @@ def test_letters_that_are_encoded_otherwise_are_told_and_hide_no_leak(tmp_path, 
     )  # fmt: skip
     told = notes(compile_study(Study.model_validate(declared)).steps.values())
     assert len(told) == 2
-    assert re.match(
-        r"treebank:qab:.*: in \d+ of 20 examples of the test split accents are letters of their own", told[0]
-    )
+    assert re.match(r"treebank:qab:.*: \d+ of 20 examples of the test split are not in Unicode NFC", told[0])
     assert "20 of 20 examples of the test split are also among those of" in told[1]
+
+
+@pytest.mark.parametrize(("split_letters", "told"), [(2, 0), (3, 3)])
+def test_a_few_examples_that_are_not_in_nfc_are_passed_over(split_letters, told):
+    """Of composed letters, too, that NFC takes apart, as some of Bengali."""
+    examples = [Tagged(("\u09df" if k < split_letters else "x",), ("X",)) for k in range(20)]
+    assert not_composed(examples) == told
 
 
 @pytest.mark.usefixtures("in_process")

@@ -322,16 +322,21 @@ def test_what_is_given_in_place_of_something_else_is_refused(tiny, tagger):
                 bs.interpolate(tagger, tagger, **given)
         else:
             assert {row.alpha1 for row in bs.interpolate(tagger, tagger, **given)} == {0.5}
-    with pytest.raises(bs.errors.InputError, match="give lists of sentences"):
+    with pytest.raises(bs.errors.InputError, match="give a list of sentences"):
         bs.similarity(tiny, "one two", "due tre")  # the letters of which would be sentences
-    with pytest.raises(bs.errors.InputError, match=r"give lists of sentences.*given: set"):
-        bs.similarity(tiny, set(ENGLISH), OTHERS)  # which has no order
+    for wrong in (set(ENGLISH), dict.fromkeys(ENGLISH), b"one", 5, np.array("one two"), np.array([ENGLISH])):
+        for sides, name in (((wrong, OTHERS), "sentences_a"), ((ENGLISH, wrong), "sentences_b")):
+            with pytest.raises(bs.errors.InputError, match=f"{name}: give a list of sentences in their order"):
+                bs.similarity(tiny, *sides)
     for pooling in ("cls", "Mean", "", None):
         with pytest.raises(bs.errors.InputError, match="there are mean, mean-with-special, weighted and first"):
             bs.similarity(tiny, ENGLISH, OTHERS, pooling=pooling)
     for empty in ("", "  ", "\u200b"):
-        with pytest.raises(bs.errors.InputError, match="sentence 5 is empty"):
+        with pytest.raises(bs.errors.InputError, match=r"sentences_a\[5\] is empty"):
             bs.similarity(tiny, [*ENGLISH, empty], [*OTHERS, "x"])
+        with pytest.raises(bs.errors.InputError, match=r"sentences_b\[5\] is empty"):
+            bs.similarity(tiny, [*ENGLISH, "x"], [*OTHERS, empty])
+    assert bs.similarity(tiny, [*ENGLISH, "x"], [*OTHERS, "\ue000\ue001"]).shape == (3,)  # a script of one's own
 
 
 def test_sentences_can_come_one_by_one(tiny):

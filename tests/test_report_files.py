@@ -138,7 +138,7 @@ def test_markdown_begins_with_the_answer_and_says_what_to_mind():
     assert answer_markdown([told, plain]) == "Yes. By two.\n\n> **To mind:** few seeds\n"
     assert answer_markdown([plain, told]) == "> **To mind:** few seeds\n" and answer_markdown([plain]) == ""
     many = answer_markdown([dataclasses.replace(told, warnings=[str(k) for k in range(7)])])
-    assert many.count("To mind") == 4 and many.endswith("\n\n3 more to mind stand with their sections.\n")
+    assert many.count("To mind") == 4 and many.endswith("\n\nMore to mind: 3, with their sections below.\n")
     assert section_markdown(told) == "## One\n\n- a finding\n\n> **To mind:** few seeds\n"
 
 

@@ -157,8 +157,8 @@ def read_twice(tested: Collection[object], trained: Iterable[object]) -> int:
     return both if both > MANY * len(tested) else 0
 
 
-def decomposed(examples: Collection[object]) -> int:
-    """How many examples have accents as letters of their own (Unicode NFD), which NFC has not; 0 where few have."""
+def not_composed(examples: Collection[object]) -> int:
+    """How many examples are not in Unicode NFC; 0 where few are."""
     found = sum(read != _composed(read) for read in map(_words_of, examples))
     return found if found > MANY * len(examples) else 0
 

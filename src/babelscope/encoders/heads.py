@@ -19,7 +19,7 @@ TUNED = ("ForTokenClassification", "ForSequenceClassification", "ForQuestionAnsw
 def has_mlm_head(path: str) -> bool | None:
     """Whether the encoder in a folder has the weights of a masked language model head; None where that cannot be seen.
 
-    Reads the names of the weights, not the weights. A shape is taken to have it.
+    A shape is taken to have it.
     """
     if path.startswith(SHAPE):
         return True

@@ -1,4 +1,4 @@
-"""Whether an encoder's files say that it is larger than they are, or hold what is no weight as it stands.
+"""Whether an encoder's files say that it is larger than they are, or that its weights are quantised.
 
 Reads no weights, and loads no torch.
 """

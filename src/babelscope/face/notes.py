@@ -1,5 +1,5 @@
-"""What is said of a study before it runs: what of its data is left out, hardly translated, divided, in other letters,
-trained on and tested, of two worlds, or named by no code."""
+"""What is said of a study before it runs: what of its data is left out, hardly translated, divided, not in
+Unicode NFC, trained on and tested, of two worlds, or named by no code."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from contextlib import suppress
 from itertools import combinations
 
 from babelscope.core.errors import InputError
-from babelscope.core.examples import decomposed, read_twice
+from babelscope.core.examples import not_composed, read_twice
 from babelscope.core.languages import is_language
 from babelscope.core.step import Step
 from babelscope.corpora.datasets import Dataset, FileData, WorldData
+from babelscope.corpora.letters import split_name
 from babelscope.corpora.mismatched import mismatches
 from babelscope.corpora.parallel import NamedPairs, WorldPairs
 from babelscope.corpora.world_text import WorldText
@@ -32,7 +33,7 @@ def notes(steps: Iterable[Step]) -> list[str]:
     steps = list(steps)
     values = list(declared(steps))
     data = [value for value in values if isinstance(value, FileData)]
-    told = (_pairs(steps), _divided(data), _decomposed(data), leaks(steps), _strange_codes(data), _worlds(values))
+    told = (_pairs(steps), _divided(data), _not_composed(data), leaks(steps), _strange_codes(data), _worlds(values))
     return list(dict.fromkeys(line for lines in told for line in lines))
 
 
@@ -56,17 +57,17 @@ def _divided(data: Iterable[FileData]) -> Iterator[str]:
             )
 
 
-def _decomposed(data: Iterable[FileData]) -> Iterator[str]:
-    """The user's own files in which the same words are other letters than in most texts."""
+def _not_composed(data: Iterable[FileData]) -> Iterator[str]:
+    """The user's own files in which the same words are other characters than in most texts."""
     for each in data:
-        if each.name.count(":") > 1 and each.is_here:
+        if _is_own(each) and each.is_here and not split_name(each.name)[1]:
             with suppress(InputError):  # which a run says of the file
                 examples = each.read()
-                if found := decomposed(examples):
+                if found := not_composed(examples):
                     yield (
-                        f"{each.name}: in {found:,} of {len(examples):,} examples of the {each.split} split accents "
-                        "are letters of their own (Unicode NFD), so that their words are others than the same words "
-                        "in NFC, which most texts and vocabularies are in; convert the file to NFC"
+                        f"{each.name}: {found:,} of {len(examples):,} examples of the {each.split} split are not in "
+                        "Unicode NFC, as most texts and vocabularies are (an é may be e and an accent), so that their "
+                        "words may not be taken for the same words; convert the file to NFC"
                     )
 
 
@@ -90,8 +91,11 @@ def _compared(step: Step) -> Iterator[tuple[Dataset, Dataset, str]]:
 
 def _may_share(data: FileData, other: FileData) -> bool:
     """Whether they are at hand, and in one language, unless it is a file of the user's own that says so."""
-    own = any(each.name.count(":") > 1 for each in (data, other))
-    return (own or data.language == other.language) and data.is_here and other.is_here
+    return (_is_own(data) or _is_own(other) or data.language == other.language) and data.is_here and other.is_here
+
+
+def _is_own(data: FileData) -> bool:
+    return data.name.count(":") > 1
 
 
 def _shared(data: FileData, other: FileData, harm: str) -> Iterator[str]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 from typing import TYPE_CHECKING, get_args
+from unicodedata import category
 
 from babelscope.core.errors import InputError
 from babelscope.core.examples import Pooling
 from babelscope.face.encoder import reading
 from babelscope.measures.similarities import SIMILARITIES, check_similarity
 from babelscope.report.words import listed
+
+_LISTS = "give a list of sentences in their order, such as ['good morning', 'good night']"
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,7 +63,7 @@ def similarity(
         raise InputError(f"{measure!r}: {error}") from None
     if pooling not in get_args(Pooling):
         raise InputError(f"pooling={pooling!r}: there are {listed(get_args(Pooling))}")
-    given_a, given_b = _listed(sentences_a), _listed(sentences_b)
+    given_a, given_b = _listed("sentences_a", sentences_a), _listed("sentences_b", sentences_b)
     if len(given_a) != len(given_b):
         raise InputError(f"{len(given_a)} and {len(given_b)} sentences: give each with its translation")
     loaded = encoder if isinstance(encoder, LoadedEncoder) else encoder.build()
@@ -79,17 +82,17 @@ def similarity(
         torch.set_num_threads(threads)
 
 
-def _listed(sentences: Iterable[str]) -> list[str]:
+def _listed(name: str, sentences: Iterable[str]) -> list[str]:
     """Sentences that can be read, in their order, which sets do not have."""
-    if isinstance(sentences, str | bytes | Set | Mapping) or not isinstance(sentences, Iterable):
-        raise InputError(
-            "similarity: give lists of sentences, such as ['good morning', 'good night'], and no text alone "
-            f"(given: {type(sentences).__name__})"
-        )
-    given = list(sentences)
+    if isinstance(sentences, str | bytes | Set | Mapping) or getattr(sentences, "ndim", 1) != 1:
+        raise InputError(f"{name}: {_LISTS} (given: {type(sentences).__name__})")
+    try:
+        given = list(sentences)
+    except TypeError:
+        raise InputError(f"{name}: {_LISTS} (given: {sentences!r:.100})") from None
     for number, sentence in enumerate(given):
         if not isinstance(sentence, str):
-            raise InputError(f"similarity: a sentence is a text, such as 'good morning' (given: {sentence!r:.100})")
-        if not any(letter.isprintable() and not letter.isspace() for letter in sentence):
-            raise InputError(f"similarity: sentence {number} is empty ({sentence!r:.100}); leave the pair out")
+            raise InputError(f"{name}[{number}]: {sentence!r:.100} is no sentence; give texts, such as 'good morning'")
+        if all(letter.isspace() or category(letter) in ("Cc", "Cf") for letter in sentence):
+            raise InputError(f"{name}[{number}] is empty ({sentence!r:.100}); leave the pair out")
     return given

@@ -83,14 +83,14 @@ def markdown(report: Report) -> str:
 def answer_markdown(sections: Sequence[Section]) -> str:
     """What the first section that says something has to say of the question, and what to mind of it.
 
-    Empty where its findings are all.
+    Empty where there is neither.
     """
     first = first_screen(sections)
     leading = None if first.number is None else sections[first.number]
     said = [f"{_escaped(' '.join(leading.answer))}\n"] if leading and leading.answer else []
     minded = [_warned(first.warnings)] if first.warnings else []
     if first.more_warnings:
-        minded.append(f"{first.more_warnings} more to mind stand with their sections.\n")
+        minded.append(f"More to mind: {first.more_warnings}, with their sections below.\n")
     return "\n".join([*said, *minded])
 
 

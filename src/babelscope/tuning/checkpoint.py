@@ -19,7 +19,7 @@ from babelscope.core.errors import OtherRunError, StepError
 from babelscope.encoders.written import check_finite, tensors_digest, write_tensors
 
 _MOMENTS = ("step", "exp_avg", "exp_avg_sq")
-_DIGEST, _RUN = "sha256", "run"
+_DIGEST = "sha256"
 """The entry of a file's metadata that is of all the rest of the file."""
 
 
@@ -49,14 +49,14 @@ class State:
     points: list[Point] = field(default_factory=list)
 
 
-def write_weights(path: Path, weights: Mapping[str, Tensor], run: str = "") -> None:
-    """Write a model's weights in one atomic move: a reader sees the whole file or none. `run` says whose they are.
+def write_weights(path: Path, weights: Mapping[str, Tensor]) -> None:
+    """Write a model's weights in one atomic move: a reader sees the whole file or none.
 
     Raises:
         DivergedError: some are NaN or infinite.
     """
     check_finite(weights)
-    _write(path, weights, {_RUN: run} if run else {})
+    _write(path, weights, {})
 
 
 def _write(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:
@@ -95,13 +95,13 @@ def read_weights(path: Path) -> dict[str, Tensor]:
     return load_file(path)
 
 
-def kept_weights(path: Path, run: str = "") -> dict[str, Tensor]:
+def kept_weights(path: Path) -> dict[str, Tensor]:
     """The tensors of a file that `write_weights` wrote in this run.
 
     Raises:
         StepError: they are not what was written.
     """
-    if (written := _read(path, run)) is None:
+    if (written := _read(path)) is None:
         raise StepError(f"{path}: is not as it was written; see that the disk is sound, then run again")
     return written.tensors
 
@@ -111,11 +111,8 @@ class _Written(NamedTuple):
     metadata: dict[str, str]
 
 
-def _read(path: Path, run: str | None = None) -> _Written | None:
-    """What `write_weights` and `save_checkpoint` wrote; None if it is gone, unreadable, damaged or without digest.
-
-    None, too, of weights that are not of the given run.
-    """
+def _read(path: Path) -> _Written | None:
+    """What `write_weights` and `save_checkpoint` wrote; None if it is gone, unreadable, damaged or without digest."""
     try:
         with safe_open(path, framework="pt") as file:
             names, metadata = list(file.keys()), file.metadata() or {}
@@ -123,9 +120,7 @@ def _read(path: Path, run: str | None = None) -> _Written | None:
     except (OSError, SafetensorError):
         return None
     recorded = metadata.pop(_DIGEST, None)
-    if recorded != tensors_digest(tensors, metadata) or run not in (None, metadata.get(_RUN, "")):
-        return None
-    return _Written(tensors, metadata)
+    return _Written(tensors, metadata) if recorded == tensors_digest(tensors, metadata) else None
 
 
 def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, state: State) -> None:
@@ -152,7 +147,7 @@ def load_checkpoint(path: Path, best: Path, model: nn.Module, optimizer: torch.o
     state = _state_of(written) if written else None
     if written and state and (state.run != run or not _fits(model, written.tensors)):
         raise OtherRunError(f"{path}: a checkpoint of another training run. Delete it, or give another folder")
-    if written is None or state is None or (state.best_step and _read(best, run) is None):
+    if written is None or state is None or (state.best_step and _read(best) is None):
         file = best if written and state else path
         warnings.warn(f"{file}: gone, damaged or of an older version, so that the training begins again", stacklevel=2)
         return State(run)

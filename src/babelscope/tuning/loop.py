@@ -95,8 +95,8 @@ def tune(
     """Train `model` in place; it ends with the weights that were best on the dev sets (the last, without dev sets).
 
     The order of examples, masks and dropout follow from (seed, step) alone. A checkpoint is kept in `folder` while
-    the run goes on; the same call after a fault continues from it, and ends with the same bits (a damaged checkpoint
-    counts as none, with a warning). `folder` finally holds `best.safetensors`.
+    the run goes on; the same call after a fault, with a folder of the same name, continues from it, and ends with the
+    same bits (a damaged checkpoint counts as none, with a warning). `folder` finally holds `best.safetensors`.
 
     With a `schedule` only what it names is trained; the rest keeps its bits. A `memo` keeps what constant layers give
     for a sequence; give it where sequences come again (all tasks but masked language modelling). `watch` is told of
@@ -135,7 +135,7 @@ def tune(
             if step == total or turn.is_validated(step, tuning):
                 losses.read()
                 if _validate(model, task, state, part):
-                    write_weights(best, merged_weights(model), run)
+                    write_weights(best, merged_weights(model))
                 if tuning.patience is not None and state.without_best >= tuning.patience:
                     look(step, ends=True)
                     break
@@ -153,7 +153,7 @@ def tune(
 
         if state.best_step != state.step:
             check_finite(merged_weights(model))  # no loss has told of the last step
-    _finish(model, checkpoint, best, run)
+    _finish(model, checkpoint, best)
     return History(state.points, state.best_step, state.step, total)
 
 
@@ -232,9 +232,9 @@ def _observe(
     part.train()
 
 
-def _finish(model: nn.Module, checkpoint: Path, best: Path, run: str) -> None:
+def _finish(model: nn.Module, checkpoint: Path, best: Path) -> None:
     """Take the best weights, and remove what only an unfinished run needs."""
-    set_weights(model, kept_weights(best, run))
+    set_weights(model, kept_weights(best))
     model.eval()
     remove_drafts((checkpoint, best))
     checkpoint.unlink(missing_ok=True)  # last of all: until here a killed run goes on from it
@@ -246,7 +246,7 @@ def _run_digest(task: Objective, tuning: Tuning, seed: int, schedule: Schedule |
         given.model_dump(mode="json", include={name for name, _ in keyed_fields(given)})
         for given in (tuning, schedule) if given is not None
     ]  # fmt: skip
-    return digest([folder.name, counted[0], seed, task.lengths.tolist(), *counted[1:]])
+    return digest([folder.resolve().name, counted[0], seed, task.lengths.tolist(), *counted[1:]])
 
 
 @contextmanager

@@ -100,7 +100,7 @@ def check_not_read(steps: Iterable[Step], output: Path) -> None:
     from babelscope.steps.own_files import own_paths
 
     for path in map(given_path, own_paths(steps)):
-        if output.exists() and path.exists() and output.samefile(path):
+        if output.resolve() == path.resolve() or (output.exists() and path.exists() and output.samefile(path)):
             raise InputError(f"{output}: the study reads it, and it would be lost; choose another place")
         if output.resolve().is_relative_to(path.resolve()):
             raise InputError(f"{output}: the study reads the folder {path}; choose a place outside of it")
