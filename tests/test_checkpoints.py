@@ -199,6 +199,14 @@ def test_weights_that_change_on_the_disk_are_not_kept(encoder, tagged, tmp_path,
         tune(tagger, Tagging(tagger, tagged), QUICK, 0, tmp_path)
 
 
+def test_the_weights_of_a_finished_run_have_the_same_bytes_in_every_folder(encoder, tagged, tmp_path):
+    for folder in ("one", "another"):
+        tagger = a_tagger(encoder)
+        tune(tagger, Tagging(tagger, tagged), QUICK, 0, tmp_path / folder)
+    one, another = (tmp_path / folder / "best.safetensors" for folder in ("one", "another"))
+    assert one.read_bytes() == another.read_bytes()
+
+
 def test_the_digest_of_a_file_is_of_names_types_shapes_and_numbers(tmp_path):
     """By plain means, from the file itself."""
     tensors = {"b": torch.arange(6.0).view(2, 3).T, "a": torch.tensor(3, dtype=torch.int16), "c": torch.empty(0, 2)}

@@ -56,6 +56,7 @@ def write_weights(path: Path, weights: Mapping[str, Tensor]) -> None:
         DivergedError: some are NaN or infinite.
     """
     check_finite(weights)
+    # With more metadata than the digest the file's bytes would vary: several entries are written in no fixed order.
     _write(path, weights, {})
 
 
