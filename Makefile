@@ -19,8 +19,8 @@ TESTS := $(addprefix tests/test_,$(addsuffix .py,bag_of_words completion conllu 
 FLOORS := build/floors
 FLOORS_READY := $(FLOORS)/.ready$(TORCH)
 
-.PHONY: demo real test test-floors test-portable check docs site package results bench paper-check calibration faults machines \
-	cluster reproduced release-encoder encoders clean
+.PHONY: demo real test test-documentation test-floors test-portable check docs site package results bench paper-check calibration \
+	faults machines cluster reproduced release-encoder encoders clean
 
 demo: $(READY)  ## the study first-look on the artificial world, and its report
 	$(BIN)/babelscope run first-look --store $(STORE)
@@ -30,8 +30,11 @@ real: $(READY) $(ENGLISH)  ## a multilingual encoder from an English one, and fi
 	$(BIN)/babelscope run first-look@real --store $(STORE)
 	$(BIN)/babelscope report first-look@real --store $(STORE) -o first-look-real.html
 
-test: $(READY)  ## all tests
-	$(BIN)/pytest
+test: $(READY)  ## the tests of the code
+	$(BIN)/pytest --ignore tests/documentation
+
+test-documentation: $(READY)  ## commands, examples and notebooks of the documentation run, and pages of results written again
+	$(BIN)/pytest tests/documentation
 
 test-floors: $(FLOORS_READY)  ## fast tests with the oldest libraries allowed, but today's torch (TORCH=2.7.0 TESTS=tests: all, and its oldest)
 	$(FLOORS)/bin/pytest $(TESTS)

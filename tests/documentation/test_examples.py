@@ -11,7 +11,7 @@ import babelscope as bs
 
 pytestmark = pytest.mark.usefixtures("in_process")
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 STUDIES = sorted(EXAMPLES.glob("*.yaml"))
 TINY = {"train": 20, "dev": 5, "test": 5}
 SHOWS = {

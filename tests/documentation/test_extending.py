@@ -15,7 +15,7 @@ import pytest
 import babelscope
 from command_line import SOON
 
-PAGE = (Path(__file__).parent.parent / "docs" / "extending.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"`src/(babelscope/[\w/]+\.(?:py|yaml))`\n\n```(?:python|yaml)\n(.*?)```", PAGE, re.DOTALL))
 KINDS = {
     "surgery/operations", "tuning/schedules", "measures", "measures/similarities", "tasks/baselines",

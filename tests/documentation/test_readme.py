@@ -13,7 +13,7 @@ from blocks import blocks_of
 from processes import in_one_core
 from warm_command import warm_command
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 README, TUTORIAL, STORE = "README.md", "docs/tutorial.md", "babelscope-store"
 
 
