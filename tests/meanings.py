@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations, islice, permutations
 
 from babelscope.world.chance import Chance
@@ -47,7 +46,7 @@ def at_odds(one: Clause, other: Clause) -> bool:
     for site in ("predicate", "adverb"):
         mine, theirs = getattr(one, site), getattr(other, site)
         if mine and theirs and mine.antonym == theirs.name:
-            turned = replace(one, **{site: theirs})
+            turned = one._replace(**{site: theirs})
             if requirements(other) <= facts(turned) or requirements(turned) <= facts(other):
                 return True
     return False
@@ -55,7 +54,7 @@ def at_odds(one: Clause, other: Clause) -> bool:
 
 def judged(premise: Clause, hypothesis: Clause) -> str:
     """Whether the hypothesis holds in all, none or some of the worlds in which the premise does."""
-    events = [replace(clause, negated=False) for clause in (premise, hypothesis)]
+    events = [clause._replace(negated=False) for clause in (premise, hypothesis)]
     worlds = [world for size in range(3) for world in combinations(events, size)]
     worlds = [world for world in worlds if not any(at_odds(*two) for two in permutations(world, 2))]
 
@@ -87,4 +86,4 @@ def _joined(nominal: Nominal) -> list[Nominal]:
 
 def _nominal(nominal: Nominal) -> Nominal:
     digits = {"two": "2", "three": "3", "four": "4", "ten": "10"}
-    return replace(nominal, conjunct=None, number=digits.get(nominal.number, nominal.number))
+    return nominal._replace(conjunct=None, number=digits.get(nominal.number, nominal.number))

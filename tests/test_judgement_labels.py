@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import islice, permutations, product
 
 import pytest
@@ -38,7 +37,7 @@ def test_inference_is_truth_in_all_worlds(number, count, denied, swap):
     first = second = draw_plain(chance)
     for _ in range(count):
         second = edited(chance, second, EDITS)
-    first, second = replace(first, negated=denied[0]), replace(second, negated=denied[1])
+    first, second = first._replace(negated=denied[0]), second._replace(negated=denied[1])
     if swap:
         first, second = second, first
     assert inference(first, second) == judged(first, second)
@@ -91,7 +90,7 @@ def rearranged(clause: Clause) -> Iterator[Clause]:
         nouns = [number for number, nominal in enumerate(order) if nominal.head.upos == "NOUN"]
         for places in product(nouns, repeat=len(adjectives)):
             shared = [
-                replace(nominal, adjectives=tuple(a for a, p in zip(adjectives, places, strict=True) if p == number))
+                nominal._replace(adjectives=tuple(a for a, p in zip(adjectives, places, strict=True) if p == number))
                 for number, nominal in enumerate(order)
             ]
             yield _with_nominals(clause, dict(zip([site for site, _ in there], shared, strict=True)))
@@ -99,7 +98,7 @@ def rearranged(clause: Clause) -> Iterator[Clause]:
 
 def _with_nominals(clause: Clause, nominals: dict[str, Nominal]) -> Clause:
     obliques = ((clause.obliques[0][0], nominals["oblique"]),) if clause.obliques else ()
-    return replace(clause, subject=nominals["subject"], object=nominals.get("object"), obliques=obliques)
+    return clause._replace(subject=nominals["subject"], object=nominals.get("object"), obliques=obliques)
 
 
 def surface(tree: Node) -> list[tuple]:

@@ -37,5 +37,8 @@ class Chance:
 
     def weighted(self, options: Sequence[T], weights: Sequence[float]) -> T:
         """One of the options, each with probability proportional to its weight."""
-        totals = list(accumulate(weights))
+        return self.among(options, list(accumulate(weights)))
+
+    def among(self, options: Sequence[T], totals: Sequence[float]) -> T:
+        """The same, given the running totals of the weights."""
         return options[min(bisect_right(totals, self._random() * totals[-1]), len(options) - 1)]

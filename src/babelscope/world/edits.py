@@ -7,7 +7,6 @@ Every edit takes a plain clause and gives another, or None where it finds nothin
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache
 
 from babelscope.world.chance import Chance
@@ -25,14 +24,14 @@ def draw_plain(chance: Chance, negated: bool = False) -> Clause:
             break
     for site, nominal in nominals(clause).items():
         clause = with_nominal(clause, site, _plain(nominal))
-    return replace(clause, negated=negated)
+    return clause._replace(negated=negated)
 
 
 def _plain(nominal: Nominal) -> Nominal:
     """Without what takes part in no edit: numbers, surnames, `very`, and `every`, which turns entailment round."""
     odd = nominal.determiner in (None, "every") and nominal.head.upos == "NOUN"
     determiner = "the" if odd else nominal.determiner
-    return replace(nominal, determiner=determiner, intensified=False, number=None, surname=None)
+    return nominal._replace(determiner=determiner, intensified=False, number=None, surname=None)
 
 
 def nominals(clause: Clause) -> dict[str, Nominal]:
@@ -45,8 +44,8 @@ def nominals(clause: Clause) -> dict[str, Nominal]:
 def with_nominal(clause: Clause, site: str, nominal: Nominal) -> Clause:
     """The clause with another subject, object or oblique; the oblique's adposition stays."""
     if site == "oblique":
-        return replace(clause, obliques=((clause.obliques[0][0], nominal),))
-    return replace(clause, subject=nominal) if site == "subject" else replace(clause, object=nominal)
+        return clause._replace(obliques=((clause.obliques[0][0], nominal),))
+    return clause._replace(subject=nominal) if site == "subject" else clause._replace(object=nominal)
 
 
 # Edits that make a clause say more or less
@@ -55,12 +54,12 @@ def with_nominal(clause: Clause, site: str, nominal: Nominal) -> Clause:
 def drop(chance: Chance, clause: Clause) -> Clause | None:
     """Leave out an adjective, the adverb or the oblique."""
     options = [
-        with_nominal(clause, site, replace(nominal, adjectives=_without(nominal.adjectives, adjective)))
+        with_nominal(clause, site, nominal._replace(adjectives=_without(nominal.adjectives, adjective)))
         for site, nominal in nominals(clause).items()
         for adjective in nominal.adjectives
     ]
-    options += [replace(clause, adverb=None)] if clause.adverb else []
-    options += [replace(clause, obliques=())] if clause.obliques else []
+    options += [clause._replace(adverb=None)] if clause.adverb else []
+    options += [clause._replace(obliques=())] if clause.obliques else []
     return chance.pick(options) if options else None
 
 
@@ -73,12 +72,12 @@ def add(chance: Chance, clause: Clause) -> Clause | None:
         return None
     where = chance.pick(free)
     if where == "adverb":
-        return replace(clause, adverb=draw_adverb(chance, clause.predicate))
+        return clause._replace(adverb=draw_adverb(chance, clause.predicate))
     if where == "adjunct":
-        return replace(clause, obliques=_draw_adjunct(chance, clause.predicate))
+        return clause._replace(obliques=_draw_adjunct(chance, clause.predicate))
     nominal = nominals(clause)[where]
     adjective = draw_adjective(chance, nominal.head.category, nominal.head.name)
-    return with_nominal(clause, where, replace(nominal, adjectives=(adjective,)))
+    return with_nominal(clause, where, nominal._replace(adjectives=(adjective,)))
 
 
 def generalise(chance: Chance, clause: Clause) -> Clause | None:
@@ -112,13 +111,13 @@ def exchange(chance: Chance, clause: Clause) -> Clause | None:
         return _with(clause, where, chance.pick(others)) if others else None
     nominal = nominals(clause)[where]
     others = _unrelated(nominal.head)
-    return with_nominal(clause, where, replace(nominal, head=chance.pick(others))) if others else None
+    return with_nominal(clause, where, nominal._replace(head=chance.pick(others))) if others else None
 
 
 def turn(chance: Chance, clause: Clause) -> Clause | None:
     """Subject and object change places, if both are nouns or names."""
     pronouns = [nominal.head.upos == "PRON" for nominal in (clause.subject, clause.object) if nominal]
-    return replace(clause, subject=clause.object, object=clause.subject) if pronouns == [False, False] else None
+    return clause._replace(subject=clause.object, object=clause.subject) if pronouns == [False, False] else None
 
 
 def edited(chance: Chance, clause: Clause, edits: Sequence[Edit]) -> Clause:
@@ -191,7 +190,7 @@ def _without(concepts: tuple[Concept, ...], concept: Concept) -> tuple[Concept, 
 
 
 def _with(clause: Clause, site: str, concept: Concept) -> Clause:
-    return replace(clause, adverb=concept) if site == "adverb" else replace(clause, predicate=concept)
+    return clause._replace(adverb=concept) if site == "adverb" else clause._replace(predicate=concept)
 
 
 def _draw_adjunct(chance: Chance, verb: Concept) -> tuple[tuple[str, Nominal], ...]:
@@ -205,7 +204,7 @@ def _other_head(chance: Chance, clause: Clause, others: Callable[[Concept], list
     if not sites:
         return None
     site = chance.pick(sites)
-    return with_nominal(clause, site, replace(nominals(clause)[site], head=chance.pick(choices[site])))
+    return with_nominal(clause, site, nominals(clause)[site]._replace(head=chance.pick(choices[site])))
 
 
 def _other_adjective(chance: Chance, clause: Clause) -> Clause | None:
@@ -217,7 +216,7 @@ def _other_adjective(chance: Chance, clause: Clause) -> Clause | None:
     old = chance.pick(nominal.adjectives)
     others = [other for other in _unrelated(old, nominal.head.category) if other not in nominal.adjectives]
     adjectives = tuple(chance.pick(others) if adjective is old else adjective for adjective in nominal.adjectives)
-    return with_nominal(clause, site, replace(nominal, adjectives=adjectives))
+    return with_nominal(clause, site, nominal._replace(adjectives=adjectives))
 
 
 def _hyponyms(noun: Concept) -> list[Concept]:

@@ -7,7 +7,6 @@ nothing that one sentence shows by itself (its length, a negation) goes with one
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import cycle
 from typing import NamedTuple
 
@@ -74,7 +73,7 @@ def draw_inferences(chance: Chance) -> Iterator[Judgement]:
 def _draw_inference(chance: Chance, label: str, denied: Sequence[bool], length: int) -> Judgement:
     while True:
         premise, hypothesis = (
-            replace(clause, negated=negated) for clause, negated in zip(_related(chance), denied, strict=True)
+            clause._replace(negated=negated) for clause, negated in zip(_related(chance), denied, strict=True)
         )
         unfit = premise == hypothesis or _longer(hypothesis, premise) != length
         if not unfit and inference(premise, hypothesis) == label:

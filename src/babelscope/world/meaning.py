@@ -1,20 +1,21 @@
 """Meanings: predicate-argument trees without words, and how they are drawn at random.
 
 A meaning is independent of any language. Later tasks change one (drop a modifier, negate, generalise) with
-`dataclasses.replace` and realise the result anew.
+`_replace` and realise the result anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from functools import cache
+from itertools import accumulate
+from typing import NamedTuple
 
 from babelscope.world.chance import Chance
 from babelscope.world.concepts import ADPOSITIONS_OF, Concept, affinity, concepts_of, inventory
 
 
-@dataclass(frozen=True, slots=True)
-class Nominal:
+class Nominal(NamedTuple):
     """A noun, a name or a pronoun with what modifies it."""
 
     head: Concept
@@ -29,8 +30,7 @@ class Nominal:
     conjunct: tuple[str, Nominal] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(NamedTuple):
     """A predicate (verb, or a copula's adjective or noun) with its arguments and adjuncts.
 
     In a relative clause the subject is None: it is the noun that the clause modifies.
@@ -61,8 +61,7 @@ def draw_sentence(chance: Chance) -> Clause:
     main = draw_clause(chance)
     kind = chance.weighted(("simple", "subordinate", "coordinate"), (0.64, 0.18, 0.18))
     extra = draw_clause(chance, modest=True) if kind != "simple" else None
-    return replace(
-        main,
+    return main._replace(
         subordinate=(chance.pick(("because", "when", "if")), extra) if extra and kind == "subordinate" else None,
         coordinate=(chance.pick(("and", "or", "but")), extra) if extra and kind == "coordinate" else None,
         mark=chance.weighted((".", "?", "!"), (0.84, 0.1, 0.06)),
@@ -73,8 +72,7 @@ def draw_clause(chance: Chance, modest: bool = False) -> Clause:
     """A clause of its own; a modest one carries no further clause."""
     if chance.happens(0.16):
         return _draw_copular(chance)
-    verbs = [verb for verb in VERBS if not (modest and verb.clausal)]
-    verb = chance.weighted(verbs, [verb.weight for verb in verbs])
+    verb = chance.among(*_verbs(modest))
     return _draw_verbal(chance, verb, _draw_argument(chance, verb.subjects, verb.name + "<", simple=modest), modest)
 
 
@@ -112,18 +110,16 @@ def _draw_argument(chance: Chance, classes: frozenset[str], role: str, simple: b
         return Nominal(pronoun, plural=pronoun.name in PLURAL_PRONOUNS)
     if kind == "name":
         return _draw_name(chance, chance.pick(names), role)
-    return _draw_noun(chance, [noun for noun in NOUNS if noun.category in classes], role, simple)
+    return _draw_noun(chance, _nouns(classes), role, simple)
 
 
 def _draw_name(chance: Chance, category: str, role: str) -> Nominal:
-    names = [name for name in NAMES if name.category == category]
-    head = _prefer(chance, names, role)
-    others = [name for name in names if name is not head]
-    return Nominal(head, surname=_prefer(chance, others, head.name) if chance.happens(0.25) else None)
+    head = _names(category).draw(chance, role)
+    return Nominal(head, surname=_names(category, head.name).draw(chance, head.name) if chance.happens(0.25) else None)
 
 
-def _draw_noun(chance: Chance, nouns: Sequence[Concept], role: str, simple: bool) -> Nominal:
-    noun = _prefer(chance, nouns, role)
+def _draw_noun(chance: Chance, nouns: Options, role: str, simple: bool) -> Nominal:
+    noun = nouns.draw(chance, role)
     adjectives = tuple(
         draw_adjective(chance, noun.category, noun.name) for _ in range(chance.weighted((0, 1, 2), (0.42, 0.48, 0.1)))
     )
@@ -152,12 +148,12 @@ def _draw_possessor(chance: Chance, noun: Concept) -> Nominal:
 
 
 def _draw_relative(chance: Chance, noun: Concept) -> Clause | None:
-    verbs = [verb for verb in VERBS if noun.category in verb.subjects and not verb.clausal]
-    return _draw_verbal(chance, _prefer(chance, verbs, noun.name), None, modest=True) if verbs else None
+    verbs = _verbs_of(noun.category)
+    return _draw_verbal(chance, verbs.draw(chance, noun.name), None, modest=True) if verbs.concepts else None
 
 
 def _draw_conjunct(chance: Chance, noun: Concept, role: str) -> tuple[str, Nominal]:
-    nouns = [other for other in NOUNS if other.category == noun.category and other is not noun]
+    nouns = _nouns(frozenset({noun.category}), noun.name)
     return chance.weighted(("and", "or"), (0.75, 0.25)), _draw_noun(chance, nouns, role, simple=True)
 
 
@@ -173,14 +169,56 @@ def draw_obliques(chance: Chance, verb: Concept, probability: float = 1.0) -> tu
 
 def draw_adverb(chance: Chance, verb: Concept) -> Concept:
     """An adverb that goes with the verb."""
-    return _prefer(chance, [adverb for adverb in ADVERBS if adverb.name != "very"], verb.name)
+    return _adverbs().draw(chance, verb.name)
 
 
 def draw_adjective(chance: Chance, category: str, noun: str) -> Concept:
     """An adjective that goes with a noun of that class."""
-    return _prefer(chance, [adjective for adjective in ADJECTIVES if category in adjective.subjects], noun)
+    return _adjectives(category).draw(chance, noun)
 
 
-def _prefer(chance: Chance, options: Sequence[Concept], role: str) -> Concept:
-    """One of the options by frequency and by its affinity with the role."""
-    return chance.weighted(options, [option.weight * affinity(role, option.name) for option in options])
+class Options:
+    """Concepts that one is drawn of, by frequency and by its affinity with a role."""
+
+    def __init__(self, concepts: Iterable[Concept]):
+        self.concepts = tuple(concepts)
+        self._totals: dict[str, list[float]] = {}
+
+    def draw(self, chance: Chance, role: str) -> Concept:
+        """One of them."""
+        if role not in self._totals:
+            self._totals[role] = list(accumulate(each.weight * affinity(role, each.name) for each in self.concepts))
+        return chance.among(self.concepts, self._totals[role])
+
+
+@cache
+def _verbs(modest: bool) -> tuple[list[Concept], list[float]]:
+    """Those that a clause can have, with the running totals of their weights."""
+    verbs = [verb for verb in VERBS if not (modest and verb.clausal)]
+    return verbs, list(accumulate(verb.weight for verb in verbs))
+
+
+@cache
+def _nouns(classes: frozenset[str], without: str = "") -> Options:
+    return Options(noun for noun in NOUNS if noun.category in classes and noun.name != without)
+
+
+@cache
+def _names(category: str, without: str = "") -> Options:
+    return Options(name for name in NAMES if name.category == category and name.name != without)
+
+
+@cache
+def _verbs_of(category: str) -> Options:
+    """Those whose subjects are of a class."""
+    return Options(verb for verb in VERBS if category in verb.subjects and not verb.clausal)
+
+
+@cache
+def _adverbs() -> Options:
+    return Options(adverb for adverb in ADVERBS if adverb.name != "very")
+
+
+@cache
+def _adjectives(category: str) -> Options:
+    return Options(adjective for adjective in ADJECTIVES if category in adjective.subjects)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 from babelscope.world.chance import Chance
@@ -49,5 +48,5 @@ def _related(chance: Chance) -> tuple[Clause, Clause]:
     first = second = draw_plain(chance)
     for _ in range(chance.weighted((1, 2, 4), (0.5, 0.3, 0.2))):
         second = edited(chance, second, (drop, add, generalise, specialise, oppose, exchange))
-    first, second = (replace(clause, negated=chance.happens(0.25)) for clause in (first, second))
+    first, second = (clause._replace(negated=chance.happens(0.25)) for clause in (first, second))
     return (first, second) if chance.happens(0.5) else (second, first)

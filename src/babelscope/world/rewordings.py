@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 from babelscope.world.chance import Chance
@@ -50,7 +49,7 @@ def _conjuncts(chance: Chance, same: bool) -> tuple[Clause, Clause] | None:
         return None
 
     def said(first: Nominal, second: Nominal, third: Nominal) -> Clause:
-        return replace(clause, subject=replace(first, conjunct=("and", second)), object=third)
+        return clause._replace(subject=first._replace(conjunct=("and", second)), object=third)
 
     return said(subject, other_subject, thing), said(other_subject, subject, thing) if same else said(
         subject, thing, other_subject
@@ -63,12 +62,12 @@ def _clauses(chance: Chance, same: bool) -> tuple[Clause, Clause] | None:
     if clause.object or other.object:
         return None
     word = chance.pick(("and", "or"))
-    turned = replace(clause, subject=other.subject, coordinate=(word, replace(other, subject=clause.subject)))
-    return replace(clause, coordinate=(word, other)), replace(other, coordinate=(word, clause)) if same else turned
+    turned = clause._replace(subject=other.subject, coordinate=(word, other._replace(subject=clause.subject)))
+    return clause._replace(coordinate=(word, other)), other._replace(coordinate=(word, clause)) if same else turned
 
 
 def _bare(clause: Clause) -> Clause:
-    return replace(clause, obliques=(), adverb=None)
+    return clause._replace(obliques=(), adverb=None)
 
 
 def _numbers(chance: Chance, same: bool) -> tuple[Clause, Clause] | None:
@@ -80,7 +79,7 @@ def _numbers(chance: Chance, same: bool) -> tuple[Clause, Clause] | None:
     site = chance.pick(sites)
 
     def said(number: str) -> Clause:
-        nominal = replace(nominals(clause)[site], plural=True, determiner="the", number=number)
+        nominal = nominals(clause)[site]._replace(plural=True, determiner="the", number=number)
         return with_nominal(clause, site, nominal)
 
     number = chance.pick(list(DIGITS))
@@ -91,15 +90,15 @@ def _numbers(chance: Chance, same: bool) -> tuple[Clause, Clause] | None:
 def _denials(chance: Chance, same: bool) -> tuple[Clause, Clause] | None:
     """`A loves B` as `A does not hate B`; a miss is `A does not love B`."""
     clause, opposite = _draw_polar(chance)
-    denied = replace(clause, negated=not clause.negated)
-    return (clause, replace(denied, predicate=opposite) if same else denied) if opposite else None
+    denied = clause._replace(negated=not clause.negated)
+    return (clause, denied._replace(predicate=opposite) if same else denied) if opposite else None
 
 
 def _antonyms(chance: Chance, same: bool) -> tuple[Clause, Clause] | None:
     """The same as in `_denials`; a miss is `A hates B`."""
     clause, opposite = _draw_polar(chance)
-    opposed = replace(clause, predicate=opposite) if opposite else None
-    return (clause, replace(opposed, negated=not clause.negated) if same else opposed) if opposed else None
+    opposed = clause._replace(predicate=opposite) if opposite else None
+    return (clause, opposed._replace(negated=not clause.negated) if same else opposed) if opposed else None
 
 
 def _draw_polar(chance: Chance) -> tuple[Clause, Concept | None]:
