@@ -114,5 +114,7 @@ def joined(samples: Sequence[Samples]) -> Table | None:
 
 def mean_of(samples: Sequence[Samples]) -> Samples | None:
     """The mean over places that are not drawn by chance; None without a seed that all have."""
+    if len(samples) == 1:
+        return samples[0]
     table = joined(samples)
     return None if table is None else Samples(shared_seeds(samples) or (), table.mean(axis=2))

@@ -40,10 +40,12 @@ def variances(between: Between, *, seed_by_seed: bool = False) -> dict[Place, In
     spreads: dict[Place, dict[tuple[str, str, str], Spread]] = defaultdict(dict)
     for lines in _runs(between):
         for role in ROLES:
-            for alpha, values in _values(lines, lines[0].languages[role], seed_by_seed=seed_by_seed).items():
+            values = _values(lines, lines[0].languages[role], seed_by_seed=seed_by_seed)
+            each = np.var([*values.values()], axis=1, ddof=1).tolist() if values else []
+            shares = (lines[0].task, lines[0].origin)
+            for alpha, variance in zip(values, each, strict=True):
                 place = Place(lines[0].encoder, lines[0].role, role, alpha)
-                shares = (lines[0].task, lines[0].origin)
-                spreads[place][*shares, lines[0].end] = Spread(shares, float(np.var(values, ddof=1)), len(values))
+                spreads[place][*shares, lines[0].end] = Spread(shares, variance, len(lines))
     return {place: mean_variance(list(there.values())) for place, there in common(spreads).items()}
 
 
