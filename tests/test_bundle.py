@@ -19,6 +19,8 @@ from babelscope.corpora.conllu import write_conllu
 from babelscope.engine.sharing.archive import unpacked
 from babelscope.engine.store import Store
 from babelscope.face.bundle import encoders_of, reproduce
+from babelscope.face.job import job_of
+from babelscope.face.result import Result
 from babelscope.world import World
 from command_line import babelscope, declaration, transfer, write_study
 
@@ -318,3 +320,11 @@ def test_nothing_is_written_over_what_the_study_reads(
         assert answer.status == 2 and f"the study reads the folder {encoder_folder}; choose" in answer.errors
     assert [file.read_bytes() for file in files] == before
     assert (encoder_folder / "model.safetensors").read_bytes() == weights and not (encoder_folder / "new").exists()
+
+
+def test_python_writes_nothing_into_what_the_study_reads(study: Path, store: Path, encoder_folder: Path) -> None:
+    result = Result(job_of(str(study), (), store))
+    for write in (result.write, result.report):
+        with pytest.raises(InputError, match=f"the study reads the folder {encoder_folder}; choose"):
+            write(encoder_folder / "rows.csv")
+    assert not (encoder_folder / "rows.csv").exists()

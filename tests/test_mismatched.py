@@ -91,5 +91,20 @@ def test_a_plan_says_it(encoder_folder, tmp_path):
     assert "shifted.tsv: pairs 101 to 200 of 400 hardly translate each other" in told
 
 
+def test_a_plan_says_which_translations_are_not_in_nfc(encoder_folder, tmp_path):
+    """As a treebank's sentences; a few of them are passed over."""
+    marked = [
+        (sentence, f"e\u0301 {translation}" if k < 100 else translation)
+        for k, (sentence, translation) in enumerate(PAIRS)
+    ]
+    load = Load(name="tiny", content="any", place=str(encoder_folder))
+    texts = [
+        find_named_pairs(f"tsv:qae:{written(pairs, tmp_path / name)}")
+        for pairs, name in ((PAIRS, "as-they-are.tsv"), (marked, "marked.tsv"))
+    ]
+    told = notes([Align(encoder=load, language="qae", parallel=(text,)) for text in texts])
+    assert len(told) == 1 and "marked.tsv: 100 of 400 pairs are not in Unicode NFC" in told[0]
+
+
 def given():
     return [(PAIRS, "as-they-are.tsv"), (shifted(PAIRS, 100, 200), "shifted.tsv")]

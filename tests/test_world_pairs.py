@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from itertools import islice
 
 import pytest
@@ -34,7 +33,7 @@ def test_the_conjunction_of_a_pair_says_what_follows():
     seen = Counter()
     for first, second, conjunction in islice(draw_pairs(Chance("pairs test")), 800):
         if conjunction and not first.coordinate and not first.subject.conjunct:
-            opposite = replace(second, negated=not second.negated)
+            opposite = second._replace(negated=not second.negated)
             expected = {CONJUNCTIONS[judged(first, second)].name}
             expected |= {"if"} if canonical(first) == canonical(second) else set()
             expected |= {"but"} if canonical(first) == canonical(opposite) else set()

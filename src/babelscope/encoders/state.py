@@ -24,7 +24,8 @@ POOLER = "pooler."
 def weights_of(encoder: Encoder) -> Weights:
     """Every weight of an encoder, the backbone's first; tied weights once, by their name in the backbone."""
     pooler = encoder.pooler.named_parameters() if encoder.pooler else ()
-    weights = {name: encoder.model.get_parameter(name) for name in dict.fromkeys(_first_names(encoder).values())}
+    named = dict(encoder.model.named_parameters(remove_duplicate=False))
+    weights = {name: named[name] for name in dict.fromkeys(_first_names(encoder).values())}
     return {
         name: weight.detach()
         for name, weight in (weights | {POOLER + name: parameter for name, parameter in pooler}).items()
@@ -93,15 +94,16 @@ def _fill(model: PreTrainedModel, encoder: Encoder, weights: Mapping[str, Tensor
     borrowed = {weight.data_ptr() for weight in encoder.model.parameters()}
     first_names = _first_names(encoder)
     made: dict[str, nn.Parameter] = {}
+    modules = dict(model.named_modules())
     for name in [name for name, _ in model.named_parameters(remove_duplicate=False)]:
         first = first_names.get(name, name)
         if first not in made:
             weight = weights[first]
             made[first] = nn.Parameter(weight.clone() if weight.data_ptr() in borrowed else weight)
-        _set(model, name, made[first])
+        _set(modules, name, made[first])
     for name, buffer in encoder.model.named_buffers():
         shape = model.get_buffer(name).shape
-        _set(model, name, buffer.clone() if buffer.shape == shape else _of_length(buffer, shape[1]))
+        _set(modules, name, buffer.clone() if buffer.shape == shape else _of_length(buffer, shape[1]))
 
 
 def _of_length(buffer: Tensor, positions: int) -> Tensor:
@@ -114,10 +116,11 @@ def _first_names(encoder: Encoder) -> dict[str, str]:
     """For each name the first one of the same weight: of tied weights, the name in the backbone."""
     named = dict(encoder.model.named_parameters(remove_duplicate=False))
     firsts: dict[int, str] = {}
-    backbone_first = sorted(named, key=lambda name: not name.startswith(backbone_prefix(encoder)))
+    backbone = backbone_prefix(encoder)
+    backbone_first = sorted(named, key=lambda name: not name.startswith(backbone))
     return {name: firsts.setdefault(id(named[name]), name) for name in backbone_first}
 
 
-def _set(model: PreTrainedModel, name: str, value: Tensor) -> None:
+def _set(modules: Mapping[str, nn.Module], name: str, value: Tensor) -> None:
     parent, _, leaf = name.rpartition(".")
-    setattr(model.get_submodule(parent), leaf, value)
+    setattr(modules[parent], leaf, value)

@@ -188,6 +188,12 @@ class Job(NamedTuple):
             command=self.command, missing=self.missing, leaks=list(leaks(self.plan.steps.values())),
         )  # fmt: skip
 
+    def check_not_read(self, output: Path) -> None:
+        """Refuse to write over a file, or into a folder, of the user's own that the study reads (`InputError`)."""
+        from babelscope.steps.own_files import check_not_read
+
+        check_not_read(self.plan.steps.values(), output)
+
     def __str__(self) -> str:
         return f"{self.title}: {self.summary}"
 

@@ -24,6 +24,10 @@ from babelscope.world import LANGUAGES
 BETTER = "its scores are better than on new ones"
 SELECTED = "the best step is selected on what is trained on"
 TWICE = "they count twice in every epoch"
+NOT_COMPOSED = (
+    "not in Unicode NFC, as most texts and vocabularies are (an é may be e and an accent), so that their words may not "
+    "be taken for the same words; convert the file to NFC"
+)
 SHIPPED_WORLD = 0
 """The seed of the world that the shipped encoders were pre-trained on."""
 
@@ -40,11 +44,13 @@ def notes(steps: Iterable[Step]) -> list[str]:
 def _pairs(steps: Iterable[Step]) -> Iterator[str]:
     """What of the parallel texts that are read by one name is left out, and where sentences have lost their step."""
     texts = dict.fromkeys(text for step in steps if isinstance(step, Adapt | Align) for text in step.parallel)
-    kept = {text.name: text.kept() for text in texts if isinstance(text, NamedPairs)}
-    for name, pairs in kept.items():
-        if pairs.empty or pairs.repeated:
-            yield f"{name}: {pairs}"
-        yield from (f"{name}: {mismatch}" for mismatch in mismatches(pairs.pairs))
+    for text in {text.name: text for text in texts if isinstance(text, NamedPairs)}.values():
+        kept = text.kept()
+        if kept.empty or kept.repeated:
+            yield f"{text.name}: {kept}"
+        if not text.collection and (found := not_composed(kept.pairs)):
+            yield f"{text.name}: {found:,} of {len(kept.pairs):,} pairs are {NOT_COMPOSED}"
+        yield from (f"{text.name}: {mismatch}" for mismatch in mismatches(kept.pairs))
 
 
 def _divided(data: Iterable[FileData]) -> Iterator[str]:
@@ -65,9 +71,8 @@ def _not_composed(data: Iterable[FileData]) -> Iterator[str]:
                 examples = each.read()
                 if found := not_composed(examples):
                     yield (
-                        f"{each.name}: {found:,} of {len(examples):,} examples of the {each.split} split are not in "
-                        "Unicode NFC, as most texts and vocabularies are (an é may be e and an accent), so that their "
-                        "words may not be taken for the same words; convert the file to NFC"
+                        f"{each.name}: {found:,} of {len(examples):,} examples of the {each.split} split are "
+                        f"{NOT_COMPOSED}"
                     )
 
 

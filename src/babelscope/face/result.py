@@ -87,15 +87,26 @@ class Result(Rows):
         super().__init__(job.rows())
         self.job = job
 
+    def write(self, path: str | Path, wide: str | None = None) -> Path:
+        """Write what `frame` gives as .csv or .parquet; gives the file.
+
+        Raises:
+            InputError: as of `Rows.write`, or the study reads the file.
+        """
+        self.job.check_not_read(Path(path))
+        return super().write(path, wide)
+
     def report(self, path: str | Path) -> list[Path]:
         """Write the report: page (.html), figures (.svg, .png), tables (.md) or a folder for a paper; gives the files.
 
         Raises:
-            InputError: another suffix (a folder has none), nothing to show, or the file cannot be written.
+            InputError: another suffix (a folder has none), nothing to show, the file cannot be written, or the study
+                reads it.
         """
         from babelscope.report import write_report
 
         check_outside(Path(path))
+        self.job.check_not_read(Path(path))
         return write_report(self.job.report(), Path(path))
 
     def __repr__(self) -> str:

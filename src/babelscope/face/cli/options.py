@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -11,14 +10,13 @@ from rich.console import Console
 
 from babelscope.core.errors import InputError
 from babelscope.core.outside import given_path, writable_path
-from babelscope.core.step import Step
 from babelscope.engine.mark import check_outside
 from babelscope.face.cli.completion import study_names
 from babelscope.face.session import DEFAULT_STORE, STORE_VARIABLE, address_of
 
 __all__ = [
     "DEFAULT_STORE", "PARALLEL", "BundleFile", "OtherStore", "OutputFile", "OutputFolder", "OutputReport",
-    "StoreFolder", "StudyName", "With", "check_changed", "check_not_read", "check_not_the_study", "err", "out",
+    "StoreFolder", "StudyName", "With", "check_changed", "check_not_the_study", "err", "out",
     "output_path",
 ]  # fmt: skip
 
@@ -93,14 +91,3 @@ def check_not_the_study(study: str, output: Path) -> None:
     """Refuse to write over the file that declares the study (`InputError`)."""
     if output.exists() and given_path(study).exists() and output.samefile(study):
         raise InputError(f"{output}: the study itself, which would be lost; choose another place")
-
-
-def check_not_read(steps: Iterable[Step], output: Path) -> None:
-    """Refuse to write over a file, or into a folder, of the user's own that steps read (`InputError`)."""
-    from babelscope.steps.own_files import own_paths
-
-    for path in map(given_path, own_paths(steps)):
-        if output.resolve() == path.resolve() or (output.exists() and path.exists() and output.samefile(path)):
-            raise InputError(f"{output}: the study reads it, and it would be lost; choose another place")
-        if output.resolve().is_relative_to(path.resolve()):
-            raise InputError(f"{output}: the study reads the folder {path}; choose a place outside of it")

@@ -19,7 +19,6 @@ from babelscope.face.cli.options import (
     StudyName,
     With,
     check_changed,
-    check_not_read,
     check_not_the_study,
     err,
     out,
@@ -134,7 +133,7 @@ def bundle(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STO
 
     check_not_the_study(name, output)
     job = job_of(name, with_, store)
-    check_not_read(job.plan.steps.values(), output)
+    job.check_not_read(output)
     write_bundle(job, output)
     note_missing(job)
     out.print(f"bundle: {output.resolve()}, {decimal(output.stat().st_size)}", highlight=False)

@@ -17,7 +17,6 @@ from babelscope.face.cli.options import (
     StudyName,
     With,
     check_changed,
-    check_not_read,
     check_not_the_study,
     err,
     out,
@@ -164,7 +163,7 @@ def rows(
 
     check_not_the_study(name, output)
     job = job_of(name, with_, store)
-    check_not_read(job.plan.steps.values(), output)
+    job.check_not_read(output)
     study_rows = Rows(job.rows())
     note_missing(job)
     table = (study_rows if split is None else study_rows.of_split(split)).frame(wide)
@@ -179,7 +178,7 @@ def report(name: StudyName, output: OutputReport, store: StoreFolder = DEFAULT_S
 
     check_not_the_study(name, output)
     job = job_of(name, with_, store)
-    check_not_read(job.plan.steps.values(), output)
+    job.check_not_read(output)
     content = job.report()
     note_missing(job)
     files = write_report(content, output)
