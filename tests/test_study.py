@@ -345,6 +345,15 @@ def test_a_training_set_that_is_given_twice_is_refused(load):
     assert fault.startswith("tasks.pos.train: world:qaa is given twice; its examples would count twice in every epoch")
 
 
+def test_parameters_of_built_in_studies_are_told_from_keys_of_a_file(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text(MINIMAL)
+    with pytest.raises(InputError, match="--with scale: a parameter of built-in studies such as first-look"):
+        find_study(str(file), {"scale": "small"})
+    with pytest.raises(StudyError, match="seedz: unknown key"):
+        find_study(str(file), {"seedz": [1]})
+
+
 @pytest.mark.parametrize("name", ["underspecified", "first-look@real"])
 def test_a_file_does_not_go_by_the_name_of_a_built_in_study(tmp_path, name):
     """Its report would have that one's published numbers beside its own."""

@@ -8,7 +8,7 @@ studies by `STUDIES.add("my_package.studies")` in a module that its entry point 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.resources import files
@@ -146,6 +146,7 @@ def find_study(name: str, changes: Mapping[str, Any]) -> Study:
         DataError, StudyError: the file, the parameters or the declaration are at fault.
     """
     if name.endswith(YAML) or given_path(name).is_file():
+        _check_keys(name, changes)
         study = load_study(given_path(name), dict(changes))
         if study.name.partition("@")[0] in STUDIES:
             raise InputError(
@@ -158,6 +159,16 @@ def find_study(name: str, changes: Mapping[str, Any]) -> Study:
         near = did_you_mean(base, STUDIES)
         raise InputError(f"no study is named {base!r}{near}; there are {', '.join(STUDIES)}, or give a YAML file")
     return STUDIES[base].study(profile if at else None, changes)
+
+
+def _check_keys(file: str, changes: Iterable[str]) -> None:
+    """Refuse what only built-in studies have, whose parameters stand for several keys of a declaration."""
+    for key in changes:
+        if key not in Study.model_fields and (having := [name for name in STUDIES if key in STUDIES[name].parameters]):
+            raise InputError(
+                f"--with {key}: a parameter of built-in studies such as {having[0]}; of {file} give the keys that it "
+                "declares, such as --with tasks.pos.sizes.train=100"
+            )
 
 
 def published_rows(study: str) -> list[Row]:
