@@ -5,7 +5,8 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from seqeval.metrics import f1_score, precision_score, recall_score
+from seqeval.metrics import f1_score
+from seqeval.metrics.v1 import precision_recall_fscore_support
 from seqeval.scheme import IOB2
 
 from babelscope.core.errors import InputError
@@ -76,9 +77,10 @@ def assert_equal_to_seqeval(predicted, gold):
     counts = count_spans(predicted, gold)
     tags = [repaired(labels) for labels in gold], [repaired(labels) for labels in predicted]
     correct, found, wanted = (int(part.sum()) for part in counts)
-    assert (correct / found if found else 0) == precision_score(*tags, **STRICT)
-    assert (correct / wanted if wanted else 0) == recall_score(*tags, **STRICT)
-    assert counts.f1 == pytest.approx(f1_score(*tags, **STRICT), rel=1e-14, abs=0)
+    precision, recall, f1, _ = precision_recall_fscore_support(*tags, average="micro", **STRICT)
+    assert (correct / found if found else 0) == precision
+    assert (correct / wanted if wanted else 0) == recall
+    assert counts.f1 == pytest.approx(f1, rel=1e-14, abs=0)
 
 
 @settings(max_examples=1000, deadline=None)

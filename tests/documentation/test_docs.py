@@ -23,7 +23,7 @@ from babelscope.study.declare import Study, load_study
 from babelscope.surgery import Operation
 from babelscope.tuning.strategy import Strategy
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PAGE, EXAMPLE = ROOT / "docs" / "studies.md", ROOT / "docs" / "study.yaml"
 FILLED_IN = {
     "name": "example",

@@ -15,7 +15,7 @@ from babelscope.world.meaning import draw_sentence
 from babelscope.world.realise import realise, write
 from babelscope.world.showcase import align, branches
 
-PAGE = Path(__file__).parent.parent / "docs" / "languages.md"
+PAGE = Path(__file__).parents[2] / "docs" / "languages.md"
 COMMAND = "python -m babelscope.world.showcase"
 
 
