@@ -40,7 +40,8 @@ def glance_table(report: Report, scores: Sequence[Score]) -> Table | None:
         [Cell(place), *(cells.get((place, name), Cell("")) for name in conditions)]
         for place in dict.fromkeys(score.place for score in scores)
     ]
-    note = f"{SCORES[scores[0].measure].averaged.capitalize()} over seeds, with its 95% interval where that is known."
+    known = ", with its 95% interval where that is known" if any(s.interval.low is not None for s in scores) else ""
+    note = f"{SCORES[scores[0].measure].averaged.capitalize()} over seeds{known}."
     return Table("At a glance", ["", *conditions], lines, note)
 
 
