@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import typer
 
 import babelscope as package
 from babelscope.core.row import COLUMNS
@@ -289,6 +290,15 @@ def test_version_and_help():
     assert babelscope("--version").output == f"{package.__version__}\n"
     text = babelscope("--help").output
     assert all(verb in text for verb in ("list", "plan", "run", "status", "rows", "report", "export", "doctor"))
+
+
+def test_no_help_is_cut_at_80_columns(monkeypatch):
+    from babelscope.face.cli import app
+
+    monkeypatch.setenv("COLUMNS", "80")
+    commands = typer.main.get_command(app).commands
+    verbs = [[name] for name in commands] + [["store", name] for name in commands["store"].commands]
+    assert [verb for verb in verbs if "…" in babelscope(*verb, "--help").output] == []
 
 
 def test_doctor_measures_and_advises(tmp_path):

@@ -34,10 +34,12 @@ def advise(
     store: StoreFolder = DEFAULT_STORE,
     seeds: Annotated[int, typer.Option(min=1, help="rounds, each with a seed of its own")] = 3,
     steps: Annotated[int, typer.Option(min=1, help="of language modelling on the text")] = 300,
-    search: Annotated[
-        bool, typer.Option(help="whether the first round decides how long and how fast each recipe learns")
-    ] = True,
-    curve: Annotated[bool, typer.Option(help="whether to say what more sentences would bring, after the race")] = True,
+    no_search: Annotated[
+        bool, typer.Option("--no-search", help="train all recipes as is usual: the first round decides nothing")
+    ] = False,
+    no_curve: Annotated[
+        bool, typer.Option("--no-curve", help="do not try what more sentences would bring, after the race")
+    ] = False,
     margin: Annotated[float, typer.Option(help="recipes are as good if they differ by less: 0.02 is 2 points")] = 0.02,
     device: Annotated[str, typer.Option(help="cpu, cuda, mps, or auto: what there is")] = "cpu",
     precision: Annotated[str, typer.Option(help="float32 or bfloat16")] = "float32",
@@ -55,7 +57,7 @@ def advise(
     given = {
         "language": language, "text": text, "treebank": treebank, "encoders": encoder, "task": task,
         "parallel": parallel or (), "source_treebank": source_treebank, "seeds": seeds,
-        "adaptation_steps": steps, "search": search, "curve": curve, "margin": margin,
+        "adaptation_steps": steps, "search": not no_search, "curve": not no_curve, "margin": margin,
         "device": device, "precision": precision,
     }  # fmt: skip
     if is_remote(store):

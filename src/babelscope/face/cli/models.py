@@ -75,16 +75,18 @@ def bring_in(
     source: Annotated[str, typer.Option(metavar="CODE", help="what the translations are from")] = "en",
     pairs: Annotated[int | None, typer.Option(min=1, help="read at most so many pairs of sentences")] = None,
     pieces: Annotated[
-        int | None, typer.Option(min=1, help="learn at most so many subwords  [default: by the amount of text]")
+        int | None, typer.Option(min=1, help="learn at most so many subwords; by default as the amount of text allows")
     ] = None,
-    keep_accents: Annotated[bool, typer.Option(help="whether accents stay that an uncased encoder strips")] = True,
+    strip_accents: Annotated[
+        bool, typer.Option("--strip-accents", help="strip accents where the encoder does, as uncased ones do")
+    ] = False,
     store: StoreFolder = DEFAULT_STORE,
 ) -> None:
     """Bring a language into a model by translated sentences, without training, and write it as a folder."""
     from babelscope.face.bring_in import Wanted, write_with_language
     from babelscope.face.session import open_store, with_weights
 
-    wanted, place = Wanted(language, tuple(parallel), source, pairs, pieces, keep_accents), open_store(store)
+    wanted, place = Wanted(language, tuple(parallel), source, pairs, pieces, not strip_accents), open_store(store)
     told = with_weights(lambda: write_with_language(model, wanted, output, place), place)
     out.print(told, highlight=False)
 
