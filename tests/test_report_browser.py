@@ -10,11 +10,15 @@ import pytest
 
 from babelscope.core.row import Row
 from babelscope.core.row_table import write_rows
+from babelscope.engine.sharing.archive import unpacked
+from babelscope.face.job import Job
 from babelscope.report import Report, write_report
 from babelscope.report.sections.scores.tables import score_table
+from babelscope.study.declare import Study
 from babelscope.tuning.schedule import parse_schedule
 from synthetic_report import LABELS, synthetic_report
 
+ROWS = Path(__file__).parents[1] / "docs" / "results" / "rows"
 HOSTILE = ["</script><script>window.hacked = 1</script>", "<img src=x onerror='window.hacked=1'>"]
 
 
@@ -156,6 +160,14 @@ def test_a_page_of_probes_and_sweeps_is_drawn_and_fits_a_phone(visit):
     assert fitting == [True] * len(titles)
     page.set_viewport_size({"width": 375, "height": 700})
     page.wait_for_function("document.documentElement.scrollWidth <= 375")
+
+
+def test_where_a_single_seed_has_no_intervals_the_browser_complains_of_nothing(visit):
+    with unpacked(ROWS / "align-then-predict.tar.xz") as kept:
+        report = Job(Study.model_validate(kept.about["study"]), kept.plan, kept.store).report()
+    rows = [row for row in report.rows if row.seed in (None, 0) and row.task in ("", "pos") and row.kind != "curve"]
+    assert len(rows) < len(report.rows)
+    visit(dataclasses.replace(report, rows=rows))
 
 
 @pytest.mark.parametrize("text", HOSTILE)

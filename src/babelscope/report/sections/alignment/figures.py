@@ -88,9 +88,10 @@ def _correlation_chart(group: Sequence[Correlation]) -> Chart:
     x = alt.X("place:Q", title="Layer", axis=alt.Axis(values=sorted(set(table["layer"])), format="~s", grid=False))
     y = alt.Y("value:Q", title="Spearman’s ρ", scale=alt.Scale(domain=[-1, 1]))
     tooltip = ["task", "layer", *(alt.Tooltip(f"{name}:Q", format=".2f") for name in ("value", "low", "high"))]
-    bars = alt.Chart(table.dropna(subset=["low", "high"])).mark_rule(strokeWidth=1.2, opacity=0.6)
+    known = table.dropna(subset=["low", "high"])
+    bars = alt.Chart(known).mark_rule(strokeWidth=1.2, opacity=0.6)
+    bars = bars.encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=look["color"])
     line = alt.Chart(table).mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=30))
-    return alt.layer(
-        bars.encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=look["color"]),
-        line.encode(x=x, y=y, tooltip=tooltip, **look),
-    ).properties(width="container", height=220)
+    line = line.encode(x=x, y=y, tooltip=tooltip, **look)
+    layers = [bars, line] if len(known) else [line]  # of an empty layer Vega complains
+    return alt.layer(*layers).properties(width="container", height=220)

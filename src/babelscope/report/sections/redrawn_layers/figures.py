@@ -53,7 +53,8 @@ def _chart(group: Sequence[Reinitialised], shown: Shown) -> Chart:
     as_before = alt.Chart().mark_rule(strokeDash=[4, 3], opacity=0.6).encode(y=alt.datum(1 if shown.as_ratio else 0))
     header = alt.Header(labelColor="currentColor", labelExpr="split(datum.label, '; ')")
     facet = alt.Facet("panel:N", title=None, sort=list(dict.fromkeys(table["panel"])), header=header)
-    layered = alt.layer(as_before, whiskers, points, data=table).properties(width=_PANEL, height=200)
+    marks = [whiskers, points] if table["low"].notna().any() else [points]  # of an empty layer Vega complains
+    layered = alt.layer(as_before, *marks, data=table).properties(width=_PANEL, height=200)
     chart: Chart = layered.facet(facet, columns=2).resolve_scale(x="independent", xOffset="independent")
     return chart
 
