@@ -112,6 +112,10 @@ def test_an_encoder_that_is_not_here_is_asked_for(bundle: Path, tmp_path: Path, 
         "reproduce", bundle, "--steps", 9, "--store", tmp_path / "new", "--encoder", f"{name}={tmp_path / 'another'}"
     )
     assert answer.status == 2 and f"not the encoder {name} of the bundle" in answer.errors
+    answer = babelscope("reproduce", bundle, "--store", tmp_path / "new", "--encoder", f"{name}s={tmp_path}")
+    assert (
+        answer.status == 2 and f"--encoder {name}s=...: the bundle has {name} (did you mean {name}?)" in answer.errors
+    )
     for given in ("name", "=folder", f"{name}={tmp_path / 'nowhere'}"):
         with pytest.raises(InputError, match="expected NAME=FOLDER"):
             encoders_of([given])

@@ -124,6 +124,10 @@ FAULTS = [
     ("2\tobl", "5\tobl", 9, "word 5 is its own ancestor"),
     ("NOUN\t_\t_\t2\tobl", "Noun\t_\t_\t2\tobl", 9, "'Noun' is not a universal part of speech; allowed are ADJ"),
     ("NOUN\t_\t_\t2\tobl", "_\t_\t_\t2\tobl", 9, "not annotated"),
+    ("Tense=Pres", "Tense=Pres|Tense=Past", 5, "the features (sixth column) are 'Tense=Pres|Tense=Past'"),
+    ("Tense=Pres", "Tense=", 5, "they are _ or such as Case=Nom|Number=Sing, each name once"),
+    ("Tense=Pres", "Tense", 5, "the features (sixth column) are 'Tense'"),
+    ("Tense=Pres", "Tense=Pres| Mood=Ind", 5, "the features (sixth column) are 'Tense=Pres| Mood=Ind'"),
     ("5\tmarché\tmarché", "5\t\tmarché", 9, "the form (second column) is empty"),
     ("# sent_id = h-2", "# sent_id = h-1", 12, "the sentence at line 1 has the same id, 'h-1'"),
     ("7\tmilk\tmilk\tNOUN\t_\t_\t6\torphan\t6.1:obj\t_\n", "", 20, "does not spell its # text"),
@@ -180,8 +184,10 @@ def sentences(draw: st.DrawFn) -> Sentence:
     order = draw(st.permutations(range(1, draw(st.integers(1, 8)) + 1)))
     heads = {word: draw(st.sampled_from(order[:place])) if place else 0 for place, word in enumerate(order)}
     form = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=6)
+    part = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=6)
+    features = st.dictionaries(part, part, max_size=3).map(lambda pairs: "|".join(map("=".join, pairs.items())) or "_")
     words = tuple(
-        Word(draw(form), draw(st.sampled_from(UPOS)), heads[i], draw(form), xpos=draw(form), feats=draw(form))
+        Word(draw(form), draw(st.sampled_from(UPOS)), heads[i], draw(form), xpos=draw(form), feats=draw(features))
         for i in range(1, len(order) + 1)
     )
     first = draw(st.integers(1, len(order)))

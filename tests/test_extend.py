@@ -48,7 +48,7 @@ def unigram_with_bytes() -> PreTrainedTokenizerFast:
 def lower_case() -> BertTokenizer:
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijklmnoprstuwxyz"]
     pieces += [f"##{letter}" for letter in "abcdefghijklmnoprstuwxyz"]
-    return BertTokenizer(vocab={piece: number for number, piece in enumerate(pieces)})
+    return BertTokenizer(vocab={piece: number for number, piece in enumerate(pieces)}, do_lower_case=True)
 
 
 KINDS = {

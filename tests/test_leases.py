@@ -131,6 +131,22 @@ def test_a_dead_holders_claim_is_taken_over_once_and_the_late_one_is_told() -> N
     assert not others[1].is_held("key") and memory.contents == {}
 
 
+@pytest.mark.parametrize("content", [b"{}", b"[" * 100_000, b"[]", b"\xff"])
+@pytest.mark.parametrize("name", ["999999999", "9" * 30, "²", "٣", "-1", "notes"])
+def test_claims_that_nobody_wrote_so_keep_nobody_waiting_longer_than_others(name: str, content: bytes) -> None:
+    memory, now = Memory(), [0.0]
+    objects = SeenFrom(memory, lambda: None)
+    assert objects.create(f"claims/key/{name}", content)
+    leases = Leases(objects, "a", lambda: now[0])
+    if name.isascii() and name.isdecimal():
+        assert leases.take("key") is None
+        now[0] += LAPSE
+    lease = leases.take("key")
+    assert lease and leases.take("other key") is not None
+    lease.release()
+    assert not leases.is_held("key")
+
+
 def test_what_dies_on_a_machine_is_taken_over_there_at_once() -> None:
     """Whoever asks holds the lock of the system, so that the holder's process cannot be there any more."""
     objects = SeenFrom(Memory(), lambda: None)

@@ -89,7 +89,9 @@ def test_the_rows_of_a_number_make_it(page):
         number = float(cell["data-number"])
         assert any(abs(mean - number) < 1e-9 for mean in means(page, cell.select("a"))), cell
         checked += 1
-    for line in page.soup.select("tbody tr:has(.keys a)"):
+    for line in page.soup.select("tbody tr"):
+        if not line.select_one(".keys a"):
+            continue
         if line.find_parent("table").th.text == "Language" and "Mean" in line.find_parent("table").thead.text:
             number = float(line.select("[data-number]")[0]["data-number"])
             assert any(abs(mean - number) < 1e-9 for mean in means(page, line.select(".keys a"))), line

@@ -87,7 +87,7 @@ def test_an_added_piece_that_pairs_of_letters_make_stays():
 def test_accents_stay_unless_they_are_not_wanted():
     letters = [*"abelnrgzüö"]
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{letter}" for letter in letters)]
-    encoder = made(BertTokenizer(vocab={piece: number for number, piece in enumerate(pieces)}))
+    encoder = made(BertTokenizer(vocab={piece: number for number, piece in enumerate(pieces)}, do_lower_case=True))
     lines = ["Für Größe für Größe"]
     assert own_vocabulary(encoder, lines, 30).tokenize("FÜR größe") == ["für", "größe"]
     assert own_vocabulary(encoder, lines, 30, keep_accents=False).tokenize("FÜR größe") == ["fur", "große"]
@@ -106,7 +106,7 @@ def test_how_many_pieces_follows_from_the_text_where_no_number_is_given(encoder)
 def test_marks_of_letters_belong_to_letters():
     vowel_sign = "\u0947"
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##a", "7", "##7", "##,", "1a", "क", f"##{vowel_sign}"]
-    tokenizer = BertTokenizer(vocab={piece: number for number, piece in enumerate(pieces)})
+    tokenizer = BertTokenizer(vocab={piece: number for number, piece in enumerate(pieces)}, do_lower_case=True)
     assert without_letters(tokenizer) == {"7", "##7", "##,"}
     byte_level = KINDS["BPE"]()
     found = without_letters(byte_level)

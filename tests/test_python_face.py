@@ -336,7 +336,36 @@ def test_what_is_given_in_place_of_something_else_is_refused(tiny, tagger):
             bs.similarity(tiny, [*ENGLISH, empty], [*OTHERS, "x"])
         with pytest.raises(bs.errors.InputError, match=r"sentences_b\[5\] is empty"):
             bs.similarity(tiny, [*ENGLISH, "x"], [*OTHERS, empty])
-    assert bs.similarity(tiny, [*ENGLISH, "x"], [*OTHERS, "\ue000\ue001"]).shape == (3,)  # a script of one's own
+    for nothing in ("\ue000\ue001", "\ufffd"):  # letters, but not of this tokenizer
+        with pytest.raises(bs.errors.InputError, match="its tokenizer makes nothing of the sentence"):
+            bs.similarity(tiny, [*ENGLISH, "x"], [*OTHERS, nothing])
+        assert bs.similarity(tiny, [*ENGLISH, "x"], [*OTHERS, nothing], pooling="mean-with-special").shape == (3,)
+    with pytest.raises(bs.errors.InputError, match=r"sentences_b\[5\] is not Unicode text"):
+        bs.similarity(tiny, [*ENGLISH, "x"], [*OTHERS, "\udc80"])
+    for languages in ("qaa", ("qaa",), None, (1, 2), ("qaa", "qab", "qac")):
+        with pytest.raises(bs.errors.InputError, match="give two codes, None for one that needs none"):
+            bs.similarity(tiny, ENGLISH, OTHERS, languages=languages)
+    for measure in (None, 3, "cka"):
+        with pytest.raises(bs.errors.InputError, match="no similarity has this name; there are linear CKA"):
+            bs.similarity(tiny, ENGLISH, OTHERS, measure=measure)
+    with pytest.raises(bs.errors.InputError, match="str: give a model of transformers, or an encoder"):
+        bs.similarity("tiny", ENGLISH, OTHERS)
+
+
+def test_numbers_and_names_that_cannot_be_are_refused_in_words(tiny, tagger):
+    for seed in (-1, float("nan"), 1.5, True, "x"):
+        with pytest.raises(bs.errors.BabelscopeError, match="seed"):
+            tiny.operate("reinit").build(seed=seed)
+    with pytest.raises(bs.errors.StudyError, match="name: should be text"):
+        tiny.operate("reverse", name=3)
+    with pytest.raises(bs.errors.InputError, match="a wide table has a column a language or a measure"):
+        tagger.score("world:qab").frame(wide=[])
+
+
+@pytest.mark.parametrize("wrong", [{"world:qaa", "world:qab"}, frozenset(["world:qaa"]), 5, {"world:qaa": 1}])
+def test_what_is_trained_on_has_an_order(tiny, wrong):
+    with pytest.raises(bs.errors.StudyError, match="train: should be a list"):
+        tiny.tune("pos", train=wrong)
 
 
 def test_sentences_can_come_one_by_one(tiny):

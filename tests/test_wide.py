@@ -56,6 +56,16 @@ def test_whole_numbers_stay_whole_and_baselines_have_none():
     assert list(table.columns[-9:]) == [f"qa{letter}" for letter in "abcdefghi"] and "step" not in table
 
 
+def test_languages_that_are_called_as_columns_have_columns_of_their_own(tmp_path):
+    made = [("seed", 0.25), ("measure", 0.5), ("qaa", 0.75)]
+    rows = [Row("accuracy", value, kind="score", seed=1, split="test", language=name) for name, value in made]
+    table = wide_table(rows, "language")
+    assert list(table["measure"]) == ["accuracy"] and list(table["seed"]) == [1]
+    assert [table[name][0] for name in ("seed (language)", "measure (language)", "qaa")] == [0.25, 0.5, 0.75]
+    Rows(rows).write(tmp_path / "rows.parquet", wide="language")
+    assert pd.read_parquet(tmp_path / "rows.parquet")["measure (language)"][0] == 0.5
+
+
 def test_a_split_alone():
     rows = of_split(synthetic_rows(), "dev")
     assert rows and {row.split for row in rows} == {"dev"}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import tempfile
 import time
 from collections import Counter
@@ -27,6 +26,7 @@ from babelscope.corpora.datasets import entity_types, find
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.shape import Shape, new_encoder
 from babelscope.encoders.tokenizer import train_wordpiece
+from babelscope.engine.environment import processor
 from babelscope.studies.protocols import Training, paper_study, studies_with_paper, trainings
 from babelscope.study.declare import Study, Transfer
 from babelscope.study.transfer import declared_task
@@ -209,8 +209,7 @@ def main() -> None:
 
 
 def _processor() -> str:
-    capabilities: Any = torch.cpu.get_capabilities()
-    return f"{capabilities.get('cpu_name', platform.processor())}, {torch.backends.cpu.get_cpu_capability()}"
+    return f"{processor()}, {torch.backends.cpu.get_cpu_capability()}"
 
 
 def _shape(hidden: int, layers: int) -> Shape:

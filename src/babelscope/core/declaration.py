@@ -23,9 +23,14 @@ class Declaration(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _no_truth_as_number(cls, given: Any) -> Any:
-        """Fields of numbers hold none where true is given: it is 1 in Python, and on in the mind of who wrote it."""
+    def _no_sets_and_no_truth_as_number(cls, given: Any) -> Any:
+        """What is trained on in another order is another training, and sets have the order of a process.
+
+        Fields of numbers hold none where true is given: it is 1 in Python, and on in the mind of who wrote it.
+        """
         if isinstance(given, dict):
+            sets = [(name, value) for name, value in given.items() if isinstance(value, set | frozenset)]
+            _refuse(cls, "should be a list, whose order counts, and not a set", sets)
             numbers = _fields_of_numbers(cls)
             wrong = [(name, value) for name, value in given.items() if name in numbers and _some(value, _is_truth)]
             _refuse(cls, "should be a number, which true and false are not", wrong)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +24,7 @@ from babelscope.corpora.lines import Line, numbered_lines
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 _KNOWN_TAGS = frozenset(UPOS)
 _REPEATED_SPACE = "  "  # `conllu` would take it for the end of a column
+_SPACE = re.compile(r"\s").search
 _PLAIN_NUMBER = re.compile("[1-9][0-9]{0,8}").fullmatch
 
 
@@ -203,9 +205,21 @@ def _word(row: _Row) -> Word:
         raise _LineError(row.line, "no universal part of speech (fourth column is _): the treebank is not annotated")
     if row.upos not in _KNOWN_TAGS:
         raise _LineError(row.line, f"{row.upos!r} is not a universal part of speech; allowed are {', '.join(UPOS)}")
+    if problem := _wrong_features(row.feats):
+        raise _LineError(row.line, problem)
     if row.head is None or row.deprel in ("", "_"):
         raise _LineError(row.line, "no head or no dependency relation (seventh and eighth column): not annotated")
     return Word(row.form, row.upos, row.head, row.deprel, row.lemma, row.xpos, row.feats, row.deps, row.misc)
+
+
+@cache  # a treebank has few that differ
+def _wrong_features(feats: str) -> str:
+    """What is wrong with a cell of features: its labels would be what nobody wrote. Empty if nothing is."""
+    pairs = [] if feats == "_" else [pair.partition("=") for pair in feats.split("|")]
+    names = [name for name, _, _ in pairs]
+    if all(name and value and not _SPACE(name + value) for name, _, value in pairs) and len(set(names)) == len(names):
+        return ""
+    return f"the features (sixth column) are {feats!r}; they are _ or such as Case=Nom|Number=Sing, each name once"
 
 
 def _check_tree(numbered: list[tuple[int, Word]]) -> None:

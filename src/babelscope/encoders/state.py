@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -101,9 +102,13 @@ def _fill(model: PreTrainedModel, encoder: Encoder, weights: Mapping[str, Tensor
             weight = weights[first]
             made[first] = nn.Parameter(weight.clone() if weight.data_ptr() in borrowed else weight)
         _set(modules, name, made[first])
-    for name, buffer in encoder.model.named_buffers():
-        shape = model.get_buffer(name).shape
-        _set(modules, name, buffer.clone() if buffer.shape == shape else _of_length(buffer, shape[1]))
+    kept, layers = dict(encoder.model.named_buffers()), re.escape(layers_prefix(encoder))
+    for name, made_buffer in list(model.named_buffers()):
+        buffer = kept[
+            name if name in kept else re.sub(rf"^({layers})\d+", r"\g<1>0", name)
+        ]  # those of layers are alike
+        same = buffer.shape == made_buffer.shape
+        _set(modules, name, buffer.clone() if same else _of_length(buffer, made_buffer.shape[1]))
 
 
 def _of_length(buffer: Tensor, positions: int) -> Tensor:

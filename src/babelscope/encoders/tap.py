@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
-from babelscope.core.errors import EncoderError
+from babelscope.core.errors import EncoderError, InputError
 from babelscope.core.examples import Pooling
 from babelscope.encoders.encoded import encoded_words
 from babelscope.encoders.load import Encoder
@@ -59,11 +59,12 @@ def sentence_states(
 ) -> Tensor:
     """[layers + 1, sentences, hidden]: the mean state of each sentence's pieces, special pieces left out.
 
-    A sentence longer than the encoder is read in parts, and the mean is over the pieces of all. One without any
-    piece has zeros. With another `pooling` special pieces count as well, later pieces count more, or the first alone.
+    A sentence longer than the encoder is read in parts, and the mean is over the pieces of all. With another
+    `pooling` special pieces count as well, later pieces count more, or the first alone.
 
     Raises:
         EncoderError: the first piece is to count, and the tokenizer puts no special one there.
+        InputError: the tokenizer makes nothing of a sentence, which then has no state.
     """
     was_training = encoder.model.training
     encoder.model.eval()
@@ -83,7 +84,10 @@ def sentence_states(
         sums.index_add_(1, where, states)
         counts.index_add_(0, where, weights.sum(dim=1, dtype=counts.dtype))
     encoder.model.train(was_training)
-    return sums / counts.clamp(min=1)[:, None]
+    if not counts.all():
+        sentence = sentences[int((counts == 0).nonzero()[0])]
+        raise InputError(f"{encoder.name}: its tokenizer makes nothing of the sentence {sentence!r:.100}; leave it out")
+    return sums / counts[:, None]
 
 
 @torch.no_grad()

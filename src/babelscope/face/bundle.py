@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from babelscope.core.errors import EncoderError, InputError
+from babelscope.core.errors import EncoderError, InputError, did_you_mean
 from babelscope.core.outside import given_path
 from babelscope.core.step import Step
 from babelscope.encoders.places import encoder_digest, installed_folder
@@ -77,7 +77,7 @@ def reproduce(
         if not targets:
             raise InputError(f"{file}: has no results to compute again; have it written when the study has run")
         plan = Plan.of(Random(seed).sample(targets, min(count, len(targets))))  # noqa: S311
-        _check_encoders(plan)
+        _check_encoders(plan, kept.plan, encoders)
         _check_store(plan, kept, store)
         outcome = session.run(plan, store, console=console)
         both = store.published(done.intersection(plan.steps))
@@ -87,15 +87,28 @@ def reproduce(
         return Reproduced(steps, {key: apart(key, kept.store, store) for key in steps}, failed, differences)
 
 
-def _check_encoders(plan: Plan) -> None:
-    """Refuse a plan that needs an encoder from a folder that is not known here, or is another one."""
-    loads = (value for value in declared(plan.steps.values()) if isinstance(value, Load))
-    for load in {load.name: load for load in loads}.values():
-        folder = installed_folder(load.name) or Path(load.place)
+def _check_encoders(plan: Plan, whole: Plan, encoders: Mapping[str, Path]) -> None:
+    """Refuse a plan that needs an encoder from a folder that is not known here, or is another one.
+
+    So are names that no encoder of the whole plan has.
+    """
+    known = sorted(_loads(whole))
+    if unknown := encoders.keys() - set(known):
+        name = min(unknown)
+        raise InputError(
+            f"--encoder {name}=...: the bundle has {', '.join(known) or 'none'}{did_you_mean(name, known)}"
+        )
+    for load in _loads(plan).values():
+        folder = Path(load.place) if load.name in encoders else installed_folder(load.name) or Path(load.place)
         if folder.is_dir() and encoder_digest(folder) != load.content:
             raise EncoderError(f"{folder}: not the encoder {load.name} of the bundle: its files have another digest")
         if not folder.is_dir() and len(load.content) == DIGEST:
             raise EncoderError(f"the encoder {load.name} is not here: give its folder, --encoder {load.name}=FOLDER")
+
+
+def _loads(plan: Plan) -> dict[str, Load]:
+    """The encoders that a plan reads, by name."""
+    return {value.name: value for value in declared(plan.steps.values()) if isinstance(value, Load)}
 
 
 def _check_store(plan: Plan, kept: Kept, store: Store) -> None:

@@ -73,7 +73,8 @@ class RunDisplay:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.progress.stop()
+        if not self.progress.disable:  # of which some versions of rich print an empty line
+            self.progress.stop()
 
     def __call__(self, event: Event) -> None:
         """Show one event."""
@@ -138,7 +139,10 @@ def table_of(header: tuple[str, ...], lines: Sequence[tuple[str, ...]], whole: C
 @contextmanager
 def counting(done: str, console: Console) -> Iterator[Callable[[int, int], None]]:
     """A bar on a terminal, and nothing elsewhere; what it gives is told how many of how many are done."""
-    with Progress(disable=not console.is_terminal, console=console, transient=True) as progress:
+    if not console.is_terminal:
+        yield lambda count, total: None
+        return
+    with Progress(console=console, transient=True) as progress:
         bar = progress.add_task(done)
         yield lambda count, total: progress.update(bar, completed=count, total=total)
 

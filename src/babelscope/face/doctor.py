@@ -22,6 +22,7 @@ from babelscope.encoders.footprint import Footprint
 from babelscope.encoders.places import shipped_encoders
 from babelscope.encoders.shape import Shape
 from babelscope.engine.calibration import Calibration, Rate, write_calibration
+from babelscope.engine.environment import processor
 from babelscope.engine.local import usable_cores
 from babelscope.engine.store import Store
 from babelscope.engine.work import LEARNING
@@ -239,7 +240,6 @@ def _machine() -> list[tuple[str, ...]]:
     import torch
 
     memory = psutil.virtual_memory()
-    capabilities = torch.cpu.get_capabilities()
     cuda = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
     return [
         ("cores", f"{usable_cores()} usable, {psutil.cpu_count(logical=False) or 'unknown number'} physical"),
@@ -247,10 +247,19 @@ def _machine() -> list[tuple[str, ...]]:
         ("system", platform.platform()),
         ("Python", platform.python_version()),
         ("torch", torch.__version__),
-        ("CPU", f"{capabilities.get('cpu_name', platform.processor())}, {torch.backends.cpu.get_cpu_capability()}"),
-        ("instructions", ", ".join(name for name in CAPABILITIES if capabilities.get(name)) or "none of use here"),
+        ("CPU", f"{processor()}, {torch.backends.cpu.get_cpu_capability()}"),
+        ("instructions", _instructions()),
         ("CUDA devices", ", ".join(cuda) or "none: leave tuning.device at cpu"),
     ]
+
+
+def _instructions() -> str:
+    import torch
+
+    if not hasattr(torch.cpu, "get_capabilities"):
+        return "unknown to this version of torch"
+    capabilities = torch.cpu.get_capabilities()
+    return ", ".join(name for name in CAPABILITIES if capabilities.get(name)) or "none of use here"
 
 
 def _data(store: Path) -> list[tuple[str, ...]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from babelscope.core.errors import InputError
+from babelscope.core.validation import declare
 from babelscope.corpora.parallel import SOURCE
 from babelscope.encoders.places import Place, installed_folder, locate
 from babelscope.engine.store import Store
@@ -65,7 +66,8 @@ class Encoder:
         given = [parse_operation(text) if isinstance(text, str) else text for text in operations]
         done = (*(self.surgery.operations if self.surgery else ()), *given)
         written = operations[0] if len(done) == 1 and isinstance(operations[0], str) else describe(done)
-        return replace(self, surgery=Surgery(name=name or written, operations=done))
+        surgery = declare(lambda: Surgery(name=name or written, operations=done), "operate", Surgery)
+        return replace(self, surgery=surgery)
 
     def bring_in(
         self,
@@ -145,15 +147,17 @@ class Encoder:
 
         Raises:
             EncoderError: a donor that an operation names is not found.
+            StudyError: the seed is none.
         """
         whole = _load(self.place)
         if self.surgery is None:
             return whole
-        operations = self.surgery.operations
-        return Operate(
-            encoder=whole, surgery=self.surgery.name, operations=operations,
-            donors=tuple(_load(locate(name)) for name in donors_of(operations)),
-            seed=seed if any(operation.seeded for operation in operations) else 0,
+        name, operations = self.surgery.name, self.surgery.operations
+        donors = tuple(_load(locate(donor)) for donor in donors_of(operations))
+        drawn = seed if any(operation.seeded for operation in operations) else 0
+        return declare(
+            lambda: Operate(encoder=whole, surgery=name, operations=operations, donors=donors, seed=drawn),
+            self.title, Operate,
         )  # fmt: skip
 
     def build(self, seed: int = 0, language: str | None = None) -> LoadedEncoder:

@@ -53,20 +53,27 @@ def similarity(
     """
     import torch
 
-    from babelscope.encoders.load import Encoder as LoadedEncoder
+    from babelscope.encoders.given import as_encoder
     from babelscope.encoders.tap import sentence_states
     from babelscope.measures.formulas.states import LanguageStates
 
     try:
-        function = SIMILARITIES[check_similarity(measure)]
+        function = SIMILARITIES[check_similarity(str(measure))]
     except ValueError as error:
         raise InputError(f"{measure!r}: {error}") from None
     if pooling not in get_args(Pooling):
         raise InputError(f"pooling={pooling!r}: there are {listed(get_args(Pooling))}")
+    match languages:
+        case (str() | None, str() | None):
+            pass
+        case _:
+            raise InputError(
+                f"languages={languages!r:.100}: give two codes, None for one that needs none: ('de', None)"
+            )
     given_a, given_b = _listed("sentences_a", sentences_a), _listed("sentences_b", sentences_b)
     if len(given_a) != len(given_b):
         raise InputError(f"{len(given_a)} and {len(given_b)} sentences: give each with its translation")
-    loaded = encoder if isinstance(encoder, LoadedEncoder) else encoder.build()
+    loaded = as_encoder(encoder)
     threads, lowest = torch.get_num_threads(), 1 if pooling == "first" else 0
     torch.set_num_threads(1)  # as a study's step does: another number changes the last digits
     try:
@@ -95,4 +102,6 @@ def _listed(name: str, sentences: Iterable[str]) -> list[str]:
             raise InputError(f"{name}[{number}]: {sentence!r:.100} is no sentence; give texts, such as 'good morning'")
         if all(letter.isspace() or category(letter) in ("Cc", "Cf") for letter in sentence):
             raise InputError(f"{name}[{number}] is empty ({sentence!r:.100}); leave the pair out")
+        if any(category(letter) == "Cs" for letter in sentence):
+            raise InputError(f"{name}[{number}] is not Unicode text ({sentence!r:.100}); read its file as UTF-8")
     return given

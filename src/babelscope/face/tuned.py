@@ -121,7 +121,8 @@ def tune(
     if wrong := [key for key in LEFT_OUT if key in declared]:
         raise InputError(f"tune has no {wrong[0]}: one encoder is tuned, and `score` says what it is scored on")
     train = declared["train"]
-    train = [train] if isinstance(train, str) else list(train)
+    if isinstance(train, Iterable) and not isinstance(train, set | frozenset | Mapping):  # which are refused below
+        train = [train] if isinstance(train, str) else list(train)
     # What it is scored on is said later, so the check that it is scored on something is passed with the training data.
     transfer = validate(Transfer, {**declared, "train": train, "evaluate": train}, f"tune {task}")
     given = {

@@ -40,7 +40,7 @@ def wide_table(rows: Sequence[Row], beside: str) -> pd.DataFrame:
     """
     import pandas as pd  # not at the top: half a second
 
-    if beside not in BESIDE:
+    if beside not in tuple(BESIDE):  # of what cannot be hashed, too
         raise InputError(f"a wide table has a column a {' or a '.join(BESIDE)}, not a {beside!r}")
     scores = [row for row in rows if row.kind == "score"]
     if not scores:
@@ -63,7 +63,11 @@ def wide_table(rows: Sequence[Row], beside: str) -> pd.DataFrame:
 
 
 def _headings(scores: Sequence[Row], beside: str) -> list[str]:
-    """Of each score the column that it stands in."""
+    """Of each score the column that it stands in: not one of those of rows, which a language may be called as."""
+    return [f"{name} ({beside})" if name in COLUMNS else name for name in _names(scores, beside)]
+
+
+def _names(scores: Sequence[Row], beside: str) -> list[str]:
     if beside == "measure":
         return [row.measure for row in scores]
     datasets: dict[str | None, set[str | None]] = {}

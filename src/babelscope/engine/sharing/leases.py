@@ -9,6 +9,7 @@ and compute beside the next one. That costs time alone, since what it publishes 
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -50,8 +51,9 @@ class Lease:
     def release(self) -> None:
         """Give it back: the numbers before it first, so that it counts until the last moment."""
         if self._is_mine():
-            for number in range(1, self._number + 1):
-                self._objects.remove(f"{self._folder}/{number}")
+            for number in sorted(_numbers(self._objects, self._folder)):
+                if number <= self._number:
+                    self._objects.remove(f"{self._folder}/{number}")
 
     @contextmanager
     def beating(self, seconds: float) -> Iterator[None]:
@@ -133,12 +135,17 @@ class Leases:
 
 def _highest(objects: Objects, folder: str) -> int:
     """The number that counts; 0: there is none."""
-    return max((int(name) for name in objects.names(folder) if name.isdigit()), default=0)
+    return max(_numbers(objects, folder), default=0)
+
+
+def _numbers(objects: Objects, folder: str) -> list[int]:
+    """Those of claims; what else lies beside them is not looked at."""
+    return [int(name) for name in objects.names(folder) if re.fullmatch("[1-9][0-9]*", name)]
 
 
 def _holder(content: bytes | None) -> dict[str, str]:
     try:
         told = json.loads(content or b"{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return told if isinstance(told, dict) else {}
