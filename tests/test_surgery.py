@@ -1,5 +1,7 @@
+import pytest
 import torch
 
+from babelscope.core.errors import InputError
 from babelscope.surgery import apply
 
 
@@ -41,3 +43,9 @@ def test_reinit_keeps_the_rest(encoder):
     assert fresh.name == encoder.name
     assert fresh.has_mlm_head
     assert fresh.model.get_output_embeddings().weight is fresh.model.get_input_embeddings().weight
+
+
+@pytest.mark.parametrize("seed", [-1, float("nan"), 1.5, True, "x", None])
+def test_a_seed_that_is_none_is_refused(encoder, seed):
+    with pytest.raises(InputError, match="should be a whole number from 0"):
+        apply(encoder, "reinit", seed)

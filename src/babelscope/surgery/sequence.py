@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from numbers import Integral
 from typing import TYPE_CHECKING, overload
 
 from babelscope.core.errors import InputError
@@ -51,12 +52,14 @@ def apply(
 
     Raises:
         InputError: an operation cannot be read, does not suit the encoder, leaves weights that are NaN or infinite, or
-            its donor is not given.
+            its donor is not given; or the seed is no whole number from 0.
     """
     from transformers import PreTrainedModel
 
     from babelscope.encoders.given import as_encoder
 
+    if not isinstance(seed, Integral) or isinstance(seed, bool) or seed < 0:
+        raise InputError(f"seed={seed!r:.100}: should be a whole number from 0")
     given = [operations] if isinstance(operations, str | Operation) else operations
     sequence = [parse_operation(item) if isinstance(item, str) else item for item in given]
     operated, given_donors = as_encoder(encoder), {name: as_encoder(donor) for name, donor in (donors or {}).items()}
