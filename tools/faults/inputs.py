@@ -61,7 +61,7 @@ def _loaded(folder: Path) -> object:
 
     place = locate(str(folder))
     has_mlm_head(place.path), layer_count(place.path), word_width(place.path)
-    return sentence_states(load_located(place), ["the cat sees Щука", ""])
+    return sentence_states(load_located(place), ["the cat sees Щука", "the"])
 
 
 def _predicted(folder: Path) -> object:
