@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -212,7 +212,7 @@ def _word(row: _Row) -> Word:
     return Word(row.form, row.upos, row.head, row.deprel, row.lemma, row.xpos, row.feats, row.deps, row.misc)
 
 
-@cache  # a treebank has few that differ
+@lru_cache(10_000)  # a treebank has few that differ
 def _wrong_features(feats: str) -> str:
     """What is wrong with a cell of features: its labels would be what nobody wrote. Empty if nothing is."""
     pairs = [] if feats == "_" else [pair.partition("=") for pair in feats.split("|")]

@@ -104,9 +104,8 @@ def _fill(model: PreTrainedModel, encoder: Encoder, weights: Mapping[str, Tensor
         _set(modules, name, made[first])
     kept, layers = dict(encoder.model.named_buffers()), re.escape(layers_prefix(encoder))
     for name, made_buffer in list(model.named_buffers()):
-        buffer = kept[
-            name if name in kept else re.sub(rf"^({layers})\d+", r"\g<1>0", name)
-        ]  # those of layers are alike
+        in_first_layer = re.sub(rf"^({layers})\d+", r"\g<1>0", name)  # alike in all, of which there may be more now
+        buffer = kept[name if name in kept else in_first_layer]
         same = buffer.shape == made_buffer.shape
         _set(modules, name, buffer.clone() if same else _of_length(buffer, made_buffer.shape[1]))
 
