@@ -31,6 +31,7 @@ from transformers import logging as transformers_logging
 
 from babelscope.core.examples import UPOS, Tagged
 from babelscope.encoders.load import Encoder, load_encoder, untrained_model
+from babelscope.encoders.on_device import each_tensor
 from babelscope.encoders.places import SHIPPED
 from babelscope.encoders.tokenizer import train_wordpiece
 from babelscope.engine.local import usable_cores
@@ -149,7 +150,7 @@ def seconds_of_trainer(model: Any, examples: Any, collator: Any, tuning: Tuning,
     with tempfile.TemporaryDirectory() as folder:
         arguments = TrainingArguments(
             folder, num_train_epochs=tuning.epochs or 1, warmup_steps=tuning.warmup, weight_decay=tuning.weight_decay,
-            use_cpu=True, report_to=[], save_strategy="no", disable_tqdm=True, **asked,
+            use_cpu=tuning.device == "cpu", report_to=[], save_strategy="no", disable_tqdm=True, **asked,
         )  # fmt: skip
         trainer = Trainer(model, arguments, collator, examples)
         trainer.remove_callback(PrinterCallback)
@@ -170,9 +171,10 @@ def held_out_loss(tagger: Tagger, given: Given) -> float:
     """Mean cross-entropy in nats over the held-out words."""
     tagger.eval()
     task, total, words = Tagging(tagger, given.held_out), 0.0, 0
+    device = tagger.classifier.weight.device
     for start in range(0, len(task.lengths), 64):
         indices = torch.arange(start, min(start + 64, len(task.lengths))).numpy()
-        batch = task.batch(indices, torch.Generator())
+        batch = each_tensor(lambda tensor: tensor.to(device), task.batch(indices, torch.Generator()))
         total += float(cross_entropy(tagger(batch.batch, batch.firsts), batch.labels, reduction="sum"))
         words += len(batch.labels)
     return total / words

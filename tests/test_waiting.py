@@ -1,7 +1,6 @@
 """What the training loop waits for on an accelerator, looked at on a processor, where its order of work is the same."""
 
 import threading
-from copy import deepcopy
 from typing import NamedTuple
 
 import numpy as np
@@ -11,17 +10,10 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from babelscope.core.errors import DivergedError
-from babelscope.core.examples import Sentence, SentencePair, Word
 from babelscope.encoders.masks import masks_unread
 from babelscope.encoders.on_device import KeptBatches
 from babelscope.encoders.pieces import Batch, Pieces
-from babelscope.tasks.bilstm.backbone import BiLstmBackbone, BiLstmShape
-from babelscope.tasks.bilstm.parse import BiLstmParser, BiLstmParsing
-from babelscope.tasks.bilstm.tag import BiLstmTagger, BiLstmTagging
-from babelscope.tasks.bilstm.words import Vocabulary
-from babelscope.tasks.classify import Classification, Classifier
-from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling
-from babelscope.tasks.parse import Parser, Parsing
+from babelscope.tasks.parse import Parsing
 from babelscope.tasks.tag import TagBatch, Tagging
 from babelscope.tuning import losses
 from babelscope.tuning.ahead import AHEAD, made_ahead
@@ -29,10 +21,10 @@ from babelscope.tuning.checkpoint import module_weights
 from babelscope.tuning.descent import Descent
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import Tuning
+from every_task import bilstm_tasks, tasks
 from taggers import a_tagger, same_weights
 
 STEPS = Tuning(learning_rate=3e-3, steps=20, tokens_per_batch=128, validate_every=10)
-LABELS = ("yes", "no")
 
 
 # --- losses
@@ -93,39 +85,6 @@ class Readings(TorchDispatchMode):
         if by_mask or function in (aten._local_scalar_dense.default, aten.nonzero.default):
             self.noted.append(function)
         return function(*args, **(kwargs or {}))
-
-
-def a_sentence(number, tagged):
-    words = zip(tagged.words, tagged.labels, strict=True)
-    return Sentence(str(number), tuple(Word(*word, place, "dep") for place, word in enumerate(words)))
-
-
-def tasks(encoder, tagged, sentences):
-    """Models of each kind and their tasks, whose dev sets `here` and `there` have batches that differ."""
-    torch.manual_seed(0)
-    tagger, parser = a_tagger(encoder), Parser(deepcopy(encoder))
-    yield tagger, Tagging(tagger, tagged, dev(tagged))
-    trees = [a_sentence(*numbered) for numbered in enumerate(tagged)]
-    yield parser, Parsing(parser, trees, dev(trees))
-    classifier = Classifier(deepcopy(encoder), LABELS)
-    pairs = [SentencePair(text, text, LABELS[len(text) % 2]) for text in sentences]
-    yield classifier, Classification(classifier, pairs, dev(pairs))
-    held_out = {name: HeldOut.of(encoder.tokenizer, texts, 24) for name, texts in dev(sentences).items()}
-    yield deepcopy(encoder).model, MaskedLanguageModelling(encoder.tokenizer, sentences, 24, dev=held_out)
-
-
-def dev(examples):
-    return {"here": list(examples) * 3, "there": list(examples[::2]) * 4}
-
-
-def bilstm_tasks(tagged):
-    trees = [a_sentence(*numbered) for numbered in enumerate(tagged)]
-    backbone = BiLstmBackbone(
-        Vocabulary.of([words for words, _ in tagged]), BiLstmShape(word=16, character=8, spelling=12, hidden=16)
-    )
-    tagger, parser = BiLstmTagger(backbone, sorted({tag for _, tags in tagged for tag in tags})), BiLstmParser(backbone)
-    yield tagger, BiLstmTagging(tagger, tagged, dev(tagged))
-    yield parser, BiLstmParsing(parser, trees, dev(trees))
 
 
 def test_no_step_waits_for_what_it_computes(encoder, tagged, sentences, tmp_path, monkeypatch):

@@ -1,0 +1,252 @@
+"""What a GPU makes of training: `python -m benchmarks.gpu [PART ...]`, each printed when it is known.
+
+Parts: `ceiling` (of matrix products and of copies), `bert` (BERT-base in bfloat16 on sentences of up to 128 pieces,
+against `transformers.Trainer` with its best flags), `profile` (where a step's time goes), `sharing` (small tunings, by
+how many share the GPU), `stacking` (seeds of small encoders as one model, and a step as one graph of kernels).
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.func import functional_call, grad_and_value, stack_module_state, vmap
+from torch.nn.functional import cross_entropy
+from transformers import BertConfig
+from transformers import logging as transformers_logging
+
+from babelscope.core.examples import UPOS, Tagged
+from babelscope.encoders.load import Encoder, load_encoder, untrained_model
+from babelscope.encoders.places import SHIPPED
+from babelscope.encoders.tokenizer import train_wordpiece
+from babelscope.engine.events import Event, Finished
+from babelscope.engine.run import run_plan
+from babelscope.engine.store import Store
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import Study
+from babelscope.tasks.tag import Tagger, Tagging
+from babelscope.tuning.loop import tune
+from babelscope.tuning.settings import Tuning
+from babelscope.world import World
+from benchmarks.machine import timed
+from benchmarks.training import HEAD_DROPOUT, Given, as_features, held_out_loss, seconds_of_trainer
+
+LONGEST, STEPS, ROUNDS = 128, 60, 3
+BEST = {"optim": "adamw_torch_fused", "train_sampling_strategy": "group_by_length", "bf16": True}
+"""The Trainer's flags that make it fastest, but for its own compile, which takes longer than all of this."""
+SHARED = {"epochs": 3, "device": "cuda"}
+
+
+def main() -> None:
+    """Measure what is asked for, by default all."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", default=list(PARTS))
+    parser.add_argument("--jobs", nargs="*", type=int, default=[1, 8])
+    given = parser.parse_args()
+    transformers_logging.set_verbosity_error()
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, {os.cpu_count()} cores", flush=True)
+    for part in given.parts:
+        began = time.perf_counter()
+        PARTS[part](given)
+        print(f"({part}: {time.perf_counter() - began:.0f} s)", flush=True)
+
+
+def waited(work: Callable[[], Any]) -> float:
+    """Seconds of a call, and of all that it gave the GPU to do."""
+
+    def whole() -> None:
+        work()
+        torch.cuda.synchronize()
+
+    torch.cuda.synchronize()
+    return timed(whole)
+
+
+def ceiling(precision: str, size: int = 8192) -> float:
+    """Floating-point operations a second of a large matrix product."""
+    first, second = (torch.randn(size, size, device="cuda", dtype=getattr(torch, precision)) for _ in range(2))
+    return 2 * size**3 / sorted(waited(lambda: first @ second) for _ in range(12))[6]
+
+
+def ceilings(_: argparse.Namespace) -> None:
+    """By precision, and of copies, read and written bytes together."""
+    source = torch.randn(1 << 28, device="cuda")
+    copied = torch.empty_like(source)
+    seconds = sorted(waited(lambda: copied.copy_(source)) for _ in range(12))[6]
+    speeds = ", ".join(f"{ceiling(name) / 1e12:,.0f} TFLOP/s in {name}" for name in ("float32", "bfloat16"))
+    print(f"matrix products: {speeds}; copies: {2 * source.nbytes / seconds / 1e12:.2f} TB/s", flush=True)
+
+
+# --- BERT-base
+
+
+def long_sentences(count: int) -> list[Tagged]:
+    """Sentences of the world one after the other, of 8 to 100 words, at most 128 pieces."""
+    lengths = np.random.default_rng(0).integers(8, 101, count)
+    sentences = World(0).treebank("qaa", "train", 3000)
+    words = cycle([pair for each in sentences for pair in zip(each.forms, each.upos, strict=True)])
+    pairs = [[next(words) for _ in range(length)] for length in lengths]
+    return [Tagged(*zip(*pair, strict=True)) for pair in pairs]
+
+
+def bert_base(tokens: int, steps: int = STEPS) -> Given:
+    """BERT-base with random weights, and enough sentences for so many steps of so many pieces."""
+    sentences = long_sentences(steps * tokens // 64 + 200)
+    torch.manual_seed(0)
+    tokenizer = train_wordpiece([" ".join(sentence.words) for sentence in sentences], 4000)
+    encoder = Encoder(untrained_model(BertConfig(vocab_size=30_522)), tokenizer, "BERT-base")
+    tuning = Tuning(
+        learning_rate=1e-4, epochs=1, tokens_per_batch=tokens, dropout=HEAD_DROPOUT, max_length=LONGEST,
+        precision="bfloat16", device="cuda",
+    )  # fmt: skip
+    return Given(encoder, sentences[200:], sentences[:200], tuning)
+
+
+def ours(given: Given, seed: int) -> tuple[float, float]:
+    """Seconds and held-out loss."""
+    torch.manual_seed(seed)
+    tagger = Tagger(copy.deepcopy(given.encoder), UPOS, HEAD_DROPOUT, LONGEST)
+    task = Tagging(tagger, given.train)
+    _ = task.lengths
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = waited(lambda: tune(tagger, task, given.tuning, seed, Path(folder)))
+    return seconds, held_out_loss(tagger, given)
+
+
+def theirs(given: Given, flags: dict[str, Any], batch: int, seed: int) -> tuple[float, float]:
+    """Likewise of `transformers.Trainer`."""
+    from transformers import AutoModelForTokenClassification, DataCollatorForTokenClassification, set_seed
+
+    set_seed(seed)
+    config = copy.deepcopy(given.encoder.model.config)
+    config.num_labels, config.classifier_dropout = len(UPOS), HEAD_DROPOUT
+    model = AutoModelForTokenClassification.from_config(config)
+    model.base_model.load_state_dict(given.encoder.backbone.state_dict(), strict=False)
+    examples = [
+        {name: values[:LONGEST] for name, values in as_features(given.encoder, sentence).items()}
+        for sentence in given.train
+    ]
+    asked = {"per_device_train_batch_size": batch, "learning_rate": given.tuning.learning_rate, "seed": seed, **flags}
+    collator = DataCollatorForTokenClassification(given.encoder.tokenizer)
+    seconds = seconds_of_trainer(model, examples, collator, given.tuning, asked)
+    tagger = Tagger(given.encoder, UPOS, HEAD_DROPOUT)
+    tagger.backbone, tagger.classifier = model.base_model, model.classifier
+    return seconds, held_out_loss(tagger, given)
+
+
+def bert(_: argparse.Namespace) -> None:
+    """Both sides in turns, after a short run that warms up."""
+    top = ceiling("bfloat16")
+    ours(bert_base(4096, 8), 0)
+    for tokens in (4096, 16384):
+        given = bert_base(tokens)
+        task = Tagging(Tagger(given.encoder, UPOS, HEAD_DROPOUT, LONGEST), given.train)
+        pieces = int(task.lengths.sum())
+        batch = max(1, round(tokens * len(given.train) / pieces))
+        weights = sum(weight.numel() for weight in given.encoder.backbone.encoder.parameters() if weight.ndim > 1)
+        sides = {"babelscope": partial(ours, given), "Trainer, best flags": partial(theirs, given, BEST, batch)}
+        runs = {name: [side(seed) for seed in range(ROUNDS)] for name, side in sides.items()}
+        for name, run in runs.items():
+            seconds = sorted(seconds for seconds, _ in run)
+            share = 6 * weights * pieces / seconds[len(seconds) // 2] / top
+            print(
+                f"BERT-base, bfloat16, {tokens} pieces a batch, {pieces} in all, {name}: "
+                f"{', '.join(f'{each:.2f}' for each in seconds)} s, {pieces / seconds[len(seconds) // 2]:,.0f} "
+                f"pieces/s, {share:.2f} of the ceiling, held-out loss {run[0][1]:.4f}",
+                flush=True,
+            )
+
+
+def profile(_: argparse.Namespace) -> None:
+    """Of a run, which kernels take the GPU's time, and how much of the time it is busy."""
+    from torch.profiler import ProfilerActivity
+    from torch.profiler import profile as profiled
+
+    given = bert_base(4096, 20)
+    ours(given, 0)
+    with profiled(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as seen:
+        seconds, _ = ours(given, 0)
+    averages = seen.key_averages()
+    busy = sum(each.self_device_time_total for each in averages) / 1e6
+    print(f"training {seconds:.2f} s under the profiler, kernels {busy:.2f} s", flush=True)
+    print(averages.table(sort_by="self_cuda_time_total", row_limit=22, max_name_column_width=70)[:6000], flush=True)
+
+
+# --- small encoders
+
+
+def shared_study(seeds: int) -> Study:
+    """Tunings of the shipped encoder, 6 x 64, alike but for their seeds."""
+    return Study.model_validate(
+        {
+            "name": "shared", "encoders": ["world-natural"], "seeds": list(range(seeds)),
+            "tasks": {"pos": {"train": ["world:qaa"], "evaluate": ["world:qaa"],
+                              "sizes": {"train": 1500, "dev": 50, "test": 50}, "tuning": SHARED}},
+        }
+    )  # fmt: skip
+
+
+def sharing(given: argparse.Namespace) -> None:
+    """Tunings a minute, by how many are computed at once; the first of each process are left out."""
+    from babelscope.engine import slots
+
+    slots.SHARED_BY = max(given.jobs)
+    for jobs in given.jobs:
+        plan, finished = compile_study(shared_study(3 * jobs + 1)), list[float]()
+
+        def note(event: Event, finished: list[float] = finished) -> None:
+            if isinstance(event, Finished):
+                finished.append(time.perf_counter())
+
+        with tempfile.TemporaryDirectory() as folder:
+            run_plan(plan, Store(Path(folder)), jobs=jobs, observe=note)
+        counted = finished[2 * jobs :]
+        rate = (len(counted) - 1) / (counted[-1] - counted[0])
+        print(f"{jobs} at once: {60 * rate:.1f} steps a minute, {len(finished)} in all", flush=True)
+
+
+def stacking(_: argparse.Namespace) -> None:
+    """Milliseconds of a step of 512 pieces: as it is, of stacked seeds, and as a graph of kernels."""
+    encoder = load_encoder(SHIPPED / "world-natural")
+    model = encoder.backbone.to("cuda").train()
+    ids = torch.randint(5, 500, (32, 16), device="cuda")
+
+    def loss(weights: dict[str, Any], buffers: dict[str, Any]) -> torch.Tensor:
+        states = functional_call(model, (weights, buffers), (ids,)).last_hidden_state
+        return cross_entropy(states.flatten(0, 1), ids.flatten() % 64)
+
+    def one() -> None:
+        cross_entropy(model(ids).last_hidden_state.flatten(0, 1), ids.flatten() % 64).backward()
+
+    print(f"as it is: {_median(one):.2f} ms", flush=True)
+    for seeds in (8, 32):
+        weights, buffers = stack_module_state([copy.deepcopy(model) for _ in range(seeds)])
+        step = vmap(grad_and_value(loss), randomness="different")
+        print(f"{seeds} stacked: {_median(partial(step, weights, buffers)):.2f} ms", flush=True)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        one()
+    print(f"as a graph of kernels: {_median(graph.replay):.2f} ms", flush=True)
+
+
+def _median(work: Callable[[], Any], repeats: int = 15) -> float:
+    return 1000 * sorted(waited(work) for _ in range(repeats + 3))[repeats // 2]
+
+
+PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
+    "ceiling": ceilings, "bert": bert, "profile": profile, "sharing": sharing, "stacking": stacking,
+}  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
