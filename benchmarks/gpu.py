@@ -2,7 +2,9 @@
 
 Parts: `ceiling` (of matrix products and of copies), `bert` (BERT-base in bfloat16 on sentences of up to 128 pieces,
 against `transformers.Trainer` with its best flags), `profile` (where a step's time goes), `sharing` (small tunings, by
-how many share the GPU), `stacking` (seeds of small encoders as one model, and a step as one graph of kernels).
+how many share the GPU), `stacking` (seeds of small encoders as one model, and a step as one graph of kernels), `study`
+(a tenth of what `align-then-predict@paper` does with English, with random weights of mBERT's shape; needs treebanks in
+`BABELSCOPE_DATA`).
 """
 
 from __future__ import annotations
@@ -26,12 +28,14 @@ from transformers import BertConfig
 from transformers import logging as transformers_logging
 
 from babelscope.core.examples import UPOS, Tagged
-from babelscope.encoders.load import Encoder, load_encoder, untrained_model
+from babelscope.corpora.conllu import read_conllu
+from babelscope.encoders.load import Encoder, load_encoder, save_encoder, untrained_model
 from babelscope.encoders.places import SHIPPED
 from babelscope.encoders.tokenizer import train_wordpiece
 from babelscope.engine.events import Event, Finished
 from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
+from babelscope.studies import find_study
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from babelscope.tasks.tag import Tagger, Tagging
@@ -44,7 +48,7 @@ from benchmarks.training import HEAD_DROPOUT, Given, as_features, held_out_loss,
 LONGEST, STEPS, ROUNDS = 128, 60, 3
 BEST = {"optim": "adamw_torch_fused", "train_sampling_strategy": "group_by_length", "bf16": True}
 """The Trainer's flags that make it fastest, but for its own compile, which takes longer than all of this."""
-SHARED = {"epochs": 3, "device": "cuda"}
+SHARED = {"epochs": 6, "device": "cuda"}
 
 
 def main() -> None:
@@ -52,6 +56,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", default=list(PARTS))
     parser.add_argument("--jobs", nargs="*", type=int, default=[1, 8])
+    parser.add_argument("--tokens", nargs="*", type=int, default=[4096, 16384])
     given = parser.parse_args()
     transformers_logging.set_verbosity_error()
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, {os.cpu_count()} cores", flush=True)
@@ -144,11 +149,11 @@ def theirs(given: Given, flags: dict[str, Any], batch: int, seed: int) -> tuple[
     return seconds, held_out_loss(tagger, given)
 
 
-def bert(_: argparse.Namespace) -> None:
+def bert(asked: argparse.Namespace) -> None:
     """Both sides in turns, after a short run that warms up."""
     top = ceiling("bfloat16")
     ours(bert_base(4096, 8), 0)
-    for tokens in (4096, 16384):
+    for tokens in asked.tokens:
         given = bert_base(tokens)
         task = Tagging(Tagger(given.encoder, UPOS, HEAD_DROPOUT, LONGEST), given.train)
         pieces = int(task.lengths.sum())
@@ -239,12 +244,49 @@ def stacking(_: argparse.Namespace) -> None:
     print(f"as a graph of kernels: {_median(graph.replay):.2f} ms", flush=True)
 
 
+def study(given: argparse.Namespace) -> None:
+    """Minutes of a tenth of the steps, with everything that is measured afterwards."""
+    with tempfile.TemporaryDirectory() as folder:
+        declared = a_tenth(str(mbert_like(Path(folder) / "mbert-like")))
+        plan = compile_study(declared)
+        for jobs in given.jobs:
+            seconds = timed(partial(run_plan, plan, Store(Path(folder) / f"store-{jobs}"), jobs))
+            steps = sum(type(step).__name__ == "Tune" for step in plan.steps.values())
+            print(f"{jobs} at once: {len(plan.steps)} steps, {steps} tunings, {seconds:.0f} s", flush=True)
+
+
+def a_tenth(encoder: str) -> Study:
+    """Parsing and tagging of English, seven encoders, one seed, on the treebanks that are at hand."""
+    whole = find_study("align-then-predict@paper", {"encoder": encoder, "seeds": 1, "sources": ["en"]})
+    declared = whole.model_dump(mode="json")
+    del declared["tasks"]["ner-en"]
+    at_hand = {path.name for path in (Path(os.environ["BABELSCOPE_DATA"]) / "ud").iterdir()}
+    for task in declared["tasks"].values():
+        task["evaluate"] = [name for name in task["evaluate"] if name in at_hand]
+        task["tuning"] = {**task["tuning"], "epochs": None, "steps": 196}
+    for measure in declared["measures"]:
+        measure["targets"] = [name for name in measure["targets"] if name in at_hand]
+        measure["tuned"] = list(declared["tasks"])
+    return Study.model_validate(declared | {"name": "a-tenth"})
+
+
+def mbert_like(folder: Path) -> Path:
+    """An encoder with random weights of mBERT's shape, and pieces learnt from the treebanks."""
+    ud = Path(os.environ["BABELSCOPE_DATA"]) / "ud"
+    files = sorted(ud.glob("*-PUD/*.conllu.gz"))
+    texts = [" ".join(sentence.forms) for file in files for sentence in read_conllu(file)]
+    pieces = train_wordpiece(texts, 30_000)
+    torch.manual_seed(0)
+    save_encoder(Encoder(untrained_model(BertConfig(vocab_size=119_547)), pieces, "mbert-like"), folder)
+    return folder
+
+
 def _median(work: Callable[[], Any], repeats: int = 15) -> float:
     return 1000 * sorted(waited(work) for _ in range(repeats + 3))[repeats // 2]
 
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
-    "ceiling": ceilings, "bert": bert, "profile": profile, "sharing": sharing, "stacking": stacking,
+    "ceiling": ceilings, "bert": bert, "profile": profile, "sharing": sharing, "stacking": stacking, "study": study,
 }  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from babelscope.encoders.tap import sentence_states
 from babelscope.tasks.tag import Tagging
 from babelscope.tuning.checkpoint import module_weights
 from babelscope.tuning.descent import Descent
+from babelscope.tuning.graphs import Passes
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import Tuning
 from every_task import bilstm_tasks, tasks
@@ -65,6 +66,24 @@ def test_it_learns_as_a_processor_does(made, tmp_path, kind):
         steady = SHORT.model_copy(update={"device": device, "learning_rate": 1e-4})
         curves.append(curve(tune(model, task, steady, 1, tmp_path / device)))
     assert curves[0] == pytest.approx(curves[1], rel=1e-3)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("kind", KINDS[:4])
+def test_graphs_change_no_bit(made, tmp_path, monkeypatch, kind, precision):
+    """Against the same kernels one by one; and that there are graphs."""
+    captured, capture = [], Passes._capture
+    monkeypatch.setattr(Passes, "_capture", lambda *given: (captured.append(1), capture(*given))[1])
+    longer = SHORT.model_copy(update={"precision": precision, "steps": 40})
+    ended = []
+    for name in ("graphs", "kernels"):
+        model, task = made(kind)
+        history = tune(model, task, longer, 1, tmp_path / name)
+        ended.append((history, {name: tensor.cpu() for name, tensor in module_weights(model).items()}))
+        monkeypatch.setattr(Passes, "_graph", lambda *given: None)
+    assert captured
+    assert ended[0][0] == ended[1][0]
+    assert same_weights(ended[0][1], ended[1][1])
 
 
 @pytest.mark.parametrize("kind", KINDS[:4])

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
     from babelscope.tasks.design import EncoderModel, TaskModel
     from babelscope.tuning.memo import StateMemo
+    from babelscope.tuning.observer import Observer
 
 
 class Tune(Step):
@@ -92,17 +93,13 @@ class Tune(Step):
         from babelscope.tasks.models import InLanguage, training_task
         from babelscope.tasks.quirky import with_quirks
         from babelscope.tuning import loop
-        from babelscope.tuning.observer import Observer
 
         encoder = self._trained_part(self._encoder(workspace))
         untuned = self.untuned(encoder)
         dev = {data.name: InLanguage(data.code, data.read()) for data in self.dev}
         parts = [InLanguage(language, examples) for language, examples in self._training_parts(untuned).items()]
         task = with_quirks(training_task(untuned, parts, dev), self.probes.quirks if self.probes else ())
-        watch = None
-        if self.probes and encoder:
-            references = {reference.labels["encoder"]: reference.build(workspace) for reference in self.references}
-            watch = Observer(self.probes, untuned, encoder, references, workspace, self.labels)
+        watch = self._watch(untuned, encoder, workspace) if encoder else None
         history = loop.tune(
             untuned.module, task, self.tuning, self.seed, workspace.folder, workspace.progress, schedule=self.schedule,
             memo=None if kind_of(self.task).fresh_examples else _memo(), watch=watch,
@@ -154,6 +151,19 @@ class Tune(Step):
         if self.encoder.brought_in != ():  # not all of them are kept
             return {name: each.detach() for name, each in module_weights(self.model(results).module).items()}
         return read_weights(results.result(self) / "best.safetensors")
+
+    def _watch(self, model: TaskModel, encoder: Encoder, workspace: Workspace) -> Observer | None:
+        """What takes the probes, on the device that the model is trained on; None: there are none."""
+        from torch.nn import Module
+
+        from babelscope.tuning.observer import Observer
+
+        if not self.probes:
+            return None
+        references = {reference.labels["encoder"]: reference.build(workspace) for reference in self.references}
+        for each in (encoder, *references.values()):
+            Module.to(each.model, self.tuning.device)
+        return Observer(self.probes, model, encoder, references, workspace, self.labels)
 
     def _encoder(self, results: Results) -> Encoder | None:
         return None if isinstance(self.encoder, Recurrent) else self.encoder.build(results)

@@ -46,6 +46,7 @@ from babelscope.tuning.checkpoint import (
 from babelscope.tuning.descent import Descent, loss_of
 from babelscope.tuning.dropout import own_dropout
 from babelscope.tuning.freezing import TrainedPart, trained_part
+from babelscope.tuning.graphs import graphed
 from babelscope.tuning.losses import Losses
 from babelscope.tuning.memory import Portion, portions, recomputing
 from babelscope.tuning.optimizer import adamw
@@ -119,6 +120,7 @@ def tune(
         trained_part(model.to(tuning.device), schedule, order.stage_starts(schedule), seed) as part,
         recomputing(model, tuning),
         own_dropout(model, seed) if tuning.at_once else nullcontext() as drop,
+        graphed(model) if _as_graphs(tuning, schedule) else nullcontext(),
         recalling(model, schedule, memo, task.lengths, folder, partial(_read, model, task, tuning)) as paused,
     ):
         optimizer = adamw(part.flats, part.rules, tuning)
@@ -155,6 +157,11 @@ def tune(
             check_finite(merged_weights(model))  # no loss has told of the last step
     _finish(model, checkpoint, best)
     return History(state.points, state.best_step, state.step, total)
+
+
+def _as_graphs(tuning: Tuning, schedule: Schedule | None) -> bool:
+    """Whether all passes of a run start the same kernels where their batches have the same shape."""
+    return tuning.device == "cuda" and schedule is None and not tuning.at_once and not tuning.recompute
 
 
 def _batch(task: Objective, tuning: Tuning, seed: int, numbered: tuple[int, Turn]) -> list[Portion]:

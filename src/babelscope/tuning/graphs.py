@@ -1,0 +1,212 @@
+"""The passes of a backbone on a CUDA device as graphs of kernels.
+
+A small encoder computes faster than Python can start its kernels one by one. A graph starts all of a pass at once, but
+is of one shape of batches: so batches are padded to shapes that come again.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+from transformers.modeling_outputs import BaseModelOutput
+
+from babelscope.core.errors import InputError
+from babelscope.encoders.anatomy import max_positions
+from babelscope.tuning.freezing import backbone_of
+
+WIDTH = 8
+"""What the pieces of a row are a multiple of."""
+GRAPHS = 100
+"""That are kept at most; batches of further shapes are computed kernel by kernel."""
+
+
+@contextmanager
+def graphed(model: nn.Module) -> Iterator[None]:
+    """While the block lasts, compute the passes of a model's backbone in training as graphs.
+
+    It is for a CUDA device. Portions with dropout of their own, layers that are computed twice and layers whose states
+    are recalled need passes kernel by kernel; a BiLSTM is left as it is.
+    """
+    try:
+        backbone = backbone_of(model)
+    except InputError:
+        yield
+        return
+    vars(backbone)["forward"] = Passes(backbone)  # an attribute goes before the method of its class
+    try:
+        yield
+    finally:
+        del vars(backbone)["forward"]
+
+
+def rounded(size: int, least: int = 1) -> int:
+    """The size, or the next one that has three binary digits and then zeros, and is a multiple of `least`.
+
+    So there are four shapes from a power of two to the next, and at most a quarter more is computed.
+    """
+    step = max(least, 1 << max(0, size.bit_length() - 3))
+    return -(-size // step) * step
+
+
+class Graph(NamedTuple):
+    """The two passes of a shape, and where they read and write."""
+
+    inputs: dict[str, Tensor]
+    """[rows, pieces] each."""
+    states: Tensor
+    """[rows, pieces, hidden]: the last hidden states."""
+    gradient: Tensor
+    """[rows, pieces, hidden]: the loss's gradient with respect to them."""
+    forward: torch.cuda.CUDAGraph
+    backward: torch.cuda.CUDAGraph
+    """Adds to the gradients of the weights."""
+
+
+class Passes:
+    """Stands in for a backbone's `forward`: pads what it is given, and captures a shape that comes a second time."""
+
+    def __init__(self, backbone: PreTrainedModel):
+        self._backbone, self._own = backbone, backbone.forward
+        self._weights = list(backbone.parameters())
+        self._positions = max_positions(backbone.config)
+        self._seen: set[Any] = set()
+        self._graphs: dict[Any, Graph] = {}
+        self._can_capture = backbone.device.type == "cuda"
+        self._pool = torch.cuda.graph_pool_handle() if self._can_capture else None
+        self._tie = torch.zeros(1, device=backbone.device, requires_grad=True)
+        self._waits = False
+        """Whether a forward pass waits for its backward pass: its states would be overwritten by another."""
+
+    @property
+    def graphs(self) -> int:
+        """How many there are."""
+        return len(self._graphs)
+
+    def __call__(
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
+        **others: Any,
+    ) -> Any:
+        """The backbone's output: last hidden states alone, where it is a pass of training over padded pieces."""
+        given = {"input_ids": input_ids, "attention_mask": attention_mask, "token_type_ids": token_type_ids}
+        given = {name: tensor for name, tensor in given.items() if tensor is not None}
+        trains = self._backbone.training and torch.is_grad_enabled()
+        if input_ids is None or others or not trains or not self._trained():
+            return self._own(**given, **others)
+        rows, width = input_ids.shape
+        shape = rounded(rows), min(rounded(width, WIDTH), max(width, self._positions))
+        return BaseModelOutput(last_hidden_state=self._states(given, shape)[:rows, :width])
+
+    def replay_backward(self, graph: Graph, gradient: Tensor) -> None:
+        """Add to the gradients of the weights."""
+        graph.gradient.copy_(gradient)
+        graph.backward.replay()
+        self._waits = False
+
+    def _states(self, given: dict[str, Tensor], shape: tuple[int, int]) -> Tensor:
+        """[rows, pieces, hidden], in that shape."""
+        if (graph := self._graph(given, shape)) is None:
+            states: Tensor = self._own(**padded(given, shape)).last_hidden_state
+            return states
+        fill(graph.inputs, given)
+        self._waits = True
+        states = Replayed.apply(self, graph, self._tie)
+        return states
+
+    def _graph(self, given: dict[str, Tensor], shape: tuple[int, int]) -> Graph | None:
+        """That of a shape, captured when it comes a second time: the first has loaded all kernels."""
+        if self._waits or not self._can_capture:
+            return None
+        autocast = torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else None
+        key = shape, "token_type_ids" in given, autocast, tuple(weights.requires_grad for weights in self._weights)
+        if key not in self._graphs and key in self._seen and len(self._graphs) < GRAPHS:
+            try:
+                self._graphs[key] = self._capture(padded(given, shape))
+            except RuntimeError as error:  # an operation that cannot be captured: this family's passes stay as they are
+                warnings.warn(f"passes are computed kernel by kernel: {error}", stacklevel=2)
+                self._can_capture = False
+        self._seen.add(key)
+        return self._graphs.get(key)
+
+    def _trained(self) -> list[nn.Parameter]:
+        return [weights for weights in self._weights if weights.requires_grad]
+
+    def _capture(self, inputs: dict[str, Tensor]) -> Graph:
+        forward, backward = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
+        dtype, autocasts = torch.get_autocast_dtype("cuda"), torch.is_autocast_enabled("cuda")
+        with self._captured(forward), torch.autocast("cuda", dtype, autocasts, cache_enabled=False):
+            # A cache would have weights in bfloat16 as they are now, while the weights move on.
+            states = self._own(**inputs).last_hidden_state
+        gradient = torch.zeros_like(states)
+        with self._captured(backward):
+            _add_gradients(states, gradient, self._trained())
+        return Graph(inputs, states.detach(), gradient, forward, backward)
+
+    @contextmanager
+    def _captured(self, graph: torch.cuda.CUDAGraph) -> Iterator[None]:
+        """Note the kernels that are started in the block; nothing is computed. Another thread may make batches."""
+        now, own = torch.cuda.current_stream(), _stream()
+        own.wait_stream(now)
+        with torch.cuda.stream(own):
+            graph.capture_begin(pool=self._pool, capture_error_mode="thread_local")
+            try:
+                yield
+            finally:
+                graph.capture_end()
+        now.wait_stream(own)
+
+
+@cache
+def _stream() -> torch.cuda.Stream:
+    """The one of all captures, since libraries take memory to work in for each."""
+    return torch.cuda.Stream()
+
+
+class Replayed(torch.autograd.Function):
+    """A graph's passes for autograd. The weights' gradients do not go through it: the backward pass adds them."""
+
+    @staticmethod
+    def forward(ctx: Any, passes: Passes, graph: Graph, tie: Tensor) -> Tensor:
+        """[rows, pieces, hidden]; `tie` is what has autograd come back."""
+        ctx.passes, ctx.graph = passes, graph
+        graph.forward.replay()
+        return graph.states.detach()
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[None, None, None]:
+        """Of nothing that was given."""
+        ctx.passes.replay_backward(ctx.graph, gradient)
+        return None, None, None
+
+
+def _add_gradients(states: Tensor, gradient: Tensor, weights: Sequence[nn.Parameter]) -> None:
+    found = torch.autograd.grad(states, weights, gradient, allow_unused=True)
+    pairs = [(each.grad, new) for each, new in zip(weights, found, strict=True) if new is not None]
+    torch._foreach_add_(*map(list, zip(*pairs, strict=True)))
+
+
+def padded(given: dict[str, Tensor], shape: tuple[int, int]) -> dict[str, Tensor]:
+    """A batch in a shape that is no smaller, with a mask; rows that are added have one piece that is attended to."""
+    ids = given["input_ids"]
+    inputs = {name: ids.new_zeros(shape) for name in given if name != "attention_mask"}
+    inputs["attention_mask"] = torch.zeros(shape, dtype=torch.bool, device=ids.device)
+    fill(inputs, given)
+    return inputs
+
+
+def fill(inputs: dict[str, Tensor], given: dict[str, Tensor]) -> None:
+    """Write a batch into tensors of `padded`, whatever was there."""
+    rows, width = given["input_ids"].shape
+    for name, tensor in inputs.items():
+        tensor.zero_()
+        tensor[:rows, :width] = given.get(name, True)
+    inputs["attention_mask"][rows:, 0] = True
