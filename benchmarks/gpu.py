@@ -1,10 +1,10 @@
 """What a GPU makes of training: `python -m benchmarks.gpu [PART ...]`, each printed when it is known.
 
 Parts: `ceiling` (of matrix products and of copies), `bert` (BERT-base in bfloat16 on sentences of up to 128 pieces,
-against `transformers.Trainer` with its best flags), `profile` (where a step's time goes), `sharing` (small tunings, by
-how many share the GPU), `stacking` (seeds of small encoders as one model, and a step as one graph of kernels), `study`
-(a tenth of what `align-then-predict@paper` does with English, with random weights of mBERT's shape; needs treebanks in
-`BABELSCOPE_DATA`).
+against `transformers.Trainer` with its best flags), `profile` (where the time of that goes), `graphs` (a tuning of a
+small encoder kernel by kernel, and as graphs of kernels), `sharing` (small tunings, by how many share the GPU),
+`stacking` (seeds of small encoders as one model), `study` (a tenth of what `align-then-predict@paper` does with
+English, with random weights of mBERT's shape; needs treebanks in `BABELSCOPE_DATA`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import copy
 import os
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from itertools import cycle
@@ -39,13 +40,14 @@ from babelscope.studies import find_study
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from babelscope.tasks.tag import Tagger, Tagging
+from babelscope.tuning.graphs import Passes
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import Tuning
 from babelscope.world import World
 from benchmarks.machine import timed
 from benchmarks.training import HEAD_DROPOUT, Given, as_features, held_out_loss, seconds_of_trainer
 
-LONGEST, STEPS, ROUNDS = 128, 60, 3
+LONGEST, STEPS, ROUNDS = 128, 40, 3
 BEST = {"optim": "adamw_torch_fused", "train_sampling_strategy": "group_by_length", "bf16": True}
 """The Trainer's flags that make it fastest, but for its own compile, which takes longer than all of this."""
 SHARED = {"epochs": 6, "device": "cuda"}
@@ -106,15 +108,15 @@ def long_sentences(count: int) -> list[Tagged]:
 
 def bert_base(tokens: int, steps: int = STEPS) -> Given:
     """BERT-base with random weights, and enough sentences for so many steps of so many pieces."""
-    sentences = long_sentences(steps * tokens // 64 + 200)
+    sentences = long_sentences(steps * tokens // 64 + 100)
     torch.manual_seed(0)
-    tokenizer = train_wordpiece([" ".join(sentence.words) for sentence in sentences], 4000)
+    tokenizer = load_encoder(SHIPPED / "world-natural").tokenizer
     encoder = Encoder(untrained_model(BertConfig(vocab_size=30_522)), tokenizer, "BERT-base")
     tuning = Tuning(
         learning_rate=1e-4, epochs=1, tokens_per_batch=tokens, dropout=HEAD_DROPOUT, max_length=LONGEST,
         precision="bfloat16", device="cuda",
     )  # fmt: skip
-    return Given(encoder, sentences[200:], sentences[:200], tuning)
+    return Given(encoder, sentences[100:], sentences[:100], tuning)
 
 
 def ours(given: Given, seed: int) -> tuple[float, float]:
@@ -128,7 +130,7 @@ def ours(given: Given, seed: int) -> tuple[float, float]:
     return seconds, held_out_loss(tagger, given)
 
 
-def theirs(given: Given, flags: dict[str, Any], batch: int, seed: int) -> tuple[float, float]:
+def theirs(given: Given, flags: dict[str, Any], batch: int, examples: Any, seed: int) -> tuple[float, float]:
     """Likewise of `transformers.Trainer`."""
     from transformers import AutoModelForTokenClassification, DataCollatorForTokenClassification, set_seed
 
@@ -137,10 +139,6 @@ def theirs(given: Given, flags: dict[str, Any], batch: int, seed: int) -> tuple[
     config.num_labels, config.classifier_dropout = len(UPOS), HEAD_DROPOUT
     model = AutoModelForTokenClassification.from_config(config)
     model.base_model.load_state_dict(given.encoder.backbone.state_dict(), strict=False)
-    examples = [
-        {name: values[:LONGEST] for name, values in as_features(given.encoder, sentence).items()}
-        for sentence in given.train
-    ]
     asked = {"per_device_train_batch_size": batch, "learning_rate": given.tuning.learning_rate, "seed": seed, **flags}
     collator = DataCollatorForTokenClassification(given.encoder.tokenizer)
     seconds = seconds_of_trainer(model, examples, collator, given.tuning, asked)
@@ -159,8 +157,16 @@ def bert(asked: argparse.Namespace) -> None:
         pieces = int(task.lengths.sum())
         batch = max(1, round(tokens * len(given.train) / pieces))
         weights = sum(weight.numel() for weight in given.encoder.backbone.encoder.parameters() if weight.ndim > 1)
-        sides = {"babelscope": partial(ours, given), "Trainer, best flags": partial(theirs, given, BEST, batch)}
-        runs = {name: [side(seed) for seed in range(ROUNDS)] for name, side in sides.items()}
+        examples = [
+            {name: values[:LONGEST] for name, values in as_features(given.encoder, sentence).items()}
+            for sentence in given.train
+        ]
+        trainer = partial(theirs, given, BEST, batch, examples)
+        sides = {"babelscope": partial(ours, given), "Trainer, best flags": trainer}
+        runs: dict[str, list[tuple[float, float]]] = {name: [] for name in sides}
+        for seed in range(ROUNDS):
+            for name, side in sides.items():
+                runs[name].append(side(seed))
         for name, run in runs.items():
             seconds = sorted(seconds for seconds, _ in run)
             share = 6 * weights * pieces / seconds[len(seconds) // 2] / top
@@ -184,7 +190,7 @@ def profile(_: argparse.Namespace) -> None:
     averages = seen.key_averages()
     busy = sum(each.self_device_time_total for each in averages) / 1e6
     print(f"training {seconds:.2f} s under the profiler, kernels {busy:.2f} s", flush=True)
-    print(averages.table(sort_by="self_cuda_time_total", row_limit=22, max_name_column_width=70)[:6000], flush=True)
+    print(averages.table(sort_by="self_cuda_time_total", row_limit=14, max_name_column_width=60)[:9000], flush=True)
 
 
 # --- small encoders
@@ -199,6 +205,20 @@ def shared_study(seeds: int) -> Study:
                               "sizes": {"train": 1500, "dev": 50, "test": 50}, "tuning": SHARED}},
         }
     )  # fmt: skip
+
+
+def graphs(_: argparse.Namespace) -> None:
+    """Seconds of one tuning of 6 x 64, kernel by kernel and as graphs."""
+    world = World(0)
+    encoder = load_encoder(SHIPPED / "world-natural")
+    train = [Tagged(each.forms, each.upos) for each in world.treebank("qaa", "train", 1500)]
+    given = Given(encoder, train, train[:50], Tuning(dropout=HEAD_DROPOUT, device="cuda"))
+    graph = Passes._graph
+    for seed in range(3):
+        for name, used in (("kernel by kernel", lambda *_: None), ("as graphs", graph)):
+            Passes._graph = used  # type: ignore[method-assign,assignment]
+            seconds, loss = ours(given, seed)
+            print(f"6 x 64, 1,500 sentences, 6 epochs, {name}: {seconds:.2f} s, held-out loss {loss:.5f}", flush=True)
 
 
 def sharing(given: argparse.Namespace) -> None:
@@ -245,12 +265,20 @@ def stacking(_: argparse.Namespace) -> None:
 
 
 def study(given: argparse.Namespace) -> None:
-    """Minutes of a tenth of the steps, with everything that is measured afterwards."""
+    """Seconds of a tenth of the steps, with everything that is measured afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         declared = a_tenth(str(mbert_like(Path(folder) / "mbert-like")))
         plan = compile_study(declared)
         for jobs in given.jobs:
-            seconds = timed(partial(run_plan, plan, Store(Path(folder) / f"store-{jobs}"), jobs))
+            store, began, finished = Store(Path(folder) / f"store-{jobs}"), time.perf_counter(), Counter[str]()
+
+            def note(event: Event, finished: Counter[str] = finished, began: float = began) -> None:
+                if isinstance(event, Finished):
+                    finished[type(plan.steps[event.key]).__name__] += 1
+                    if finished.total() % 20 == 0:
+                        print(f"  {time.perf_counter() - began:.0f} s: {dict(finished)}", flush=True)
+
+            seconds = timed(partial(run_plan, plan, store, jobs, note))
             steps = sum(type(step).__name__ == "Tune" for step in plan.steps.values())
             print(f"{jobs} at once: {len(plan.steps)} steps, {steps} tunings, {seconds:.0f} s", flush=True)
 
@@ -286,7 +314,8 @@ def _median(work: Callable[[], Any], repeats: int = 15) -> float:
 
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
-    "ceiling": ceilings, "bert": bert, "profile": profile, "sharing": sharing, "stacking": stacking, "study": study,
+    "ceiling": ceilings, "bert": bert, "profile": profile, "graphs": graphs, "sharing": sharing, "stacking": stacking,
+    "study": study,
 }  # fmt: skip
 
 
