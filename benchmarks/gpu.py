@@ -3,8 +3,8 @@
 Parts: `ceiling` (of matrix products and of copies), `bert` (BERT-base in bfloat16 on sentences of up to 128 pieces,
 against `transformers.Trainer` with its best flags), `profile` (where the time of that goes), `graphs` (a tuning of a
 small encoder kernel by kernel, and as graphs of kernels), `sharing` (small tunings, by how many share the GPU),
-`stacking` (seeds of small encoders as one model), `study` (a tenth of what `align-then-predict@paper` does with
-English, with random weights of mBERT's shape; needs treebanks in `BABELSCOPE_DATA`).
+`study` (a tenth of what `align-then-predict@paper` does with English, with random weights of mBERT's shape; needs
+treebanks in `BABELSCOPE_DATA`).
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.func import functional_call, grad_and_value, stack_module_state, vmap
-from torch.nn.functional import cross_entropy
 from transformers import BertConfig
 from transformers import logging as transformers_logging
 
@@ -47,7 +45,7 @@ from babelscope.world import World
 from benchmarks.machine import timed
 from benchmarks.training import HEAD_DROPOUT, Given, as_features, held_out_loss, seconds_of_trainer
 
-LONGEST, STEPS, ROUNDS = 128, 40, 3
+LONGEST, ROUNDS = 128, 3
 BEST = {"optim": "adamw_torch_fused", "train_sampling_strategy": "group_by_length", "bf16": True}
 """The Trainer's flags that make it fastest, but for its own compile, which takes longer than all of this."""
 SHARED = {"epochs": 6, "device": "cuda"}
@@ -58,6 +56,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", default=list(PARTS))
     parser.add_argument("--jobs", nargs="*", type=int, default=[1, 8])
+    parser.add_argument("--steps", type=int, default=1000, help="of BERT-base")
     parser.add_argument("--tokens", nargs="*", type=int, default=[4096, 16384])
     given = parser.parse_args()
     transformers_logging.set_verbosity_error()
@@ -106,7 +105,7 @@ def long_sentences(count: int) -> list[Tagged]:
     return [Tagged(*zip(*pair, strict=True)) for pair in pairs]
 
 
-def bert_base(tokens: int, steps: int = STEPS) -> Given:
+def bert_base(tokens: int, steps: int) -> Given:
     """BERT-base with random weights, and enough sentences for so many steps of so many pieces."""
     sentences = long_sentences(steps * tokens // 64 + 100)
     torch.manual_seed(0)
@@ -147,22 +146,22 @@ def theirs(given: Given, flags: dict[str, Any], batch: int, examples: Any, seed:
     return seconds, held_out_loss(tagger, given)
 
 
-def bert(asked: argparse.Namespace) -> None:
+def bert(given: argparse.Namespace) -> None:
     """Both sides in turns, after a short run that warms up."""
     top = ceiling("bfloat16")
     ours(bert_base(4096, 8), 0)
-    for tokens in asked.tokens:
-        given = bert_base(tokens)
-        task = Tagging(Tagger(given.encoder, UPOS, HEAD_DROPOUT, LONGEST), given.train)
+    for tokens in given.tokens:
+        one = bert_base(tokens, given.steps)
+        task = Tagging(Tagger(one.encoder, UPOS, HEAD_DROPOUT, LONGEST), one.train)
         pieces = int(task.lengths.sum())
-        batch = max(1, round(tokens * len(given.train) / pieces))
-        weights = sum(weight.numel() for weight in given.encoder.backbone.encoder.parameters() if weight.ndim > 1)
+        batch = max(1, round(tokens * len(one.train) / pieces))
+        weights = sum(weight.numel() for weight in one.encoder.backbone.encoder.parameters() if weight.ndim > 1)
         examples = [
-            {name: values[:LONGEST] for name, values in as_features(given.encoder, sentence).items()}
-            for sentence in given.train
+            {name: values[:LONGEST] for name, values in as_features(one.encoder, sentence).items()}
+            for sentence in one.train
         ]
-        trainer = partial(theirs, given, BEST, batch, examples)
-        sides = {"babelscope": partial(ours, given), "Trainer, best flags": trainer}
+        trainer = partial(theirs, one, BEST, batch, examples)
+        sides = {"babelscope": partial(ours, one), "Trainer, best flags": trainer}
         runs: dict[str, list[tuple[float, float]]] = {name: [] for name in sides}
         for seed in range(ROUNDS):
             for name, side in sides.items():
@@ -240,30 +239,6 @@ def sharing(given: argparse.Namespace) -> None:
         print(f"{jobs} at once: {60 * rate:.1f} steps a minute, {len(finished)} in all", flush=True)
 
 
-def stacking(_: argparse.Namespace) -> None:
-    """Milliseconds of a step of 512 pieces: as it is, of stacked seeds, and as a graph of kernels."""
-    encoder = load_encoder(SHIPPED / "world-natural")
-    model = encoder.backbone.to("cuda").train()
-    ids = torch.randint(5, 500, (32, 16), device="cuda")
-
-    def loss(weights: dict[str, Any], buffers: dict[str, Any]) -> torch.Tensor:
-        states = functional_call(model, (weights, buffers), (ids,)).last_hidden_state
-        return cross_entropy(states.flatten(0, 1), ids.flatten() % 64)
-
-    def one() -> None:
-        cross_entropy(model(ids).last_hidden_state.flatten(0, 1), ids.flatten() % 64).backward()
-
-    print(f"as it is: {_median(one):.2f} ms", flush=True)
-    for seeds in (8, 32):
-        weights, buffers = stack_module_state([copy.deepcopy(model) for _ in range(seeds)])
-        step = vmap(grad_and_value(loss), randomness="different")
-        print(f"{seeds} stacked: {_median(partial(step, weights, buffers)):.2f} ms", flush=True)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        one()
-    print(f"as a graph of kernels: {_median(graph.replay):.2f} ms", flush=True)
-
-
 def study(given: argparse.Namespace) -> None:
     """Seconds of a tenth of the steps, with everything that is measured afterwards."""
     with tempfile.TemporaryDirectory() as folder:
@@ -309,13 +284,8 @@ def mbert_like(folder: Path) -> Path:
     return folder
 
 
-def _median(work: Callable[[], Any], repeats: int = 15) -> float:
-    return 1000 * sorted(waited(work) for _ in range(repeats + 3))[repeats // 2]
-
-
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
-    "ceiling": ceilings, "bert": bert, "profile": profile, "graphs": graphs, "sharing": sharing, "stacking": stacking,
-    "study": study,
+    "ceiling": ceilings, "bert": bert, "profile": profile, "graphs": graphs, "sharing": sharing, "study": study,
 }  # fmt: skip
 
 

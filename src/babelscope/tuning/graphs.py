@@ -84,11 +84,6 @@ class Passes:
         self._waits = False
         """Whether a forward pass waits for its backward pass: its states would be overwritten by another."""
 
-    @property
-    def graphs(self) -> int:
-        """How many there are."""
-        return len(self._graphs)
-
     def __call__(
         self,
         input_ids: Tensor | None = None,
@@ -97,8 +92,8 @@ class Passes:
         **others: Any,
     ) -> Any:
         """The backbone's output: last hidden states alone, where it is a pass of training over padded pieces."""
-        given = {"input_ids": input_ids, "attention_mask": attention_mask, "token_type_ids": token_type_ids}
-        given = {name: tensor for name, tensor in given.items() if tensor is not None}
+        named = {"input_ids": input_ids, "attention_mask": attention_mask, "token_type_ids": token_type_ids}
+        given = {name: tensor for name, tensor in named.items() if tensor is not None}
         trains = self._backbone.training and torch.is_grad_enabled()
         if input_ids is None or others or not trains or not self._trained():
             return self._own(**given, **others)
