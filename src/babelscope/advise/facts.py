@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -26,6 +27,8 @@ SENTENCES = 500
 """So many sentences of the text are looked at."""
 RELATIVES = 200
 """And of each language that it is compared with."""
+LETTERS = 5
+"""That are named."""
 UNREAD = 0.5
 """An encoder cannot read a text if more than this share of its words have something unknown."""
 
@@ -42,6 +45,8 @@ class Fact(NamedTuple):
     """Whether there was text to compare with."""
     decoder: bool
     """Whether the encoder reads from left to right, so that masked language modelling cannot adapt it."""
+    stripped: tuple[str, ...] = ()
+    """Letters of the text, the most frequent first, that are read without their accents."""
 
 
 def text_of(request: Request) -> list[str]:
@@ -85,7 +90,19 @@ def facts(
         reader = encoder if by else encoder.reading(language)
         covered = coverage(reader.tokenizer, [line.split() for line in shown])
         near = _nearest(encoder.tokenizer, shown, others) if covered.unknown <= UNREAD else []
-        yield Fact(name, by, covered, near, bool(others), not anatomy_of(encoder.model.config).head)
+        decoder = not anatomy_of(encoder.model.config).head
+        yield Fact(name, by, covered, near, bool(others), decoder, () if by else stripped(reader.tokenizer, shown))
+
+
+def stripped(tokenizer: PreTrainedTokenizerBase, lines: Sequence[str]) -> tuple[str, ...]:
+    """Letters, the most frequent first, whose accents a tokenizer strips before it looks for subwords."""
+    normalizer = getattr(getattr(tokenizer, "backend_tokenizer", None), "normalizer", None)
+    if normalizer is None:
+        return ()
+    letters = Counter(unicodedata.normalize("NFC", " ".join(lines)).lower())
+    bare = {letter: unicodedata.normalize("NFD", letter)[0] for letter in letters if letter.isalpha()}
+    lost = [letter for letter, base in bare.items() if base != letter and normalizer.normalize_str(letter) == base]
+    return tuple(sorted(lost, key=lambda letter: -letters[letter])[:LETTERS])
 
 
 def published(language: str, script: str | None) -> list[str]:
@@ -95,13 +112,15 @@ def published(language: str, script: str | None) -> list[str]:
     rows = published_rows("unseen-languages")
     verdicts = {row.language or "": row.claim or "" for row in rows if row.kind == "verdict"}
     sizes = {row.language or "": row.value for row in rows if row.kind != "verdict"}
-    read = f" (the study had {sizes[language]:,.0f} sentences of raw text)" if language in sizes else ""
+    size = f"{sizes[language]:,.0f} sentences of raw text" if language in sizes else ""
     if language in verdicts:
+        read = f" (the study had {size})" if size else ""
         return [f"{language_name(language)}: {verdicts[language]} for mBERT{read}"]
     alike = [
         f"{language_name(code)}: {verdict} for mBERT" for code, verdict in verdicts.items() if _script(code) == script
     ]
-    return [*([f"{language_name(language)}: no verdict is recorded here{read}"] if read else []), *alike]
+    tried = f"{language_name(language)}: tried with mBERT and {size}; how hard it was found is not in our tables"
+    return [*([tried] if size else []), *alike]
 
 
 def _nearest(

@@ -24,6 +24,7 @@ from babelscope.advise.sentences import (
     said,
     scored_in_words,
     standing,
+    tried_in_words,
     unfinished,
     use_of_better,
     useless,
@@ -41,13 +42,14 @@ from babelscope.report.kinds import SCORES
 from babelscope.report.page import asset, templates
 from babelscope.report.section import Section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
+from babelscope.report.words import listed
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.world import LANGUAGES
 
 CURVES = (
-    "After the race, what more sentences would bring: the best recipe with fewer and fewer of the labelled sentences, "
-    "and the best that needs translated ones with fewer of these."
+    "After the race, what more sentences would bring: the best recipe with fewer and fewer of the labelled sentences"
 )
+TRANSLATED_CURVES = ", and the best that needs translated ones with fewer of these"
 NEAREST = 3
 """Languages that are named."""
 
@@ -57,7 +59,7 @@ def seen_section(
 ) -> Section:
     """The text, what is odd about it, and how the encoders' subwords cover it."""
     shares = ", ".join(f"{script} {share:.0%}" for script, share in list(scripts.items())[:3]) or "no letters"
-    sentences = [f"Letters of the text: {shares}.", *notes, *_unread(facts)]
+    sentences = [f"Letters of the text: {shares}.", *notes, *_unread(facts), *_without_accents(facts)]
     if decoders := dict.fromkeys(display_name(fact.encoder) for fact in facts if fact.decoder):
         sentences.append(f"Read from left to right, so that nothing adapts them here: {', '.join(decoders)}.")
     if not any(fact.compared for fact in facts):
@@ -76,7 +78,7 @@ def plan_section(planned: Sequence[Planned], request: Request) -> Section:
     kinds = {step.recipe.encoder if step.recipe.encoder == BILSTM else step.recipe.kind for step in planned}
     sentences = [meaning for kind, meaning in _kinds(request).items() if kind in kinds]
     if request.curve:
-        sentences.append(CURVES)
+        sentences.append(f"{CURVES}{TRANSLATED_CURVES if request.parallel else ''}.")
     note = "By promise: fewer unknown words first, then fewer subwords a word. A recipe that falls behind is given up."
     timed = all(step.seconds is not None for step in planned)
     if timed:
@@ -84,7 +86,8 @@ def plan_section(planned: Sequence[Planned], request: Request) -> Section:
         if request.curve:
             sentences.append(f"The curves take at most about {most_for_curves(request, planned) / 60:,.1f} more.")
         note += (
-            " Minutes are of computing, for all rounds, from a few steps that were timed; others beside add to them."
+            " Minutes of computing for all rounds, estimated from a few steps that were timed; each recipe takes "
+            "longer where others run beside it."
         )
     headers = ["Recipe", *(["Minutes, about"] if timed else [])]
     return Section("The plan", sentences, [], [Table("Recipes", headers, lines, note)])
@@ -113,7 +116,10 @@ def verdict_section(outcome: Outcome, request: Request, exported: Path | None, n
     sentences += [*filter(None, more), *unfinished(outcome)]
     sentences += [f"Given up: {placed.recipe.name}, {placed.lost}." for placed in outcome.placed if placed.lost]
     language = language_labels([request.language])[request.language]
-    sentences += [f"For {encoder}, {language} is {said(verdict)}." for encoder, verdict in outcome.verdicts.items()]
+    sentences += [
+        f"For {encoder}, {language} is {said(verdict)}. {tried_in_words(request)}"
+        for encoder, verdict in outcome.verdicts.items()
+    ]
     rivals = [placed for placed in outcome.placed if placed.behind and placed.behind.sign <= 0]
     if best.recipe.encoder == BILSTM and not rivals:
         sentences.append(NO_ENCODER)
@@ -124,7 +130,7 @@ def verdict_section(outcome: Outcome, request: Request, exported: Path | None, n
         ]
     folder = shlex.quote(str(exported)) if exported else "model"
     commands[f"To use {direct.recipe.name}"] = [f"babelscope predict {folder} FILE.conllu -o predicted.conllu"]
-    return Section(VERDICT, sentences, [], [_outcome_table(outcome, measure)], commands)
+    return Section(VERDICT, sentences, [], [_outcome_table(outcome, request)], commands)
 
 
 def spent(seconds: float, planned: Sequence[Planned]) -> str:
@@ -212,6 +218,16 @@ def _unread(facts: Sequence[Fact]) -> list[str]:
     ]
 
 
+def _without_accents(facts: Sequence[Fact]) -> list[str]:
+    """Of each encoder that strips accents, letters of the text that lose theirs."""
+    return [
+        f"{display_name(fact.encoder)} reads {listed(fact.stripped)} without their accents: words that differ by these "
+        "alone are one word to it."
+        for fact in facts
+        if fact.stripped
+    ]
+
+
 def _nearest(fact: Fact) -> str:
     if fact.compared and not fact.nearest:
         return "too few known subwords to say"
@@ -222,7 +238,7 @@ def _language(code: str) -> str:
     return f"{code} ({LANGUAGES[code].role})" if code in LANGUAGES else language_name(code)
 
 
-def _outcome_table(outcome: Outcome, measure: str) -> Table:
+def _outcome_table(outcome: Outcome, request: Request) -> Table:
     lines = [
         [
             Cell(placed.recipe.name), Cell(placed.training.name), number_cell(placed.rounds, "d"),
@@ -240,12 +256,13 @@ def _outcome_table(outcome: Outcome, measure: str) -> Table:
         ]
     )  # fmt: skip
     headers = ["Recipe", "Trained", "Rounds", "Dev", "Test", "95%", "Behind", "95%", "Beside the best"]
-    return Table("Recipes, from the best", headers, lines, _outcome_note(outcome, measure))
+    return Table("Recipes, from the best", headers, lines, _outcome_note(outcome, request))
 
 
-def _outcome_note(outcome: Outcome, measure: str) -> str:
+def _outcome_note(outcome: Outcome, request: Request) -> str:
+    trained = "beside what is usual for the size of the encoder, as the dev sentences of the first round have chosen"
     return (
-        f"{SCORES[measure].title} in percent, the mean over rounds; behind: "
+        f"{SCORES[TASKS[request.task].measures[0]].title} in percent, the mean over rounds; behind: "
         "points behind the best on the test set, in the rounds that both ran, so that it need not be the difference of "
         "the means. Intervals are over sentences and, of three rounds or more, over rounds; with fewer they are about "
         "these models alone, not about the recipe. Beside the best, at 5%: since any recipe could have been picked, "
@@ -254,8 +271,8 @@ def _outcome_note(outcome: Outcome, measure: str) -> str:
         "test set leaves it open. "
         "The dev set has chosen, and the test set says how good the choice "
         "is; what was given up has no score there, unless it is the model to export. "
-        "The last line is the least that a model must beat. Trained: beside what is usual for the size of the encoder, "
-        "as the dev sentences of the first round have chosen."
+        "The last line is the least that a model must beat. Trained: "
+        f"{trained if request.search else 'as is usual for the size of the encoder; no other way was tried'}."
     )
 
 

@@ -55,7 +55,11 @@ def check_text(request: Request) -> None:
 
 def _check_language(option: str, given: str, code: str, request: Request) -> None:
     if not same_language(code, request.language):
-        raise InputError(f"{option} {given}: in {code}, and the advice is on {request.language}; give text in that")
+        name = language_name(code)
+        raise InputError(
+            f"{option} {given} is in {code}{f' ({name})' if name != code else ''}, but the advice asked for is on "
+            f"{request.language}; give text in {request.language}, or --language {code}"
+        )
 
 
 def line_notes(request: Request) -> list[str]:

@@ -16,6 +16,7 @@ from babelscope.engine.trained import FinishedSteps
 from babelscope.measures.comparison import counts
 from babelscope.report.cautions import last_gain
 from babelscope.report.judged import LEVEL, p_of, said
+from babelscope.report.score import within_bounds
 from babelscope.steps import Evaluate, Tune
 
 
@@ -58,8 +59,8 @@ def effect_of(score: Samples) -> Effect:
 
 
 def interval_of(score: Samples) -> Interval:
-    """That interval."""
-    return effect_of(score).interval
+    """That interval, cut where no score can be."""
+    return within_bounds(effect_of(score).interval, "share")
 
 
 def gain_of(first: Samples, second: Samples) -> Effect:

@@ -22,7 +22,7 @@ WORSE, OPEN = "worse", "not shown to be worse"
 MEANINGS = {
     EASY: "tuned as it is, it beats a BiLSTM, which starts from nothing",
     INTERMEDIATE: "it beats a BiLSTM, which starts from nothing, once it has been adapted to the text",
-    HARD: "even adapted to the text it does not beat a BiLSTM, which starts from nothing",
+    HARD: "tuned as it is and adapted to the text, it does not beat a BiLSTM, which starts from nothing",
 }
 NO_ENCODER = (
     "No encoder that was given does better than none. One that has seen the language, a relative of it or many "
@@ -58,7 +58,7 @@ def unfinished(outcome: Outcome) -> list[str]:
     rising = [(placed.recipe.name, placed.rising) for placed in outcome.placed if placed.rising]
     return [
         f"Nothing is decided of {name}: it was still getting better on the dev sentences when training ended, by "
-        f"{100 * rise:.1f} points since the last validation but one. A longer training would tell."
+        f"{100 * rise:.1f} points between the last two validations. A longer training would tell."
         for name, rise in rising
     ]
 
@@ -114,6 +114,13 @@ def said(verdict: str) -> str:
     """A verdict and what it means."""
     meant = [meaning for name, meaning in MEANINGS.items() if verdict.startswith(name)]
     return f"{verdict}: {meant[0]}" if meant else verdict
+
+
+def tried_in_words(request: Request) -> str:
+    """What a verdict was reached with, since a longer training may lead to another."""
+    usual = "" if request.search else ", without a search for the best epochs and learning rate"
+    beside = " It says nothing of recipes that bring the language in." if request.parallel else ""
+    return f"That is after {request.adaptation_steps:,} steps of adaptation{usual}.{beside}"
 
 
 def _capital(text: str) -> str:

@@ -39,6 +39,8 @@ from babelscope.steps.plan import Plan
 if TYPE_CHECKING:
     from babelscope.report.section import Section
 
+NARROW = 3
+"""Columns of a table that is shown as one, however little room there is."""
 LINE_INTERVAL = 30.0
 """Seconds between two lines about one running step, where there is no terminal that shows bars."""
 
@@ -157,6 +159,17 @@ def show_section(section: Section, console: Console) -> None:
         for line in lines:
             console.print(f"    {line}", markup=False, highlight=False)
     for table in section.tables:
-        console.print(
-            table_of(tuple(table.headers), [tuple(cell.text for cell in line) for line in table.lines], table.numeric)
-        )
+        records = [tuple(cell.text for cell in line) for line in table.lines]
+        drawn = table_of(tuple(table.headers), records, table.numeric)
+        if console.measure(drawn).maximum <= console.width or len(table.headers) <= NARROW:
+            console.print(drawn)
+        else:
+            _show_records(table.headers, records, console)
+
+
+def _show_records(headers: Sequence[str], lines: Sequence[tuple[str, ...]], console: Console) -> None:
+    """A table that is wider than the terminal: under what stands first in a line, the rest by name."""
+    for first, *rest in lines:
+        console.print(first, style="bold", markup=False, highlight=False)
+        named = [f"{header} {text}" for header, text in zip(headers[1:], rest, strict=True) if text]
+        console.print(f"    {', '.join(named)}", markup=False, highlight=False)

@@ -114,7 +114,8 @@ class Prediction(NamedTuple):
         if unknown:
             kinds = ", ".join(f"{count} {name}" for name, count in unknown.items())
             how = "" if self.expected else "run babelscope doctor once, or "
-            yield f"no hours for {kinds}: {how}run some of them in this store (--with scale=small); then run this again"
+            some = "run some of them in this store (built-in studies: --with scale=small)"
+            yield f"no hours for {kinds}: {how}{some}; then run this again"
 
     def _room(self) -> Iterator[str]:
         steps = list(self.pending.values())

@@ -44,6 +44,8 @@ CONFIG = {
     "rule": {"color": "currentColor"},
 }
 """Text takes the colour of the page around it, so that dark mode and print need nothing more."""
+FIXED = CONFIG | {"font": "Arial, Liberation Sans, Helvetica, sans-serif"}
+"""Of a chart that is laid out before anyone sees it: fonts of the same widths, so that no label is cut."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def svg(figure: Figure, *, width: int = 520) -> str:
     """The chart as SVG for a page without scripts, in the page's own colour of text."""
     fits = getattr(figure.chart, "width", None) == "container"
     chart = figure.chart.properties(width=width) if fits else figure.chart.copy()
-    chart.config = CONFIG
+    chart.config = FIXED
     drawn = StringIO()
     chart.save(drawn, format="svg")
     return drawn.getvalue()

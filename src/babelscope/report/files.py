@@ -39,11 +39,11 @@ def write_figures(report: Report, path: Path, *, width: int = 520) -> list[Path]
 
 def write_figure(figure: Figure, file: Path, *, width: int = 520) -> None:
     """Write one chart as .svg or .png, on white, `width` pixels between the axes unless it has a width."""
-    from babelscope.report.figures import CONFIG
+    from babelscope.report.figures import FIXED
 
     fits = getattr(figure.chart, "width", None) == "container"
     chart = figure.chart.properties(width=width) if fits else figure.chart
-    chart.config = CONFIG | {"background": "white"}
+    chart.config = FIXED | {"background": "white"}
     with replacing(file) as draft:
         if file.suffix == ".png":
             chart.save(str(draft), format="png", scale_factor=2)

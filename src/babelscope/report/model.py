@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from statistics import fmean
 from typing import Any, NamedTuple
 
 from babelscope.core.inference import effect
@@ -15,7 +14,7 @@ from babelscope.core.row import Row
 from babelscope.core.samples import Outcomes, Samples, nothing_kept
 from babelscope.core.tasks import TASKS
 from babelscope.report.kinds import COMPANIONS, SCORES, Main, is_companion, is_score
-from babelscope.report.score import Score, within_bounds
+from babelscope.report.score import Score, mean_ends, within_bounds
 from babelscope.report.used import Used
 from babelscope.study.encoders import BringingIn
 from babelscope.surgery import Operation
@@ -193,7 +192,6 @@ def _score(report: Report, rows: list[Row], companions: list[Row]) -> Score:
         values = [row.value for row in companions if row.measure == measure]
         return sum(values) / len(values) if values else None
 
-    ends = [(row.low, row.high) for row in rows if row.low is not None and row.high is not None]
     by_row = _by_seed(report, rows)
     by_seed = {seed or 0: row.value for seed, row in by_row.items()}
     samples = _samples(report, by_row)
@@ -208,7 +206,7 @@ def _score(report: Report, rows: list[Row], companions: list[Row]) -> Score:
         keys=[row.key for row in by_row.values() if row.key],
         samples=samples.times(SCORES[first.measure].sign),
         interval=_interval(samples, first),
-        sentences=(fmean(low for low, _ in ends), fmean(high for _, high in ends)) if ends else None,
+        sentences=mean_ends(rows),
         companions={name: mean for name in COMPANIONS if (mean := mean_of(name)) is not None},
     )  # fmt: skip
 

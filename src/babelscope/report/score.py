@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 
 from babelscope.core.intervals import Interval
+from babelscope.core.row import Row
 from babelscope.core.samples import Samples
 from babelscope.core.tasks import TASKS
 from babelscope.report.kinds import SCORES
@@ -89,6 +91,18 @@ def section_title(scores: Sequence[Score]) -> str:
 def points_of(unit: str) -> str:
     """The unit of a difference: percent differ by points."""
     return "points" if unit in ("%", "of 100") else unit
+
+
+def mean_ends(rows: Sequence[Row]) -> tuple[float, float] | None:
+    """The ends of the values' own intervals, averaged: of a value without one (all sentences alike) it itself counts.
+
+    None where no value has one.
+    """
+    ends = [(row.low, row.high) if row.low is not None and row.high is not None else None for row in rows]
+    if not any(ends):
+        return None
+    lows, highs = zip(*(end or (row.value, row.value) for row, end in zip(rows, ends, strict=True)), strict=True)
+    return fmean(lows), fmean(highs)
 
 
 def within_bounds(interval: Interval, unit: str) -> Interval:

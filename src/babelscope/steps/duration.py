@@ -46,7 +46,7 @@ def duration_of(step: Training) -> Duration:
         return Duration(sum(parts), counted, all(getattr(data, "is_here", True) for data in data_of(step)))
     pieces = sum(float(words_of(data).mean()) * examples_of(data) for data in data_of(step)) * PIECES_A_WORD
     epochs, tokens = tuning.epochs or 1, tuning.tokens_per_batch or 1
-    return Duration(sum(parts), max(1, round(epochs * pieces / tokens)), False)
+    return Duration(sum(parts), max(epochs, round(epochs * pieces / tokens)), False)  # an epoch has a batch at least
 
 
 def data_of(step: Training) -> tuple[Any, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from babelscope.core.inference import FEWEST_SEEDS
 from babelscope.core.version import __version__
 from babelscope.report.model import Report
 from babelscope.report.paper import citations
@@ -11,11 +12,15 @@ from babelscope.report.paper.latex import escaped, text_table
 from babelscope.report.tables import Table
 from babelscope.report.used import Used, UsedData
 
+MEANS = "Scores are means over seeds, of perplexities geometric ones"
 INTERVALS = (
-    "Scores are means over seeds, of perplexities geometric ones, with 95\\% Student's t intervals over seeds and, "
-    "where they are known, test sentences as crossed random factors. A difference is said to show at 5\\%, corrected "
-    "for the number of claims (Holm) or of lines of a table (Benjamini and Hochberg)."
+    ", with 95\\% Student's t intervals over seeds and, where they are known, test sentences as crossed random factors."
+    " A difference is said to show at 5\\%, corrected for the number of claims (Holm) or of lines of a table "
+    "(Benjamini and Hochberg)."
 )
+TOO_FEW = f"; fewer than {FEWEST_SEEDS} seeds are too few for intervals, and for saying that a difference shows."
+EVERYTHING = 10**8
+"""Examples that nobody has: a limit from here on is none."""
 DIGITS = 12
 """Of digests that a table shows."""
 IN_TEXT = (
@@ -27,10 +32,10 @@ IN_TEXT = (
 
 def paragraph(report: Report, used: Used) -> str:
     """The methods as LaTeX, a sentence a line."""
-    intervals = INTERVALS if report.scores else ""
+    intervals = INTERVALS if len(used.study.seeds) >= FEWEST_SEEDS else TOO_FEW
     sentences = [
-        _study(report, used), _encoders(report, used), *_trainings(used), _data(used), _seeds(report, used), intervals,
-        _computing(report, used),
+        _study(report, used), _encoders(report, used), _surgeries(used), *_tasks(used), *_trainings(used), _data(used),
+        _seeds(report, used), f"{MEANS}{intervals}" if report.scores else "", _computing(report, used),
     ]  # fmt: skip
     return "".join(f"{sentence}\n" for sentence in sentences if sentence)
 
@@ -73,6 +78,30 @@ def _encoders(report: Report, used: Used) -> str:
     made = [escaped(f"{name} ({how})") for name, how in {**report.recipes, **brought_in}.items()]
     parts = {"Encoders": loaded, "Encoders that the study made": made}
     return " ".join(f"{what}: {', '.join(listed)}." for what, listed in parts.items() if listed)
+
+
+def _surgeries(used: Used) -> str:
+    names = [escaped(surgery.name) for surgery in used.study.surgeries if surgery]
+    untouched = "as they are and " if None in used.study.surgeries else ""
+    surgeries = "surgery" if len(names) == 1 else "surgeries"
+    return f"Encoders were tuned {untouched}after the {surgeries} {_joined(names)}." if names else ""
+
+
+def _tasks(used: Used) -> Iterator[str]:
+    """What each task is trained, selected and tested on, and how much of it at most."""
+    for name, task in used.study.tasks.items():
+        train, evaluate = (escaped(_joined(data)) for data in (task.train, task.evaluate))
+        sizes = _joined(dict.fromkeys(map(_at_most, task.sizes.of("train", len(task.train)))))
+        few = f", {task.shots} of the last," if task.shots else ""
+        selected = f"{_at_most(task.sizes.dev)} of their dev splits" if task.selected_on == "dev" else "the test sets"
+        yield (
+            f"The task \\emph{{{escaped(name)}}} was trained on {train} ({sizes} examples{few}), selected on "
+            f"{selected} and tested on {_at_most(task.sizes.test)} of {evaluate}."
+        )
+
+
+def _at_most(size: int) -> str:
+    return "all" if size >= EVERYTHING else f"at most {size:,}"
 
 
 def _trainings(used: Used) -> Iterator[str]:

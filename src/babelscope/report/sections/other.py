@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from statistics import fmean
 
 from babelscope.core.row import Row
 from babelscope.core.scores import measure_of
 from babelscope.report.model import Report
 from babelscope.report.pooled import Kind, kinds_of
+from babelscope.report.score import mean_ends
 from babelscope.report.section import Section, section
 from babelscope.report.tables import Cell, Table, bounds_cell, cut, keys_of, number_cell, without_empty
 
@@ -38,10 +38,8 @@ def other_table(report: Report, rows: Sequence[Row]) -> Table:
 
 def _line(kind: Kind, split: str | None, step: int | None, layer: int | None, rows: Sequence[Row]) -> list[Cell]:
     interval = measure_of(rows[0].measure).interval([row.value for row in rows])
-    ends = [(row.low, row.high) for row in rows if row.low is not None and row.high is not None]
-    within = (fmean(low for low, _ in ends), fmean(high for _, high in ends)) if ends else None
     return [
         *map(Cell, (*kind, split or "")), number_cell(step, "d"), number_cell(layer, "d"),
-        number_cell(interval.mean, ".4g"), number_cell(interval.sd, ".2g"), bounds_cell(within, 1),
+        number_cell(interval.mean, ".4g"), number_cell(interval.sd, ".2g"), bounds_cell(mean_ends(rows), 1),
         number_cell(interval.n, "d"),
     ]  # fmt: skip
