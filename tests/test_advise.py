@@ -379,7 +379,10 @@ def test_a_page_of_advice_is_written_again(files, encoder_folder, tmp_path):
     ("changes", "message"),
     [
         ({"text": "treebank:qab:{trees}"}, "--text treebank:qab:.* is in qab, but the advice asked for is on qah"),
-        ({"treebank": "treebank:qab:{trees}"}, "--treebank treebank:qab:.* is in qab, but the advice asked for is on qah"),
+        (
+            {"treebank": "treebank:qab:{trees}"},
+            "--treebank treebank:qab:.* is in qab, but the advice asked for is on qah",
+        ),
         ({"language": "qah-Cyrl"}, "qah-Cyrl: \\d+% of the letters of its text are Grek; give text in Cyrl"),
     ],
 )

@@ -7,22 +7,27 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from tokenizers import Tokenizer
+from tokenizers.models import WordPiece
+from tokenizers.normalizers import BertNormalizer
+from transformers import PreTrainedTokenizerFast
 
 from babelscope.advise import facts, floor
-from babelscope.advise.facts import Fact, published
+from babelscope.advise.facts import Fact, published, stripped
 from babelscope.advise.outcome import Floor, Outcome, Placed
 from babelscope.advise.outputs import Outputs, check_outputs
 from babelscope.advise.page import seen_section
 from babelscope.advise.raw import check_text, code_notes, line_notes, match_notes, seen_notes
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Request, command_line
-from babelscope.advise.scores import Behind
-from babelscope.advise.sentences import better_one, exported_one, use_of_better, useless
+from babelscope.advise.scores import Behind, interval_of
+from babelscope.advise.sentences import better_one, exported_one, tried_in_words, use_of_better, useless
 from babelscope.advise.sentences import said as said_of
 from babelscope.core.errors import InputError
 from babelscope.core.examples import Sentence, Word
 from babelscope.core.intervals import Interval
 from babelscope.core.languages import language_name
+from babelscope.core.samples import Samples
 from babelscope.corpora.conllu import write_conllu
 from babelscope.measures.formulas.overlap import Coverage
 from babelscope.study.verdicts import (
@@ -58,6 +63,18 @@ def test_an_encoder_that_does_not_know_the_letters_is_said_not_to():
     assert section.tables[0].lines[1][-1].text == "Maltese 50%, Afrikaans 25%, qab (near) 20%"
 
 
+def test_letters_that_lose_their_accents_are_named():
+    """By an uncased BERT's tokenizer; a letter that is none without its sign stays, and so does all in a cased one."""
+    plain, bert = Tokenizer(WordPiece({"[UNK]": 0})), Tokenizer(WordPiece({"[UNK]": 0}))
+    bert.normalizer = BertNormalizer(lowercase=True)
+    uncased, cased = (PreTrainedTokenizerFast(tokenizer_object=made) for made in (bert, plain))
+    lines = ["Il-mara ċkejkna żżur ħutha", "Għandu żewġ ktieb", "żagħżugħ"]
+    assert stripped(uncased, lines) == ("ż", "ċ", "ġ")
+    assert stripped(cased, lines) == ()
+    section = seen_section({"Latn": 1.0}, [fact(0.0)._replace(stripped=("ż", "ċ", "ġ"))], [], [])
+    assert any("reads ż, ċ and ġ without their accents" in said for said in section.findings)
+
+
 def test_a_decoder_is_said_not_to_be_adapted():
     section = seen_section({"Latn": 1.0}, [fact(0.0)._replace(decoder=True)], [], [])
     assert "Read from left to right, so that nothing adapts them here: world-natural." in section.findings
@@ -82,7 +99,9 @@ def test_names_of_languages(code, name):
 def test_published_verdicts_come_first():
     assert published("wo", "Latn") == ["Wolof: Intermediate for mBERT (the study had 10,000 sentences of raw text)"]
     maltese, *others = published("mt", "Latn")
-    assert maltese == "Maltese: no verdict is recorded here (the study had 50,000 sentences of raw text)"
+    assert maltese == (
+        "Maltese: tried with mBERT and 50,000 sentences of raw text; how hard it was found is not in our tables"
+    )
     assert others == ["Swiss German: Easy for mBERT", "Wolof: Intermediate for mBERT"]
     assert published("xx", None) == published("qag", "Latn") == []
 
@@ -203,7 +222,7 @@ def test_a_folder_that_does_not_hold_the_best_model_is_said_so():
     ("verdict", "meaning"),
     [
         ("Easy (on dev sentences, rounds: 2)", "Easy (on dev sentences, rounds: 2): tuned as it is, it beats"),
-        ("Hard (on dev sentences, rounds: 2)", "even adapted to the text it does not"),
+        ("Hard (on dev sentences, rounds: 2)", "tuned as it is and adapted to the text, it does not beat"),
         (
             "undecided: Easy or Hard (on dev sentences, rounds: 2)",
             "undecided: Easy or Hard (on dev sentences, rounds: 2)",
@@ -212,6 +231,17 @@ def test_a_folder_that_does_not_hold_the_best_model_is_said_so():
 )
 def test_a_verdict_says_what_it_means(verdict, meaning):
     assert meaning in said_of(verdict) and ("undecided" in verdict) == (said_of(verdict) == verdict)
+
+
+def test_a_verdict_says_what_it_was_reached_with():
+    assert tried_in_words(asked_of("ntrex:nl", adaptation_steps=50)) == "That is after 50 steps of adaptation."
+    hasty = tried_in_words(asked_of("ntrex:nl", search=False, parallel=("ntrex:nl",)))
+    assert "without a search" in hasty and hasty.endswith("nothing of recipes that bring the language in.")
+
+
+def test_scores_are_cut_where_none_can_be():
+    score = interval_of(Samples.of({0: 0.99, 1: 0.98, 2: 1.0}, {}))
+    assert score.low is not None and score.low < 0.98 and score.high == 1.0
 
 
 def test_a_plan_does_not_replace_a_verdict(tmp_path):

@@ -33,6 +33,11 @@ def test_steps_of_batches_of_examples(encoder_folder, batches, expected):
     assert duration_of(step) == (71, expected, True)
 
 
+def test_an_epoch_is_a_step_at_least(encoder_folder):
+    (step,) = trained(encoder_folder, sizes={"train": 3, "dev": 2, "test": 2}, tuning={"epochs": 6})
+    assert duration_of(step) == (3, 6, False)
+
+
 def test_steps_of_batches_of_tokens_are_estimated_from_words(encoder_folder):
     tuning = {"epochs": 3, "tokens_per_batch": 64}
     (step,) = trained(encoder_folder, sizes={"train": 50, "dev": 5, "test": 5}, tuning=tuning)

@@ -276,6 +276,9 @@ def test_methods_say_what_was_done_with_what(sourced_folder, encoder_folder):
         r"NTREX-128~\cite{federmann2022ntrex} (ntrex:wol; CC BY-SA 4.0)",
         "texts of Babelscope's artificial world",
         "with the seeds 3, 5 and 8.",
+        r"The task \emph{pos} was trained on UD\_Wolof-WTB (at most 10 examples), selected on at most 5 of their dev "
+        r"splits and tested on at most 5 of UD\_Wolof-WTB and world:qaa.",
+        "95\\% Student's t intervals",
         "Training of tasks.pos, tasks.ner and tasks.rte: batch 512 tokens, length 2 epochs, learning rate 0.0003, ",
         "Training of encoders.adapted: batch 512 tokens, length 5 steps, learning rate 0.0005, ",
         "computed with babelscope 0.1.0, torch 2.13.0 on Linux (device: cpu).",
@@ -293,6 +296,17 @@ def test_methods_say_what_was_done_with_what(sourced_folder, encoder_folder):
     )
     assert settings["setting"] == ["tasks.pos, tasks.ner, tasks.rte", "encoders.adapted"]
     assert settings["runs"] == ["3", "1"] and settings["epsilon"] == ["1e-08"] * 2 and settings["threads"] == ["1"] * 2
+
+
+def test_two_seeds_have_no_intervals_and_surgeries_are_named(report, encoder_folder, tmp_path):
+    task = {"train": ["world:qaa"], "evaluate": ["world:qab"], "sizes": {"train": 30}, "selected_on": "test"}
+    declared = {"name": "two", "encoders": [str(encoder_folder)], "tasks": {"pos": task}, "seeds": [0, 1]}
+    study = Study.model_validate(declared | {"surgeries": [None, "reverse", "reinit"]})
+    write_report(report_of(study, report.rows, plan=compile_study(study)), tmp_path / "paper")
+    text = (tmp_path / "paper" / "methods.tex").read_text()
+    assert "Encoders were tuned as they are and after the surgeries reverse and reinit." in text
+    assert "trained on world:qaa (at most 30 examples), selected on the test sets and tested on" in text
+    assert "fewer than 3 seeds are too few for intervals" in text and "Student" not in text
 
 
 def test_digests_are_those_of_the_files(sourced):

@@ -14,8 +14,10 @@ from babelscope.core.intervals import Interval, student_t_interval
 from babelscope.core.row import Row
 from babelscope.report import Report, report_of, write_report
 from babelscope.report.kinds import is_score
+from babelscope.report.score import mean_ends
 from babelscope.report.sections.scores.findings import differences, findings
 from babelscope.report.sections.scores.tables import score_table
+from babelscope.report.tables import chance_cell
 from babelscope.report.words import in_words
 from babelscope.studies import find_study
 from babelscope.study.verdicts import ADAPTED, SCRATCH
@@ -185,6 +187,18 @@ def test_a_study_with_and_without_a_schedule_tells_the_two_apart():
     assert {s.condition: s.by_seed[0] for s in both.scores} == {"e": 0.9, "e, schedule freeze:4": 0.8, "majority": 0.3}
     alone = Report("t", "q", [frozen, baseline])
     assert {s.condition for s in alone.scores} == {"e", "majority"}
+
+
+def test_the_ends_over_sentences_are_of_all_seeds():
+    """A seed at 100%, whose sentences are all alike, has no interval: it counts with itself."""
+    rows = [Row("accuracy", 0.8, low=0.6, high=0.9), Row("accuracy", 1.0), Row("accuracy", 1.0)]
+    assert mean_ends(rows) == pytest.approx(((0.6 + 1 + 1) / 3, (0.9 + 1 + 1) / 3))
+    assert mean_ends(rows[1:]) is None
+
+
+def test_a_p_value_is_never_nothing():
+    assert [chance_cell(p).text for p in (0.0004, 0.001, 0.25, None)] == ["< 0.001", "0.001", "0.250", ""]
+    assert chance_cell(0.0004).number == 0.0004
 
 
 def test_intervals_in_words():

@@ -39,6 +39,8 @@ from babelscope.steps.plan import Plan
 if TYPE_CHECKING:
     from babelscope.report.section import Section
 
+WIDEST = 1000
+"""Characters of a table, measured as if there were room for it."""
 NARROW = 3
 """Columns of a table that is shown as one, however little room there is."""
 LINE_INTERVAL = 30.0
@@ -161,7 +163,8 @@ def show_section(section: Section, console: Console) -> None:
     for table in section.tables:
         records = [tuple(cell.text for cell in line) for line in table.lines]
         drawn = table_of(tuple(table.headers), records, table.numeric)
-        if console.measure(drawn).maximum <= console.width or len(table.headers) <= NARROW:
+        room = console.options.update_width(WIDEST)
+        if console.measure(drawn, options=room).maximum <= console.width or len(table.headers) <= NARROW:
             console.print(drawn)
         else:
             _show_records(table.headers, records, console)

@@ -54,6 +54,11 @@ def number_cell(value: float | None, form: str) -> Cell:
     return Cell("") if value is None else Cell(format(value, form).replace("-", "−"), value)
 
 
+def chance_cell(p: float | None) -> Cell:
+    """A p value, which no rounding makes 0."""
+    return Cell("< 0.001", p) if p is not None and p < 0.001 else number_cell(p, ".3f")
+
+
 def bounds_cell(bounds: Interval | tuple[float, float] | None, factor: float) -> Cell:
     """The two ends of an interval, times a factor; empty where they are not known."""
     low, high = (bounds.low, bounds.high) if isinstance(bounds, Interval) else bounds or (None, None)

@@ -16,7 +16,7 @@ from babelscope.report.score import Score, title_of
 from babelscope.report.section import Section, section
 from babelscope.report.sections.effects_told import effect_answer, effect_figures
 from babelscope.report.shown import RATIOS, Shown
-from babelscope.report.tables import Cell, Table, number_cell
+from babelscope.report.tables import Cell, Table, chance_cell, number_cell
 
 
 class Setting(NamedTuple):
@@ -157,7 +157,7 @@ def effect_table(listed: Sequence[Line]) -> Table:
                 Cell(line.between),
                 Cell(line.where),
                 *line.shown.cells(line.size),
-                number_cell(p_of(known, line.margin), ".3f"),
+                chance_cell(p_of(known, line.margin)),
                 number_cell(known.seeds if known else None, "d"),
                 Cell(line.verdict),
                 Cell(line.contrast.claim),
@@ -181,7 +181,7 @@ def mixed_table(listed: Sequence[Line]) -> Table:
         if fitted := mixed.fit(line.by_language_and_seed):
             spreads = map(line.shown.spread, (fitted.language_sd, fitted.seed_sd))
             size = line.shown.cells(line.shown.of_better(fitted.interval))
-            lines.append([Cell(line.between), Cell(line.where), *size, number_cell(fitted.p, ".3f"), *spreads])
+            lines.append([Cell(line.between), Cell(line.where), *size, chance_cell(fitted.p), *spreads])
     spreads_of = ["SD over languages", "SD over seeds"]
     headers = ["Difference of", "Task", _size_header(listed), "95% interval", "p", *spreads_of]
     note = (
