@@ -133,7 +133,7 @@ def test_a_score_that_still_rises_at_the_end_is_said():
         scored({"de": 0.6}) + curve({100: 0.5, 200: 0.55, 300: 0.6}) + curve({100: 0.5, 200: 0.55, 300: 0.57}, seed=1)
     )
     (warning,) = warned(rows)
-    assert "by up to 3.5 points since the last evaluation but one (e)" in warning
+    assert "by up to 3.5 points between the last two evaluations (e)" in warning
     assert warned(scored({"de": 0.6}) + curve({100: 0.5, 200: 0.6, 300: 0.5})) == []
 
 

@@ -101,6 +101,8 @@ def test_the_reverse_shows_and_two_seeds_say_nothing():
     for few in (1, 2):
         report = Report("t", "q", rows(0.6, None, few) + rows(0.4, "reinit", few))
         assert [one.verdict for one in differences(report.scores)] == ["not enough seeds to say"]
+        told = "Beside itself untrained, there are not enough seeds to say whether e is higher, in points: de 20."
+        assert told in findings(report.scores)[-1] and "0 of 1" not in "".join(findings(report.scores))
 
 
 def test_untrained_is_what_the_report_says_draws_all_weights_anew():

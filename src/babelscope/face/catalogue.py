@@ -42,7 +42,7 @@ def _studies() -> Table:
 
 def _tasks() -> Table:
     from babelscope.core.tasks import TASKS
-    from babelscope.tasks.kinds import kind_of
+    from babelscope.tasks.kinds import TaskKind, kind_of
 
     lines = [
         (
@@ -54,6 +54,8 @@ def _tasks() -> Table:
         )
         for name, info in TASKS.items()
     ]
+    own = sorted(kind for kind, known in TaskKind.kinds.items() if "label" in known.options)
+    lines += [(kind, "a task of your own, declared with the key label", "", "", "") for kind in own]
     return ("task", "what it is", "scored by", "baselines", "heads"), lines
 
 

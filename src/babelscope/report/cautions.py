@@ -74,7 +74,7 @@ def _still_rising(report: Report, rows: Sequence[Row]) -> Iterator[str]:
         by = f"{100 * most:.0f}% of it" if measure.geometric else f"{factor * most:.1f} points"
         yield (
             f"{title_of(rows[0].task or '')}: dev {measure.name} was still getting better when training ended, by up "
-            f"to {by} since the last evaluation but one ({listed(list(rising))}). Longer training may change this."
+            f"to {by} between the last two evaluations ({listed(list(rising))}). Longer training may change this."
         )
 
 

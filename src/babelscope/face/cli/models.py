@@ -41,7 +41,7 @@ def predict(
     ] = None,
     store: StoreFolder = DEFAULT_STORE,
 ) -> None:
-    """Write a file again with a trained model's labels in it."""
+    """Tag, parse or classify text with a trained model: writes the file again, with its labels in it."""
     from babelscope.engine import trained
     from babelscope.face.session import open_store, with_weights
 

@@ -12,6 +12,7 @@ from babelscope.report.kinds import SCORES
 from babelscope.report.score import Score, noun_of, scale
 from babelscope.report.shown import Shown
 from babelscope.report.words import bounded, in_words
+from babelscope.study.verdicts import TOO_FEW
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,8 @@ def _order(condition: str, scores: Sequence[Score]) -> str:
 
 def _against_untrained(condition: str, compared: Sequence[Difference]) -> str:
     own = [difference for difference in compared if difference.score.condition == condition]
+    if all(difference.verdict is Verdict.TOO_FEW for difference in own):
+        return _left_open(condition, own)
     better = sorted(
         (difference for difference in own if difference.shows), key=lambda difference: -abs(difference.higher.mean)
     )
@@ -111,6 +114,14 @@ def _against_untrained(condition: str, compared: Sequence[Difference]) -> str:
     rest = [f"{each.score.place} {_size(each, shown)} ({each.verdict})" for each in own if not each.shows]
     others = "On the others" if better else f"The differences, in {shown.unit_in_words}".removesuffix(", in ")
     return text + (f" {others}: {'; '.join(rest)}." if rest else "")
+
+
+def _left_open(condition: str, own: Sequence[Difference]) -> str:
+    """The differences of which nothing can be said, since there are too few seeds."""
+    shown = Shown.of(own[0].score)
+    sizes = "; ".join(f"{each.score.place} {_size(each, shown)}" for each in own)
+    unit = f", in {shown.unit_in_words}" if shown.unit_in_words else ""
+    return f"Beside itself untrained, there are {TOO_FEW} whether {condition} is {shown.measure.better}{unit}: {sizes}."
 
 
 def _size(difference: Difference, shown: Shown) -> str:
