@@ -7,12 +7,14 @@ import math
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from babelscope.core.languages import family_of
 from babelscope.core.row import Row
+from babelscope.core.samples import Samples
 from babelscope.report import Report
 from babelscope.report.cautions import RISING, cautions, last_gain
 from babelscope.report.figures import within
@@ -121,6 +123,15 @@ def test_a_long_training_that_was_done_needs_no_warning():
         row for seed in range(3) for row in curve({100: 0.5, 300: 0.6, 500: 0.605}, seed=seed)
     ]
     assert warned(rows) == []
+
+
+@pytest.mark.parametrize(("sentences", "told"), [(1, 0), (15, 1), (29, 1), (30, 0)])
+def test_few_test_sentences_are_told(sentences, told):
+    """With one column nothing is known of sentences."""
+    score = Report("t", "q", scored({"de": 0.6})).scores[0]
+    score = replace(score, samples=Samples((0, 1, 2), np.full((3, sentences), 0.6)))
+    found = cautions(Report("t", "q", []), [score])
+    assert len(found) == told and all("tested on no more than" in each and "(de)" in each for each in found)
 
 
 def test_nine_steps_are_too_few():

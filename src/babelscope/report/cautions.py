@@ -16,6 +16,8 @@ from babelscope.report.published import NAMED
 from babelscope.report.score import Score, noun_of, scale, title_of
 from babelscope.report.words import counted, listed
 
+FEWEST_SENTENCES = 30
+"""Of a test set; an interval over fewer is rough, and one more or less that is right moves the score by points."""
 FEWEST_STEPS = 100
 """Of the optimiser; what fewer of them make of a model says little of what training does."""
 RISING = 0.01
@@ -33,7 +35,7 @@ def cautions(report: Report, scores: Sequence[Score]) -> list[str]:
     curves = [row for row in report.rows if row.kind == "curve" and row.step is not None]
     rows = [row for row in curves if row.task == scores[0].task and report.condition(row) in trained]
     of_training = [*_few_steps(report, rows), *_still_rising(report, rows)]
-    return [*_few_seeds(seeded), *of_training, *_below(scores), *_shared(scores)]
+    return [*_few_seeds(seeded), *_few_sentences(scores), *of_training, *_below(scores), *_shared(scores)]
 
 
 def _few_seeds(seeded: Sequence[Score]) -> Iterator[str]:
@@ -42,6 +44,16 @@ def _few_seeds(seeded: Sequence[Score]) -> Iterator[str]:
         yield (
             f"{title_of(seeded[0].task)}: {counted(fewest, 'seed')}. Nothing can be said of how much chance decides; "
             f"run it with {counted(FEWEST_SEEDS)} or more."
+        )
+
+
+def _few_sentences(scores: Sequence[Score]) -> Iterator[str]:
+    sizes = {score.place: score.samples.table.shape[1] for score in scores}
+    few = {place: size for place, size in sizes.items() if 1 < size < FEWEST_SENTENCES}
+    if few:
+        yield (
+            f"{title_of(scores[0].task)}: tested on no more than {counted(min(few.values()), 'sentence')} "
+            f"({listed(list(few))}). A few others could give quite another score; {FEWEST_SENTENCES} are the least."
         )
 
 
