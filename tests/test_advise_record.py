@@ -17,11 +17,11 @@ from babelscope.advise.curves import Points, curve_of
 from babelscope.advise.floor import Constant
 from babelscope.advise.more import more_section
 from babelscope.advise.outcome import outcome_of
-from babelscope.advise.page import verdict_section
 from babelscope.advise.race import Race
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.record import read_record, record_of
 from babelscope.advise.request import Request
+from babelscope.advise.verdict import verdict_section
 from babelscope.core.errors import InputError
 from babelscope.core.samples import Samples
 from babelscope.engine.store import Store

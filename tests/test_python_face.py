@@ -312,7 +312,8 @@ def test_what_is_given_in_place_of_something_else_is_refused(tiny, tagger):
     with pytest.raises(bs.errors.InputError, match=r"between two tuned encoders.*given: \["):
         bs.interpolate([tagger, tagger], tagger, [0])
     for wrong, problem in (
-        ({"alphas": 0.5}, None), ({"alphas": [float("nan")]}, "alphas are numbers"), ({"alphas": ["x"]}, "are numbers"),
+        ({"alphas": 0.5}, None), ({"alphas": [1e30]}, "alphas are between -1000 and 1000"),
+        ({"alphas": [float("nan")]}, "alphas are numbers"), ({"alphas": ["x"]}, "are numbers"),
         ({"sentences": 0}, "sentences is a number"), ({"sentences": True}, "sentences is a number"),
         ({"split": "foo"}, "split is one of train, dev, test"), ({"part": "foo"}, "part is one of all, encoder, head"),
     ):  # fmt: skip
@@ -396,6 +397,9 @@ def test_models_of_several_seeds_on_the_same_data_are_interpolated(tiny):
         row.value for row in bs.interpolate(second, first, [0], evaluate="world:qaa", split="test", sentences=10)
         if row.measure == "accuracy"
     ]  # fmt: skip
+    assert {row.seed for row in between} == {1}  # the origin's, as where there are several places
+    (mean,) = {row.seed for row in bs.interpolate(first, second, [0.5], evaluate="world:qaa", sentences=10)}
+    assert mean is None
 
 
 def test_threads_are_left_as_they_were(tiny):

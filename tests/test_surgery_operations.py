@@ -207,6 +207,39 @@ def same_weights(given, encoder):
     return given.keys() == expected.keys() and all(torch.equal(given[name], expected[name]) for name in given)
 
 
+@pytest.mark.parametrize(
+    ("setting", "value"), [("num_attention_heads", 4), ("hidden_act", "relu"), ("layer_norm_eps", 0.01)]
+)
+def test_a_graft_is_from_a_donor_that_computes_alike(tokenizer, setting, value):
+    """The same shapes can be other functions: heads, what is between matrices, norms."""
+    encoder, donor = (Encoder(family_model("bert", vocabulary=len(tokenizer)), tokenizer, name) for name in "ab")
+    setattr(donor.model.config, setting, value)
+    with pytest.raises(InputError, match=rf"the donor b .* has {setting} {value} in its config.json, and a .* has "):
+        apply(encoder, "graft:donor=b", donors={"b": donor})
+
+
+def test_a_graft_leaves_no_decoder_behind(tokenizer):
+    """One that is not tied has no place in an encoder whose is; all else has."""
+    tied = Encoder(family_model("bert", vocabulary=len(tokenizer)), tokenizer, "tied")
+    untied = Encoder(family_model("bert", vocabulary=len(tokenizer), tie_word_embeddings=False), tokenizer, "untied")
+    with pytest.raises(InputError, match=r"tied \(.*\) ties cls.predictions.decoder.weight to its word embeddings"):
+        apply(tied, "graft:donor=untied", donors={"untied": untied})
+    taken = weights_of(apply(tied, "graft:part=layers,donor=untied", donors={"untied": untied}))
+    layers = chosen(tied, "layers")
+    assert all(torch.equal(taken[name], weights_of(untied)[name]) for name in layers)
+
+
+def test_noise_leaves_what_is_constant(tokenizer):
+    """Of 64 times 0.1 rounding leaves a standard deviation above 0."""
+    encoder = Encoder(family_model("bert", vocabulary=len(tokenizer)), tokenizer, "constant")
+    norm = encoder.backbone.get_submodule("embeddings.LayerNorm")
+    with torch.no_grad():
+        norm.weight.fill_(0.1)
+    noisy = weights_of(apply(encoder, "noise:share=1000"))
+    (name,) = (name for name in noisy if name.endswith("embeddings.LayerNorm.weight"))
+    assert torch.equal(noisy[name], norm.weight)
+
+
 def test_a_graft_is_within_a_family(tokenizer):
     one, other = (Encoder(family_model(family).base_model, tokenizer, family) for family in ("bert", "roberta"))
     with pytest.raises(InputError, match=r"roberta \(roberta, .*\) is of another family than bert \(bert,"):

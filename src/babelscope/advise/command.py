@@ -21,6 +21,7 @@ from babelscope.advise.recipes import letters_for
 from babelscope.advise.record import record_of
 from babelscope.advise.request import Request, check_apart, check_names, read_split
 from babelscope.advise.translated import check_translated
+from babelscope.advise.verdict import verdict_section
 from babelscope.core.devices import check_device
 from babelscope.core.errors import InputError
 from babelscope.corpora.sources import SPLITS
@@ -138,11 +139,11 @@ def advise(request: Request, outputs: Outputs, run: bool, say: Say, show: Show, 
 def _verdict(race: Race, outcome: Outcome, outputs: Outputs, rest: Sequence[Section]) -> Section:
     """Write what the race has shown, and the model if that is asked for."""
     request, notes = race.request, seen_notes(race.request)
-    section = page.verdict_section(outcome, request, None, notes)
+    section = verdict_section(outcome, request, None, notes)
     page.write_page(request, [section, *rest], outputs.page)
     if outputs.export:
         export(outcome, request, race.store, outputs.export)
-        section = page.verdict_section(outcome, request, outputs.export, notes)  # not before the model is there
+        section = verdict_section(outcome, request, outputs.export, notes)  # not before the model is there
         page.write_page(request, [section, *rest], outputs.page)
     return section
 

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from babelscope.advise.facts import UNREAD, Fact
-from babelscope.advise.outcome import Outcome
-from babelscope.advise.outputs import TITLE, VERDICT, Outputs
+from babelscope.advise.outputs import TITLE, Outputs
 from babelscope.advise.plan import Planned, most_for_curves
 from babelscope.advise.recipes import BROUGHT_IN, EXTENDED, ZERO_SHOT
 from babelscope.advise.request import Request, command_line, read_split, text_size
 from babelscope.advise.sentences import (
-    NO_ENCODER,
     altogether,
-    beside_best,
-    better_one,
-    export_command,
-    exported_one,
-    few_rounds,
     points,
-    said,
-    scored_in_words,
-    standing,
-    tried_in_words,
-    unfinished,
-    use_of_better,
-    useless,
 )
 from babelscope.advise.translated import texts_in_words, translated
-from babelscope.core.intervals import Interval
 from babelscope.core.languages import language_name
 from babelscope.core.outside import writing
 from babelscope.core.tasks import TASKS
@@ -38,10 +22,9 @@ from babelscope.corpora.sources import Split
 from babelscope.encoders.places import display_name, locate
 from babelscope.engine.manifest import versions
 from babelscope.engine.progress import language_labels
-from babelscope.report.kinds import SCORES
 from babelscope.report.page import asset, templates
 from babelscope.report.section import Section
-from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
+from babelscope.report.tables import Cell, Table, number_cell
 from babelscope.report.words import listed
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.world import LANGUAGES
@@ -104,33 +87,6 @@ def next_section(request: Request, outputs: Outputs, exportable: bool) -> Sectio
     if exportable and not folder.exists():
         outputs = outputs._replace(export=folder)
     return Section("What to do next", [], [], [], {purpose: [command_line(request, outputs, run=True)]})
-
-
-def verdict_section(outcome: Outcome, request: Request, exported: Path | None, notes: Sequence[str] = ()) -> Section:
-    """Which is best, by how much and how sure, and how to use it; `notes` are on the sentences that decided it."""
-    best, direct, measure = outcome.best, outcome.direct, TASKS[request.task].measures[0]
-    sentences = [f"Best: {best.recipe.name}, {measure} {scored_in_words(best)} on the test set."]
-    sentences += beside_best(outcome)
-    sentences += notes
-    more = (few_rounds(outcome), exported_one(outcome, request, exported), better_one(outcome), useless(outcome))
-    sentences += [*filter(None, more), *unfinished(outcome)]
-    sentences += [f"Given up: {placed.recipe.name}, {placed.lost}." for placed in outcome.placed if placed.lost]
-    language = language_labels([request.language])[request.language]
-    sentences += [
-        f"For {encoder}, {language} is {said(verdict)}. {tried_in_words(request)}"
-        for encoder, verdict in outcome.verdicts.items()
-    ]
-    rivals = [placed for placed in outcome.placed if placed.behind and placed.behind.sign <= 0]
-    if best.recipe.encoder == BILSTM and not rivals:
-        sentences.append(NO_ENCODER)
-    commands = {f"To use {best.recipe.name}": use_of_better(outcome)} if direct is not best else {}
-    if not exported:
-        commands[f"To write the model of {direct.recipe.name} to a folder"] = [
-            export_command(outcome, outcome.key, "model")
-        ]
-    folder = shlex.quote(str(exported)) if exported else "model"
-    commands[f"To use {direct.recipe.name}"] = [f"babelscope predict {folder} FILE.conllu -o predicted.conllu"]
-    return Section(VERDICT, sentences, [], [_outcome_table(outcome, request)], commands)
 
 
 def spent(seconds: float, planned: Sequence[Planned]) -> str:
@@ -236,49 +192,6 @@ def _nearest(fact: Fact) -> str:
 
 def _language(code: str) -> str:
     return f"{code} ({LANGUAGES[code].role})" if code in LANGUAGES else language_name(code)
-
-
-def _outcome_table(outcome: Outcome, request: Request) -> Table:
-    lines = [
-        [
-            Cell(placed.recipe.name), Cell(placed.training.name), number_cell(placed.rounds, "d"),
-            *_numbers(placed.dev, ".1f")[:1],
-            *_numbers(placed.test, ".1f"), *_numbers(placed.behind.interval if placed.behind else None, ".1f"),
-            Cell(standing(placed.behind, outcome.margin) if placed.behind else ""),
-        ]
-        for placed in outcome.placed
-    ]  # fmt: skip
-    floor = outcome.floor
-    lines.append(
-        [
-            Cell(floor.name), Cell(""), Cell(""), *_numbers(floor.dev, ".1f")[:1], *_numbers(floor.test, ".1f"),
-            *_numbers(floor.behind, ".1f"), Cell(""),
-        ]
-    )  # fmt: skip
-    headers = ["Recipe", "Trained", "Rounds", "Dev", "Test", "95%", "Behind", "95%", "Beside the best"]
-    return Table("Recipes, from the best", headers, lines, _outcome_note(outcome, request))
-
-
-def _outcome_note(outcome: Outcome, request: Request) -> str:
-    trained = "beside what is usual for the size of the encoder, as the dev sentences of the first round have chosen"
-    return (
-        f"{SCORES[TASKS[request.task].measures[0]].title} in percent, the mean over rounds; behind: "
-        "points behind the best on the test set, in the rounds that both ran, so that it need not be the difference of "
-        "the means. Intervals are over sentences and, of three rounds or more, over rounds; with fewer they are about "
-        "these models alone, not about the recipe. Beside the best, at 5%: since any recipe could have been picked, "
-        "corrected for all pairs of those with a test score (Holm). As good: the difference shows to be smaller than "
-        f"{points(outcome.margin)} (--margin; two one-sided tests). Not shown to be worse is no more than that: the "
-        "test set leaves it open. "
-        "The dev set has chosen, and the test set says how good the choice "
-        "is; what was given up has no score there, unless it is the model to export. "
-        "The last line is the least that a model must beat. Trained: "
-        f"{trained if request.search else 'as is usual for the size of the encoder; no other way was tried'}."
-    )
-
-
-def _numbers(score: Interval | None, form: str) -> list[Cell]:
-    """A mean and its interval, in percent."""
-    return [number_cell(100 * score.mean if score else None, form), bounds_cell(score, 100)]
 
 
 def _kinds(request: Request) -> dict[str, str]:

@@ -98,16 +98,28 @@ def match_notes(request: Request, lines: Sequence[str]) -> list[str]:
 
 
 def seen_notes(request: Request) -> list[str]:
-    """A warning where many of the labelled sentences that test are trained on, too."""
+    """Warnings where many of the labelled sentences that select or test are read for another purpose, too."""
     if request.treebank_name is None:
         return []
-    tested = read_split(request, "test")
-    if not (both := read_twice(tested, read_split(request, "train"))):
-        return []
-    return [
-        f"{both:,} of {len(tested):,} labelled sentences that test are also trained on, so that all scores are too "
-        "high. Remove sentences that come again from the treebank."
+    train, dev, test = (read_split(request, split) for split in ("train", "dev", "test"))
+    found = (
+        (test, train, "that test are also trained on, so that all scores are too high"),
+        (test, dev, "that test are also among those that select, so that the scores of what is best are too high"),
+        (dev, train, "that select are also trained on, so that the best is selected on what is trained on"),
+    )
+    notes = [
+        f"{both:,} of {len(seen):,} labelled sentences {harm}. Remove sentences that come again from the treebank."
+        for seen, other, harm in found
+        if (both := read_twice(seen, other))
     ]
+    text = find_file("mlm", request.text_name, "train").read()
+    unspaced = (["".join(each.forms) for each in test], ("".join(line.split()) for line in text))
+    if both := read_twice(*unspaced):  # a text's signs are not set apart from its words
+        notes.append(
+            f"{both:,} of {len(test):,} labelled sentences that test are also in the text, so that what is adapted to "
+            "it has read them, without labels."
+        )
+    return notes
 
 
 def _words(text: str) -> list[str]:

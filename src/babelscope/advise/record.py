@@ -17,11 +17,11 @@ from babelscope.advise.curves import Points, curve_of
 from babelscope.advise.floor import Constant
 from babelscope.advise.more import more_section
 from babelscope.advise.outcome import outcome_of
-from babelscope.advise.page import verdict_section
 from babelscope.advise.race import Race
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Request
 from babelscope.advise.search import USUAL, Runner, Training
+from babelscope.advise.verdict import verdict_section
 from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError
 from babelscope.core.outside import read_json, writing

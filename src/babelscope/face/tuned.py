@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 NAME = "python"
 """What rows have as their study that no study asked for."""
+FARTHEST = 1000
+"""From the origin, in lengths of the line: beyond it weights are nothing but what numbers lose."""
 LEFT_OUT = ("evaluate", "encoders", "baselines")
 """The keys of a study's task that are for studies alone."""
 
@@ -216,6 +218,8 @@ def _points(alphas: Iterable[float]) -> tuple[tuple[float], ...]:
     for alpha in given:
         if isinstance(alpha, bool) or not isinstance(alpha, Real) or not isfinite(alpha):
             raise InputError(f"interpolate: alphas are numbers, such as [0, 0.5, 1] (given: {alpha!r})")
+        if abs(alpha) > FARTHEST:
+            raise InputError(f"interpolate: alphas are between -{FARTHEST} and {FARTHEST} (given: {alpha!r})")
     if not given:
         raise InputError("interpolate: give places on the line, such as [0, 0.5, 1]")
     return tuple((float(alpha),) for alpha in given)

@@ -164,9 +164,15 @@ class Surface(Step):
         A random direction is called so: `qaa > random`. A mean over seeds has none.
         """
         labels = path_labels(self.models, *("random" for _ in self.random))
-        if len(self.points) == 1 and len({model.seed for model in self.models}) > 1:
+        if self._is_mean_over_seeds:
             labels["seed"] = None
         return labels | ({} if self.part == "all" else {"part": self.part})
+
+    @property
+    def _is_mean_over_seeds(self) -> bool:
+        """Whether it is the one point at which all models, of different seeds, have the same share."""
+        count = len(self.models)
+        return len({model.seed for model in self.models}) > 1 and self.points == ((1 / count,) * (count - 1),)
 
     @property
     def needs(self) -> Needs:

@@ -44,8 +44,11 @@ CONFIG = {
     "rule": {"color": "currentColor"},
 }
 """Text takes the colour of the page around it, so that dark mode and print need nothing more."""
-FIXED = CONFIG | {"font": "Arial, Liberation Sans, Helvetica, sans-serif"}
-"""Of a chart that is laid out before anyone sees it: fonts of the same widths, so that no label is cut."""
+FIXED = CONFIG | {
+    "font": "Arial, Liberation Sans, Helvetica, sans-serif",
+    "padding": {"left": 20, "right": 8, "top": 5, "bottom": 5},
+}
+"""Of a chart that is laid out before anyone sees it: fonts of the same widths, and room for a wider one."""
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,7 @@ class Passes:
             # A cache would have weights in bfloat16 as they are now, while the weights move on.
             states = self._own(**inputs).last_hidden_state
         gradient = torch.zeros_like(states)
-        with self._captured(backward):
+        with self._captured(backward), torch.autocast("cuda", enabled=False):  # as of a loss's backward pass
             _add_gradients(states, gradient, self._trained())
         return Graph(inputs, states.detach(), gradient, forward, backward)
 

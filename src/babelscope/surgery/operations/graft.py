@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
@@ -14,8 +14,19 @@ if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
 
 
+DECISIVE = (
+    "num_attention_heads", "num_key_value_heads", "head_dim", "hidden_act", "hidden_activation", "activation",
+    "activation_function", "layer_norm_eps", "layer_norm_epsilon", "norm_eps", "rms_norm_eps",
+    "position_embedding_type", "sinusoidal_pos_embds", "relative_attention", "pos_att_type", "position_buckets",
+    "max_relative_positions", "share_att_key", "position_biased_input", "norm_rel_ebd", "rope_parameters",
+    "local_attention", "global_attn_every_n_layers", "sliding_window", "scale_attn_weights",
+    "scale_attn_by_inverse_layer_idx", "conv_kernel_size",
+)  # fmt: skip
+"""Settings that decide what is computed with the same weights."""
+
+
 class Graft(OnPart):
-    """Take a part from a donor of the same family and shape.
+    """Take a part from a donor of the same family and shape that computes with its weights in the same way.
 
     One of the two may have a masked language model head that the other has not; then `part` must leave out a head
     that the donor lacks.
@@ -38,6 +49,7 @@ class Graft(OnPart):
         donor = donors[self.donor]
         if anatomy_of(donor.model.config) != anatomy_of(encoder.model.config):
             raise InputError(f"the donor {_described(donor)} is of another family than {_described(encoder)}")
+        _check_computes_alike(donor, encoder)
         weights, prefix = weights_of(encoder), backbone_prefix(encoder)
         given = {name.removeprefix(backbone_prefix(donor)): weight for name, weight in weights_of(donor).items()}
         taken = {}
@@ -49,7 +61,33 @@ class Graft(OnPart):
                     f"{_described(encoder)} has; give a donor of the same shape, or another part"
                 )
             taken[name] = theirs.clone()
+        _check_all_is_taken(donor, encoder, chosen(donor, self.part, self.layers), taken)
         return with_weights(encoder, weights | taken)
+
+
+def _check_computes_alike(donor: Encoder, encoder: Encoder) -> None:
+    for name in DECISIVE:
+        theirs, ours = (getattr(each.model.config, name, None) for each in (donor, encoder))
+        if theirs != ours:
+            raise InputError(
+                f"the donor {_described(donor)} has {name} {theirs} in its config.json, and {_described(encoder)} has "
+                f"{ours}: its weights would not compute what they do in the donor"
+            )
+
+
+def _check_all_is_taken(donor: Encoder, encoder: Encoder, part: Iterable[str], taken: Iterable[str]) -> None:
+    """Refuse a head of which some would be left behind, since the encoder ties it to the word embeddings."""
+    from babelscope.encoders.anatomy import anatomy_of
+    from babelscope.encoders.state import backbone_prefix
+
+    prefixes = tuple(anatomy_of(donor.model.config).head)
+    known = {name.removeprefix(backbone_prefix(encoder)) for name in taken}
+    left = [name for name in part if name.startswith(prefixes) and name not in known]
+    if left and encoder.has_mlm_head:
+        raise InputError(
+            f"{_described(encoder)} ties {left[0]} to its word embeddings, and the donor {_described(donor)} does not; "
+            "leave the head out, as with part=layers"
+        )
 
 
 def _described(encoder: Encoder) -> str:

@@ -28,6 +28,8 @@ class Noise(OnPart):
         from babelscope.surgery.parts import change, stream
 
         def noisy(name: str, old: Tensor) -> Tensor:
+            if bool((old == old.flatten()[:1]).all()):  # whose standard deviation rounding may leave above 0
+                return old
             drawn = torch.randn(old.shape, generator=stream(seed, "noise", name))
             return old + self.share * old.std(correction=0) * drawn
 
