@@ -12,8 +12,9 @@ from babelscope.core.errors import DivergedError, InputError
 from babelscope.encoders.shape import Shape, new_encoder
 from babelscope.tasks.mlm import HeldOut
 from babelscope.tasks.tag import Tagging
+from babelscope.tuning import loop
 from babelscope.tuning.batches import epoch_batches
-from babelscope.tuning.checkpoint import module_weights
+from babelscope.tuning.checkpoint import kept_weights, module_weights
 from babelscope.tuning.flat import flattened
 from babelscope.tuning.freezing import Rule, trained_part
 from babelscope.tuning.language import learn_language
@@ -292,3 +293,15 @@ def test_pretraining_lowers_perplexity(tokenizer, sentences, tmp_path):
     assert min(curve) < 0.3 * len(tokenizer)
     best = HeldOut.of(tokenizer, sentences[50:], 24).perplexity(encoder.model)
     assert best == min(curve)
+
+
+@pytest.mark.parametrize(("dev", "written"), [(False, 1), (True, None)])
+def test_without_dev_sets_the_last_weights_are_written_once(encoder, tagged, tmp_path, monkeypatch, dev, written):
+    """They are the model's, as it ends; with dev sets each best is written, as it comes."""
+    writes, write = [], loop.write_weights
+    monkeypatch.setattr(loop, "write_weights", lambda *given: (writes.append(given), write(*given))[1])
+    tagger = a_tagger(encoder)
+    history = tune(tagger, Tagging(tagger, tagged, {"dev": tagged[:9]} if dev else {}), QUICK, 1, tmp_path)
+    assert len(writes) == written if written else len(writes) >= 1
+    assert dev or history.best_step == history.last_step
+    assert same_weights(kept_weights(tmp_path / "best.safetensors"), module_weights(tagger))

@@ -136,7 +136,7 @@ def tune(
             look(step)
             if step == total or turn.is_validated(step, tuning):
                 losses.read()
-                if _validate(model, task, state, part):
+                if _validate(model, task, state, part, step == total):
                     write_weights(best, merged_weights(model))
                 if tuning.patience is not None and state.without_best >= tuning.patience:
                     look(step, ends=True)
@@ -181,8 +181,8 @@ def _groups(task: Objective) -> NDArray[np.int64] | None:
 
 
 @torch.no_grad()
-def _validate(model: nn.Module, task: Objective, state: State, part: TrainedPart) -> bool:
-    """Add the dev sets' values to the curves; True if their mean is the best so far."""
+def _validate(model: nn.Module, task: Objective, state: State, part: TrainedPart, ends: bool) -> bool:
+    """Add the dev sets' values to the curves; True if their mean is the best so far, or, without any, the run ends."""
     model.eval()
     values = task.evaluate(model)
     part.train()
@@ -190,8 +190,11 @@ def _validate(model: nn.Module, task: Objective, state: State, part: TrainedPart
     mean = sum(values.values()) / len(values) if values else None
     if mean is not None and not math.isfinite(mean):
         raise DivergedError(f"{task.measure} on the dev sets became {mean} at step {state.step}: {values}")
+    if mean is None:
+        state.best_step = state.step if ends else 0
+        return ends
     sign = 1 if task.higher_is_better else -1
-    if mean is None or state.best is None or sign * mean > sign * state.best:
+    if state.best is None or sign * mean > sign * state.best:
         state.best, state.best_step, state.without_best = mean, state.step, 0
         return True
     state.without_best += 1
