@@ -191,6 +191,25 @@ def test_sentences_that_are_read_for_two_purposes_are_told(tmp_path, encoder_fol
     assert any(line.endswith(f"so that {harm}" + (" epoch" if harm.endswith("every") else "")) for line in told)
 
 
+@pytest.mark.parametrize(("code", "told"), [("qab", True), ("qaa", False)])
+def test_one_test_set_under_two_codes_is_told(tmp_path, encoder_folder, code, told):
+    """Under one code it is one language's, which reports say by themselves; so are other sentences of another."""
+    sentences = World().treebank("qaa", "test", 60)
+    a, b, c = (
+        written(tmp_path / name, train=sentences[:20], dev=sentences[:20], test=numbered(tested, name))
+        for name, tested in (("a", sentences[20:40]), ("b", sentences[20:40]), ("c", sentences[40:]))
+    )
+    names = [f"treebank:qaa:{a}", f"treebank:{code}:{b}", f"treebank:qac:{c}"]
+    declared = declaration(
+        encoder_folder, surgeries=[None], retrieval=None, seeds=[0],
+        tasks={"pos": transfer(train=["world:qaa"], evaluate=names, baselines=[],
+                               sizes={"train": 20, "dev": 20, "test": 20})},
+    )  # fmt: skip
+    said = list(leaks(compile_study(Study.model_validate(declared)).steps.values()))
+    assert len(said) == told
+    assert all("20 of 20" in line and line.endswith("scores of the two are not of two languages") for line in said)
+
+
 def test_letters_that_are_encoded_otherwise_are_told_and_hide_no_leak(tmp_path, encoder_folder):
     """Every word of the world with an accent on it, as one letter and as two."""
     accented = {

@@ -6,12 +6,13 @@ from typing import get_args
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from babelscope.core.errors import InputError
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.state import weights_of
 from babelscope.encoders.tokenizer import train_wordpiece
+from babelscope.study.declare import Study
 from babelscope.surgery import AnyOperation, Operation, apply, describe, donors_of, parse_operation
 from babelscope.surgery.fields import IN_LAYERS, Part
 from babelscope.surgery.operations.drop import Drop
@@ -159,3 +160,13 @@ def test_repetitions_of_repetitions_are_bounded_before_they_are_made():
     assert Repeat(layers=(1,), times=999).layers_after(2, "tiny") == 1000
     with pytest.raises(InputError):
         Repeat(layers=(1,), times=1000).layers_after(2, "tiny")
+
+
+def test_the_same_operations_are_one_surgery():
+    """However a number is written, and under whatever name; for other encoders they are another."""
+    given = {"name": "s", "encoders": ["a", "b"], "tasks": {"pos": {"train": ["world:qaa"], "evaluate": ["world:qaa"]}}}
+    for second in ("noise:share=0.10", {"name": "n", "operations": ["noise:share=1e-1"]}):
+        with pytest.raises(ValidationError, match=r"'noise:share=0.1' and '.*' are the same operations; leave one of"):
+            Study.model_validate(given | {"surgeries": [None, "noise:share=0.1", second]})
+    apart = [{"name": name, "operations": ["reverse"], "encoders": [name]} for name in "ab"]
+    assert len(Study.model_validate(given | {"surgeries": apart}).surgeries) == 2

@@ -24,6 +24,7 @@ from babelscope.world import LANGUAGES
 BETTER = "its scores are better than on new ones"
 SELECTED = "the best step is selected on what is trained on"
 TWICE = "they count twice in every epoch"
+SCORED_TWICE = "scores of the two are not of two languages"
 NOT_COMPOSED = (
     "not in Unicode NFC, as most texts and vocabularies are (an é may be e and an accent), so that their words may not "
     "be taken for the same words; convert the file to NFC"
@@ -78,7 +79,9 @@ def _not_composed(data: Iterable[FileData]) -> Iterator[str]:
 
 def leaks(steps: Iterable[Step]) -> Iterator[str]:
     """Data of which many sentences are also read for another purpose, from another file or another part of the same."""
-    for data, other, harm in dict.fromkeys(pair for step in steps for pair in _compared(step)):
+    steps = list(steps)
+    compared = [*(pair for step in steps for pair in _compared(step)), *_tested_twice(steps)]
+    for data, other, harm in dict.fromkeys(compared):
         if isinstance(data, FileData) and isinstance(other, FileData) and _may_share(data, other):
             with suppress(InputError):  # which a run says of the file
                 yield from _shared(data, other, harm)
@@ -92,6 +95,18 @@ def _compared(step: Step) -> Iterator[tuple[Dataset, Dataset, str]]:
     if isinstance(step, Tune):
         yield from ((selected, trained, SELECTED) for selected in step.dev for trained in step.train)
         yield from ((second, first, TWICE) for first, second in combinations(step.train, 2))
+
+
+def _tested_twice(steps: Iterable[Step]) -> Iterator[tuple[Dataset, Dataset, str]]:
+    """Test sets of one task that are the user's own, and go by different codes."""
+    by_task: dict[object, dict[FileData, None]] = {}
+    for step in steps:
+        if isinstance(step, Evaluate) and isinstance(step.data, FileData) and _is_own(step.data):
+            by_task.setdefault(step.data.task, {})[step.data] = None
+    for tested in by_task.values():
+        yield from (
+            (later, first, SCORED_TWICE) for first, later in combinations(tested, 2) if first.code != later.code
+        )
 
 
 def _may_share(data: FileData, other: FileData) -> bool:

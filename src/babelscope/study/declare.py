@@ -152,6 +152,16 @@ class Study(Declaration):
             raise ValueError(f"two are named {twice!r}; rows could not tell them apart")
         return given
 
+    @field_validator("surgeries")
+    @classmethod
+    def _operations_differ(cls, given: tuple[Surgery | None, ...]) -> tuple[Surgery | None, ...]:
+        names: dict[tuple[object, ...], str] = {}
+        for surgery in filter(None, given):
+            first = names.setdefault((surgery.operations, surgery.encoders), surgery.name)
+            if first != surgery.name:
+                raise ValueError(f"{first!r} and {surgery.name!r} are the same operations; leave one of them out")
+        return given
+
     @field_validator("tasks")
     @classmethod
     def _suited(cls, tasks: dict[str, Transfer]) -> dict[str, Transfer]:
