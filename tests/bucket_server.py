@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
+from typing import Any
 
 BUCKET = "results"
 ADDRESS = f"s3://{BUCKET}/lab"
@@ -37,7 +38,7 @@ def bucket() -> Iterator[int]:
     """A server with an empty bucket; gives its port."""
     port = free_port()
     server = subprocess.Popen(
-        [sys.executable, "-m", "moto.server", "-H", HOST, "-p", str(port)],
+        [sys.executable, __file__, str(port)],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
@@ -53,6 +54,20 @@ def bucket() -> Iterator[int]:
     finally:
         server.kill()
         server.wait()
+
+
+def serve(port: int) -> None:
+    """One request after the other: S3 creates an object once, where moto looks for it and then writes it."""
+    from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+    from werkzeug.serving import run_simple
+
+    answers, lock = DomainDispatcherApplication(create_backend_app), threading.Lock()
+
+    def in_turn(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        with lock:
+            return [b"".join(answers(environ, start_response))]
+
+    run_simple(HOST, port, in_turn, threaded=True)
 
 
 def free_port() -> int:
@@ -159,3 +174,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
+
+
+if __name__ == "__main__":
+    serve(int(sys.argv[1]))

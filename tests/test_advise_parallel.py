@@ -154,7 +154,7 @@ def test_a_curve_that_bends_goes_on_as_at_its_end():
 
 
 def test_a_race_with_translated_sentences(request_, files, tmp_path, monkeypatch):
-    """A page with both curves, and the model that was picked: here zero-shot, which reads both languages."""
+    """A page with the scores and both curves, and the model that was picked: here zero-shot, which reads both languages."""
     monkeypatch.setitem(FEWEST, TRANSLATED, 20)
     monkeypatch.setitem(FEWEST, LABELLED, 20)
     zero_shot = Recipe(request_.encoders[0], ZERO_SHOT)
@@ -173,7 +173,7 @@ def test_a_race_with_translated_sentences(request_, files, tmp_path, monkeypatch
     assert [curve.title for curve in shown[-1].figures] == [f"Over {TRANSLATED}", f"Over {LABELLED}"]
     _is_told_again(shown[-2:], tmp_path, monkeypatch)
     written = page.read_text()
-    assert written.count("<svg") == 2 and "The curves take at most about" in written
+    assert written.count("<svg") == 3 and "The curves take at most about" in written
     assert re.findall(r">Translated sentences</th>|>Translated sentences</td>", written)
     card, record = (folder / "README.md").read_text(), json.loads((folder / RECORD).read_text())
     assert f"- {files / 'pairs.tsv'}" in card and f"{record['pairs']} pairs of sentences" in card
