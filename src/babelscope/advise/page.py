@@ -67,7 +67,8 @@ def plan_section(planned: Sequence[Planned], request: Request) -> Section:
     if timed:
         sentences.append(altogether(sum(step.seconds or 0 for step in planned) / 60, request))
         if request.curve:
-            sentences.append(f"The curves take at most about {most_for_curves(request, planned) / 60:,.1f} more.")
+            most = most_for_curves(request, planned) / 60
+            sentences.append(f"The curves take at most about {most:,.1f} more; --no-curve leaves them out.")
         note += (
             " Minutes of computing for all rounds, estimated from a few steps that were timed; each recipe takes "
             "longer where others run beside it."

@@ -10,7 +10,7 @@ from babelscope.advise.request import Request
 from babelscope.advise.scores import Behind
 from babelscope.core.inference import FEWEST_SEEDS
 from babelscope.engine.local import usable_cores
-from babelscope.report.words import in_points, in_words, listed
+from babelscope.report.words import in_points, in_words
 from babelscope.study.verdicts import EASY, HARD, INTERMEDIATE, TOO_FEW
 
 CLEARLY = 0.1
@@ -161,14 +161,10 @@ def points(margin: float) -> str:
 
 
 def altogether(minutes: float, request: Request) -> str:
-    """How long a plan takes to compute, and what makes it shorter."""
+    """How long the recipes of a plan take to compute, and what adds to it or makes it shorter."""
     at_once = 1 if request.device == "cuda" else usable_cores()
     beside = f", {minutes / at_once:,.1f} with {at_once} recipes at once" if at_once > 1 else ""
-    shorter = {
-        "--no-search": request.search, "--no-curve": request.curve, f"--seeds {request.seeds - 1}": request.seeds > 1
-    }  # fmt: skip
-    fewer = listed([option for option, saves in shorter.items() if saves]).replace(" and ", " or ")
+    more = "; more where other trainings are tried, which --no-search leaves out" if request.search else ""
     return (
-        f"Minutes of computing, all of it together: about {minutes:,.1f}{beside}; less where recipes are given up"
-        + (f", or with {fewer}." if fewer else ".")
+        f"Minutes of computing, all recipes together: about {minutes:,.1f}{beside}; less where some are given up{more}."
     )

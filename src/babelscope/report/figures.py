@@ -46,7 +46,7 @@ CONFIG = {
 """Text takes the colour of the page around it, so that dark mode and print need nothing more."""
 FIXED = CONFIG | {
     "font": "Arial, Liberation Sans, Helvetica, sans-serif",
-    "padding": {"left": 20, "right": 8, "top": 5, "bottom": 5},
+    "padding": {"left": 40, "right": 8, "top": 5, "bottom": 5},
 }
 """Of a chart that is laid out before anyone sees it: fonts of the same widths, and room for a wider one."""
 
