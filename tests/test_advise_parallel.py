@@ -154,7 +154,7 @@ def test_a_curve_that_bends_goes_on_as_at_its_end():
 
 
 def test_a_race_with_translated_sentences(request_, files, tmp_path, monkeypatch):
-    """A page with the scores and both curves, and the model that was picked: here zero-shot, which reads both languages."""
+    """A page with the scores and both curves, and the model that was picked: zero-shot, which reads both languages."""
     monkeypatch.setitem(FEWEST, TRANSLATED, 20)
     monkeypatch.setitem(FEWEST, LABELLED, 20)
     zero_shot = Recipe(request_.encoders[0], ZERO_SHOT)
