@@ -10,10 +10,7 @@ from babelscope.advise.outputs import TITLE, Outputs
 from babelscope.advise.plan import Planned, most_for_curves
 from babelscope.advise.recipes import BROUGHT_IN, EXTENDED, ZERO_SHOT
 from babelscope.advise.request import Request, command_line, read_split, text_size
-from babelscope.advise.sentences import (
-    altogether,
-    points,
-)
+from babelscope.advise.sentences import altogether, points
 from babelscope.advise.translated import texts_in_words, translated
 from babelscope.core.languages import language_name
 from babelscope.core.outside import writing
