@@ -165,9 +165,11 @@ def test_a_race_gives_up_what_is_clearly_behind(request_, store, monkeypatch):
     monkeypatch.setattr(race, "leader", lambda: race.runners[-1])
     behind = [Behind(Interval(0.2, 0.1, 0.3, 0.1, 9), p, 1.0) for p in (0.02, 0.001)]  # in the order of the recipes
     monkeypatch.setattr(race_, "behind_first", lambda scores, margin: behind[: len(scores) - 1])
+    monkeypatch.setattr(race.scores, "rise", lambda models: 0.01 * len(models))
     race.run()
     kept, lost, recurrent = race.runners
     assert (len(kept.dev), len(lost.dev), len(recurrent.dev)) == (2, 1, 2)
+    assert [one.rising for one in race.runners] == [0.02, 0.01, 0.02]  # of what was given up, too
     assert (kept.lost, recurrent.lost) == ("", "")
     assert lost.lost == "after 1 of 2 rounds, 20.0 points behind on dev"
     assert (kept.tested, lost.tested, recurrent.tested) == (True, False, True)

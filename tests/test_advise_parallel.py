@@ -123,6 +123,7 @@ def curve(scores, over=TRANSLATED, numbers=(250, 500, 1000, 2000), spread=0.02, 
 def test_what_twice_as_many_bring_is_told_where_it_shows():
     (told,) = findings([curve([0.5, 0.52, 0.54, 0.56])])
     assert told.startswith("2,000 more translated sentences, twice as many as there are, would bring about 2.0 points")
+    assert "Alone, the step from 1,000 brought 2.0 points [" in told
     (told,) = findings([curve([0.5, 0.501, 0.499, 0.5], spread=0.2)])
     assert told.startswith("What more translated sentences would bring cannot be told: from 250 to 2,000")
     (told,) = findings([curve([0.56, 0.54, 0.52, 0.5])])
@@ -149,6 +150,7 @@ def test_as_many_are_where_the_curve_has_risen_so_far(gain, times, there):
 def test_a_curve_that_bends_goes_on_as_at_its_end():
     flat = curve([0.3, 0.5, 0.6, 0.61], spread=0.001)
     assert flat.doubling.mean == pytest.approx(0.01) and "as from 1,000 to 2,000" in findings([flat])[0]
+    assert flat.last.mean == pytest.approx(0.01) and "Alone" not in findings([flat])[0]
     straight = curve([0.3, 0.4, 0.5, 0.6], spread=0.001)
     assert straight.doubling.mean == pytest.approx(0.1) and "as from 250 to 2,000" in findings([straight])[0]
 

@@ -21,7 +21,7 @@ from babelscope.advise.raw import check_text, code_notes, line_notes, match_note
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Request, command_line
 from babelscope.advise.scores import Behind, interval_of
-from babelscope.advise.sentences import better_one, exported_one, tried_in_words, use_of_better, useless
+from babelscope.advise.sentences import better_one, exported_one, mean_of_rounds, tried_in_words, use_of_better, useless
 from babelscope.advise.sentences import said as said_of
 from babelscope.core.errors import InputError
 from babelscope.core.examples import Sentence, Word
@@ -102,7 +102,8 @@ def test_published_verdicts_come_first():
     assert maltese == (
         "Maltese: tried with mBERT and 50,000 sentences of raw text; how hard it was found is not in our tables"
     )
-    assert others == ["Swiss German: Easy for mBERT", "Wolof: Intermediate for mBERT"]
+    of_others = "of other languages in its script, related or not, for mBERT"
+    assert others == [f"{of_others}: Swiss German Easy and Wolof Intermediate"]
     assert published("xx", None) == published("qag", "Latn") == []
 
 
@@ -237,6 +238,18 @@ def test_a_verdict_says_what_it_was_reached_with():
     assert tried_in_words(asked_of("ntrex:nl", adaptation_steps=50)) == "That is after 50 steps of adaptation."
     hasty = tried_in_words(asked_of("ntrex:nl", search=False, parallel=("ntrex:nl",)))
     assert "without a search" in hasty and hasty.endswith("nothing of recipes that bring the language in.")
+
+
+@pytest.mark.parametrize(
+    ("rounds", "told"),
+    [
+        (1, "one round, over sentences alone,"),
+        (2, "means over 2 rounds, over sentences alone,"),
+        (3, "means over 3 rounds"),
+    ],
+)
+def test_a_figure_says_what_its_intervals_are_over(rounds, told):
+    assert mean_of_rounds(rounds) == told
 
 
 def test_scores_are_cut_where_none_can_be():

@@ -15,7 +15,9 @@ from babelscope.core.samples import Counts
 from babelscope.report.cautions import cautions
 from babelscope.report.files import markdown
 from babelscope.report.model import Contrasted, Report
-from babelscope.report.sections.effects import claims, effect_table, effects
+from babelscope.report.section import sections_of
+from babelscope.report.sections.effect_tables import effect_table, language_table
+from babelscope.report.sections.effects import claims, contrasts, effects
 from babelscope.report.sections.scores.findings import differences
 from slowly import judged as slowly_judged
 from slowly import share_of_each
@@ -70,6 +72,37 @@ def test_a_contrast_can_be_limited_to_tasks_and_languages():
     (half,) = effects(Report("t", "q", [*rows(), *foreign], contrasts=[elsewhere]))
     gains = [(a - b) / 2 for a, b in zip(WHOLE["pos"], CLEAN["pos"], strict=True)]
     assert half.effect.mean == pytest.approx(sum(gains) / 3)
+
+
+def test_where_a_claim_lies_is_told_language_by_language():
+    """By the t-test of each language's own differences; of one language alone there is nothing to tell."""
+    values = {"qaa": {0: 0.9, 1: 0.8, 2: 0.85}, "qab": {0: 0.52, 1: 0.5, 2: 0.51}}
+    made = [row for code, scores in values.items() for row in scored("e", scores, language=code)]
+    made += [row for code in values for row in scored("e", {0: 0.5, 1: 0.51, 2: 0.5}, language=code, surgery="reinit")]
+    contrast = Contrasted("Helps", ("e", None), ("e", "reinit"))
+    labels = {"qaa": "A", "qab": "B"}
+    (found,) = contrasts(Report("t", "q", made, labels=labels, contrasts=[contrast]), made)
+    table = found.tables[1]
+    cells = [[cell.text for cell in line] for line in table.lines]
+    assert [line[:3] for line in cells] == [
+        ["e − e untrained", "Part-of-speech tagging", name] for name in labels.values()
+    ]
+    for line, scores in zip(cells, values.values(), strict=True):
+        test = stats.ttest_1samp(
+            [score - base for score, base in zip(scores.values(), (0.5, 0.51, 0.5), strict=True)], 0
+        )
+        low, high = test.confidence_interval()
+        assert line[4] == f"[{100 * low:.2f}, {100 * high:.2f}]".replace("-", "−")
+    alone = language_table(effects(Report("t", "q", rows(), contrasts=[PRETRAINED])), {})
+    assert not alone.lines
+
+
+def test_a_figure_of_two_seeds_speaks_of_no_intervals():
+    for seeds, told in ((2, False), (3, True)):
+        some = [row for row in rows() if row.seed is not None and row.seed < seeds]
+        report = Report("t", "q", some, contrasts=[PRETRAINED])
+        captions = [figure.caption for part in sections_of(report) for figure in part.figures]
+        assert captions and {"with its 95% interval" in caption for caption in captions} == {told}, captions
 
 
 def test_the_other_way_round_the_reverse_shows_and_what_is_missing_is_left_out():
@@ -273,7 +306,9 @@ def test_a_place_that_one_side_alone_has_does_not_count():
     made = scored("e", {0: 0.9, 1: 0.8, 2: 0.7}) + scored("e", {0: 0.8, 1: 0.71, 2: 0.605}, surgery="clean")
     (alone,) = effects(Report("t", "q", made, contrasts=[ALIKE]))
     more = made + scored("e", {0: 0.1, 1: 0.2}, language="qab") + scored("e", {0: 0.1}, surgery="clean", language="qac")
-    assert effects(Report("t", "q", more, contrasts=[ALIKE])) == [alone]
+    (beside,) = effects(Report("t", "q", more, contrasts=[ALIKE]))
+    assert beside.compared.by_language_and_seed == alone.compared.by_language_and_seed
+    assert beside._replace(compared=alone.compared) == alone
     assert alone.where == "Part-of-speech tagging" and alone.effect.mean == pytest.approx(0.095)
 
 

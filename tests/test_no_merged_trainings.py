@@ -28,7 +28,8 @@ from babelscope.report.sections.alignment.tables import aligned_tables
 from babelscope.report.sections.between.line_tables import line_table
 from babelscope.report.sections.between.lines import Between
 from babelscope.report.sections.curves import by_title, ends_table
-from babelscope.report.sections.effects import effect_table, effects
+from babelscope.report.sections.effect_tables import effect_table
+from babelscope.report.sections.effects import effects
 from babelscope.report.sections.freezing.figures import sweep_charts
 from babelscope.report.sections.freezing.likeness import likenesses
 from babelscope.report.sections.freezing.sweeps import sweeps

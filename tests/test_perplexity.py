@@ -26,7 +26,8 @@ from babelscope.report.sections.alignment.tables import aligned_tables
 from babelscope.report.sections.between.line_tables import line_table
 from babelscope.report.sections.between.lines import Between
 from babelscope.report.sections.curves import by_title, ends_table
-from babelscope.report.sections.effects import claims, effect_table, effects
+from babelscope.report.sections.effect_tables import effect_table
+from babelscope.report.sections.effects import claims, effects
 from babelscope.report.sections.freezing.best import best_in_words
 from babelscope.report.sections.freezing.dropout import frozen_dropout
 from babelscope.report.sections.freezing.figures import sweep_charts
@@ -225,7 +226,7 @@ def test_contrasts_are_ratios_of_the_first_over_the_second():
     slow = judged(first - second)
     table = effect_table([line])
     assert table.headers[2] == "Ratio" and "ratio" in table.note and line.effect is not None
-    assert table.lines[0][0].text == "e / e reinit"
+    assert table.lines[0][0].text == "e / e untrained"
     assert [cell.number for cell in table.lines[0][2:5]] == pytest.approx(
         [math.exp(slow.mean), math.exp(slow.low), slow.p]
     )

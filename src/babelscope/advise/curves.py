@@ -14,6 +14,7 @@ from babelscope.advise.recipes import Recipe
 from babelscope.advise.scores import Scores, effect_of
 from babelscope.advise.search import Runner
 from babelscope.core.inference import Effect
+from babelscope.core.intervals import Interval
 from babelscope.core.samples import Samples
 from babelscope.report.judged import LEVEL, p_of
 from babelscope.steps import Evaluate
@@ -57,6 +58,11 @@ class Curve(NamedTuple):
         if not (last := self.straight):
             return None
         return effect_of(_combined(self.scores[-last:], leading(np.log2(self.numbers[-last:]), 1)))
+
+    @property
+    def last(self) -> Interval:
+        """What the last step brought by itself, from the last number but one to all."""
+        return effect_of(_combined(self.scores[-2:], np.array([-1.0, 1.0]))).interval
 
 
 def points_of(race: Race) -> list[Points]:

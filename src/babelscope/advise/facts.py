@@ -20,6 +20,7 @@ from babelscope.corpora.transliteration import transliteration
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder
 from babelscope.measures.formulas.overlap import Coverage, coverage, shared_mass
+from babelscope.report.words import listed
 from babelscope.studies import published_rows
 from babelscope.world import LANGUAGES, World
 
@@ -116,9 +117,8 @@ def published(language: str, script: str | None) -> list[str]:
     if language in verdicts:
         read = f" (the study had {size})" if size else ""
         return [f"{language_name(language)}: {verdicts[language]} for mBERT{read}"]
-    alike = [
-        f"{language_name(code)}: {verdict} for mBERT" for code, verdict in verdicts.items() if _script(code) == script
-    ]
+    others = [f"{language_name(code)} {verdict}" for code, verdict in verdicts.items() if _script(code) == script]
+    alike = [f"of other languages in its script, related or not, for mBERT: {listed(others)}"] if others else []
     tried = f"{language_name(language)}: tried with mBERT and {size}; how hard it was found is not in our tables"
     return [*([tried] if size else []), *alike]
 

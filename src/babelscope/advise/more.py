@@ -10,6 +10,7 @@ import pandas as pd
 from babelscope.advise.amounts import FEWEST, LEAST_POINTS
 from babelscope.advise.curves import Curve, as_many
 from babelscope.advise.scores import interval_of
+from babelscope.advise.sentences import mean_of_rounds
 from babelscope.core.inference import FEWEST_SEEDS
 from babelscope.core.intervals import Interval
 from babelscope.core.tasks import TASKS
@@ -57,12 +58,15 @@ def _finding(curve: Curve, sign: int | None) -> str:
         return f"What more {curve.over} would bring cannot be told from {there:,}; it takes {needed:,} or so."
     recipe = f"{curve.recipe.name}, {100 * curve.scores[-1].mean:.1f}% now"
     told, tried = in_points(doubling.interval), f"from {curve.numbers[-curve.straight]:,} to {there:,}"
+    last = (
+        "" if curve.straight == 2 else f" Alone, the step from {curve.numbers[-2]:,} brought {in_points(curve.last)}."
+    )
     if sign != 1:
         brought = f"{tried}, twice as many brought {told} ({recipe})"
-        return f"What more {curve.over} would bring cannot be told: {brought}."
+        return f"What more {curve.over} would bring cannot be told: {brought}.{last}"
     return (
         f"{there:,} more {curve.over}, twice as many as there are, would bring about {told}, if it goes on as {tried} "
-        f"({recipe}); one point more takes about {as_many(0.01, doubling.mean, there):,} more."
+        f"({recipe}); one point more takes about {as_many(0.01, doubling.mean, there):,} more.{last}"
     )
 
 
@@ -107,5 +111,5 @@ def _figure(curve: Curve, measure: str) -> Figure:
     bars = alt.Chart(points).mark_rule(color=PALETTE[0]).encode(
         x=x, y=alt.Y("low:Q", title=f"{measure} %", scale=scale), y2="high:Q"
     )  # fmt: skip
-    caption = f"{curve.recipe.name}, on the test set: means over rounds with 95% intervals."
+    caption = f"{curve.recipe.name}, on the test set: {mean_of_rounds(len(curve.scores[-1].seeds))} with 95% intervals."
     return Figure(f"Over {curve.over}", caption, alt.layer(bars, line).properties(width="container", height=220))

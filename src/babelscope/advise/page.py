@@ -59,7 +59,10 @@ def plan_section(planned: Sequence[Planned], request: Request) -> Section:
     sentences = [meaning for kind, meaning in _kinds(request).items() if kind in kinds]
     if request.curve:
         sentences.append(f"{CURVES}{TRANSLATED_CURVES if request.parallel else ''}.")
-    note = "By promise: fewer unknown words first, then fewer subwords a word. A recipe that falls behind is given up."
+    note = (
+        "By promise: fewer unknown words first, then fewer subwords a word. That is a guess from vocabularies alone, "
+        "and the race decides. A recipe that falls behind is given up."
+    )
     timed = all(step.seconds is not None for step in planned)
     if timed:
         sentences.append(altogether(sum(step.seconds or 0 for step in planned) / 60, request))
@@ -68,7 +71,7 @@ def plan_section(planned: Sequence[Planned], request: Request) -> Section:
             sentences.append(f"The curves take at most about {most:,.1f} more; --no-curve leaves them out.")
         note += (
             " Minutes of computing for all rounds, estimated from a few steps that were timed; each recipe takes "
-            "longer where others run beside it."
+            "longer where others run beside it. What the store has already takes none of it."
         )
     headers = ["Recipe", *(["Minutes, about"] if timed else [])]
     return Section("The plan", sentences, [], [Table("Recipes", headers, lines, note)])

@@ -72,6 +72,13 @@ def few_rounds(outcome: Outcome) -> str:
     return f"{said}: for the recipes, tuned with other seeds, there are {TOO_FEW} ({FEWEST_SEEDS} are the least)."
 
 
+def mean_of_rounds(rounds: int) -> str:
+    """What the points of a figure are, and what their intervals are over."""
+    if rounds == 1:
+        return "one round, over sentences alone,"
+    return f"means over {rounds} rounds" + ("" if rounds >= FEWEST_SEEDS else ", over sentences alone,")
+
+
 def useless(outcome: Outcome) -> str:
     """What is to be said of the best model that loads directly where a constant answer is about as good; else empty."""
     floor, above = outcome.floor, outcome.floor.below

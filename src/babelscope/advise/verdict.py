@@ -19,6 +19,7 @@ from babelscope.advise.sentences import (
     export_command,
     exported_one,
     few_rounds,
+    mean_of_rounds,
     points,
     said,
     scored_in_words,
@@ -80,7 +81,8 @@ def _figure(outcome: Outcome, request: Request) -> Figure:
     dots = alt.Chart(records).mark_point(filled=True, size=70, opacity=1, color=PALETTE[0]).encode(x="score:Q", y=y)
     least = pd.DataFrame([{"floor": 100 * outcome.floor.test.mean}])
     floor = alt.Chart(least).mark_rule(strokeDash=[4, 4], opacity=0.6).encode(x="floor:Q")
-    caption = f"On the test set: means over rounds with 95% intervals. Dashed: {outcome.floor.name}."
+    rounds = max(placed.rounds for placed in outcome.placed)
+    caption = f"On the test set: {mean_of_rounds(rounds)} with 95% intervals. Dashed: {outcome.floor.name}."
     return Figure(
         "Scores on the test set",
         caption,

@@ -126,9 +126,12 @@ class Report:
         return self._conditions[told]
 
     def start(self, row: Row) -> str:
-        """The encoder and what was done to it, before it is tuned; a surgery with a name of its own keeps that."""
-        forgot = row.surgery == "reinit" and row.surgery in self.untrained
-        return ", ".join(filter(None, [row.encoder, "untrained" if forgot else row.surgery]))
+        """The encoder and what was done to it, before it is tuned."""
+        return ", ".join(filter(None, [row.encoder, self.surgery_name(row.surgery)]))
+
+    def surgery_name(self, surgery: str | None) -> str:
+        """What was done to an encoder, in words; a surgery with a name of its own keeps that. Empty: nothing."""
+        return "untrained" if surgery == "reinit" and surgery in self.untrained else surgery or ""
 
     @cached_property
     def _conditions(self) -> dict[tuple[Any, ...], str]:

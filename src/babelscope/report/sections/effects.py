@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from babelscope.core import mixed
-from babelscope.core.inference import Effect, benjamini_hochberg, holm
+from babelscope.core.inference import Effect, benjamini_hochberg, effect, holm
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples, mean_of
-from babelscope.report.judged import Verdict, among, chance, judged, over_places, p_of
+from babelscope.report.judged import Verdict, among, judged, over_places, p_of
 from babelscope.report.model import Contrasted, Report
 from babelscope.report.score import Score, title_of
 from babelscope.report.section import Section, section
+from babelscope.report.sections.effect_tables import effect_table, language_table, mixed_table
 from babelscope.report.sections.effects_told import effect_answer, effect_figures
-from babelscope.report.shown import RATIOS, Shown
-from babelscope.report.tables import Cell, Table, chance_cell, number_cell
+from babelscope.report.shown import Shown
 
 
 class Setting(NamedTuple):
@@ -41,6 +40,12 @@ class Compared(NamedTuple):
         return over_places(self.by_language)
 
     @property
+    def effects(self) -> dict[str, Effect]:
+        """That of each language alone."""
+        means = {language: mean_of(places) for language, places in self.by_language.items() if language}
+        return {language: effect(mean.table) for language, mean in means.items() if mean}
+
+    @property
     def by_language_and_seed(self) -> dict[tuple[str, int], float]:
         """The mean over a language's places, at every seed that all of them have."""
         means = {language: mean_of(places) for language, places in self.by_language.items()}
@@ -56,18 +61,18 @@ class Line(NamedTuple):
     setting: Setting
     where: str
     """The task's title, with the training where the task has several."""
-    shown: Shown
-    by_language_and_seed: Mapping[tuple[str, int], float]
+    compared: Compared
     effect: Effect | None
     is_claim: bool
     """Whether it is a claim of the study; else it is a line of the table alone."""
+    sides: tuple[str, str]
+    """The two conditions in words."""
     verdict: Verdict = Verdict.NOT_YET
 
     @property
-    def sides(self) -> tuple[str, str]:
-        """The two conditions in words."""
-        first, second = (" ".join(filter(None, side)) for side in (self.contrast.first, self.contrast.second))
-        return first, second
+    def shown(self) -> Shown:
+        """How its size is told."""
+        return self.compared.shown
 
     @property
     def between(self) -> str:
@@ -89,9 +94,9 @@ class Line(NamedTuple):
 def contrasts(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
     """What the study looks for, and whether it shows."""
     if listed := effects(report):
-        tables = [effect_table(listed), mixed_table(listed)]
+        written = (effect_table(listed), language_table(listed, report.labels), mixed_table(listed))
+        tables = [table for table in written if table.lines]
         figures = effect_figures(listed)
-        tables = [table for table in tables if table.lines]
         title = "What the study looks for"
         yield Section(title, claims(listed), figures, tables, answer=effect_answer(listed))
 
@@ -112,11 +117,17 @@ def _lines(report: Report, contrast: Contrasted) -> list[Line]:
     overall = _overall(each)
     compared = overall | each
     over_all = {setting.schedule for setting in overall}
+    sides = _in_words(report, contrast.first), _in_words(report, contrast.second)
     return [
-        Line(contrast, setting, _where(setting, compared), difference.shown, difference.by_language_and_seed,
-             difference.effect, is_claim=setting in overall or setting.schedule not in over_all)
+        Line(contrast, setting, _where(setting, compared), difference, difference.effect,
+             setting in overall or setting.schedule not in over_all, sides)
         for setting, difference in compared.items()
     ]  # fmt: skip
+
+
+def _in_words(report: Report, side: tuple[str, str | None]) -> str:
+    encoder, surgery = side
+    return " ".join(filter(None, [encoder, report.surgery_name(surgery)]))
 
 
 def _verdicts(lines: Sequence[Line], claims: bool) -> list[Verdict]:
@@ -145,54 +156,6 @@ def _claimed(lines: Sequence[Line], family: int) -> Iterator[str]:
         margin = f" within {line.shown.margin_in_words(line.contrast.margin)}" if line.contrast.margin else ""
         verdict = line.verdict if line.margin else among(line.verdict, line.effect, family)
         yield f"{verdict} for {named}{margin}{where}{size}"
-
-
-def effect_table(listed: Sequence[Line]) -> Table:
-    """The effects that the study looks for, each over all tasks first."""
-    lines = []
-    for line in listed:
-        known = line.effect
-        lines.append(
-            [
-                Cell(line.between),
-                Cell(line.where),
-                *line.shown.cells(line.size),
-                chance_cell(p_of(known, line.margin)),
-                number_cell(known.seeds if known else None, "d"),
-                Cell(line.verdict),
-                Cell(line.contrast.claim),
-            ]
-        )
-    headers = ["Difference of", "Task", _size_header(listed), "95% interval", "p", "Seeds", "Verdict", "Claim"]
-    note = (
-        f"Paired by the seeds that both ran; intervals and p over {chance([line.effect for line in listed])}. Verdicts "
-        "at 5%: over all tasks corrected for the number of claims (Holm), on single tasks for the number of lines "
-        "(Benjamini and Hochberg). Where the claim is that two are as good as each other, p is that of a difference as "
-        "large as the margin (two one-sided tests)."
-    )
-    note += f" {RATIOS}" if any(line.shown.as_ratio for line in listed) else ""
-    return Table("Every effect on every task", headers, lines, note)
-
-
-def mixed_table(listed: Sequence[Line]) -> Table:
-    """Effects over many seeds and languages by a mixed model, as far as statsmodels is there."""
-    lines = []
-    for line in listed if mixed.is_there() else ():
-        if fitted := mixed.fit(line.by_language_and_seed):
-            spreads = map(line.shown.spread, (fitted.language_sd, fitted.seed_sd))
-            size = line.shown.cells(line.shown.of_better(fitted.interval))
-            lines.append([Cell(line.between), Cell(line.where), *size, chance_cell(fitted.p), *spreads])
-    spreads_of = ["SD over languages", "SD over seeds"]
-    headers = ["Difference of", "Task", _size_header(listed), "95% interval", "p", *spreads_of]
-    note = (
-        "Score on condition with languages and seeds as crossed random effects, of five languages and five seeds or "
-        "more; sentences are not in it. The verdicts above do not rest on it."
-    )
-    return Table("The same by a mixed model", headers, lines, note)
-
-
-def _size_header(listed: Sequence[Line]) -> str:
-    return "Ratio" if all(line.shown.as_ratio for line in listed) else "Points"
 
 
 def _settings(scores: Sequence[Score], contrast: Contrasted) -> dict[Setting, Compared]:

@@ -23,10 +23,8 @@ CLAIMS = 3
 """As many are told at the top of a page; the section has them all."""
 MOST = 40
 """Lines of a chart."""
-CAPTION = (
-    "Each difference that the study looks for, with its 95% interval; above 0 the first is better. Filled: it shows, "
-    "on either side. Hollow: undecided."
-)
+CAPTION = "Each difference that the study looks for{}; above 0 the first is better. {}"
+SHOWING = "Filled: it shows, on either side. Hollow: undecided."
 
 
 def effect_answer(lines: Sequence[Line]) -> list[str]:
@@ -52,7 +50,7 @@ def _line(line: Line, several: bool) -> str:
     size = f", {line.shown.in_words(line.size)}" if line.size else ""
     where = f" on {line.where}" if several else ""
     by_language: dict[str, list[float]] = defaultdict(list)
-    for (language, _), value in line.by_language_and_seed.items():
+    for (language, _), value in line.compared.by_language_and_seed.items():
         by_language[language].append(value)
     means = [fmean(values) for values in by_language.values()]
     signs = f", {direction(means, 'better', 'worse')}" if len(means) > 1 else ""
@@ -68,7 +66,9 @@ def _verdict(line: Line) -> str:
 def effect_figures(lines: Sequence[Line]) -> list[Figure]:
     """A chart of the claims whose difference is known and no ratio."""
     shown = [line for line in lines if line.is_claim and line.effect and not line.shown.as_ratio][:MOST]
-    return [Figure("What is looked for", CAPTION, _chart(shown), "claims")] if shown else []
+    known = any(line.effect.low is not None for line in shown if line.effect)
+    caption = CAPTION.format(*((", with its 95% interval", SHOWING) if known else ("", "There are no intervals yet.")))
+    return [Figure("What is looked for", caption, _chart(shown), "claims")] if shown else []
 
 
 def _compared(line: Line, several: bool) -> str:

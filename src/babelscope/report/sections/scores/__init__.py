@@ -18,14 +18,14 @@ from babelscope.report.sections.scores.findings import differences, findings
 from babelscope.report.sections.scores.tables import difference_table, glance_table, score_table
 from babelscope.report.shown import Shown
 
-SCORE_CAPTION = (
-    "{mean} over seeds with its 95% interval, over seeds and, as far as they are known, test sentences; "
-    "every seed a small ring; what has no seed is a tick. An interval that ends in an arrow is cut: no score is beyond."
-)
+SCORE_CAPTION = "{mean} over seeds{interval}; every seed a small ring; what has no seed is a tick.{cut}"
+INTERVAL = " with its 95% interval, over seeds and, as far as they are known, test sentences"
+CUT = " An interval that ends in an arrow is cut: no score is beyond."
 DIFFERENCE_CAPTION = (
     "{difference} with its 95% interval, paired by the seeds that both ran, over these and, as far as they are known, "
     "test sentences. “Shows”: at 5%, corrected for the number of differences (Benjamini and Hochberg)."
 )
+FEW_SEEDS_CAPTION = "{difference}, paired by the seeds that both ran: too few for intervals."
 
 
 @section(claims=lambda row: is_score(row) or is_companion(row), order=80)
@@ -41,14 +41,17 @@ def _section(report: Report, scores: Sequence[Score], *, alone: bool) -> Section
     task = "" if alone else scores[0].task
     compared = differences(scores)
     averaged, as_ratio = SCORES[scores[0].measure].averaged, Shown.of(scores[0]).as_ratio
-    caption = SCORE_CAPTION.format(mean=averaged.capitalize())
+    known = any(score.interval.low is not None for score in scores)
+    of_interval = {"interval": INTERVAL, "cut": CUT} if known else {"interval": "", "cut": ""}
+    caption = SCORE_CAPTION.format(mean=averaged.capitalize(), **of_interval)
     about = {"task": title_of(scores[0].task)}
     figures = [Figure("By language", caption, score_chart(report, scores), task, about)]
     tables = [table for table in (glance_table(report, scores), score_table(scores)) if table]
     if compared:
         title = "Against the same encoder untrained"
         name = "-".join(filter(None, [task, "against-untrained"]))
-        caption = DIFFERENCE_CAPTION.format(difference=f"{'Ratio' if as_ratio else 'Difference'} of the {averaged}s")
+        form = DIFFERENCE_CAPTION if any(each.interval.low is not None for each in compared) else FEW_SEEDS_CAPTION
+        caption = form.format(difference=f"{'Ratio' if as_ratio else 'Difference'} of the {averaged}s")
         figures.append(Figure(title, caption, difference_chart(report, compared), name, about))
         tables.append(difference_table(compared))
     said, warnings = answer(scores, compared), cautions(report, scores)
