@@ -196,7 +196,11 @@ def test_a_key_a_folder_and_a_bare_file_give_the_same_predictions(ran, sentences
     predict(ran, "parsing", tmp_path / "gold.conllu", tmp_path / "one.conllu")
     predict(ran, "parsing", tmp_path / "bare.conllu", tmp_path / "two.conllu", source=folder)
     answer = predict(ran, "parsing", tmp_path / "plain.txt", tmp_path / "three.conllu", source=folder)
-    assert f"{len(sentences)} predictions of task parsing" in answer.output
+    assert f"{len(sentences)} predictions of task parsing" in answer.output and "tokenise" not in answer.output
+    running = "\n".join(" ".join(one.forms[:-2]) + f" {one.forms[-2]}." for one in sentences)
+    (tmp_path / "running.txt").write_text(running)
+    answer = predict(ran, "parsing", tmp_path / "running.txt", tmp_path / "four.conllu", source=folder)
+    assert "most sentences end in a word with its full stop" in answer.output and "tokenise the text" in answer.output
 
     def columns(name):
         lines = (tmp_path / name).read_text().splitlines()

@@ -20,6 +20,9 @@ from babelscope.corpora.lines import Line, numbered_lines
 from babelscope.corpora.pairs import check_header
 from babelscope.corpora.raw_text import check_raw
 
+ENDS = ".!?…"
+"""Signs that end sentences, and stand apart from words in treebanks."""
+
 
 class Document(Protocol):
     """A file to predict on."""
@@ -158,6 +161,13 @@ def read_plain_words(path: Path) -> ConlluDocument:
         lines += ["\t".join([str(place), word, *"________"]) for place, word in enumerate(words, start=1)]
         lines.append("")
     return ConlluDocument(lines, places)
+
+
+def glued(sentences: Sequence[Sequence[str]]) -> str | None:
+    """The last word of a sentence with its full stop, where most sentences end so: running text, not words apart."""
+    last = [words[-1] for words in sentences if words]
+    ends = [word for word in last if word[0].isalnum() and word[-1] in ENDS]
+    return ends[0] if 2 * len(ends) > len(last) else None
 
 
 def read_bio_words(path: Path) -> BioDocument:

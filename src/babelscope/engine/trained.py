@@ -115,7 +115,7 @@ def predict(store: Store, source: str, file: Path, output: Path, language: str |
     with replacing(output) as draft:
         document.write(draft, predictions)
     predicted = f"{len(document.inputs)} prediction{'s' if len(document.inputs) != 1 else ''}"
-    return f"{output}: {predicted} of task {task}, in {kind.written(task)}{read_as}"
+    return f"{output}: {predicted} of task {task}, in {kind.written(task)}{read_as}{_as_words(document.inputs)}"
 
 
 def _read_as(first: Sequence[str], others: Collection[str]) -> str:
@@ -124,6 +124,19 @@ def _read_as(first: Sequence[str], others: Collection[str]) -> str:
         return ""
     read = f"as {', '.join(first)}" if first else "in the pieces of what the model was trained on"
     return f"\nnote: the text was read {read}; if it is in another language, name it: --language {' or '.join(others)}"
+
+
+def _as_words(inputs: Sequence[Any]) -> str:
+    """That running text was read as if its words stood apart, in which a full stop is part of the last word."""
+    from babelscope.corpora.unlabelled import glued
+
+    word = glued(inputs) if inputs and isinstance(inputs[0], list) else None
+    if word is None:
+        return ""
+    return (
+        f"\nnote: most sentences end in a word with its full stop, such as {word!r:.50}, and a word with a sign is one "
+        "that the model has not seen; tokenise the text first, so that signs stand apart as in treebanks"
+    )
 
 
 def _check_code(language: str) -> None:
