@@ -10,7 +10,6 @@ treebanks in `BABELSCOPE_DATA`).
 from __future__ import annotations
 
 import argparse
-import copy
 import os
 import tempfile
 import time
@@ -19,7 +18,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import cycle
 from pathlib import Path
-from typing import Any
+from statistics import median
 
 import numpy as np
 import torch
@@ -39,11 +38,11 @@ from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from babelscope.tasks.tag import Tagger, Tagging
 from babelscope.tuning.graphs import Passes
-from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import Tuning
 from babelscope.world import World
 from benchmarks.machine import timed
-from benchmarks.training import HEAD_DROPOUT, Given, as_features, held_out_loss, seconds_of_trainer
+from benchmarks.table import OURS, Run, Side
+from benchmarks.training import HEAD_DROPOUT, Given, babelscope_run, batch_of, products, trainer_run
 
 LONGEST, ROUNDS = 128, 3
 BEST = {"optim": "adamw_torch_fused", "train_sampling_strategy": "group_by_length", "bf16": True}
@@ -67,28 +66,17 @@ def main() -> None:
         print(f"({part}: {time.perf_counter() - began:.0f} s)", flush=True)
 
 
-def waited(work: Callable[[], Any]) -> float:
-    """Seconds of a call, and of all that it gave the GPU to do."""
-
-    def whole() -> None:
-        work()
-        torch.cuda.synchronize()
-
-    torch.cuda.synchronize()
-    return timed(whole)
-
-
 def ceiling(precision: str, size: int = 8192) -> float:
     """Floating-point operations a second of a large matrix product."""
     first, second = (torch.randn(size, size, device="cuda", dtype=getattr(torch, precision)) for _ in range(2))
-    return 2 * size**3 / sorted(waited(lambda: first @ second) for _ in range(12))[6]
+    return 2 * size**3 / sorted(timed(lambda: first @ second) for _ in range(12))[6]
 
 
 def ceilings(_: argparse.Namespace) -> None:
     """By precision, and of copies, read and written bytes together."""
     source = torch.randn(1 << 28, device="cuda")
     copied = torch.empty_like(source)
-    seconds = sorted(waited(lambda: copied.copy_(source)) for _ in range(12))[6]
+    seconds = sorted(timed(lambda: copied.copy_(source)) for _ in range(12))[6]
     speeds = ", ".join(f"{ceiling(name) / 1e12:,.0f} TFLOP/s in {name}" for name in ("float32", "bfloat16"))
     print(f"matrix products: {speeds}; copies: {2 * source.nbytes / seconds / 1e12:.2f} TB/s", flush=True)
 
@@ -118,61 +106,27 @@ def bert_base(tokens: int, steps: int) -> Given:
     return Given(encoder, sentences[100:], sentences[:100], tuning)
 
 
-def ours(given: Given, seed: int) -> tuple[float, float]:
-    """Seconds and held-out loss."""
-    torch.manual_seed(seed)
-    tagger = Tagger(copy.deepcopy(given.encoder), UPOS, HEAD_DROPOUT, LONGEST)
-    task = Tagging(tagger, given.train)
-    _ = task.lengths
-    with tempfile.TemporaryDirectory() as folder:
-        seconds = waited(lambda: tune(tagger, task, given.tuning, seed, Path(folder)))
-    return seconds, held_out_loss(tagger, given)
-
-
-def theirs(given: Given, flags: dict[str, Any], batch: int, examples: Any, seed: int) -> tuple[float, float]:
-    """Likewise of `transformers.Trainer`."""
-    from transformers import AutoModelForTokenClassification, DataCollatorForTokenClassification, set_seed
-
-    set_seed(seed)
-    config = copy.deepcopy(given.encoder.model.config)
-    config.num_labels, config.classifier_dropout = len(UPOS), HEAD_DROPOUT
-    model = AutoModelForTokenClassification.from_config(config)
-    model.base_model.load_state_dict(given.encoder.backbone.state_dict(), strict=False)
-    asked = {"per_device_train_batch_size": batch, "learning_rate": given.tuning.learning_rate, "seed": seed, **flags}
-    collator = DataCollatorForTokenClassification(given.encoder.tokenizer)
-    seconds = seconds_of_trainer(model, examples, collator, given.tuning, asked)
-    tagger = Tagger(given.encoder, UPOS, HEAD_DROPOUT)
-    tagger.backbone, tagger.classifier = model.base_model, model.classifier
-    return seconds, held_out_loss(tagger, given)
-
-
 def bert(given: argparse.Namespace) -> None:
     """Both sides in turns, after a short run that warms up."""
     top = ceiling("bfloat16")
-    ours(bert_base(4096, 8), 0)
+    babelscope_run(bert_base(4096, 8), 0)
     for tokens in given.tokens:
         one = bert_base(tokens, given.steps)
         task = Tagging(Tagger(one.encoder, UPOS, HEAD_DROPOUT, LONGEST), one.train)
-        pieces = int(task.lengths.sum())
-        batch = max(1, round(tokens * len(one.train) / pieces))
-        weights = sum(weight.numel() for weight in one.encoder.backbone.encoder.parameters() if weight.ndim > 1)
-        examples = [
-            {name: values[:LONGEST] for name, values in as_features(one.encoder, sentence).items()}
-            for sentence in one.train
-        ]
-        trainer = partial(theirs, one, BEST, batch, examples)
-        sides = {"babelscope": partial(ours, one), "Trainer, best flags": trainer}
-        runs: dict[str, list[tuple[float, float]]] = {name: [] for name in sides}
+        pieces, batch = int(task.lengths.sum()), batch_of(tokens, task)
+        trainer = partial(trainer_run, one, BEST, batch, one.tuning.learning_rate)
+        sides: dict[str, Side] = {OURS: partial(babelscope_run, one), "Trainer, best flags": trainer}
+        runs: dict[str, list[Run]] = {name: [] for name in sides}
         for seed in range(ROUNDS):
             for name, side in sides.items():
                 runs[name].append(side(seed))
         for name, run in runs.items():
-            seconds = sorted(seconds for seconds, _ in run)
-            share = 6 * weights * pieces / seconds[len(seconds) // 2] / top
+            seconds = median(each.seconds for each in run)
+            share = products(one.encoder) * pieces / seconds / top
             print(
                 f"BERT-base, bfloat16, {tokens} pieces a batch, {pieces} in all, {name}: "
-                f"{', '.join(f'{each:.2f}' for each in seconds)} s, {pieces / seconds[len(seconds) // 2]:,.0f} "
-                f"pieces/s, {share:.2f} of the ceiling, held-out loss {run[0][1]:.4f}",
+                f"{', '.join(f'{each.seconds:.2f}' for each in run)} s, {pieces / seconds:,.0f} pieces/s, "
+                f"{share:.2f} of the ceiling, held-out loss {run[0].loss:.4f}",
                 flush=True,
             )
 
@@ -183,9 +137,9 @@ def profile(_: argparse.Namespace) -> None:
     from torch.profiler import profile as profiled
 
     given = bert_base(4096, 20)
-    ours(given, 0)
+    babelscope_run(given, 0)
     with profiled(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as seen:
-        seconds, _ = ours(given, 0)
+        seconds = babelscope_run(given, 0).seconds
     averages = seen.key_averages()
     busy = sum(each.self_device_time_total for each in averages) / 1e6
     print(f"training {seconds:.2f} s under the profiler, kernels {busy:.2f} s", flush=True)
@@ -216,7 +170,7 @@ def graphs(_: argparse.Namespace) -> None:
     for seed in range(3):
         for name, used in (("kernel by kernel", lambda *_: None), ("as graphs", graph)):
             Passes._graph = used  # type: ignore[method-assign,assignment]
-            seconds, loss = ours(given, seed)
+            seconds, loss = babelscope_run(given, seed)
             print(f"6 x 64, 1,500 sentences, 6 epochs, {name}: {seconds:.2f} s, held-out loss {loss:.5f}", flush=True)
 
 

@@ -55,10 +55,17 @@ class Machine:
 
 
 def timed(work: Callable[[], Any]) -> float:
-    """Seconds of a call."""
+    """Seconds of a call, and of all that it gives a GPU to do."""
+    _wait()
     began = time.perf_counter()
     work()
+    _wait()
     return time.perf_counter() - began
+
+
+def _wait() -> None:
+    if torch.cuda.is_initialized():
+        torch.cuda.synchronize()
 
 
 def _gigaflops(precision: str) -> float:

@@ -88,17 +88,25 @@ def benchmarks(names: list[str], precision: str) -> Iterator[Benchmark]:
     for name in names:
         size, given = SIZES[name], setting(SIZES[name], precision)
         task = Tagging(Tagger(given.encoder, UPOS), given.train)
-        pieces, sentences = size.epochs * int(task.lengths.sum()), len(given.train)
-        best = max(1, round(1024 * sentences * size.epochs / pieces))
+        pieces = size.epochs * int(task.lengths.sum())
+        best = batch_of(1024, task)
         sides = {
-            OURS: partial(_babelscope, given),
-            "Trainer, as it is": partial(_trainer, given, {}, USUAL_BATCH, size.rate / 8),
-            "Trainer, best flags": partial(_trainer, given, BEST, best, size.rate),
+            OURS: partial(babelscope_run, given),
+            "Trainer, as it is": partial(trainer_run, given, {}, USUAL_BATCH, size.rate / 8),
+            "Trainer, best flags": partial(trainer_run, given, BEST, best, size.rate),
         }
-        weights = sum(weight.numel() for weight in given.encoder.backbone.encoder.parameters() if weight.ndim > 1)
-        yield Benchmark(
-            f"Tagging, {size.title}, {precision}", "tokens/s", pieces, sides, 6.0 * weights * pieces, precision
-        )
+        flops = products(given.encoder) * pieces
+        yield Benchmark(f"Tagging, {size.title}, {precision}", "tokens/s", pieces, sides, flops, precision)
+
+
+def batch_of(tokens: int, task: Tagging) -> int:
+    """How many sentences have so many pieces, on average."""
+    return max(1, round(tokens * len(task.lengths) / int(task.lengths.sum())))
+
+
+def products(encoder: Encoder) -> float:
+    """Floating-point operations of a piece's matrix products, forward and backward; without those of attention."""
+    return 6.0 * sum(weight.numel() for weight in encoder.backbone.encoder.parameters() if weight.ndim > 1)
 
 
 def setting(size: Size, precision: str) -> Given:
@@ -120,29 +128,31 @@ def setting(size: Size, precision: str) -> Given:
     return Given(encoder, train, held_out, tuning)
 
 
-def _babelscope(given: Given, seed: int) -> Run:
+def babelscope_run(given: Given, seed: int) -> Run:
+    """Tunes a tagger by our loop."""
     torch.manual_seed(seed)
-    tagger = Tagger(copy.deepcopy(given.encoder), UPOS, HEAD_DROPOUT)
+    tagger = Tagger(copy.deepcopy(given.encoder), UPOS, HEAD_DROPOUT, given.tuning.max_length)
     task = Tagging(tagger, given.train)
     _ = task.lengths  # encodes the sentences, as is done for the other side
     with tempfile.TemporaryDirectory() as folder:
         seconds = timed(lambda: tune(tagger, task, given.tuning, seed, Path(folder)))
-    return Run(seconds, held_out_loss(tagger, given))
+    return Run(seconds, _held_out_loss(tagger, given))
 
 
-def _trainer(given: Given, flags: dict[str, Any], batch: int, rate: float, seed: int) -> Run:
+def trainer_run(given: Given, flags: dict[str, Any], batch: int, rate: float, seed: int) -> Run:
+    """Tunes a tagger by `transformers.Trainer`."""
     set_seed(seed)
     config = copy.deepcopy(given.encoder.model.config)
     config.num_labels, config.classifier_dropout = len(UPOS), HEAD_DROPOUT
     model = AutoModelForTokenClassification.from_config(config)
     model.base_model.load_state_dict(given.encoder.backbone.state_dict(), strict=False)
-    examples = [as_features(given.encoder, sentence) for sentence in given.train]
+    examples = [_features(given.encoder, sentence, given.tuning.max_length) for sentence in given.train]
     collator = DataCollatorForTokenClassification(given.encoder.tokenizer)
     asked = {"per_device_train_batch_size": batch, "learning_rate": rate, "seed": seed, **flags}
     seconds = seconds_of_trainer(model, examples, collator, given.tuning, asked)
     tagger = Tagger(given.encoder, UPOS, HEAD_DROPOUT)
     tagger.backbone, tagger.classifier = model.base_model, model.classifier
-    return Run(seconds, held_out_loss(tagger, given))
+    return Run(seconds, _held_out_loss(tagger, given))
 
 
 def seconds_of_trainer(model: Any, examples: Any, collator: Any, tuning: Tuning, asked: dict[str, Any]) -> float:
@@ -157,17 +167,18 @@ def seconds_of_trainer(model: Any, examples: Any, collator: Any, tuning: Tuning,
         return timed(trainer.train)
 
 
-def as_features(encoder: Encoder, sentence: Tagged) -> dict[str, Any]:
+def _features(encoder: Encoder, sentence: Tagged, longest: int | None) -> dict[str, Any]:
     """Pieces, with the label at the first piece of each word."""
     encoded = encoder.tokenizer(list(sentence.words), is_split_into_words=True)
     words = encoded.word_ids()
     first = [word is not None and word != before for before, word in zip([None, *words], words, strict=False)]
     labels = [UPOS.index(sentence.labels[word]) if new else -100 for word, new in zip(words, first, strict=True)]
-    return {"input_ids": encoded["input_ids"], "attention_mask": encoded["attention_mask"], "labels": labels}
+    whole = {"input_ids": encoded["input_ids"], "attention_mask": encoded["attention_mask"], "labels": labels}
+    return {name: values[:longest] for name, values in whole.items()}
 
 
 @torch.no_grad()
-def held_out_loss(tagger: Tagger, given: Given) -> float:
+def _held_out_loss(tagger: Tagger, given: Given) -> float:
     """Mean cross-entropy in nats over the held-out words."""
     tagger.eval()
     task, total, words = Tagging(tagger, given.held_out), 0.0, 0
