@@ -54,7 +54,7 @@ def test_what_is_kept_is_in_no_key(ran):
     assert compile_study(load_study(ran.study, {"keep": "rows"})).steps.keys() == ran.plan.steps.keys()
     assert find_study("first-look", {"keep": "rows"}).keep == "rows"
     answer = babelscope("plan", ran.study, "--with", "keep=all")
-    assert answer.status == 2 and "keep" in answer.errors and "'best' or 'rows'" in answer.errors
+    assert answer.status == 2 and "keep" in answer.errors and "'best', 'rows' or 'compact'" in answer.errors
 
 
 def test_rows_are_the_same_to_the_byte_and_weights_are_gone(ran):

@@ -96,6 +96,8 @@ def bytes_of(step: Step) -> int | None:
     if isinstance(step, Tune):
         weights = _weights(step.encoder)
         rows = _rows(step, step.probes) if step.probes else 0
+        if weights is not None and step.compact:
+            weights //= 4  # which are bytes in place of float32
         return None if weights is None else weights + rows * ROW_BYTES
     return ROW_BYTES
 

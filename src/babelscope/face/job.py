@@ -98,7 +98,7 @@ class Job(NamedTuple):
     def room(self) -> str | None:
         """A line: what it takes on the disk where weights are dropped; None where they are not, or cannot be seen."""
         tunings = [step for step in self.plan.steps.values() if step.droppable]
-        if self.study.keep == "best" or not tunings:
+        if self.study.keep != "rows" or not tunings:
             return None
         threads = max(step.needs.threads for step in tunings)
         at_once = 1 if any(step.needs.gpus for step in tunings) else max(1, usable_cores() // threads)
@@ -109,7 +109,7 @@ class Job(NamedTuple):
     @property
     def held(self) -> int:
         """How many tunings have weights in the store though the study keeps rows alone."""
-        if self.study.keep == "best":
+        if self.study.keep != "rows":
             return 0
         tunings = self.store.published(key for key, step in self.plan.steps.items() if step.droppable)
         return sum(is_whole(self.store, key) for key in tunings)

@@ -28,6 +28,8 @@ BACKBONE = "backbone."
 class Angles(Measure):
     """How far two tasks' models are from a third's, and the angle between the two ways (Wu et al., 2022, figure 4)."""
 
+    reads_weights: ClassVar[bool] = True
+
     measure: Literal["angle"] = "angle"
     tasks: tuple[str, str, str]
     """Names of the study's tasks, all the same `task`: the model that is measured from, then the two others."""

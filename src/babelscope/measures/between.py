@@ -22,12 +22,14 @@ def path_labels(models: Sequence[Tune], *further: str) -> dict[str, Any]:
 
 
 def check_alike(models: Sequence[Tune]) -> None:
-    """Refuse models whose classes stand for different entities, though they may be as many.
+    """Refuse models whose classes stand for different entities, though they may be as many, and rounded weights.
 
     Raises:
-        InputError: names the types of both.
+        InputError: names the types of both, or the model that is rounded.
     """
     first, *others = models
+    if rounded := next((model for model in models if model.compact), None):
+        raise InputError(f"{rounded.title}: its weights were rounded (keep: compact), and are not to be measured")
     for other in others:
         if other.task.labels != first.task.labels:
             ours, theirs = (", ".join(model.task.labels) for model in (first, other))

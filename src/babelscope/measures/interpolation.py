@@ -39,6 +39,8 @@ class Interpolation(Measure):
     they lead from each model nowhere in particular.
     """
 
+    reads_weights: ClassVar[bool] = True
+
     measure: Literal["interpolation"] = "interpolation"
     tasks: Annotated[tuple[str, ...], Field(min_length=1, max_length=3)]
     """Names of the study's tasks, all the same `task`: the model at the origin, then those that directions lead to."""

@@ -21,6 +21,8 @@ class Measure(Registered):
     """Of its numbers, where all have the same."""
     per_layer: ClassVar[bool] = False
     """Whether there is a number for every layer."""
+    reads_weights: ClassVar[bool] = False
+    """Whether it is of the very weights of tuned models, which are not to be rounded then."""
     before_tuning: ClassVar[bool] = False
     """Whether its steps stand in the plan before those of the tasks; for measures of encoders that are not tuned."""
 

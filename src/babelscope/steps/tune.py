@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from babelscope.tuning.observer import Observer
 
 
+BEST, ROUNDED = "best.safetensors", "rounded.safetensors"
+"""The files that the best weights are in, as they are or rounded."""
+
+
 class Tune(Step):
     """Train an encoder on a task in one or several languages; the dev sets select the best step.
 
@@ -41,7 +45,7 @@ class Tune(Step):
     encoder's.
     """
 
-    droppable: ClassVar[tuple[str, ...]] = ("best.safetensors", "last.safetensors")
+    droppable: ClassVar[tuple[str, ...]] = (BEST, "last.safetensors")
     """Older versions of Babelscope kept the last weights, too."""
     row_kind: ClassVar[str] = "curve"
 
@@ -62,6 +66,8 @@ class Tune(Step):
     references: tuple[SerializeAsAny[EncoderStep], ...] = ()
     """Encoders that the probes measure distances to."""
     seed: NonNegativeInt
+    compact: bool = False
+    """Whether its best weights are kept rounded, in a quarter of the bytes, and are these wherever they are read."""
 
     @property
     def trained_on(self) -> TrainedOn:
@@ -104,6 +110,8 @@ class Tune(Step):
             untuned.module, task, self.tuning, self.seed, workspace.folder, workspace.progress, schedule=self.schedule,
             memo=None if kind_of(self.task).fresh_examples else _memo(), watch=watch,
         )  # fmt: skip
+        if self.compact:
+            self._round(workspace)
         steps = {"best_step": history.best_step, "last_step": history.last_step, "planned_steps": history.planned_steps}
         (workspace.folder / "history.json").write_text(json.dumps(steps, indent=1) + "\n", encoding="utf-8")
         probed = workspace.rows_so_far() if self.probes else []
@@ -129,12 +137,14 @@ class Tune(Step):
     def model(self, results: Results) -> TaskModel:
         """The best model, in evaluation mode."""
         from babelscope.encoders.bring_in import with_the_rest
-        from babelscope.tuning.checkpoint import read_weights, set_weights
+        from babelscope.tuning.checkpoint import module_weights, read_weights, set_weights
+        from babelscope.tuning.compact import restored
 
         encoder = self._encoder(results)
         trained = self._trained_part(encoder)
         tuned = self.untuned(trained)
-        set_weights(tuned.module, read_weights(results.result(self) / "best.safetensors"))
+        kept = read_weights(results.result(self) / (ROUNDED if self.compact else BEST))
+        set_weights(tuned.module, restored(module_weights(tuned.module), kept) if self.compact else kept)
         tuned.module.eval()
         if encoder is None or trained is None or trained is encoder:
             return tuned
@@ -148,9 +158,19 @@ class Tune(Step):
         """What the best model is made of, by name."""
         from babelscope.tuning.checkpoint import module_weights, read_weights
 
-        if self.encoder.brought_in != ():  # not all of them are kept
+        if self.encoder.brought_in != () or self.compact:  # not all of them are kept
             return {name: each.detach() for name, each in module_weights(self.model(results).module).items()}
-        return read_weights(results.result(self) / "best.safetensors")
+        return read_weights(results.result(self) / BEST)
+
+    def _round(self, workspace: Workspace) -> None:
+        """Keep the best weights rounded in their place."""
+        from babelscope.tuning.checkpoint import kept_weights, module_weights, write_weights
+        from babelscope.tuning.compact import compacted
+
+        start = self.untuned(self._trained_part(self._encoder(workspace)))
+        best = workspace.folder / BEST
+        write_weights(workspace.folder / ROUNDED, compacted(module_weights(start.module), kept_weights(best)))
+        best.unlink()
 
     def _watch(self, model: TaskModel, encoder: Encoder, workspace: Workspace) -> Observer | None:
         """What takes the probes, on the device that the model is trained on; None: there are none."""

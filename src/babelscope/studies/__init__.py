@@ -73,7 +73,8 @@ class BuiltIn:
             raise InputError(f"{self.name} has no profile {chosen!r}{near}; there are {', '.join(self.profiles)}")
         asked = f"{self.name}{'' if profile is None else f'@{profile}'} --with"
         given = validate(module.Parameters, dict(changes), asked)
-        study = declare(lambda: module.PROFILES[chosen](given), asked, Study).model_copy(update={"keep": given.keep})
+        profile_of = module.PROFILES[chosen]
+        study = declare(lambda: Study(**dict(profile_of(given)) | {"keep": given.keep}), asked, Study)
         if unused := given.unused():
             raise StudyError(asked, [f"{key}: {self.name}@{chosen} has no use for it here" for key in unused])
         return study

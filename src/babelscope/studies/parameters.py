@@ -8,6 +8,7 @@ from pydantic import Field, PrivateAttr
 
 from babelscope.core.declaration import Declaration
 from babelscope.core.devices import Device
+from babelscope.study.declare import Keep
 from babelscope.tuning.settings import Tuning
 
 Layers = Annotated[int, Field(ge=1, le=1000)]
@@ -22,8 +23,9 @@ class StudyParameters(Declaration):
     scale: Literal["full", "small"] = "full"
     """small: less data and fewer seeds, for a first look and for tests."""
 
-    keep: Literal["best", "rows"] = "best"
-    """Of a tuning: its best weights and its rows, or its rows alone once nothing reads the weights any more."""
+    keep: Keep = "best"
+    """Of a tuning: its best weights and its rows; its rows alone, once nothing reads the weights any more; or its best
+    weights rounded, in a quarter of the bytes, and its rows (`compact`)."""
 
     _read: set[str] = PrivateAttr(default_factory=set)
 

@@ -58,6 +58,9 @@ def _surgery(given: Any) -> Any:
 DeclaredSurgery = Annotated[Surgery, BeforeValidator(_surgery)]
 
 
+Keep = Literal["best", "rows", "compact"]
+
+
 class Condition(Declaration):
     """An encoder of the study as it is, or after a surgery, by the names that rows have."""
 
@@ -112,9 +115,10 @@ class Study(Declaration):
     world_seed: Seed = 0
     """Of the artificial world. The shipped encoders know the world of seed 0, and text that encoders are made of has a
     `seed` of its own."""
-    keep: Literal["best", "rows"] = "best"
+    keep: Keep = "best"
     """What the store keeps of a tuning: its best weights and its rows; or its rows alone, once no step of the study
-    reads the weights any more. What reads them later has the tuning computed again. Numbers are the same."""
+    reads the weights any more. What reads them later has the tuning computed again. Numbers are the same. With
+    `compact` it keeps the best weights rounded, in a quarter of the bytes, and scores are of the rounded ones."""
     left_out: dict[str, str] = Field(default={})
     """What a reader may look for and not find, with the reason, such as a language without data; plan and report say
     it."""
@@ -131,6 +135,16 @@ class Study(Declaration):
         conditions = (self.encoders, self.surgeries, self.schedules, self.seeds, self.tasks or (None,))
         if (models := prod(map(len, conditions))) > MOST_MODELS:
             raise ValueError(f"{models:,} models would be tuned; {MOST_MODELS:,} are the most")
+        return self
+
+    @model_validator(mode="after")
+    def _measures_no_rounded_weights(self) -> Self:
+        of_weights = [getattr(each, each.by) for each in self.measures if each.reads_weights]
+        if self.keep == "compact" and of_weights:
+            raise ValueError(
+                f"keep: compact rounds weights, and {' and '.join(dict.fromkeys(of_weights))} would measure that; take "
+                "keep: best, or keep: rows"
+            )
         return self
 
     def task(self, name: str) -> Task:

@@ -106,13 +106,14 @@ class ResolvedTransfer:
             encoder=encoder, task=self.task, head=self.transfer.head, entity_types=self.entity_types,
             train=self.train, dev=self.dev, tuning=in_portions(self.transfer.tuning, encoder), schedule=schedule,
             probes=self.probes, references=self.references if self.probes and self.probes.distance else (), seed=seed,
+            compact=self.study.keep == "compact",
         )  # fmt: skip
 
     def recurrent(self, seed: int) -> Tune:
         """The training of a BiLSTM, which has settings and a head of its own, and no layers to freeze."""
         return Tune(
             encoder=Recurrent(), task=self.task, entity_types=self.entity_types, train=self.train, dev=self.dev,
-            tuning=self.transfer.recurrent, seed=seed,
+            tuning=self.transfer.recurrent, seed=seed, compact=self.study.keep == "compact",
         )  # fmt: skip
 
 
