@@ -73,6 +73,14 @@ def test_wrong_shape_is_an_encoder_error(tmp_path, encoder):
         load_encoder(tmp_path)
 
 
+def test_a_name_that_the_library_does_not_know_is_said_to_be_one(tmp_path, encoder):
+    save_encoder(encoder, tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "hidden_act": "xx"}))
+    with pytest.raises(EncoderError, match=r"it names 'xx', which transformers does not know; see its config.json"):
+        load_encoder(tmp_path)
+
+
 def test_missing_weights_are_an_encoder_error(tmp_path, encoder):
     save_encoder(encoder, tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())

@@ -134,6 +134,18 @@ def test_few_test_sentences_are_told(sentences, told):
     assert len(found) == told and all("tested on no more than" in each and "(de)" in each for each in found)
 
 
+@pytest.mark.parametrize(("unknown", "told"), [(0.5, 0), (0.75, 1)])
+def test_a_text_that_an_encoder_cannot_read_is_told(unknown, told):
+    shares = {"de": 0.01, "el": unknown}
+    scores = [
+        replace(score, companions={"unknown": shares[score.place]})
+        for score in Report("t", "q", scored({"de": 0.6, "el": 0.1})).scores
+    ]
+    found = [line for line in cautions(Report("t", "q", []), scores) if "cannot read" in line]
+    said = "Part-of-speech tagging: e cannot read el: 75% or more of the words have a letter or sign that its tokenizer"
+    assert found == told * [f"{said} does not know."]
+
+
 def test_nine_steps_are_too_few():
     (warning,) = warned(scored({"de": 0.6}) + curve({3: 0.605, 9: 0.61}))
     assert warning.startswith("trained for as few as nine optimiser steps (e).")

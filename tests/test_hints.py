@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from dataclasses import replace
 from unicodedata import normalize
 
@@ -11,7 +12,7 @@ import pytest
 
 import babelscope as bs
 from babelscope.core.errors import BabelscopeError, EncoderError, InputError
-from babelscope.core.examples import Tagged, not_composed
+from babelscope.core.examples import Tagged, not_composed, read_twice
 from babelscope.core.languages import code_of_name, is_language
 from babelscope.core.registry import import_plugins
 from babelscope.core.tasks import task_of
@@ -239,6 +240,42 @@ def test_letters_that_are_encoded_otherwise_are_told_and_hide_no_leak(tmp_path, 
     assert len(told) == 2
     assert re.match(r"treebank:qab:.*: \d+ of 20 examples of the test split are not in Unicode NFC", told[0])
     assert "20 of 20 examples of the test split are also among those of" in told[1]
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [str.upper, lambda word: "\u00ad".join(word), lambda word: f"{word}\u0301", lambda word: f"{word}\u200b"],
+    ids=["capitals", "soft hyphens", "accents", "spaces of no width"],
+)
+def test_what_tokenizers_drop_hides_no_leak(spelled):
+    trained = [Tagged(("one", f"w{k}"), ("X", "X")) for k in range(20)]
+    tested = [Tagged(tuple(map(spelled, each.words)), each.labels) for each in trained]
+    assert tested != trained and read_twice(tested, trained) == 20
+    assert read_twice(tested, [Tagged(("one", f"v{k}"), ("X", "X")) for k in range(20)]) == 0
+
+
+@pytest.mark.parametrize(("letters", "told"), [("cyrillic", True), ("world", False)])
+def test_rules_that_change_no_letter_are_told(tmp_path, encoder_folder, letters, told):
+    """The language is written in Greek letters, of which there are none in the rules for Cyrillic ones."""
+    sentences = World().treebank("qah", "test", 60)
+    folder = written(tmp_path / "a", train=sentences[:20], dev=sentences[20:40], test=sentences[40:])
+    name = f"treebank:qah:{folder}>{letters}"
+    declared = declaration(
+        encoder_folder, surgeries=[None], retrieval=None, seeds=[0],
+        tasks={"pos": transfer(train=["world:qaa"], evaluate=[name], baselines=[],
+                               sizes={"train": 20, "dev": 20, "test": 20})},
+    )  # fmt: skip
+    said = notes(compile_study(Study.model_validate(declared)).steps.values())
+    assert said == ([f"{name}: {letters} changes no letter of the test split"] if told else [])
+
+
+def test_one_encoder_under_two_names_is_told(tmp_path, encoder_folder):
+    copied = shutil.copytree(encoder_folder, tmp_path / "copied")
+    declared = declaration(encoder_folder, surgeries=[None], retrieval=None, seeds=[0])
+    both = declared | {"encoders": [*declared["encoders"], str(copied)]}
+    assert notes(compile_study(Study.model_validate(declared)).steps.values()) == []
+    (said,) = notes(compile_study(Study.model_validate(both)).steps.values())
+    assert said.endswith("copied are one encoder, file by file, so that their numbers differ in nothing")
 
 
 @pytest.mark.parametrize(("split_letters", "told"), [(2, 0), (3, 3)])

@@ -311,6 +311,10 @@ def test_what_is_given_in_place_of_something_else_is_refused(tiny, tagger):
         tiny.bring_in("it", ["ntrex:it"])
     with pytest.raises(bs.errors.InputError, match=r"between two tuned encoders.*given: \["):
         bs.interpolate([tagger, tagger], tagger, [0])
+    with pytest.raises(bs.errors.InputError, match=r"between two tuned encoders.*given: None"):
+        bs.interpolate(tagger, None, [0])
+    with pytest.raises(bs.errors.InputError, match=r"read_study: changes are a mapping.*given: \['scale=small'\]"):
+        bs.read_study("first-look", ["scale=small"])
     for wrong, problem in (
         ({"alphas": 0.5}, None), ({"alphas": [1e30]}, "alphas are between -1000 and 1000"),
         ({"alphas": [float("nan")]}, "alphas are numbers"), ({"alphas": ["x"]}, "are numbers"),

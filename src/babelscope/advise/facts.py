@@ -20,6 +20,7 @@ from babelscope.corpora.transliteration import transliteration
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder
 from babelscope.measures.formulas.overlap import Coverage, coverage, shared_mass
+from babelscope.report.cautions import UNREAD
 from babelscope.report.words import listed
 from babelscope.studies import published_rows
 from babelscope.world import LANGUAGES, World
@@ -30,8 +31,6 @@ RELATIVES = 200
 """And of each language that it is compared with."""
 LETTERS = 5
 """That are named."""
-UNREAD = 0.5
-"""An encoder cannot read a text if more than this share of its words have something unknown."""
 
 
 class Fact(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from babelscope.advise.facts import UNREAD, Fact
+from babelscope.advise.facts import Fact
 from babelscope.advise.outputs import TITLE, Outputs
 from babelscope.advise.plan import Planned, most_for_curves
 from babelscope.advise.recipes import BROUGHT_IN, EXTENDED, ZERO_SHOT
@@ -19,6 +19,7 @@ from babelscope.corpora.sources import Split
 from babelscope.encoders.places import display_name, locate
 from babelscope.engine.manifest import versions
 from babelscope.engine.progress import language_labels
+from babelscope.report.cautions import UNREAD
 from babelscope.report.page import asset, templates
 from babelscope.report.section import Section
 from babelscope.report.tables import Cell, Table, number_cell

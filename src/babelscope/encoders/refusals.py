@@ -34,7 +34,9 @@ def explained(source: str) -> Iterator[None]:
 
 
 def _first_line(error: BaseException) -> str:
-    """What an error says first; a line that ends in a colon is nothing without the next."""
+    """What an error says first; a line that ends in a colon is nothing without the next, nor is a bare name."""
+    if isinstance(error, KeyError):
+        return f"it names {error}, which transformers does not know; see its config.json"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     return " ".join(lines[: 2 if lines[0].endswith(":") else 1])
 

@@ -38,7 +38,8 @@ def notes(steps: Iterable[Step]) -> list[str]:
     steps = list(steps)
     values = list(declared(steps))
     data = [value for value in values if isinstance(value, FileData)]
-    told = (_pairs(steps), _divided(data), _not_composed(data), leaks(steps), _strange_codes(data), _worlds(values))
+    of_each = _divided(data), _not_composed(data), _same_letters(data), _strange_codes(data)
+    told = (_pairs(steps), *of_each, leaks(steps), _worlds(values), _same_encoders(values))
     return list(dict.fromkeys(line for lines in told for line in lines))
 
 
@@ -75,6 +76,15 @@ def _not_composed(data: Iterable[FileData]) -> Iterator[str]:
                         f"{each.name}: {found:,} of {len(examples):,} examples of the {each.split} split are "
                         f"{NOT_COMPOSED}"
                     )
+
+
+def _same_letters(data: Iterable[FileData]) -> Iterator[str]:
+    """Data that are read in other letters, none of which the rules change."""
+    for each in data:
+        if each.letters and each.is_here:
+            with suppress(InputError):  # which a run says of the file
+                if each.read() == each.model_copy(update={"letters": None, "rules": None}).read():
+                    yield f"{each.name}: {each.letters} changes no letter of the {each.split} split"
 
 
 def leaks(steps: Iterable[Step]) -> Iterator[str]:
@@ -145,3 +155,14 @@ def _worlds(values: Iterable[object]) -> Iterator[str]:
             "words in common: see that `world_seed` is the `seed` of all text and pairs; the shipped encoders know "
             f"world {SHIPPED_WORLD}"
         )
+
+
+def _same_encoders(values: Iterable[object]) -> Iterator[str]:
+    """Encoders of several names whose files are the same."""
+    names: dict[str, dict[str, None]] = {}
+    for value in values:
+        if isinstance(value, Load):
+            names.setdefault(value.content, {})[value.name] = None
+    for same in names.values():
+        if len(same) > 1:
+            yield f"{' and '.join(same)} are one encoder, file by file, so that their numbers differ in nothing"

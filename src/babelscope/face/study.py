@@ -107,6 +107,8 @@ def read_study(name: str | Path, changes: Mapping[str, Any] | None = None) -> St
         DataError: the file is not YAML; the message names the line.
         StudyError: the parameters or the declaration are at fault.
     """
+    if not isinstance(changes, Mapping | None):
+        raise InputError(f"read_study: changes are a mapping, such as {{'seeds': 5}} (given: {changes!r:.200})")
     study = Study(**dict(find_study(str(name), changes or {})))
     study._changes = spoken_changes(changes or {})
     return study

@@ -169,8 +169,9 @@ def interpolate(
             place is no number.
         StepError: the measurement failed, for instance since the encoders have different shapes.
     """
-    if wrong := next((given for given in (origin, end) if not isinstance(given, Tuned)), None):
-        raise InputError(f"interpolate: between two tuned encoders, as tune gives them (given: {wrong!r})")
+    for given in (origin, end):
+        if not isinstance(given, Tuned):
+            raise InputError(f"interpolate: between two tuned encoders, as tune gives them (given: {given!r:.200})")
     first, second = origin.step, end.step
     _check_between(first, second)
     points = _points(alphas)

@@ -18,6 +18,8 @@ from babelscope.report.words import counted, listed
 
 FEWEST_SENTENCES = 30
 """Of a test set; an interval over fewer is rough, and one more or less that is right moves the score by points."""
+UNREAD = 0.5
+"""An encoder cannot read a text if more than this share of its words have something unknown."""
 FEWEST_STEPS = 100
 """Of the optimiser; what fewer of them make of a model says little of what training does."""
 RISING = 0.01
@@ -35,7 +37,8 @@ def cautions(report: Report, scores: Sequence[Score]) -> list[str]:
     curves = [row for row in report.rows if row.kind == "curve" and row.step is not None]
     rows = [row for row in curves if row.task == scores[0].task and report.condition(row) in trained]
     of_training = [*_few_steps(report, rows), *_still_rising(report, rows)]
-    return [*_few_seeds(seeded), *_few_sentences(scores), *of_training, *_below(scores), *_shared(scores)]
+    of_data = [*_few_sentences(scores), *_unread(seeded)]
+    return [*_few_seeds(seeded), *of_data, *of_training, *_below(scores), *_shared(scores)]
 
 
 def _few_seeds(seeded: Sequence[Score]) -> Iterator[str]:
@@ -54,6 +57,20 @@ def _few_sentences(scores: Sequence[Score]) -> Iterator[str]:
         yield (
             f"{title_of(scores[0].task)}: tested on no more than {counted(min(few.values()), 'sentence')} "
             f"({listed(list(few))}). A few others could give quite another score; {FEWEST_SENTENCES} are the least."
+        )
+
+
+def _unread(seeded: Sequence[Score]) -> Iterator[str]:
+    """Of each encoder, places most of whose words have something that its tokenizer does not know."""
+    unread: dict[str, dict[str, float]] = defaultdict(dict)
+    for score in seeded:
+        if (unknown := score.companions.get("unknown", 0.0)) > UNREAD:
+            unread[score.encoder][score.place] = unknown
+    for encoder, places in unread.items():
+        share = f"{min(places.values()):.0%}"
+        yield (
+            f"{title_of(seeded[0].task)}: {encoder} cannot read {listed(list(places))}: {share} or more of the words "
+            "have a letter or sign that its tokenizer does not know."
         )
 
 
