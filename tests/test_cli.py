@@ -92,7 +92,11 @@ def test_rows_of_a_split_and_a_line_a_model(study, store, tmp_path):
     accuracies = table[table["measure"] == "accuracy"]
     # Two surgeries by two seeds, and a baseline.
     assert len(accuracies) == 5 and accuracies[["qaa", "qab"]].notna().all(axis=None)
-    for option, problem in ((("--split", "tset"), "there are dev, test, train"), (("--wide", "seed"), "not a 'seed'")):
+    wrong = (
+        (("--split", "tset"), "there are dev, test, train"), (("--wide", "seed"), "'seed' is not one of"),
+        (("--wide",), "'-o' is not one of"),
+    )  # fmt: skip
+    for option, problem in wrong:
         answer = babelscope("rows", study, "--store", store, *option, "-o", tmp_path / "x.csv")
         assert answer.status == 2 and problem in answer.errors
 

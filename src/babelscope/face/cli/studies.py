@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -152,8 +152,8 @@ def rows(
         str | None, typer.Option(metavar="SPLIT", help="only rows of this split: train, dev, test or probe")
     ] = None,
     wide: Annotated[
-        str | None,
-        typer.Option(metavar="language|measure", help="scores alone, a line a model, a column a language or a measure"),
+        Literal["language", "measure"] | None,
+        typer.Option(is_eager=True, help="scores alone, a line a model, a column a language or a measure"),
     ] = None,
 ) -> None:  # fmt: skip
     """Write a study's rows, one number each, as .csv or .parquet; or its scores, a line a model (--wide)."""
