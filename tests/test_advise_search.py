@@ -12,10 +12,11 @@ from babelscope.advise.race import Race
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.record import ConstantScores, Record, read_record
 from babelscope.advise.request import Request, command_line
-from babelscope.advise.scores import Scores
+from babelscope.advise.scores import Behind, Scores
 from babelscope.advise.search import USUAL, Runner, Training, choose_rates, train_longer
-from babelscope.advise.sentences import unfinished
+from babelscope.advise.sentences import standing_of, unfinished
 from babelscope.advise.steps import tuning_of
+from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.tuning.settings import Tuning
@@ -114,9 +115,21 @@ def test_a_round_is_told_and_what_is_not_done_is_named(store):
         Placed(FIRST, 3, None, None, None, "", USUAL, 0.034),
         Placed(SECOND, 3, None, None, None, "", USUAL, None),
     ]
-    (sentence,) = unfinished(Outcome(placed, {}, placed[0], None, "", "", None, 0.02))
-    assert sentence.startswith("Nothing is decided of world-natural as it is: it was still getting better")
-    assert "by 3.4 points" in sentence
+    outcome = Outcome(placed, {}, placed[0], None, "", "", None, 0.02)
+    (sentence,) = unfinished(outcome, searched=True)
+    assert sentence.startswith("Nothing is decided of world-natural as it is (by 3.4 points): still getting better")
+    (hasty,) = unfinished(outcome, searched=False)
+    assert "leave out --no-search" in hasty and "--no-search" not in sentence
+    assert unfinished(outcome._replace(placed=placed[1:]), searched=True) == []
+
+
+def test_what_still_got_better_is_no_worse_than_the_best():
+    """Nothing is decided of it, though the difference of the models shows."""
+    score, behind = Interval(0.7, 0.6, 0.8, None, 1), Behind(Interval(0.1, 0.05, 0.15, None, 1), 0.001, 1.0)
+    done = Placed(SECOND, 3, score, score, behind, "")
+    rising = done._replace(rising=0.034)
+    assert standing_of(done, 0.02) == "worse" and standing_of(rising, 0.02) == "undecided: still getting better"
+    assert standing_of(done._replace(behind=None), 0.02) == ""
 
 
 def test_a_search_can_be_left_out():

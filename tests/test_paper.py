@@ -276,8 +276,8 @@ def test_methods_say_what_was_done_with_what(sourced_folder, encoder_folder):
         r"NTREX-128~\cite{federmann2022ntrex} (ntrex:wol; CC BY-SA 4.0)",
         "texts of Babelscope's artificial world",
         "with the seeds 3, 5 and 8.",
-        r"The task \emph{pos} was trained on UD\_Wolof-WTB (at most 10 examples), selected on at most 5 of their dev "
-        r"splits and tested on at most 5 of UD\_Wolof-WTB and world:qaa.",
+        r"The task \emph{pos} was trained on UD\_Wolof-WTB (at most 10 examples), selected on at most 5 examples of "
+        r"each dev split and tested on at most 5 examples of each of UD\_Wolof-WTB and world:qaa.",
         "95\\% Student's t intervals",
         "Training of tasks.pos, tasks.ner and tasks.rte: batch 512 tokens, length 2 epochs, learning rate 0.0003, ",
         "Training of encoders.adapted: batch 512 tokens, length 5 steps, learning rate 0.0005, ",
@@ -304,9 +304,18 @@ def test_two_seeds_have_no_intervals_and_surgeries_are_named(report, encoder_fol
     study = Study.model_validate(declared | {"surgeries": [None, "reverse", "reinit"]})
     write_report(report_of(study, report.rows, plan=compile_study(study)), tmp_path / "paper")
     text = (tmp_path / "paper" / "methods.tex").read_text()
-    assert "Encoders were tuned as they are and after the surgeries reverse and reinit." in text
+    shown = "reinit (untrained in tables: all weights drawn anew)"
+    assert f"Encoders were tuned as they are and after the surgeries reverse and {shown}." in text
     assert "trained on world:qaa (at most 30 examples), selected on the test sets and tested on" in text
     assert "fewer than 3 seeds are too few for intervals" in text and "Student" not in text
+
+
+def test_what_to_mind_is_in_the_document(report, tmp_path):
+    hasty = dataclasses.replace(report, rows=[row for row in report.rows if not row.seed])
+    write_report(hasty, tmp_path / "paper")
+    warnings = [warning for part in sections_of(hasty) for warning in part.warnings]
+    document = (tmp_path / "paper" / "paper.tex").read_text()
+    assert warnings and all(rf"\emph{{To mind:}} {escaped(warning)}" in document for warning in warnings)
 
 
 def test_digests_are_those_of_the_files(sourced):

@@ -118,6 +118,8 @@ def advise(request: Request, outputs: Outputs, run: bool, say: Say, show: Show, 
         show(section)
     made = page.made_section(request, outputs, run)
     if run:
+        if not outputs.page.exists():  # else it has a verdict, which stays until there is another
+            page.write_page(request, [*sections, made], outputs.page)
         race = Race(request, [step.recipe for step in plan], Store(outputs.store), watching, say)
         race.run()
         made = page.made_section(request, outputs, run, page.spent(race.seconds, plan))

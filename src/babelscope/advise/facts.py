@@ -119,7 +119,7 @@ def published(language: str, script: str | None) -> list[str]:
     others = [f"{language_name(code)} {verdict}" for code, verdict in verdicts.items() if _script(code) == script]
     alike = [f"of other languages in its script, related or not, for mBERT: {listed(others)}"] if others else []
     tried = f"{language_name(language)}: tried with mBERT and {size}; how hard it was found is not in our tables"
-    return [*([tried] if size else []), *alike]
+    return [tried] if size else alike
 
 
 def _nearest(

@@ -72,7 +72,7 @@ def plan_section(planned: Sequence[Planned], request: Request) -> Section:
             sentences.append(f"The curves take at most about {most:,.1f} more; --no-curve leaves them out.")
         note += (
             " Minutes of computing for all rounds, estimated from a few steps that were timed; each recipe takes "
-            "longer where others run beside it. What the store has already takes none of it."
+            "longer where others run beside it, and on a busy machine. What the store has already takes none of it."
         )
     headers = ["Recipe", *(["Minutes, about"] if timed else [])]
     return Section("The plan", sentences, [], [Table("Recipes", headers, lines, note)])

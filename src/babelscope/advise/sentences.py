@@ -19,6 +19,7 @@ CLEARLY = 0.1
 
 WORSE, OPEN = "worse", "not shown to be worse"
 """The second says nothing of how good a recipe is: the test set leaves it open."""
+STILL_RISING = "undecided: still getting better"
 MEANINGS = {
     EASY: "tuned as it is, it beats a BiLSTM, which starts from nothing",
     INTERMEDIATE: "it beats a BiLSTM, which starts from nothing, once it has been adapted to the text",
@@ -39,10 +40,17 @@ def beside_best(outcome: Outcome) -> list[str]:
     """What the test set says of the other recipes beside the best, but for those that are simply worse."""
     by_standing: dict[str, list[str]] = {}
     for placed in outcome.placed:
-        if placed.behind:
+        if placed.behind and not placed.rising:
             name = f"{placed.recipe.name} (behind by {in_points(placed.behind.interval)})"
             by_standing.setdefault(standing(placed.behind, outcome.margin), []).append(name)
     return [f"{_capital(said)}: {'; '.join(names)}." for said, names in by_standing.items() if said != WORSE]
+
+
+def standing_of(placed: Placed, margin: float) -> str:
+    """How a recipe stands to the best; empty of the best itself, and of what has no test score."""
+    if not placed.behind:
+        return ""
+    return STILL_RISING if placed.rising else standing(placed.behind, margin)
 
 
 def standing(behind: Behind, margin: float) -> str:
@@ -53,14 +61,24 @@ def standing(behind: Behind, margin: float) -> str:
     return f"{side}, by less than {points(margin)}" if behind.equal else side
 
 
-def unfinished(outcome: Outcome) -> list[str]:
+def unfinished(outcome: Outcome, searched: bool) -> list[str]:
     """What was still getting better when training ended."""
-    rising = [(placed.recipe.name, placed.rising) for placed in outcome.placed if placed.rising]
-    return [
-        f"Nothing is decided of {name}: it was still getting better on the dev sentences when training ended, by "
-        f"{100 * rise:.1f} points between the last two validations. A longer training would tell."
-        for name, rise in rising
+    rising = [
+        f"{placed.recipe.name} (by {100 * placed.rising:.1f} points)" for placed in outcome.placed if placed.rising
     ]
+    if not rising:
+        return []
+    longer = "" if searched else ": leave out --no-search, which trains such recipes up to four times as long"
+    return [
+        f"Nothing is decided of {'; '.join(rising)}: still getting better on the dev sentences when training ended, "
+        f"between the last two validations. A longer training would tell{longer}."
+    ]
+
+
+def given_up(outcome: Outcome) -> list[str]:
+    """What is no longer in the race, and why."""
+    lost = [f"{placed.recipe.name}, {placed.lost}" for placed in outcome.placed if placed.lost]
+    return [f"Given up: {'; '.join(lost)}."] if lost else []
 
 
 def few_rounds(outcome: Outcome) -> str:

@@ -19,11 +19,12 @@ from babelscope.advise.sentences import (
     export_command,
     exported_one,
     few_rounds,
+    given_up,
     mean_of_rounds,
     points,
     said,
     scored_in_words,
-    standing,
+    standing_of,
     tried_in_words,
     unfinished,
     use_of_better,
@@ -46,15 +47,14 @@ def verdict_section(outcome: Outcome, request: Request, exported: Path | None, n
     sentences += beside_best(outcome)
     sentences += notes
     more = (few_rounds(outcome), exported_one(outcome, request, exported), better_one(outcome), useless(outcome))
-    sentences += [*filter(None, more), *unfinished(outcome)]
-    sentences += [f"Given up: {placed.recipe.name}, {placed.lost}." for placed in outcome.placed if placed.lost]
+    sentences += [*filter(None, more), *given_up(outcome), *unfinished(outcome, request.search)]
     language = language_labels([request.language])[request.language]
     sentences += [
         f"For {encoder}, {language} is {said(verdict)}. {tried_in_words(request)}"
         for encoder, verdict in outcome.verdicts.items()
     ]
     rivals = [placed for placed in outcome.placed if placed.behind and placed.behind.sign <= 0]
-    if best.recipe.encoder == BILSTM and not rivals:
+    if best.recipe.encoder == BILSTM and not rivals and not any(placed.rising for placed in outcome.placed):
         sentences.append(NO_ENCODER)
     commands = {f"To use {best.recipe.name}": use_of_better(outcome)} if direct is not best else {}
     if not exported:
@@ -96,7 +96,7 @@ def _outcome_table(outcome: Outcome, request: Request) -> Table:
             Cell(placed.recipe.name), Cell(placed.training.name), number_cell(placed.rounds, "d"),
             *_numbers(placed.dev, ".1f")[:1],
             *_numbers(placed.test, ".1f"), *_numbers(placed.behind.interval if placed.behind else None, ".1f"),
-            Cell(standing(placed.behind, outcome.margin) if placed.behind else ""),
+            Cell(standing_of(placed, outcome.margin)),
         ]
         for placed in outcome.placed
     ]  # fmt: skip

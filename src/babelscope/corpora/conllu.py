@@ -51,7 +51,7 @@ class _Row(NamedTuple):
     misc: str
 
 
-def read_conllu(path: Path, count: int | None = None) -> list[Sentence]:
+def read_conllu(path: Path | str, count: int | None = None) -> list[Sentence]:
     """The sentences of a CoNLL-U file, plain or gzip-compressed (told apart by content, not by name).
 
     `count` is how many are read at most, from the first; what comes after them is not looked at. Multiword tokens
@@ -60,6 +60,7 @@ def read_conllu(path: Path, count: int | None = None) -> list[Sentence]:
 
     Raises `DataError`, with the line where there is one, if any part of what is read is not well-formed.
     """
+    path = Path(path)
     try:
         sentences = list(islice(_sentences(path), count))
     except _LineError as fault:
@@ -89,9 +90,9 @@ def word_lines(path: Path) -> list[list[int]]:
     return sentences
 
 
-def write_conllu(path: Path, sentences: Iterable[Sentence]) -> None:
+def write_conllu(path: Path | str, sentences: Iterable[Sentence]) -> None:
     """Write sentences as plain CoNLL-U."""
-    with path.open("w", encoding="utf-8", newline="\n") as stream:
+    with Path(path).open("w", encoding="utf-8", newline="\n") as stream:
         stream.writelines(_token_list(sentence).serialize() for sentence in sentences)
 
 

@@ -38,7 +38,7 @@ def cautions(report: Report, scores: Sequence[Score]) -> list[str]:
     rows = [row for row in curves if row.task == scores[0].task and report.condition(row) in trained]
     of_training = [*_few_steps(report, rows), *_still_rising(report, rows)]
     of_data = [*_few_sentences(scores), *_unread(seeded)]
-    return [*_few_seeds(seeded), *of_data, *of_training, *_below(scores), *_shared(scores)]
+    return [*_few_seeds(seeded), *_below(scores), *of_data, *of_training, *_shared(scores)]
 
 
 def _few_seeds(seeded: Sequence[Score]) -> Iterator[str]:

@@ -101,9 +101,10 @@ def _methods(report: Report) -> Iterator[_Part]:
 
 def _section(section: Section, number: int) -> Iterator[_Part]:
     """Heading and sentences, tables, figures. Files are numbered, since titles can be the same."""
+    minded = "".join(f"\n\n\\emph{{To mind:}} {escaped(warning)}" for warning in section.warnings)
     items = "".join(f"\\item {{}}{escaped(sentence)}\n" for sentence in section.findings)
     listed = f"\n\\begin{{itemize}}\n{items}\\end{{itemize}}" if items else ""
-    yield _Part({}, f"\\clearpage\n\\section{{{escaped(section.title)}}}{listed}")
+    yield _Part({}, f"\\clearpage\n\\section{{{escaped(section.title)}}}{minded}{listed}")
     about = f"{section.title}. "
     tables = (_table(table, f"{number:02} {k:02} {table.title}", about) for k, table in enumerate(section.tables, 1))
     figures = (

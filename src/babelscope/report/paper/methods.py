@@ -34,8 +34,8 @@ def paragraph(report: Report, used: Used) -> str:
     """The methods as LaTeX, a sentence a line."""
     intervals = INTERVALS if len(used.study.seeds) >= FEWEST_SEEDS else TOO_FEW
     sentences = [
-        _study(report, used), _encoders(report, used), _surgeries(used), *_tasks(used), *_trainings(used), _data(used),
-        _seeds(report, used), f"{MEANS}{intervals}" if report.scores else "", _computing(report, used),
+        _study(report, used), _encoders(report, used), _surgeries(report, used), *_tasks(used), *_trainings(used),
+        _data(used), _seeds(report, used), f"{MEANS}{intervals}" if report.scores else "", _computing(report, used),
     ]  # fmt: skip
     return "".join(f"{sentence}\n" for sentence in sentences if sentence)
 
@@ -80,11 +80,17 @@ def _encoders(report: Report, used: Used) -> str:
     return " ".join(f"{what}: {', '.join(listed)}." for what, listed in parts.items() if listed)
 
 
-def _surgeries(used: Used) -> str:
-    names = [escaped(surgery.name) for surgery in used.study.surgeries if surgery]
+def _surgeries(report: Report, used: Used) -> str:
+    names = [escaped(_surgery(report, surgery.name)) for surgery in used.study.surgeries if surgery]
     untouched = "as they are and " if None in used.study.surgeries else ""
     surgeries = "surgery" if len(names) == 1 else "surgeries"
     return f"Encoders were tuned {untouched}after the {surgeries} {_joined(names)}." if names else ""
+
+
+def _surgery(report: Report, name: str) -> str:
+    """Its name, and beside it the one that tables have, where that is another."""
+    shown = report.surgery_name(name)
+    return name if shown == name else f"{name} ({shown} in tables: all weights drawn anew)"
 
 
 def _tasks(used: Used) -> Iterator[str]:
@@ -93,10 +99,12 @@ def _tasks(used: Used) -> Iterator[str]:
         train, evaluate = (escaped(_joined(data)) for data in (task.train, task.evaluate))
         sizes = _joined(dict.fromkeys(map(_at_most, task.sizes.of("train", len(task.train)))))
         few = f", {task.shots} of the last," if task.shots else ""
-        selected = f"{_at_most(task.sizes.dev)} of their dev splits" if task.selected_on == "dev" else "the test sets"
+        dev = f"{_at_most(task.sizes.dev)} examples of each dev split"
+        each = " of each" * (len(task.evaluate) > 1)
         yield (
             f"The task \\emph{{{escaped(name)}}} was trained on {train} ({sizes} examples{few}), selected on "
-            f"{selected} and tested on {_at_most(task.sizes.test)} of {evaluate}."
+            f"{dev if task.selected_on == 'dev' else 'the test sets'} and tested on {_at_most(task.sizes.test)} "
+            f"examples{each} of {evaluate}."
         )
 
 

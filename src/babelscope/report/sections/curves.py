@@ -78,7 +78,7 @@ def ends_table(report: Report, groups: dict[str, list[Row]]) -> Table:
             numbers = [number_cell(factor * first, ".3f"), number_cell(factor * last, ".3f"), number_cell(steps, ".0f")]
             keys.append([key for key, *_ in curves if key])
             lines.append([Cell(title), Cell(condition), Cell(unit), *numbers, number_cell(len(curves), "d")])
-    headers = ["Curve", "Condition", "Unit", "At the first step", "At the last", "Steps", "Runs"]
+    headers = ["Curve", "Condition", "Unit", "At the first point", "At the last", "Steps", "Runs"]
     geometric = any(measure_of(rows[0].measure).geometric for rows in groups.values())
     note = f"{NOTE} {GEOMETRIC}" if geometric else NOTE
     return Table("Where curves begin and end", headers, lines, note, keys)

@@ -13,6 +13,8 @@ from babelscope.report.tables import Cell, Table, chance_cell, number_cell
 if TYPE_CHECKING:
     from babelscope.report.sections.effects import Line
 
+UNTRAINED = "Untrained: with all weights drawn anew (reinit) before it was tuned."
+
 
 def effect_table(listed: Sequence[Line]) -> Table:
     """The effects that the study looks for, each over all tasks first."""
@@ -37,6 +39,8 @@ def effect_table(listed: Sequence[Line]) -> Table:
         "(Benjamini and Hochberg). Where the claim is that two are as good as each other, p is that of a difference as "
         "large as the margin (two one-sided tests)."
     )
+    if any("untrained" in side for line in listed for side in line.sides):
+        note += f" {UNTRAINED}"
     note += f" {RATIOS}" if any(line.shown.as_ratio for line in listed) else ""
     return Table("Every effect on every task", headers, lines, note)
 
@@ -51,7 +55,11 @@ def language_table(listed: Sequence[Line], labels: Mapping[str, str]) -> Table:
             seeds = number_cell(known.seeds, "d")
             lines.append([Cell(line.between), Cell(line.where), Cell(labels.get(language, language)), *size, seeds])
     headers = ["Difference of", "Task", "Language", _size_header(listed), "95% interval", "Seeds"]
-    note = "Where each claim lies; intervals are of a language by itself, and nothing is claimed of single ones."
+    note = (
+        "Where each claim lies; intervals are of a language by itself, and nothing is claimed of single ones. That of "
+        "a mean over languages can be narrower than all of theirs, where a seed that is better in one is worse in "
+        "another."
+    )
     return Table("Every claim in every language", headers, lines, note)
 
 

@@ -53,8 +53,19 @@ def _line(line: Line, several: bool) -> str:
     for (language, _), value in line.compared.by_language_and_seed.items():
         by_language[language].append(value)
     means = [fmean(values) for values in by_language.values()]
-    signs = f", {direction(means, 'better', 'worse')}" if len(means) > 1 else ""
+    signs = f", {direction(means, 'better', 'worse')}{_beyond_chance(line)}" if len(means) > 1 else ""
     return f"{_verdict(line)} for {first} against {second}{where}{size}{signs}"
+
+
+def _beyond_chance(line: Line) -> str:
+    """In how many languages the difference shows by itself, where it is known and not in all of them."""
+    each = [found.interval for found in line.compared.effects.values()]
+    if not line.verdict.sign or any(interval.low is None for interval in each):
+        return ""
+    beyond = sum(bool(interval.sign) for interval in each)
+    return (
+        "" if beyond == len(each) else f", of these in {counted(beyond) if beyond else 'none'} beyond chance by itself"
+    )
 
 
 def _verdict(line: Line) -> str:

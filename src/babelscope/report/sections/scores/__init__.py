@@ -12,6 +12,7 @@ from babelscope.report.kinds import SCORES, is_companion, is_score
 from babelscope.report.model import Report
 from babelscope.report.score import Score, section_title, title_of
 from babelscope.report.section import Section, section
+from babelscope.report.sections.effect_tables import UNTRAINED
 from babelscope.report.sections.scores.answer import answer
 from babelscope.report.sections.scores.figures import difference_chart, score_chart
 from babelscope.report.sections.scores.findings import differences, findings
@@ -23,9 +24,9 @@ INTERVAL = " with its 95% interval, over seeds and, as far as they are known, te
 CUT = " An interval that ends in an arrow is cut: no score is beyond."
 DIFFERENCE_CAPTION = (
     "{difference} with its 95% interval, paired by the seeds that both ran, over these and, as far as they are known, "
-    "test sentences. “Shows”: at 5%, corrected for the number of differences (Benjamini and Hochberg)."
-)
-FEW_SEEDS_CAPTION = "{difference}, paired by the seeds that both ran: too few for intervals."
+    "test sentences. “Shows”: at 5%, corrected for the number of differences (Benjamini and Hochberg). "
+) + UNTRAINED
+FEW_SEEDS_CAPTION = "{difference}, paired by the seeds that both ran: too few for intervals. " + UNTRAINED
 
 
 @section(claims=lambda row: is_score(row) or is_companion(row), order=80)

@@ -17,10 +17,14 @@ from babelscope.report.words import in_words
 
 _ACRONYMS = {"uas": "UAS", "las.nopunct": "LAS.nopunct", "uas.nopunct": "UAS.nopunct"}
 INTERVALS = (
-    "The 95% interval is over seeds and, where it was kept what each sentence adds, test sentences; fewer than three "
-    "seeds are not enough to say. It is cut where no score can be. The one over sentences alone is of these models, "
-    "its ends averaged over seeds."
+    "The 95% interval says how other seeds and other test sentences could have come out; it needs three seeds, and is "
+    "cut where no score can be. The one over sentences alone says it of these very models: the mean of each one's ends."
 )
+BESIDE = {
+    "coverage": "Coverage: words that were given a label.",
+    "unknown": "Unknown: words with a letter or sign that the tokenizer does not know.",
+}
+"""What stands beside a score and does not speak for itself."""
 GEOMETRIC = (
     "Means are geometric, and intervals those of their logarithms, the loss per token; the SD is a factor, and so is "
     "the gap: by how much the perplexity is higher than on the training language."
@@ -61,6 +65,7 @@ def score_table(scores: Sequence[Score]) -> Table:
     headers += [_ACRONYMS.get(name, name.capitalize()) for name in beside]
     lines = [_score_line(score, shown, source.get(score.condition), beside) for score in scores]
     note = INTERVALS + (" Gap to source: how much worse than the mean over the training languages." if several else "")
+    note += "".join(f" {about}" for name, about in BESIDE.items() if name in beside)
     if shown.as_ratio:
         note += f" {GEOMETRIC}"
     title = f"{SCORES[scores[0].measure].title} by language"
