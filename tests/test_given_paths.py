@@ -85,6 +85,20 @@ def test_a_folder_that_the_environment_names_is_looked_at_like_any_other(variabl
             assert_refused(babelscope("plan", "first-look@real"), problem, empty)
 
 
+@pytest.mark.parametrize("command", ["rows", "report"])
+def test_a_study_in_ones_own_folder_is_not_written_over(command, tmp_path, encoder_folder, monkeypatch):
+    """By a path that begins with `~`."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    study = write_study(tmp_path / "study.yaml", declaration(encoder_folder))
+    before = study.read_bytes()
+    answer = babelscope(command, "~/study.yaml", "-o", study, "--store", tmp_path / "store")
+    assert answer.status == 2 and "the study itself, which would be lost" in answer.errors
+    (tmp_path / "rows.csv").touch()
+    answer = babelscope(command, "~/study.yaml", "-o", tmp_path / "rows.csv", "--store", tmp_path / "store")
+    assert answer.status in (1, 2) and "which would be lost" not in answer.errors and "~" not in answer.errors
+    assert study.read_bytes() == before
+
+
 def test_text_that_utf_8_cannot_hold_is_refused_wherever_it_is(empty, tmp_path, encoder_folder):
     study = write_study(tmp_path / "study.yaml", declaration(encoder_folder))
     study.write_text(study.read_text().replace("question: ", 'question: "\\ud800"  # '))

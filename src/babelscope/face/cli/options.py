@@ -89,5 +89,5 @@ def check_changed(study: object, with_: list[str] | None) -> None:
 
 def check_not_the_study(study: str, output: Path) -> None:
     """Refuse to write over the file that declares the study (`InputError`)."""
-    if output.exists() and given_path(study).exists() and output.samefile(study):
+    if output.exists() and (file := given_path(study)).exists() and output.samefile(file):
         raise InputError(f"{output}: the study itself, which would be lost; choose another place")
