@@ -124,7 +124,7 @@ def test_a_third_language_and_predictions_of_a_file(brought, tmp_path):
         (tmp_path / "tagged.conllu").unlink(missing_ok=True)
         answer = command("predict", folder, tmp_path / "target.txt", "-o", tmp_path / "tagged.conllu", *language)
         assert answer.status == 0 and (tmp_path / "tagged.conllu").is_file()
-        told = "note: the text was read as qae; if it is in another language, name it: --language qaa or qab"
+        told = "read as qae (if it is in another language: --language qaa or qab)"
         assert (told in " ".join(answer.output.split())) is note
 
 

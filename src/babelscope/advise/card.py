@@ -120,14 +120,14 @@ def _usage(request: Request) -> list[str]:
         "space before a full stop for instance; running text must be tokenised like that first, since what sticks to a "
         "word is taken for a part of it. CoNLL-U, or text in a file named .txt with one sentence a line:",
         "",
-        *_code("sh", ["babelscope predict . FILE.conllu -o PREDICTED.conllu"]),
+        *_code("sh", ["babelscope predict . FILE.conllu -o PREDICTED.conllu  # in this folder"]),
     ]
     if request.task != "pos":
         return lines
     python = [*TAG_WORDS.splitlines(), "", "", f"print(tag({words!r}))"]
     note = (
-        "Of a sentence longer than the model reads, the last words are cut off here (their tags are None), and tags "
-        "near them can differ; `babelscope predict` reads all of it."
+        "Also in this folder. Of a sentence longer than the model reads, the last words are cut off here (their tags "
+        "are None), and tags near them can differ; `babelscope predict` reads all of it."
     )
     return [*lines, "", "In Python, the same tags with transformers alone:", "", *_code("python", python), "", note]
 

@@ -122,8 +122,13 @@ def _read_as(first: Sequence[str], others: Collection[str]) -> str:
     """In which language a text was read without being asked, where a model has tokenizers for several."""
     if not others:
         return ""
-    read = f"as {', '.join(first)}" if first else "in the pieces of what the model was trained on"
-    return f"\nnote: the text was read {read}; if it is in another language, name it: --language {' or '.join(others)}"
+    named = f"--language {' or '.join(others)}"
+    if first:
+        return f", read as {', '.join(first)} (if it is in another language: {named})"
+    return (
+        "\nnote: the text was read in the pieces of what the model was trained on; if it is in another language, name "
+        f"it: {named}"
+    )
 
 
 def _as_words(inputs: Sequence[Any]) -> str:

@@ -38,6 +38,7 @@ CONFIG = {
     "font": "system-ui, sans-serif",
     "axis": _INK
     | {"domain": False, "ticks": False, "gridColor": "currentColor", "gridOpacity": 0.13, "labelPadding": 6},
+    "axisX": {"labelFlush": False, "labelSeparation": 8},
     "legend": _INK,
     "view": {"stroke": None},
     "range": {"category": PALETTE},

@@ -18,6 +18,16 @@ for (const holder of document.querySelectorAll(".chart")) {
   holder.classList.toggle("cells", (spec.layer ?? []).some(({ mark }) => mark.type === "rect"));
 }
 
+const NARROW = 600; // pixels: below that long labels would leave no room to draw in
+
+function narrowed(spec) {
+  const limits = { axis: innerWidth * 0.3, legend: innerWidth * 0.5 };
+  const limited = (key, value) =>
+    value?.labelLimit && key in limits ? { ...value, labelLimit: Math.min(value.labelLimit, limits[key]) } : value;
+  const drawn = JSON.parse(JSON.stringify(spec, limited));
+  return { ...drawn, config: { ...drawn.config, axisX: { ...drawn.config.axisX, titleAnchor: "end" } } };
+}
+
 async function draw(chart) {
   if (!chart.stale) return;
   chart.stale = false;
@@ -32,7 +42,7 @@ async function draw(chart) {
   try {
     // `ast` interprets expressions instead of compiling them, which the page's policy forbids.
     const options = { ast: true, renderer: "svg", actions, ...(spec === chart.spec ? {} : { logLevel: 1 }) };
-    chart.view = await vegaEmbed(chart.target, spec, options);
+    chart.view = await vegaEmbed(chart.target, innerWidth < NARROW ? narrowed(spec) : spec, options);
     chart.target.querySelector("summary")?.setAttribute("aria-label", "Save this figure");
   } catch (error) {
     chart.target.textContent = `This chart could not be drawn: ${error.message}`;
