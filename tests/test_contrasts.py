@@ -15,9 +15,11 @@ from babelscope.core.samples import Counts
 from babelscope.report.cautions import cautions
 from babelscope.report.files import markdown
 from babelscope.report.model import Contrasted, Report
+from babelscope.report.score import noun_of
 from babelscope.report.section import sections_of
 from babelscope.report.sections.effect_tables import effect_table, language_table
 from babelscope.report.sections.effects import claims, contrasts, effects
+from babelscope.report.sections.effects_told import effect_answer
 from babelscope.report.sections.scores.findings import differences
 from slowly import judged as slowly_judged
 from slowly import share_of_each
@@ -95,6 +97,45 @@ def test_where_a_claim_lies_is_told_language_by_language():
         assert line[4] == f"[{100 * low:.2f}, {100 * high:.2f}]".replace("-", "−")
     alone = language_table(effects(Report("t", "q", rows(), contrasts=[PRETRAINED])), {})
     assert not alone.lines
+
+
+def test_a_language_in_other_letters_is_no_other_language():
+    """It counts once, with the mean of both; a claim about it names it."""
+    values = {"qab": 0.9, "qaf": 0.6, "qac": 0.8, "qac>cyrillic": 0.5}
+    made = [
+        row
+        for code, value in values.items()
+        for row in scored("e", {k: value + k / 50 for k in range(3)}, language=code)
+    ]
+    made += [
+        row
+        for code in values
+        for row in scored("e", {k: 0.4 + k / 90 for k in range(3)}, language=code, surgery="clean")
+    ]
+    contrast = Contrasted("Helps", ("e", None), ("e", "clean"))
+    (line,) = effects(Report("t", "q", made, contrasts=[contrast]))
+    assert line.effect.languages == 3 and set(line.compared.by_language) == {"qab", "qaf", "qac"}
+    of_each = [0.5, 0.2, (0.4 + 0.1) / 2]
+    assert line.effect.mean == pytest.approx(sum(of_each) / 3 + (1 / 50 - 1 / 90))
+    report = Report("t", "q", made, contrasts=[contrast])
+    assert noun_of([score for score in report.scores if score.surgery is None]) == "data set"
+    limited = contrast._replace(languages=("qaf",))
+    (alone,) = effects(Report("t", "q", made, contrasts=[limited], labels={"qaf": "F"}))
+    assert alone.where == "Part-of-speech tagging, in F" and alone.effect.mean == pytest.approx(0.2 + (1 / 50 - 1 / 90))
+    assert "in F" in claims([alone])[0] and "in F" in effect_answer([alone])[0]
+
+
+def test_a_mean_over_tasks_says_of_which_it_is():
+    """Where one of the study's is no score in points, or the contrast is about some of them alone."""
+    perplexities = [
+        row.labelled(task="mlm", measure="perplexity", unit="", value=10 + row.value)
+        for row in rows() if row.task == "pos"
+    ]  # fmt: skip
+    whole = effects(Report("t", "q", rows(), contrasts=[PRETRAINED]))
+    some = effects(Report("t", "q", [*rows(), *perplexities], contrasts=[PRETRAINED]))
+    assert whole[0].where == "all tasks" and whole[0].setting.task == some[0].setting.task == ""
+    assert some[0].where.startswith("the mean of Part-of-speech tagging and ") and "odell" not in some[0].where
+    assert some[0].effect == whole[0].effect and some[0].where in claims(some)[0]
 
 
 def test_a_figure_of_two_seeds_speaks_of_no_intervals():

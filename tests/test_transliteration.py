@@ -329,6 +329,9 @@ def test_what_a_sentence_and_its_words_become_by_rules_with_contexts_may_differ(
     rewrite(tmp_path / "a.conllu", tmp_path / "b.conllu", transliteration("cyrillic"))
     assert read_conllu(tmp_path / "b.conllu")[0].forms == ["gazeta", "«", "Ъ", "»"]
     restore(tmp_path / "b.conllu", tmp_path / "c.conllu")
+    (tmp_path / "b.txt").write_text("two words\n")
+    with pytest.raises(InputError, match=r"b.txt: only CoNLL-U, in a file named .conllu, keeps what was there before"):
+        restore(tmp_path / "b.txt", tmp_path / "d.txt")
     assert (tmp_path / "c.conllu").read_text(encoding="utf-8") == text + "\n"
 
 

@@ -47,7 +47,7 @@ def _small_disk(laboratory: Laboratory, folder: Path, chance: random.Random) -> 
     full = sum(path.stat().st_size + 4096 for path in laboratory.undisturbed.rglob("*"))
     size = 4096 * chance.randint(1, full // 8192)
     program = ("unshare", "--map-root-user", "--mount", "sh", "-c", SMALL_DISK, "sh")
-    ended = Command(folder, str(size), sys.executable, str(laboratory.study), program=program).end()
+    ended = Command(folder, str(size), sys.executable, str(laboratory.study), program=program).end(runs=2)
     if ended.status:
         raise WrongError(f"not gone on with when there was room: {ended}")
     was_full = (folder / "status").read_text().strip() != "0"

@@ -112,8 +112,8 @@ class Command:
         while not (self._output.stat().st_size or os.waitid(os.P_PID, self._process.pid, ENDED)):
             time.sleep(0.1)
 
-    def end(self) -> Ended:
-        """Wait until it has ended.
+    def end(self, runs: int = 1) -> Ended:
+        """Wait until it has ended; it may take as long as so many runs.
 
         Raises:
             WrongError: it printed a traceback, or took more than it may.
@@ -125,7 +125,7 @@ class Command:
         timer.cancel()
         ended = Ended(self._process.returncode, self._output.read_text(encoding="utf-8", errors="replace"))
         seconds, memory = used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
-        if "Traceback" in ended.output or hung or seconds > SECONDS or memory > MEMORY:
+        if "Traceback" in ended.output or hung or seconds > runs * SECONDS or memory > MEMORY:
             took = (
                 f"{seconds:.1f} seconds of a processor, {memory / 2**20:.0f} MiB{', and did not end' if hung else ''}"
             )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from babelscope.core.errors import DataError
+from babelscope.core.errors import DataError, InputError
 from babelscope.core.outside import new_path, writing
 from babelscope.corpora.lines import Line, numbered_lines
 from babelscope.corpora.raw_text import check_raw
@@ -32,7 +32,7 @@ def rewrite(source: Path, target: Path, change: Change) -> int:
         DataError: the source cannot be read, or a line of CoNLL-U has not ten columns, or is changed already.
         InputError: the target exists, or cannot be written.
     """
-    if re.search(r"\.conllu(\.gz)?$", source.name, re.IGNORECASE):
+    if _is_conllu(source):
         return _write(source, target, lambda line: _changed(source, line, change))
     check_raw(source, "its labels would be changed, too; name CoNLL-U .conllu")
     return _write(source, target, lambda line: change(line.text))
@@ -42,9 +42,15 @@ def restore(source: Path, target: Path) -> int:
     """Write a CoNLL-U file that `rewrite` has made with what was there before; returns how many words were put back.
 
     Raises:
-        DataError, InputError: as of `rewrite`.
+        DataError, InputError: as of `rewrite`; or the source is no CoNLL-U, in which alone it is kept.
     """
+    if not _is_conllu(source):
+        raise InputError(f"{source}: only CoNLL-U, in a file named .conllu, keeps what was there before")
     return _write(source, target, lambda line: _restored(source, line))
+
+
+def _is_conllu(source: Path) -> bool:
+    return re.search(r"\.conllu(\.gz)?$", source.name, re.IGNORECASE) is not None
 
 
 def _write(source: Path, target: Path, rewritten: Callable[[Line], str]) -> int:

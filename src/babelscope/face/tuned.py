@@ -162,11 +162,12 @@ def interpolate(
         jobs: steps at once; default: as the cores allow.
 
     Returns:
-        A row a measure, data set and place, which is in the column `alpha1`.
+        A row a measure, data set and place, which is in the column `alpha1`. Between two seeds all rows have the
+        origin's in the column `seed`, but at 0.5, the mean of both: what stands at 1 is the score of the other.
 
     Raises:
-        InputError: the two are of different tasks, heads, encoders, schedules or seeds; a data set is not found; or a
-            place is no number.
+        InputError: the two are of different tasks, heads, encoders or schedules, or of different seeds without being
+            trained on the same data; a data set is not found; or a place is no number.
         StepError: the measurement failed, for instance since the encoders have different shapes.
     """
     for given in (origin, end):

@@ -10,6 +10,7 @@ from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples
 from babelscope.core.tasks import TASKS
+from babelscope.corpora.letters import split_name
 from babelscope.report.kinds import SCORES
 
 BOUNDS = {"share": (0.0, 1.0), "correlation": (-1.0, 1.0)}
@@ -53,9 +54,14 @@ class Score:
     companions: Mapping[str, float]
 
     @property
+    def itself(self) -> str:
+        """The language in whatever letters, by which languages are counted."""
+        return split_name(self.language)[0]
+
+    @property
     def is_source(self) -> bool:
-        """Whether the language was trained on."""
-        return self.language in self.sources
+        """Whether the language was trained on, in whatever letters."""
+        return self.itself in [split_name(source)[0] for source in self.sources]
 
     @property
     def sign(self) -> int:
@@ -75,7 +81,7 @@ def scale(unit: str) -> tuple[float, str]:
 
 def noun_of(scores: Sequence[Score]) -> str:
     """What scores of one condition are counted as: languages, or data sets where a language is tested on several."""
-    return "language" if len({score.language for score in scores}) == len(scores) else "data set"
+    return "language" if len({score.itself for score in scores}) == len(scores) else "data set"
 
 
 def title_of(task: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from babelscope.core.inference import Effect, benjamini_hochberg, effect, holm
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples, mean_of
+from babelscope.report import words
 from babelscope.report.judged import Verdict, among, judged, over_places, p_of
 from babelscope.report.model import Contrasted, Report
 from babelscope.report.score import Score, title_of
@@ -16,6 +17,8 @@ from babelscope.report.section import Section, section
 from babelscope.report.sections.effect_tables import effect_table, language_table, mixed_table
 from babelscope.report.sections.effects_told import effect_answer, effect_figures
 from babelscope.report.shown import Shown
+
+ALL_TASKS = "all tasks"
 
 
 class Setting(NamedTuple):
@@ -118,8 +121,11 @@ def _lines(report: Report, contrast: Contrasted) -> list[Line]:
     compared = overall | each
     over_all = {setting.schedule for setting in overall}
     sides = _in_words(report, contrast.first), _in_words(report, contrast.second)
+    languages = [report.labels.get(code, code) for code in contrast.languages]
+    within = f", in {words.listed(languages)}" if languages else ""
+    every = {score.task for score in report.scores}
     return [
-        Line(contrast, setting, _where(setting, compared), difference, difference.effect,
+        Line(contrast, setting, _where(setting, compared, every) + within, difference, difference.effect,
              setting in overall or setting.schedule not in over_all, sides)
         for setting, difference in compared.items()
     ]  # fmt: skip
@@ -151,7 +157,7 @@ def _claimed(lines: Sequence[Line], family: int) -> Iterator[str]:
     for line in lines:
         first, second = line.sides
         named = f"{first} against {second}" if firsts.count(first) > 1 else first
-        where = "" if line.where == "all tasks" else f", {line.where}"
+        where = "" if line.where == ALL_TASKS else f", {line.where}"
         size = f" ({line.shown.in_words(line.size)})" if line.size else ""
         margin = f" within {line.shown.margin_in_words(line.contrast.margin)}" if line.contrast.margin else ""
         verdict = line.verdict if line.margin else among(line.verdict, line.effect, family)
@@ -187,15 +193,26 @@ def _compared(first: Mapping[str, Score], second: Mapping[str, Score]) -> Compar
         if difference is None:
             by_language = {}
             break
-        by_language.setdefault(first[place].language, []).append(difference)
+        by_language.setdefault(first[place].itself, []).append(difference)
     return Compared(Shown.of(next(iter(first.values()))), by_language)
+
+
+def _averaged(compared: Mapping[Setting, Compared], every: Collection[str]) -> str:
+    """The tasks that a mean over tasks is of: all of them, or which."""
+    tasks = list(dict.fromkeys(setting.task for setting, each in compared.items() if setting.task and _is_mean(each)))
+    return ALL_TASKS if len(tasks) == len(every) else f"the mean of {words.listed(list(map(title_of, tasks)))}"
+
+
+def _is_mean(compared: Compared) -> bool:
+    """Whether means over tasks have it: differences of perplexities are ratios, and no points."""
+    return compared.shown.unit in ("share", "correlation")
 
 
 def _overall(each: Mapping[Setting, Compared]) -> dict[Setting, Compared]:
     """By schedule the mean over tasks whose scores are shares or correlations, where there are several."""
     by_schedule: dict[str | None, dict[str, list[Compared]]] = {}
     for setting, compared in each.items():
-        if compared.shown.unit in ("share", "correlation"):
+        if _is_mean(compared):
             by_schedule.setdefault(setting.schedule, {}).setdefault(setting.task, []).append(compared)
     return {
         Setting("", None, schedule): _mean_of_tasks(list(tasks.values()))
@@ -229,10 +246,10 @@ def _mean_of_task(trainings: Sequence[Compared], language: str) -> Samples | Non
     return mean_of([mean for mean in means if mean]) if all(means) else None
 
 
-def _where(setting: Setting, compared: Iterable[Setting]) -> str:
-    """The task's title, and the training where there are several."""
+def _where(setting: Setting, compared: Mapping[Setting, Compared], every: Collection[str]) -> str:
+    """The task's title, and the training where there are several; of a mean over tasks those that it is of."""
     same = [other for other in compared if other.task == setting.task]
-    parts = [title_of(setting.task) if setting.task else "all tasks"]
+    parts = [title_of(setting.task) if setting.task else _averaged(compared, every)]
     if len({other.training for other in same}) > 1:
         parts.append(f"trained on {setting.training}")
     if len({other.schedule for other in same}) > 1:

@@ -48,7 +48,7 @@ def _told(group: Sequence[Line], several: bool) -> str:
 def _line(line: Line, several: bool) -> str:
     first, second = line.sides
     size = f", {line.shown.in_words(line.size)}" if line.size else ""
-    where = f" on {line.where}" if several else ""
+    where = f" on {line.where}" if several or line.contrast.languages else ""
     by_language: dict[str, list[float]] = defaultdict(list)
     for (language, _), value in line.compared.by_language_and_seed.items():
         by_language[language].append(value)

@@ -95,7 +95,7 @@ def _over_least(whole: Whole, number: int, least: int, seeds: Sequence[int]) -> 
         difference = scores[number].samples.at(seeds) - scores[least].samples.at(seeds)
         if difference is None:
             return None
-        by_language[scores[number].language].append(difference)
+        by_language[scores[number].itself].append(difference)
     return table_over_places(by_language)
 
 
@@ -103,7 +103,7 @@ def _mean(whole: Whole, number: int) -> float:
     """Over languages; one with several data sets counts once."""
     by_language: dict[str, list[float]] = defaultdict(list)
     for scores in whole.values():
-        by_language[scores[number].language].append(scores[number].interval.mean)
+        by_language[scores[number].itself].append(scores[number].interval.mean)
     measure = SCORES[next(iter(whole.values()))[number].measure]
     return measure.mean(map(measure.mean, by_language.values()))
 
@@ -114,7 +114,7 @@ def _number(value: float, sweep: Sweep) -> str:
 
 
 def _languages(whole: Whole) -> str:
-    count = len({score.language for scores in whole.values() for score in scores.values()})
+    count = len({score.itself for scores in whole.values() for score in scores.values()})
     return f"{count} language{'' if count == 1 else 's'}"
 
 

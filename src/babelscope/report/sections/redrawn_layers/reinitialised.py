@@ -92,7 +92,7 @@ class Reinitialised:
     def _by_language(self, samples: Mapping[str, Samples]) -> dict[str, list[Samples]]:
         by_language: dict[str, list[Samples]] = defaultdict(list)
         for place, each in samples.items():
-            by_language[self.intact[place].language].append(each)
+            by_language[self.intact[place].itself].append(each)
         return by_language
 
 
