@@ -29,7 +29,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         rest = [] if given.training_alone else _others(Path(folder))
         for benchmark in chain(training.benchmarks(given.sizes, given.precision), rest):
-            lines += lines_of(benchmark, given.rounds, machine)
+            lines += lines_of(benchmark, given.rounds)
             print(markdown(lines, machine).splitlines()[-len(benchmark.sides) :], sep="\n", flush=True)
     write(lines, machine, given.output)
 

@@ -35,13 +35,9 @@ class Machine:
     torch: str = torch.__version__
     python: str = platform.python_version()
     gigaflops: dict[str, float] = field(
-        default_factory=lambda: {name: _gigaflops(name) for name in ("float32", "bfloat16")}
+        default_factory=lambda: {name: gigaflops(name) for name in ("float32", "bfloat16")}
     )
     """By precision, of matrix products on all cores."""
-
-    def ceiling(self, precision: str) -> float:
-        """Floating-point operations a second."""
-        return 1e9 * self.gigaflops[precision]
 
     @property
     def in_words(self) -> str:
@@ -68,6 +64,7 @@ def _wait() -> None:
         torch.cuda.synchronize()
 
 
-def _gigaflops(precision: str) -> float:
+def gigaflops(precision: str) -> float:
+    """Of the fastest of some large matrix products, on all cores."""
     first, second = (torch.randn(SIZE, SIZE).to(getattr(torch, precision)) for _ in range(2))
     return 2 * SIZE**3 / min(timed(lambda: first @ second) for _ in range(REPEATS)) / 1e9

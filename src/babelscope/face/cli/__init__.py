@@ -12,13 +12,14 @@ from rich.markup import escape
 from babelscope.core.errors import BabelscopeError
 from babelscope.core.version import __version__
 from babelscope.face.cli import advice, look, models, sharing, studies
+from babelscope.face.cli.listed import PLAIN, Commands
 from babelscope.face.cli.options import err, out
 
 INTERRUPTED = 130
 """The exit status after Ctrl-C."""
 
 app = typer.Typer(
-    no_args_is_help=True, pretty_exceptions_enable=False,
+    **PLAIN, cls=Commands, pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="A laboratory for cross-lingual transfer of pretrained Transformer encoders.",
 )  # fmt: skip

@@ -10,6 +10,7 @@ from rich.filesize import decimal
 from rich.markup import escape
 
 from babelscope.core.errors import InputError
+from babelscope.face.cli.listed import PLAIN, Commands
 from babelscope.face.cli.options import (
     DEFAULT_STORE,
     BundleFile,
@@ -27,7 +28,7 @@ from babelscope.face.cli.options import (
 if TYPE_CHECKING:
     from babelscope.engine.store import Store
 
-app = typer.Typer(no_args_is_help=True, help="Results of stores: push, pull, verify, sizes, gc.")
+app = typer.Typer(**PLAIN, cls=Commands, help="Results of stores: push, pull, verify, sizes, gc.")
 OfStudy = Annotated[str | None, typer.Argument(metavar="[STUDY]", help="whose results; default: all that there are")]
 
 
