@@ -121,7 +121,7 @@ def test_a_language_in_other_letters_is_no_other_language():
     assert noun_of([score for score in report.scores if score.surgery is None]) == "data set"
     limited = contrast._replace(languages=("qaf",))
     (alone,) = effects(Report("t", "q", made, contrasts=[limited], labels={"qaf": "F"}))
-    assert alone.where == "Part-of-speech tagging, in F" and alone.effect.mean == pytest.approx(0.2 + (1 / 50 - 1 / 90))
+    assert alone.scope == "Part-of-speech tagging, in F" and alone.effect.mean == pytest.approx(0.2 + (1 / 50 - 1 / 90))
     assert "in F" in claims([alone])[0] and "in F" in effect_answer([alone])[0]
 
 

@@ -24,7 +24,7 @@ def effect_table(listed: Sequence[Line]) -> Table:
         lines.append(
             [
                 Cell(line.between),
-                Cell(line.where),
+                Cell(line.scope),
                 *line.shown.cells(line.size),
                 chance_cell(p_of(known, line.margin)),
                 number_cell(known.seeds if known else None, "d"),
@@ -70,7 +70,7 @@ def mixed_table(listed: Sequence[Line]) -> Table:
         if fitted := mixed.fit(line.compared.by_language_and_seed):
             spreads = map(line.shown.spread, (fitted.language_sd, fitted.seed_sd))
             size = line.shown.cells(line.shown.of_better(fitted.interval))
-            lines.append([Cell(line.between), Cell(line.where), *size, chance_cell(fitted.p), *spreads])
+            lines.append([Cell(line.between), Cell(line.scope), *size, chance_cell(fitted.p), *spreads])
     spreads_of = ["SD over languages", "SD over seeds"]
     headers = ["Difference of", "Task", _size_header(listed), "95% interval", "p", *spreads_of]
     note = (

@@ -19,6 +19,8 @@ from babelscope.report.sections.effects_told import effect_answer, effect_figure
 from babelscope.report.shown import Shown
 
 ALL_TASKS = "all tasks"
+NAMED = 3
+"""Languages of a claim; more are counted, and the table by language names them."""
 
 
 class Setting(NamedTuple):
@@ -64,6 +66,8 @@ class Line(NamedTuple):
     setting: Setting
     where: str
     """The task's title, with the training where the task has several."""
+    within: str
+    """The languages that the claim is about alone, after a comma; empty: all of them."""
     compared: Compared
     effect: Effect | None
     is_claim: bool
@@ -71,6 +75,11 @@ class Line(NamedTuple):
     sides: tuple[str, str]
     """The two conditions in words."""
     verdict: Verdict = Verdict.NOT_YET
+
+    @property
+    def scope(self) -> str:
+        """What the line is about: tasks, and languages where it is not all of these."""
+        return self.where + self.within
 
     @property
     def shown(self) -> Shown:
@@ -122,10 +131,11 @@ def _lines(report: Report, contrast: Contrasted) -> list[Line]:
     over_all = {setting.schedule for setting in overall}
     sides = _in_words(report, contrast.first), _in_words(report, contrast.second)
     languages = [report.labels.get(code, code) for code in contrast.languages]
-    within = f", in {words.listed(languages)}" if languages else ""
+    named = words.listed(languages) if len(languages) <= NAMED else words.counted(len(languages), "language")
+    within = f", in {named}" if languages else ""
     every = {score.task for score in report.scores}
     return [
-        Line(contrast, setting, _where(setting, compared, every) + within, difference, difference.effect,
+        Line(contrast, setting, _where(setting, compared, every), within, difference, difference.effect,
              setting in overall or setting.schedule not in over_all, sides)
         for setting, difference in compared.items()
     ]  # fmt: skip
@@ -153,11 +163,11 @@ def claims(listed: Sequence[Line]) -> list[str]:
 
 def _claimed(lines: Sequence[Line], family: int) -> Iterator[str]:
     """Of one claim, which may be made of several pairs of conditions."""
-    firsts = [line.sides[0] for line in lines if line.where == lines[0].where]
+    firsts = [line.sides[0] for line in lines if line.scope == lines[0].scope]
     for line in lines:
         first, second = line.sides
         named = f"{first} against {second}" if firsts.count(first) > 1 else first
-        where = "" if line.where == ALL_TASKS else f", {line.where}"
+        where = "" if line.scope == ALL_TASKS else f", {line.scope}"
         size = f" ({line.shown.in_words(line.size)})" if line.size else ""
         margin = f" within {line.shown.margin_in_words(line.contrast.margin)}" if line.contrast.margin else ""
         verdict = line.verdict if line.margin else among(line.verdict, line.effect, family)

@@ -32,7 +32,7 @@ def effect_answer(lines: Sequence[Line]) -> list[str]:
     groups: dict[str, list[Line]] = defaultdict(list)
     for line in (line for line in lines if line.is_claim):
         groups[line.contrast.claim].append(line)
-    several = len({line.where for group in groups.values() for line in group}) > 1
+    several = len({line.scope for group in groups.values() for line in group}) > 1
     told = [f"{capitalised(claim)}: {_told(group, several)}." for claim, group in list(groups.items())[:CLAIMS]]
     if len(groups) > CLAIMS:
         told.append(f"The verdicts on {counted(len(groups) - CLAIMS, 'more claim')} are below.")
@@ -48,7 +48,7 @@ def _told(group: Sequence[Line], several: bool) -> str:
 def _line(line: Line, several: bool) -> str:
     first, second = line.sides
     size = f", {line.shown.in_words(line.size)}" if line.size else ""
-    where = f" on {line.where}" if several or line.contrast.languages else ""
+    where = f" on {line.scope}" if several or line.within else ""
     by_language: dict[str, list[float]] = defaultdict(list)
     for (language, _), value in line.compared.by_language_and_seed.items():
         by_language[language].append(value)
@@ -83,7 +83,7 @@ def effect_figures(lines: Sequence[Line]) -> list[Figure]:
 
 
 def _compared(line: Line, several: bool) -> str:
-    return f"{line.between}, {line.where}" if several else line.between
+    return f"{line.between}, {line.scope}" if several else line.between
 
 
 def _interval(line: Line) -> dict[str, float | None]:
@@ -93,7 +93,7 @@ def _interval(line: Line) -> dict[str, float | None]:
 
 def _chart(lines: Sequence[Line]) -> Chart:
     claims = Counter(line.contrast.claim for line in lines)
-    several = len({line.where for line in lines}) > 1
+    several = len({line.scope for line in lines}) > 1
     table = pd.DataFrame(
         {
             "claim": line.contrast.claim + (f"\n{_compared(line, several)}" if claims[line.contrast.claim] > 1 else ""),
