@@ -17,9 +17,9 @@ from babelscope.report.words import in_words
 
 _ACRONYMS = {"uas": "UAS", "las.nopunct": "LAS.nopunct", "uas.nopunct": "UAS.nopunct"}
 INTERVALS = (
-    "The 95% interval says how other seeds and, where what each sentence adds was kept, other test sentences could have "
-    "come out; it needs three seeds, and is cut where no score can be. The one over sentences alone says it of these "
-    "very models: the mean of each one's ends."
+    "The 95% interval says how other seeds and, where what each sentence adds was kept, other test sentences could "
+    "have come out; it needs three seeds, and is cut where no score can be. The one over sentences alone says it of "
+    "these very models: the mean of each one's ends."
 )
 BESIDE = {
     "coverage": "Coverage: words that were given a label.",
