@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
 from babelscope.corpora.prepared import PLACE
+from babelscope.engine.child import ENVIRONMENT
 from benchmarks import language, others, steps, training
 from benchmarks.machine import Machine
 from benchmarks.table import Benchmark, Line, lines_of, markdown, write
@@ -34,6 +36,13 @@ def main() -> None:
     write(lines, machine, given.output)
 
 
+def _keep_memory() -> None:
+    """Begin again as Babelscope's workers do, which keep their memory; this makes the other sides faster, too."""
+    kept = {name: value for name, value in ENVIRONMENT.items() if name.startswith("MALLOC_")}
+    if not kept.items() <= os.environ.items():
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**os.environ, **kept})  # noqa: S606
+
+
 def _others(folder: Path) -> Iterator[Benchmark]:
     """All that is no tagger's training; what is kept of data is kept in the folder."""
     os.environ[PLACE] = str(folder)
@@ -43,4 +52,5 @@ def _others(folder: Path) -> Iterator[Benchmark]:
 
 
 if __name__ == "__main__":
+    _keep_memory()
     main()

@@ -116,7 +116,8 @@ def markdown(lines: Iterable[Line], machine: Machine) -> str:
         f"# Speed\n\nWritten by `make bench`; not edited by hand. {machine.in_words}\n\n"
         "Sides take turns, after a round that warms up. Speeds are medians; how many times as fast Babelscope is, the "
         "median of the rounds' ratios. The ceiling is that of large matrix products in the same precision, on all "
-        "cores, just before and after each run.\n\n"
+        "cores, just before and after each run. All sides run in a process that keeps its memory, as Babelscope's "
+        "workers do.\n\n"
         f"{table}\n"
     )
 

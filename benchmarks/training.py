@@ -66,8 +66,8 @@ SIZES = {
         "hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12, "intermediate_size": 1536,
         "vocab_size": 30_522,
     }),
-    "base": Size("BERT-base", 120, 2, 2e-4, {"vocab_size": 30_522}),
-    "xlmr": Size("XLM-R-base", 60, 2, 2e-4, {"vocab_size": 250_002}),
+    "base": Size("BERT-base", 410, 1, 2e-4, {"vocab_size": 30_522}),
+    "xlmr": Size("XLM-R-base", 410, 1, 2e-4, {"vocab_size": 250_002}),
 }  # fmt: skip
 
 

@@ -169,6 +169,10 @@ def test_contrasts_are_of_conditions_that_are_scored(encoder_folder):
         "contrasts.0.tasks: 'ner' is not scored",
         "contrasts.0.languages: 'qaz' is not scored",
     ]
+    declared = contrasted({}, {"surgery": "reverse"}, tasks={"mine": transfer(task="pos")})
+    declared["contrasts"][0] |= {"tasks": ["mine"]}
+    (own,) = faults(encoder_folder, **declared)
+    assert own == "contrasts.0.tasks: rows have no 'mine', which is this study's own name, but that of its task, pos"
     (never,) = faults(encoder_folder, **contrasted({"surgery": "reverse"}, {}, surgeries=["reverse"]))
     assert never == f"contrasts.0.second.surgery: {name} is not scored under null; it is under reverse"
     tasks = {"pos": transfer(baselines=["most-frequent-tag"])}

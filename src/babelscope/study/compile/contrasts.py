@@ -39,8 +39,12 @@ def _check_places(study: Study, transfers: Sequence[ResolvedTransfer], faults: F
     for k, contrast in enumerate(study.contrasts):
         for key, names in there.items():
             for name in getattr(contrast, key):
-                if name not in names:
-                    faults.add(f"contrasts.{k}.{key}", f"{name!r} is not scored; there are {', '.join(names)}")
+                if name in names:
+                    continue
+                problem = f"{name!r} is not scored; there are {', '.join(names)}"
+                if key == "tasks" and name in study.tasks and (task := study.tasks[name].task):
+                    problem = f"rows have no {name!r}, which is this study's own name, but that of its task, {task}"
+                faults.add(f"contrasts.{k}.{key}", problem)
 
 
 def _scored(study: Study, encoders: ResolvedEncoders) -> dict[str, list[str | None]]:
