@@ -118,6 +118,18 @@ def test_the_key_of_an_evaluation_means_its_model(ran, exported, tmp_path):
     assert (tmp_path / "again/model.safetensors").read_bytes() == (exported("pos") / "model.safetensors").read_bytes()
 
 
+def test_an_exported_model_has_a_card_that_says_what_it_is(ran, exported, tmp_path):
+    tuning, (data, evaluation) = ran.tuning("pos"), ran.data("pos")
+    card = (exported("pos") / "README.md").read_text(encoding="utf-8")
+    step = ran.steps[tuning]
+    assert f"`{tuning}`" in card and f"`{step.title}`" in card and f"`{step.train[0].name}`" in card
+    assert "accuracy" not in card and "babelscope predict . FILE" in card
+    assert babelscope("export", evaluation, "-o", tmp_path / "scored", "--store", ran.store).status == 0
+    (accuracy,) = (row.value for row in Store(ran.store).rows(evaluation) if row.measure == "accuracy")
+    scored = (tmp_path / "scored/README.md").read_text(encoding="utf-8")
+    assert f"accuracy on the test sentences of `{data.name}`: {accuracy:.4f}" in scored
+
+
 def test_a_masked_language_model_is_exported_as_an_encoder(exported):
     fill = pipeline("fill-mask", model=str(exported("mlm")))
     assert len(fill("[MASK] .")) == 5

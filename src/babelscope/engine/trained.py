@@ -16,6 +16,7 @@ from babelscope.corpora.parallel import SOURCE
 from babelscope.encoders.places import near_folder
 from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_card, write_records
 from babelscope.engine.dropping import whole
+from babelscope.engine.model_card import write_model_card
 from babelscope.engine.recall import find_key, recall
 from babelscope.engine.store import Store
 from babelscope.steps import Adapt, BringIn, Distil, Evaluate, Learned, Load, Operate, Training, Tune
@@ -40,7 +41,7 @@ class FinishedSteps:
 
 
 def export(store: Store, key: str, folder: Path) -> str:
-    """Write the model of a result as a Hugging Face folder.
+    """Write the model of a result as a Hugging Face folder, with a model card.
 
     A model that was trained, or else evaluated, in a language that was brought into it reads that one.
 
@@ -60,6 +61,7 @@ def export(store: Store, key: str, folder: Path) -> str:
     if isinstance(step, Learned):
         with replacing(folder) as draft:
             shutil.copytree(store.result(step.key) / "encoder", draft)
+            write_model_card(draft, step, [])
         return f"encoder: {folder}"
     from babelscope.tasks.export import save_model
     from babelscope.tasks.text_models import LanguageModel
@@ -75,6 +77,7 @@ def export(store: Store, key: str, folder: Path) -> str:
         if model.languages and records:
             # A record says which language the folder reads first, which is none of them in a model of the source.
             (write_records if records[-1]["language"] == first else write_card)(draft, records)
+        write_model_card(draft, step, store.rows(step.key) if isinstance(step, Evaluate) else [])
     return f"model: {folder} ({step.title})"
 
 
