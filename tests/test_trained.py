@@ -124,6 +124,7 @@ def test_an_exported_model_has_a_card_that_says_what_it_is(ran, exported, tmp_pa
     step = ran.steps[tuning]
     assert f"`{tuning}`" in card and f"`{step.title}`" in card and f"`{step.train[0].name}`" in card
     assert "accuracy" not in card and "babelscope predict . FILE" in card
+    assert "babelscope.load" in (exported("mlm") / "README.md").read_text(encoding="utf-8")
     assert babelscope("export", evaluation, "-o", tmp_path / "scored", "--store", ran.store).status == 0
     (accuracy,) = (row.value for row in Store(ran.store).rows(evaluation) if row.measure == "accuracy")
     scored = (tmp_path / "scored/README.md").read_text(encoding="utf-8")
