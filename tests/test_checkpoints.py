@@ -126,6 +126,49 @@ def test_the_checkpoint_of_another_folder_is_refused(encoder, tagged, tmp_path):
         run(encoder, "one", stop_at(3))
 
 
+def test_the_best_weights_of_another_folder_are_not_taken(encoder, tagged, tmp_path):
+    """As when those of two drafts are exchanged: the checkpoint does not have them, and they may be newer than it."""
+
+    def run(folder, seed, progress=lambda done, total, **numbers: None):
+        tagger = a_tagger(encoder)
+        settings = QUICK.model_copy(update={"validate_every": 1})
+        task = Tagging(tagger, tagged[:40], {"qaa": tagged[40:]})
+        tune(tagger, task, settings, seed, tmp_path / folder, progress, checkpoint_seconds=0.0)
+        return module_weights(tagger)
+
+    whole = run("whole/draft", 0)
+    for folder, seed in (("one/draft", 0), ("another", 1)):
+        with pytest.raises(StoppedError):
+            run(folder, seed, stop_at(2))
+    shutil.copy(tmp_path / "another" / "best.safetensors", tmp_path / "one/draft")
+    steps = []
+    with pytest.warns(UserWarning, match=r"best\.safetensors: .*another run.s.*begins again"):
+        again = run("one/draft", 0, lambda done, total, **numbers: steps.append(done))
+    assert steps[0] == 1
+    assert same_weights(again, whole)
+
+
+def test_best_weights_that_are_newer_than_the_checkpoint_are_gone_on_with(encoder, tagged, tmp_path):
+    """As a kill leaves them that falls between the two."""
+
+    def run(progress):
+        tagger = a_tagger(encoder)
+        settings = QUICK.model_copy(update={"validate_every": 1})
+        task = Tagging(tagger, tagged[:40], {"qaa": tagged[40:]})
+        tune(tagger, task, settings, 0, tmp_path / "draft", progress, checkpoint_seconds=0.0)
+
+    checkpoint, steps = tmp_path / "draft/checkpoint.safetensors", []
+    with pytest.raises(StoppedError):
+        run(stop_at(2))
+    earlier, best = checkpoint.read_bytes(), (tmp_path / "draft/best.safetensors").read_bytes()
+    with pytest.raises(StoppedError):
+        run(stop_at(4))
+    assert (tmp_path / "draft/best.safetensors").read_bytes() != best
+    checkpoint.write_bytes(earlier)
+    run(lambda done, total, **numbers: steps.append(done))
+    assert steps[0] == 3
+
+
 def spoil_header(content):
     return b"\x00" * len(content)
 
@@ -178,7 +221,7 @@ def test_what_is_not_as_it_was_written_is_not_gone_on_from(encoder, tagged, tmp_
         file.write_bytes(spoil(before))
         assert file.read_bytes() != before
     steps = []
-    with pytest.warns(UserWarning, match=rf"{name}\.safetensors: gone, damaged or of an older version.*begins again"):
+    with pytest.warns(UserWarning, match=rf"{name}\.safetensors: gone, damaged, another run.*begins again"):
         again = run(tmp_path / "spoiled", lambda done, total, **numbers: steps.append(done))
     whole = run(tmp_path / "whole", lambda done, total, **numbers: None)
     assert steps[0] == 1
@@ -189,8 +232,8 @@ def test_what_is_not_as_it_was_written_is_not_gone_on_from(encoder, tagged, tmp_
 def test_weights_that_change_on_the_disk_are_not_kept(encoder, tagged, tmp_path, monkeypatch):
     """Between being written and being taken."""
 
-    def spoilt(path, weights):
-        write_weights(path, weights)
+    def spoilt(path, weights, run):
+        write_weights(path, weights, run)
         path.write_bytes(flip_a_sign(path.read_bytes()))
 
     monkeypatch.setattr("babelscope.tuning.loop.write_weights", spoilt)
@@ -253,7 +296,9 @@ def test_the_checkpoint_goes_last(encoder, tagged, tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "unlink", watch)
     tagger = a_tagger(encoder, encoder_dropout=0.1)
     tune(tagger, Tagging(tagger, tagged), QUICK, 0, tmp_path, checkpoint_seconds=0.0)
-    assert seen[-1] == ("checkpoint.safetensors", ["best.safetensors", "checkpoint.safetensors"])
+    *_, (removed, there), (last, _) = seen
+    assert (removed, there) == ("checkpoint.safetensors", ["best.runs", "best.safetensors", "checkpoint.safetensors"])
+    assert last == "best.runs"
 
 
 def test_tied_weights_stay_tied_through_a_checkpoint(encoder, sentences, tmp_path):

@@ -91,9 +91,9 @@ def test_padding_of_a_training_stays_low(encoder, tagged):
 def test_weights_are_written_when_they_are_the_best_so_far(encoder, tagged, tmp_path, monkeypatch):
     written = []
 
-    def write(path, weights):
+    def write(path, weights, run):
         written.append((path.name, sum(weight.nbytes for weight in weights.values())))
-        plain(path, weights)
+        plain(path, weights, run)
 
     plain = loop.write_weights
     monkeypatch.setattr(loop, "write_weights", write)

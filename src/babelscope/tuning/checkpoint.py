@@ -49,22 +49,29 @@ class State:
     points: list[Point] = field(default_factory=list)
 
 
-def write_weights(path: Path, weights: Mapping[str, Tensor]) -> None:
+def write_weights(path: Path, weights: Mapping[str, Tensor], run: str | None = None) -> None:
     """Write a model's weights in one atomic move: a reader sees the whole file or none.
+
+    With a `run` a line in a file beside it says, until `forget_runs`, that this run wrote them: best weights may be
+    newer than the checkpoint that they go with, which cannot say it.
 
     Raises:
         DivergedError: some are NaN or infinite.
     """
     check_finite(weights)
     # With more metadata than the digest the file's bytes would vary: several entries are written in no fixed order.
-    _write(path, weights, {})
+    _write(path, weights, {}, run)
 
 
-def _write(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:
+def _write(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str], run: str | None = None) -> None:
     draft, own = _draft(path), {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     draft.unlink(missing_ok=True)
-    write_tensors(draft, own, {**metadata, _DIGEST: tensors_digest(own, metadata)})
+    written = tensors_digest(own, metadata)
+    write_tensors(draft, own, {**metadata, _DIGEST: written})
     crash_point("weights-written")
+    if run is not None:  # before the move, and after what earlier lines say: whatever a kill leaves there is named
+        with _runs(path).open("a", encoding="utf-8") as file:
+            file.write(f"{run} {written}\n")
     draft.replace(path)
     crash_point("weights-moved")
 
@@ -73,6 +80,15 @@ def remove_drafts(paths: Iterable[Path]) -> None:
     """Remove what a kill inside `write_weights` to these paths has left behind."""
     for path in paths:
         _draft(path).unlink(missing_ok=True)
+
+
+def forget_runs(path: Path) -> None:
+    """Remove what says which run wrote these weights."""
+    _runs(path).unlink(missing_ok=True)
+
+
+def _runs(path: Path) -> Path:
+    return path.with_suffix(".runs")
 
 
 def _draft(path: Path) -> Path:
@@ -96,13 +112,13 @@ def read_weights(path: Path) -> dict[str, Tensor]:
     return load_file(path)
 
 
-def kept_weights(path: Path) -> dict[str, Tensor]:
-    """The tensors of a file that `write_weights` wrote in this run.
+def kept_weights(path: Path, run: str | None = None) -> dict[str, Tensor]:
+    """The tensors of a file that `write_weights` wrote, in this `run` if one is given.
 
     Raises:
         StepError: they are not what was written.
     """
-    if (written := _read(path)) is None:
+    if (written := _read(path) if run is None else _read_of(run, path)) is None:
         raise StepError(f"{path}: is not as it was written; see that the disk is sound, then run again")
     return written.tensors
 
@@ -110,6 +126,17 @@ def kept_weights(path: Path) -> dict[str, Tensor]:
 class _Written(NamedTuple):
     tensors: dict[str, Tensor]
     metadata: dict[str, str]
+    digest: str
+
+
+def _read_of(run: str, path: Path) -> _Written | None:
+    """What `write_weights` wrote in this run; None if it is gone, damaged or another run's."""
+    try:
+        named = _runs(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return None
+    written = _read(path)
+    return written if written and f"{run} {written.digest}" in named else None
 
 
 def _read(path: Path) -> _Written | None:
@@ -121,7 +148,8 @@ def _read(path: Path) -> _Written | None:
     except (OSError, SafetensorError):
         return None
     recorded = metadata.pop(_DIGEST, None)
-    return _Written(tensors, metadata) if recorded == tensors_digest(tensors, metadata) else None
+    found = tensors_digest(tensors, metadata)
+    return _Written(tensors, metadata, found) if recorded == found else None
 
 
 def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, state: State) -> None:
@@ -137,7 +165,8 @@ def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
 def load_checkpoint(path: Path, best: Path, model: nn.Module, optimizer: torch.optim.Optimizer, run: str) -> State:
     """Set the model and the optimizer as they were, and return the state; a new one without a checkpoint.
 
-    One that is not as it was written, or that goes with such weights in `best`, counts as none, with a warning.
+    One that is not as it was written, or that goes with such weights in `best` or another run's, counts as none, with
+    a warning.
 
     Raises:
         OtherRunError: the checkpoint is of another run.
@@ -148,9 +177,12 @@ def load_checkpoint(path: Path, best: Path, model: nn.Module, optimizer: torch.o
     state = _state_of(written) if written else None
     if written and state and (state.run != run or not _fits(model, written.tensors)):
         raise OtherRunError(f"{path}: a checkpoint of another training run. Delete it, or give another folder")
-    if written is None or state is None or (state.best_step and _read(best) is None):
+    if written is None or state is None or (state.best_step and _read_of(run, best) is None):
         file = best if written and state else path
-        warnings.warn(f"{file}: gone, damaged or of an older version, so that the training begins again", stacklevel=2)
+        warnings.warn(
+            f"{file}: gone, damaged, another run's or of an older version, so that the training begins again",
+            stacklevel=2,
+        )
         return State(run)
     _set(model, optimizer, written.tensors)
     return state

@@ -36,6 +36,7 @@ from babelscope.tuning.batches import Order, Turn, epoch_batches
 from babelscope.tuning.checkpoint import (
     Point,
     State,
+    forget_runs,
     kept_weights,
     load_checkpoint,
     remove_drafts,
@@ -137,7 +138,7 @@ def tune(
             if step == total or turn.is_validated(step, tuning):
                 losses.read()
                 if _validate(model, task, state, part, step == total):
-                    write_weights(best, merged_weights(model))
+                    write_weights(best, merged_weights(model), run)
                 if tuning.patience is not None and state.without_best >= tuning.patience:
                     look(step, ends=True)
                     break
@@ -155,7 +156,7 @@ def tune(
 
         if state.best_step != state.step:
             check_finite(merged_weights(model))  # no loss has told of the last step
-    _finish(model, checkpoint, best)
+    _finish(model, checkpoint, best, run)
     return History(state.points, state.best_step, state.step, total)
 
 
@@ -242,12 +243,13 @@ def _observe(
     part.train()
 
 
-def _finish(model: nn.Module, checkpoint: Path, best: Path) -> None:
+def _finish(model: nn.Module, checkpoint: Path, best: Path, run: str) -> None:
     """Take the best weights, and remove what only an unfinished run needs."""
-    set_weights(model, kept_weights(best))
+    set_weights(model, kept_weights(best, run))
     model.eval()
     remove_drafts((checkpoint, best))
-    checkpoint.unlink(missing_ok=True)  # last of all: until here a killed run goes on from it
+    checkpoint.unlink(missing_ok=True)  # until here a killed run goes on from it
+    forget_runs(best)
 
 
 def _run_digest(task: Objective, tuning: Tuning, seed: int, schedule: Schedule | None, folder: Path) -> str:
