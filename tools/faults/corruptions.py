@@ -101,7 +101,7 @@ def _mend(laboratory: Laboratory, store: Path, tally: Counter[str]) -> None:
         ended = laboratory.run(store).end()
         if ended.status == 2:  # what only a person can put right is named
             tally["corruption: named, and put right by hand"] += 1
-            _put_right(store)
+            _put_right(store, ended.output)
         elif ended.status:
             raise WrongError(f"not repaired: {ended}")
 
@@ -122,10 +122,13 @@ def _manifest(store: Path, key: str) -> Path:
     return store / "results" / key[:2] / key / "manifest.json"
 
 
-def _put_right(store: Path) -> None:
-    """Remove what is no folder where folders should be, and write the store's mark again."""
+def _put_right(store: Path, said: str) -> None:
+    """Remove what is no folder where folders should be, and write the store's mark again.
+
+    A link to a folder may stand where one should be; it goes if it is what was `said` to be wrong.
+    """
     for path in store.iterdir():
-        if path.is_symlink() or path.is_file():
+        if path.is_file() or (path.is_symlink() and (not path.is_dir() or f"{path}:" in said)):
             path.unlink()
         elif path.name == MARK:
             shutil.rmtree(path)
