@@ -20,6 +20,7 @@ from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps, export
 from babelscope.face.bring_in import Wanted, with_language
 from babelscope.measures.comparison import Compare
+from babelscope.measures.interpolation import Surface
 from babelscope.report.declared import report_of
 from babelscope.report.sections import sections_of
 from babelscope.steps import Align, Distil, Evaluate, Tune, align
@@ -70,6 +71,14 @@ def test_models_tuned_before_are_shared_and_rows_name_what_was_brought_in(ran):
     assert len([step for step in steps if isinstance(step, Tune)]) == 3  # as it is, `before` and `distilled`
     scored = {row.encoder for step in steps if isinstance(step, Evaluate) for row in store.rows(step.key)}
     assert scored == {"encoders0/tiny", "later", "before", "known", "distilled"}
+
+
+def test_lines_between_seeds_meet_a_model_once(encoder_folder):
+    """Also where another encoder shares its tuning."""
+    line = {"measure": "interpolation", "tasks": ["pos"], "evaluate": ["world:qaa"], "sentences": 5, "alphas": [0, 1]}
+    plan = compile_study(declared(encoder_folder, LATER, seeds=[0, 1, 2], measures=[line]))
+    seeds = [[model.seed for model in step.models] for step in plan.steps.values() if isinstance(step, Surface)]
+    assert sorted(seeds) == [[0, 1], [0, 1, 2], [1, 2]]
 
 
 @pytest.mark.parametrize("key", ["perplexity", "distance"])

@@ -146,6 +146,22 @@ def test_a_text_that_an_encoder_cannot_read_is_told(unknown, told):
     assert found == told * [f"{said} does not know."]
 
 
+@pytest.mark.parametrize(("tokens", "told"), [(818, 0), (652, 1)])
+def test_perplexities_of_other_tokens_are_told(tokens, told):
+    run = {"encoder": "e", "task": "mlm", "train_languages": "en", "language": "de", "dataset": "text"}
+    rows = [
+        Row("perplexity", 20.0, "perplexity", kind="score", split="test", seed=seed, **run | {"encoder": encoder})
+        for encoder in "ef" for seed in range(3)
+    ]  # fmt: skip
+    sizes = [
+        Row("tokens", count, kind="text size", **run | {"encoder": encoder, "train_languages": None})
+        for encoder, count in (("e", 818), ("f", tokens))
+    ]
+    report = Report("t", "q", rows + sizes)
+    found = [line for line in cautions(report, report.scores) if "different tokens" in line]
+    assert len(found) == told and all("e and f divide the same text" in line for line in found)
+
+
 def test_nine_steps_are_too_few():
     (warning,) = warned(scored({"de": 0.6}) + curve({3: 0.605, 9: 0.61}))
     assert warning.startswith("trained for as few as nine optimiser steps (e).")

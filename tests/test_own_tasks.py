@@ -271,6 +271,21 @@ def test_what_cannot_be_declared_is_refused(changes, problem, folder, encoder_fo
     assert problem in found
 
 
+def test_numbers_that_are_all_the_same_are_refused(folder, encoder_folder, tmp_path):
+    """No correlation with them can be measured, which counted as 0."""
+    (tmp_path / "d").mkdir()
+    for split, last in (("train", 0.9), ("dev", 0.9), ("test", 0.5)):
+        lines = [f"a b {number}\t{last if number % 2 else 0.5}" for number in range(40)]
+        (tmp_path / f"d/{split}.tsv").write_text("\n".join(["text\tscore", *lines]) + "\n", encoding="utf-8")
+    named = [f"tsv:de:{tmp_path}/d"]
+    given = {
+        "task": "regression", "label": "score", "text": "text", "scale": [0, 1], "baselines": [],
+        "train": named, "evaluate": named, "sizes": {"train": 10, "dev": 10, "test": 10},
+    }  # fmt: skip
+    found = faults(folder, encoder_folder, **given)
+    assert "evaluate.0: all have the same score (0.5), and no correlation with that can be measured" in found
+
+
 def test_a_built_in_name_is_no_name_for_a_task_of_ones_own(folder, encoder_folder):
     with pytest.raises(StudyError, match="pos is a built-in task; give one of your own another name"):
         _validated(folder, encoder_folder, {"pos": tasks(folder)["number"]})

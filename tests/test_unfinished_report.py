@@ -36,6 +36,17 @@ def test_a_report_knows_what_is_missing(job: Job) -> None:
     assert report.provenance["steps"] == "2 Baseline, 1 of 2 Tune, 2 of 4 Evaluate"
 
 
+def test_what_failed_is_named(job: Job) -> None:
+    """A mean over the other seeds is not one that waits for more."""
+    key = next(key for key in job.plan.steps if key not in job.store.published(job.plan.steps))
+    log = job.store.folder / "logs" / f"{key}.txt"
+    log.write_text("the loss became nan", encoding="utf-8")
+    try:
+        assert job.missing == f"{MISSING}, since {job.plan.steps[key].title} failed (1 in all)"
+    finally:
+        log.unlink()
+
+
 def test_a_page_says_so_first(job: Job, tmp_path: Path) -> None:
     (file,) = write_report(job.report(), tmp_path / "page.html")
     first, *_ = re.findall("<ul class=.warnings.*?</ul>", file.read_text(encoding="utf-8"))

@@ -80,7 +80,12 @@ class Job(NamedTuple):
     def missing(self) -> str:
         """A sentence if the study is not finished; empty if it is."""
         done, steps = self.done, len(self.plan.steps)
-        return "" if done == steps else f"{done} of {steps} steps are done; the rest is missing"
+        if done == steps:
+            return ""
+        ended = self.store.logged(set(self.plan.steps) - self.store.published(self.plan.steps))
+        failed = [self.plan.steps[key].title for key in self.plan.steps if key in ended - self.store.running(ended)]
+        why = f", since {'; '.join(failed[:3])} failed ({len(failed)} in all)" if failed else ""
+        return f"{done} of {steps} steps are done; the rest is missing{why}"
 
     @property
     def pending(self) -> list[Step]:

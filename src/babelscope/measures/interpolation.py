@@ -125,7 +125,8 @@ class Interpolation(Measure):
     def _between_seeds(self, data: tuple[Dataset, ...], compiled: Compiled) -> Iterator[Step]:
         """Lines from each seed's model to the next's, and the mean of all: one point, the same share of every model."""
         tuned: dict[tuple[object, ...], list[Tune]] = {}
-        for (model,) in compiled.tunings(self.tasks):
+        # What is brought in after tuning shares the tunings of the encoder that it is brought into.
+        for model in {model.key: model for (model,) in compiled.tunings(self.tasks)}.values():
             tuned.setdefault(tuple((model.labels | {"seed": None}).items()), []).append(model)
         points = tuple(grid(self.alphas or SEEDS, 1))
         for models in tuned.values():

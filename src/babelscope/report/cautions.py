@@ -37,7 +37,7 @@ def cautions(report: Report, scores: Sequence[Score]) -> list[str]:
     curves = [row for row in report.rows if row.kind == "curve" and row.step is not None]
     rows = [row for row in curves if row.task == scores[0].task and report.condition(row) in trained]
     of_training = [*_few_steps(report, rows), *_still_rising(report, rows)]
-    of_data = [*_few_sentences(scores), *_unread(seeded)]
+    of_data = [*_few_sentences(scores), *_unread(seeded), *_other_tokens(report, seeded)]
     return [*_few_seeds(seeded), *_below(scores), *of_data, *of_training, *_shared(scores)]
 
 
@@ -71,6 +71,24 @@ def _unread(seeded: Sequence[Score]) -> Iterator[str]:
         yield (
             f"{title_of(seeded[0].task)}: {encoder} cannot read {listed(list(places))}: {share} or more of the words "
             "have a letter or sign that its tokenizer does not know."
+        )
+
+
+def _other_tokens(report: Report, seeded: Sequence[Score]) -> Iterator[str]:
+    """Perplexities of encoders that divide the same text into other numbers of tokens, which no difference is of."""
+    if not seeded or seeded[0].measure != "perplexity":
+        return
+    encoders = {score.encoder for score in seeded}
+    tokens: dict[tuple[str | None, ...], dict[float, str]] = defaultdict(dict)
+    for row in report.rows:
+        if row.measure == "tokens" and row.task == seeded[0].task and row.encoder in encoders:
+            tokens[row.language, row.dataset].setdefault(row.value, row.encoder or "")
+    unlike = next((list(by_count.values()) for by_count in tokens.values() if len(by_count) > 1), [])
+    if unlike:
+        yield (
+            f"{title_of(seeded[0].task)}: {listed(unlike)} divide the same text into different tokens, and a "
+            "perplexity is per token. No difference or claim between them here says which one is better; compare them "
+            "under “Perplexity per character and byte”."
         )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
 
 from babelscope.core.errors import InputError
 from babelscope.core.tasks import Task
@@ -29,3 +30,11 @@ class Regression(TextKind):
         if max(-low, high) > LARGEST:
             raise InputError(f"scale {low:g} to {high:g}: numbers are told apart up to {LARGEST:,}; give smaller ones")
         return super().declared(name, label, text, scale)
+
+    def check_labelled(self, task: Task, examples: Sequence[Any]) -> None:
+        numbers = {example.label for example in examples}
+        if len(numbers) == 1:
+            raise InputError(
+                f"all have the same {task.label} ({numbers.pop()}), and no correlation with that can be measured; name "
+                "data whose numbers differ"
+            )
