@@ -148,6 +148,36 @@ def test_the_best_weights_of_another_folder_are_not_taken(encoder, tagged, tmp_p
     assert same_weights(again, whole)
 
 
+@pytest.mark.parametrize("change", ["folder", "link", "nothing", "noise"])
+def test_what_says_whose_the_best_weights_are_can_be_damaged(change, encoder, tagged, tmp_path):
+    """The training begins again then, and no link is followed."""
+
+    def run(folder, progress=lambda done, total, **numbers: None):
+        tagger = a_tagger(encoder)
+        settings = QUICK.model_copy(update={"validate_every": 1})
+        task = Tagging(tagger, tagged[:40], {"qaa": tagged[40:]})
+        tune(tagger, task, settings, 0, tmp_path / folder / "draft", progress, checkpoint_seconds=0.0)
+        return module_weights(tagger)
+
+    with pytest.raises(StoppedError):
+        run("one", stop_at(2))
+    runs, elsewhere = tmp_path / "one/draft/best.runs", tmp_path / "elsewhere"
+    elsewhere.write_bytes(runs.read_bytes())
+    runs.unlink()
+    if change == "folder":
+        runs.mkdir()
+    elif change == "link":
+        runs.symlink_to(elsewhere)
+    elif change == "noise":
+        runs.write_bytes(b"\xff\x00\n" * 9)
+    before = elsewhere.read_bytes()
+    with pytest.warns(UserWarning, match="begins again"):
+        again = run("one")
+    assert elsewhere.read_bytes() == before
+    assert same_weights(again, run("whole"))
+    assert [path.name for path in (tmp_path / "one/draft").iterdir()] == ["best.safetensors"]
+
+
 def test_best_weights_that_are_newer_than_the_checkpoint_are_gone_on_with(encoder, tagged, tmp_path):
     """As a kill leaves them that falls between the two."""
 

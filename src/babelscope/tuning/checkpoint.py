@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -70,7 +71,9 @@ def _write(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str], 
     write_tensors(draft, own, {**metadata, _DIGEST: written})
     crash_point("weights-written")
     if run is not None:  # before the move, and after what earlier lines say: whatever a kill leaves there is named
-        with _runs(path).open("a", encoding="utf-8") as file:
+        if not _is_own(runs := _runs(path)):
+            forget_runs(path)
+        with runs.open("a", encoding="utf-8") as file:
             file.write(f"{run} {written}\n")
     draft.replace(path)
     crash_point("weights-moved")
@@ -83,12 +86,21 @@ def remove_drafts(paths: Iterable[Path]) -> None:
 
 
 def forget_runs(path: Path) -> None:
-    """Remove what says which run wrote these weights."""
-    _runs(path).unlink(missing_ok=True)
+    """Remove what says which run wrote these weights, or what stands in its place."""
+    runs = _runs(path)
+    if runs.is_dir() and not runs.is_symlink():
+        shutil.rmtree(runs)
+    else:
+        runs.unlink(missing_ok=True)
 
 
 def _runs(path: Path) -> Path:
     return path.with_suffix(".runs")
+
+
+def _is_own(path: Path) -> bool:
+    """Whether it is a file, and no link to one, which would be followed."""
+    return path.is_file() and not path.is_symlink()
 
 
 def _draft(path: Path) -> Path:
@@ -131,11 +143,8 @@ class _Written(NamedTuple):
 
 def _read_of(run: str, path: Path) -> _Written | None:
     """What `write_weights` wrote in this run; None if it is gone, damaged or another run's."""
-    try:
-        named = _runs(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        return None
-    written = _read(path)
+    runs, written = _runs(path), _read(path)
+    named = runs.read_text(encoding="utf-8", errors="replace").splitlines() if _is_own(runs) else []
     return written if written and f"{run} {written.digest}" in named else None
 
 
