@@ -9,7 +9,7 @@ from typing import Literal
 
 from babelscope.core.faults import Faults
 from babelscope.core.step import Step
-from babelscope.core.tasks import ENTITIES, TASKS, TEXTS, WORDS, Task
+from babelscope.core.tasks import ENTITIES, TASKS, WORDS, Task
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset, FileData
 from babelscope.corpora.letters import split_name
@@ -222,8 +222,8 @@ def _with_classes(path: str, task: Task, train: tuple[Dataset, ...], faults: Fau
 
 
 def _check_labelled(path: str, task: Task, data: Sequence[Dataset], faults: Faults) -> None:
-    """Of a declared task; data that have no label for a sentence are refused when they are read."""
-    for k, each in enumerate(data if task.name not in TASKS and task.reads in (WORDS, TEXTS) else ()):
+    """Of a declared task on words, or of numbers; data of others are refused when they are read."""
+    for k, each in enumerate(data if task.name not in TASKS and (task.reads == WORDS or task.scale) else ()):
         faults.resolve(f"{path}.{k}", lambda asked: kind_of(task).check_labelled(task, asked.read()), each)
 
 
