@@ -98,13 +98,18 @@ def _counted(plan: Plan, published: Collection[str]) -> str:
 
 def progress_by_kind(plan: Plan, store: Store) -> dict[str, Counter[str]]:
     """Kind of step -> how many are done, running, failed (its log says why) or pending."""
-    states = dict.fromkeys(store.logged(plan.steps), "failed")
-    states |= dict.fromkeys(store.running(plan.steps), "running")
-    states |= dict.fromkeys(store.published(plan.steps), "done")
+    states = states_of(plan, store)
     table = defaultdict[str, Counter[str]](Counter)
     for key, step in plan.steps.items():
         table[_kind(step)][states.get(key, "pending")] += 1
     return table
+
+
+def states_of(plan: Plan, store: Store) -> dict[str, str]:
+    """Key -> done, running or failed (its log says why), of steps that were begun."""
+    states = dict.fromkeys(store.logged(plan.steps), "failed")
+    states |= dict.fromkeys(store.running(plan.steps), "running")
+    return states | dict.fromkeys(store.published(plan.steps), "done")
 
 
 def computed_again(plan: Plan, store: Store, read: Iterable[str] = ()) -> set[str]:

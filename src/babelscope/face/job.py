@@ -82,8 +82,8 @@ class Job(NamedTuple):
         done, steps = self.done, len(self.plan.steps)
         if done == steps:
             return ""
-        ended = self.store.logged(set(self.plan.steps) - self.store.published(self.plan.steps))
-        failed = [self.plan.steps[key].title for key in self.plan.steps if key in ended - self.store.running(ended)]
+        states = progress.states_of(self.plan, self.store)
+        failed = [step.title for key, step in self.plan.steps.items() if states.get(key) == "failed"]
         why = f", since {'; '.join(failed[:3])} failed ({len(failed)} in all)" if failed else ""
         return f"{done} of {steps} steps are done; the rest is missing{why}"
 
