@@ -154,8 +154,9 @@ def test_perplexities_of_other_tokens_are_told(tokens, told):
         for encoder in "ef" for seed in range(3)
     ]  # fmt: skip
     sizes = [
-        Row("tokens", count, kind="text size", **run | {"encoder": encoder, "train_languages": None})
-        for encoder, count in (("e", 818), ("f", tokens))
+        Row(measure, count, kind="text size", **run | {"encoder": encoder, "train_languages": None})
+        for encoder, tokens in (("e", 818), ("f", tokens))
+        for measure, count in {"tokens": tokens, "characters": 4000, "bytes": 4100}.items()
     ]
     report = Report("t", "q", rows + sizes)
     found = [line for line in cautions(report, report.scores) if "different tokens" in line]

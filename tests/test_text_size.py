@@ -18,6 +18,7 @@ from babelscope.encoders.load import load_encoder
 from babelscope.encoders.places import locate
 from babelscope.measures.probing import ScoreReference
 from babelscope.measures.text_size import TextSize
+from babelscope.report import text_sizes
 from babelscope.report.model import Report
 from babelscope.report.sections import sections_of
 from babelscope.report.sections.probes import sizes
@@ -84,7 +85,7 @@ def test_perplexity_per_character_is_that_of_the_whole_text(encoder):
     for sentence in text:
         tokens += len(encoder.tokenizer.tokenize(sentence))
     characters = sum(len(sentence) for sentence in text)
-    size = sizes.TextSize(tokens, 0, characters, 2 * characters)
+    size = text_sizes.TextSize(tokens, 0, characters, 2 * characters)
     perplexity = held_out.perplexity(encoder.model)
     assert math.isclose(size.per_character(perplexity), math.exp(total / count * tokens / characters))
     assert math.isclose(size.per_byte(perplexity) ** 2, size.per_character(perplexity))
@@ -93,18 +94,18 @@ def test_perplexity_per_character_is_that_of_the_whole_text(encoder):
 @given(st.floats(1, 1e300), st.integers(1, 1000), st.integers(1, 1000))
 def test_tokens_of_another_length_change_nothing_per_character(perplexity: float, tokens: int, characters: int) -> None:
     """A tokenizer with half of the tokens, each twice as hard, has squared the perplexity per token."""
-    coarse, fine = (sizes.TextSize(count, 0, characters, characters) for count in (tokens, 2 * tokens))
+    coarse, fine = (text_sizes.TextSize(count, 0, characters, characters) for count in (tokens, 2 * tokens))
     assert math.isclose(coarse.per_character(perplexity), fine.per_character(math.sqrt(perplexity)), rel_tol=1e-9)
 
 
 def test_what_is_beyond_all_numbers_is_kept_finite():
-    size = sizes.TextSize(3, 0, 1, 1)
+    size = text_sizes.TextSize(3, 0, 1, 1)
     assert size.per_byte(math.exp(700)) == size.per_byte(math.inf) == math.exp(700)
 
 
 def sized(encoder: str, tokens: float, **labels: Any) -> list[Row]:
     counts = {"tokens": tokens, "unknown tokens": 1, "characters": 100, "bytes": 200}
-    shared = {"kind": sizes.KIND, "encoder": encoder, "task": "mlm", "language": "nl", "split": "dev"} | labels
+    shared = {"kind": text_sizes.KIND, "encoder": encoder, "task": "mlm", "language": "nl", "split": "dev"} | labels
     return [Row(name, value, **shared) for name, value in counts.items()]
 
 
@@ -131,7 +132,7 @@ def test_the_report_sets_two_tokenizers_side_by_side():
 
 
 def test_intervals_are_carried_over():
-    size = sizes.TextSize(50, 0, 100, 200)
+    size = text_sizes.TextSize(50, 0, 100, 200)
     line = sizes.size_line("m", "target", sizes.carried_over(Interval(16.0, 4.0, 64.0, None, 3), size), size)
     assert [cell.text for cell in line][2:8] == [
         "16.00", "[4.00, 64.00]", "4.000", "[2.000, 8.000]", "2.000", "[1.414, 2.828]",
@@ -149,10 +150,10 @@ def test_two_texts_of_one_name_are_not_confused():
     """A reference's row has no task; where two tasks measure it on texts of one name, no length can be told."""
     other = sized("native", 30, dataset="target", task="pos")
     rows = [probed("native", 5.0, 0), *sized("native", 25, dataset="target")]
-    size_of = sizes.sizes_of(Report("", "", [*rows, *other]))
+    size_of = text_sizes.sizes_of([*rows, *other])
     assert size_of(rows[0]) is None
     assert size_of(probed("native", 5.0, 0, task="pos")).tokens == 30
-    assert sizes.sizes_of(Report("", "", [*rows, *sized("native", 25, dataset="target", task="pos")]))(rows[0])
+    assert text_sizes.sizes_of([*rows, *sized("native", 25, dataset="target", task="pos")])(rows[0])
 
 
 def test_test_sets_have_a_table_too():
@@ -177,12 +178,14 @@ def test_sentences_count_where_losses_and_sizes_of_each_were_kept(kept):
         for seed, (key, (above, below)) in enumerate(losses.items())
     ]  # fmt: skip
     counts = {"tokens": sum(tokens), "unknown tokens": 0, "characters": sum(characters), "bytes": sum(characters)}
-    counted = [Row(name, value, key="size", kind=sizes.KIND, encoder="m", **shared) for name, value in counts.items()]
+    counted = [
+        Row(name, value, key="size", kind=text_sizes.KIND, encoder="m", **shared) for name, value in counts.items()
+    ]
     known = {key: {"perplexity": each} for key, each in losses.items() if "mlm" in kept}
     known |= {"size": {unit: [tokens, characters] for unit in ("characters", "bytes")}} if "size" in kept else {}
     made = Report("", "", [*scores, *counted], outcomes=lambda key: known.get(key, {}))
     (score,) = made.scores
-    per_token, *others = sizes.with_sentences(made, score, sizes.sizes_of(made)(score))
+    per_token, *others = sizes.with_sentences(made, score, made.size_of(score))
     rate = sum(tokens) / sum(characters)
     rates = share_of_each(tokens, characters) if len(kept) == 2 else [rate] * 30
     table = []

@@ -75,20 +75,19 @@ def _unread(seeded: Sequence[Score]) -> Iterator[str]:
 
 
 def _other_tokens(report: Report, seeded: Sequence[Score]) -> Iterator[str]:
-    """Perplexities of encoders that divide the same text into other numbers of tokens, which no difference is of."""
+    """Perplexities of encoders that divide the same text into other numbers of tokens."""
     if not seeded or seeded[0].measure != "perplexity":
         return
-    encoders = {score.encoder for score in seeded}
-    tokens: dict[tuple[str | None, ...], dict[float, str]] = defaultdict(dict)
-    for row in report.rows:
-        if row.measure == "tokens" and row.task == seeded[0].task and row.encoder in encoders:
-            tokens[row.language, row.dataset].setdefault(row.value, row.encoder or "")
+    tokens: dict[str, dict[float, str]] = defaultdict(dict)
+    for score in seeded:
+        if size := report.size_of(score):
+            tokens[score.place].setdefault(size.tokens, report.start(score))
     unlike = next((list(by_count.values()) for by_count in tokens.values() if len(by_count) > 1), [])
     if unlike:
         yield (
-            f"{title_of(seeded[0].task)}: {listed(unlike)} divide the same text into different tokens, and a "
-            "perplexity is per token. No difference or claim between them here says which one is better; compare them "
-            "under “Perplexity per character and byte”."
+            f"{title_of(seeded[0].task)}: {listed(unlike)} divide the same text into different tokens, and these "
+            "perplexities are per token, so that they do not say which encoder is better. Claims and gains here are "
+            "of perplexities per character; see also “Perplexity per character and byte”."
         )
 
 

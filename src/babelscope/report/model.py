@@ -15,6 +15,7 @@ from babelscope.core.samples import Outcomes, Samples, nothing_kept
 from babelscope.core.tasks import TASKS
 from babelscope.report.kinds import COMPANIONS, SCORES, Main, is_companion, is_score
 from babelscope.report.score import Score, mean_ends, within_bounds
+from babelscope.report.text_sizes import SizeOf, sizes_of
 from babelscope.report.used import Used
 from babelscope.study.encoders import BringingIn
 from babelscope.surgery import Operation
@@ -111,6 +112,11 @@ class Report:
         )
         return list(dict.fromkeys(self.condition(row) for row in rows))
 
+    @cached_property
+    def size_of(self) -> SizeOf:
+        """Of a row or a score that is a perplexity, the size of its text."""
+        return sizes_of(self.rows)
+
     def place(self, row: Row) -> str:
         """The language's label, with the data set where the language is tested on several."""
         label = self.labels.get(row.language or "", row.language or "")
@@ -125,9 +131,9 @@ class Report:
             self._conditions[told] = ", ".join(filter(None, [self.start(row), *varied])) or "all"
         return self._conditions[told]
 
-    def start(self, row: Row) -> str:
+    def start(self, of: Row | Score) -> str:
         """The encoder and what was done to it, before it is tuned."""
-        return ", ".join(filter(None, [row.encoder, self.surgery_name(row.surgery)]))
+        return ", ".join(filter(None, [of.encoder, self.surgery_name(of.surgery)]))
 
     def surgery_name(self, surgery: str | None) -> str:
         """What was done to an encoder, in words; a surgery with a name of its own keeps that. Empty: nothing."""

@@ -14,7 +14,8 @@ from babelscope.report.words import bounded
 
 RATIOS = (
     "Perplexities are compared by their logarithm, the loss per token: × is the ratio of the two, of their geometric "
-    "means over seeds. It is below ×1 where the first is lower, and so better."
+    "means over seeds. It is below ×1 where the first is lower, and so better. “Per character”: of perplexities per "
+    "character, since the two divide the text into different tokens."
 )
 """For the note of a table that has such ratios."""
 
@@ -30,11 +31,13 @@ class Shown:
     unit: str
     """Of the scores, as rows have it."""
     measure: Measure = SEVERAL
+    per: str = ""
+    """`character`, where perplexities are not compared per token."""
 
     @classmethod
-    def of(cls, score: Score) -> Shown:
+    def of(cls, score: Score, per: str = "") -> Shown:
         """As those of this score and others of its measure."""
-        return cls(score.unit, SCORES[score.measure])
+        return cls(score.unit, SCORES[score.measure], per)
 
     @property
     def as_ratio(self) -> bool:
@@ -54,7 +57,7 @@ class Shown:
         """How large it is, and its interval; empty where it is not known."""
         if self.as_ratio and difference is not None:
             ratio = difference.exponential
-            return [Cell(_times(ratio.mean), ratio.mean), Cell(_ends(ratio), ratio.low)]
+            return [Cell(f"{_times(ratio.mean)}{self._per}", ratio.mean), Cell(_ends(ratio), ratio.low)]
         factor, _ = scale(self.unit)
         return [number_cell(factor * difference.mean if difference else None, form), bounds_cell(difference, factor)]
 
@@ -67,8 +70,12 @@ class Shown:
         """`5.8 points [5.1, 6.4]`, `×0.85 [0.80, 0.91]`."""
         if self.as_ratio:
             ratio = difference.exponential
-            return f"{_times(ratio.mean)} {_ends(ratio)}".rstrip()
+            return f"{_times(ratio.mean)}{self._per} {_ends(ratio)}".rstrip()
         return bounded(difference, scale(self.unit)[0], f" {self.unit_in_words}".rstrip())
+
+    @property
+    def _per(self) -> str:
+        return f" per {self.per}" if self.per else ""
 
     def spread(self, deviation: float | None) -> Cell:
         """A standard deviation; of ratios, and of what has a geometric mean, it is a factor."""

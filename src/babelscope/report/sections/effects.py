@@ -12,6 +12,7 @@ from babelscope.core.samples import Samples, mean_of
 from babelscope.report import words
 from babelscope.report.judged import Verdict, among, judged, over_places, p_of
 from babelscope.report.model import Contrasted, Report
+from babelscope.report.paired import differences
 from babelscope.report.score import Score, title_of
 from babelscope.report.section import Section, section
 from babelscope.report.sections.effect_tables import effect_table, language_table, mixed_table
@@ -125,7 +126,7 @@ def effects(report: Report) -> list[Line]:
 
 
 def _lines(report: Report, contrast: Contrasted) -> list[Line]:
-    each = _settings(report.scores, contrast)
+    each = _settings(report, contrast)
     overall = _overall(each)
     compared = overall | each
     over_all = {setting.schedule for setting in overall}
@@ -174,16 +175,16 @@ def _claimed(lines: Sequence[Line], family: int) -> Iterator[str]:
         yield f"{verdict} for {named}{margin}{where}{size}"
 
 
-def _settings(scores: Sequence[Score], contrast: Contrasted) -> dict[Setting, Compared]:
+def _settings(report: Report, contrast: Contrasted) -> dict[Setting, Compared]:
     """What is compared in every setting in which both conditions were scored."""
-    about = [score for score in scores if contrast.is_about(score.task, score.language)]
+    about = [score for score in report.scores if contrast.is_about(score.task, score.language)]
     first, second = (
         [score for score in about if (score.encoder, score.surgery) == side]
         for side in (contrast.first, contrast.second)
     )
     schedules = dict.fromkeys(score.schedule for score in [*first, *second] if score.seeds) or {None: None}
     a, b = (_by_setting(side, schedules) for side in (first, second))
-    return {setting: _compared(a[setting], b[setting]) for setting in a if setting in b}
+    return {setting: _compared(report, a[setting], b[setting]) for setting in a if setting in b}
 
 
 def _by_setting(scores: Iterable[Score], schedules: Iterable[str | None]) -> dict[Setting, dict[str, Score]]:
@@ -195,16 +196,18 @@ def _by_setting(scores: Iterable[Score], schedules: Iterable[str | None]) -> dic
     return by_setting
 
 
-def _compared(first: Mapping[str, Score], second: Mapping[str, Score]) -> Compared:
+def _compared(report: Report, first: Mapping[str, Score], second: Mapping[str, Score]) -> Compared:
     """At the places that both have; nothing where at one of these they share no seed."""
+    pairs = [(first[place], second[place]) for place in first if place in second]
+    if not pairs:
+        return Compared(Shown.of(next(iter(first.values()))), {})
+    shown, better = differences(report, pairs)
     by_language: dict[str, list[Samples]] = {}
-    for place in (place for place in first if place in second):
-        difference = first[place].samples - second[place].samples
+    for (score, _), difference in zip(pairs, better, strict=True):
         if difference is None:
-            by_language = {}
-            break
-        by_language.setdefault(first[place].itself, []).append(difference)
-    return Compared(Shown.of(next(iter(first.values()))), by_language)
+            return Compared(shown, {})
+        by_language.setdefault(score.itself, []).append(difference)
+    return Compared(shown, by_language)
 
 
 def _averaged(compared: Mapping[Setting, Compared], every: Collection[str]) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from babelscope.core.inference import Effect, benjamini_hochberg, effect
+from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
-from babelscope.core.samples import Samples
 from babelscope.report.judged import Verdict, judged
 from babelscope.report.model import Report
+from babelscope.report.paired import differences
 from babelscope.report.score import Score
 from babelscope.report.shown import Shown
 from babelscope.study.encoders import BringingIn
@@ -31,13 +32,15 @@ class Gain(NamedTuple):
     pairs: int
     effect: Effect | None
     """How much better it is; None: no seed has both."""
+    shown: Shown
+    """How its size is told."""
     verdict: Verdict = Verdict.NOT_YET
     """Among those of a task."""
 
     @property
-    def shown(self) -> Shown:
-        """How differences of its measure are shown."""
-        return Shown.of(self.score)
+    def better(self) -> Interval | None:
+        """How much better it is, as it is shown."""
+        return self.shown.of_better(self.effect.interval) if self.effect else None
 
 
 def sizes(rows: Sequence[Row]) -> dict[Place, int]:
@@ -63,8 +66,8 @@ def _gains(report: Report, scores: Sequence[Score], pairs: Mapping[Place, int]) 
         made = report.brought_in.get(score.encoder)
         reference = as_it_is.get(_setting(score, made.encoder)) if made else None
         if reference and (count := pairs.get((score.encoder, score.language))):
-            difference: Samples | None = score.samples - reference.samples
-            found.append(Gain(score, reference, count, effect(difference.table) if difference else None))
+            shown, (difference,) = differences(report, [(score, reference)])
+            found.append(Gain(score, reference, count, effect(difference.table) if difference else None, shown))
     return found
 
 

@@ -46,9 +46,7 @@ def _gains_in_words(title: str, condition: str, group: Sequence[Gain]) -> str:
 
 
 def _size(gain: Gain) -> str:
-    if gain.effect is None:
-        return "not known yet"
-    return gain.shown.in_words(gain.shown.of_better(gain.effect.interval))
+    return gain.shown.in_words(gain.better) if gain.better else "not known yet"
 
 
 def _errors_in_words(report: Report, rows: Sequence[Row]) -> list[str]:
@@ -73,7 +71,7 @@ def _gain_table(title: str, group: Sequence[Gain]) -> Table:
     lines = [
         [
             Cell(gain.score.place), Cell(gain.score.condition), *map(_mean, (gain.reference, gain.score)),
-            shown.cell(shown.of_better(gain.effect.interval) if gain.effect else None, "+.1f"), Cell(gain.verdict),
+            gain.shown.cell(gain.better, "+.1f"), Cell(gain.verdict),
         ]
         for gain in group
     ]  # fmt: skip

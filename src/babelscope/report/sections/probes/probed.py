@@ -12,7 +12,7 @@ from babelscope.core.row import Row
 from babelscope.report.kinds import SCORES, main_measure
 from babelscope.report.model import Report
 from babelscope.report.score import title_of
-from babelscope.report.sections.probes.sizes import SizeOf, TextSize, sizes_of
+from babelscope.report.text_sizes import TextSize
 
 TARGET, CONTROL = "target", "control"
 """Names of corpora: what is learned, and what should not be forgotten meanwhile."""
@@ -100,8 +100,7 @@ def perplexities(report: Report) -> list[Training]:
         if row.kind == "probe" and row.measure == "perplexity" and row.dataset and row.step is not None:
             # A reference is measured anew on the corpora of each task: only its keys tell these apart.
             groups[row.task, report.condition(row), None if row.task else row.key].append(row)
-    size_of = sizes_of(report)
-    trainings = [_training(report, rows, size_of) for rows in groups.values()]
+    trainings = [_training(report, rows) for rows in groups.values()]
     named = told_apart(
         (training.condition, training.group.task, training.group.languages if not training.moves else "")
         for training in trainings
@@ -181,7 +180,7 @@ def told_apart(named: Iterable[tuple[str, ...]]) -> list[str]:
     return [", ".join(part for part, kept in zip(texts, differ, strict=True) if kept and part) for texts in listed]
 
 
-def _training(report: Report, rows: Sequence[Row], size_of: SizeOf) -> Training:
+def _training(report: Report, rows: Sequence[Row]) -> Training:
     corpora: dict[str, dict[int, dict[int, float]]] = {}
     languages = {row.dataset or "": row.language or "" for row in rows}
     for row in rows:
@@ -189,7 +188,7 @@ def _training(report: Report, rows: Sequence[Row], size_of: SizeOf) -> Training:
     task = title_of(rows[0].task) if rows[0].task else ""
     measured = " and ".join(languages[name] for name in (TARGET, CONTROL) if languages.get(name))
     condition = report.condition(rows[0])
-    sizes = {row.dataset or "": size for row in rows if (size := size_of(row))}
+    sizes = {row.dataset or "": size for row in rows if (size := report.size_of(row))}
     return Training(Group(task, report.start(rows[0]), measured), condition, condition, corpora, sizes)
 
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 
 from babelscope.core.inference import effect
-from babelscope.core.intervals import Interval, exponential
+from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
-from babelscope.core.samples import Samples
 from babelscope.report.kinds import SCORES
 from babelscope.report.model import Report
 from babelscope.report.score import Score
 from babelscope.report.section import Section, section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
+from babelscope.report.text_sizes import KIND, TextSize, Unit
 
-KIND = "text size"
 HEADERS = ["Condition", "Text", "Per token", "95%", "Per character", "95%", "Per byte", "95%", "Tokens a character",
            "Unknown tokens"]  # fmt: skip
 NOTE = (
@@ -26,52 +22,6 @@ NOTE = (
     "text / its characters or bytes. An unknown token is never masked and counts as an average one, so where "
     "many are unknown the perplexity is too low."
 )
-
-
-@dataclass(frozen=True)
-class TextSize:
-    """How long a text is."""
-
-    tokens: float
-    unknown: float
-    """Tokens that are unknown to the tokenizer, which are among the tokens."""
-    characters: float
-    bytes: float
-    key: str = field(default="", compare=False)
-    """Of the result that counted it, which may have kept this of every sentence."""
-
-    def per_character(self, perplexity: float) -> float:
-        """From a perplexity per token."""
-        return _spread(perplexity, self.tokens / self.characters)
-
-    def per_byte(self, perplexity: float) -> float:
-        """From a perplexity per token."""
-        return _spread(perplexity, self.tokens / self.bytes)
-
-
-SizeOf = Callable[[Row | Score], TextSize | None]
-
-
-def sizes_of(report: Report) -> SizeOf:
-    """The size of the text that the perplexity of a row or a score was measured on; None where it is not known.
-
-    A reference's perplexities belong to no task: its text is told by its name, where that stands for one text alone.
-    """
-    counts: dict[tuple[str | None, ...], list[Row]] = defaultdict(list)
-    for row in report.rows:
-        if row.kind == KIND:
-            counts[row.encoder, row.surgery, row.language, row.dataset, row.task].append(row)
-    by_task = {key: size for key, each in counts.items() if (size := _size(each))}
-    told: dict[tuple[str | None, ...], set[TextSize]] = defaultdict(set)
-    for key, size in by_task.items():
-        told[key[:-1]].add(size)
-
-    def size_of(of: Row | Score) -> TextSize | None:
-        key = (of.encoder, of.surgery, of.language, of.dataset)
-        alike = told.get(key, set())
-        return by_task.get((*key, of.task)) if of.task else next(iter(alike)) if len(alike) == 1 else None
-
-    return size_of
 
 
 def carried_over(perplexity: Interval, size: TextSize | None) -> list[Interval]:
@@ -84,13 +34,9 @@ def with_sentences(report: Report, score: Score, size: TextSize | None) -> list[
     """The same, over sentences as well as far as both the losses and the sizes of each were kept."""
     if size is None:
         return [score.interval]
-    measure, loss = SCORES[score.measure], score.samples.times(score.sign)
-    kept = report.outcomes(size.key)
-    tokens_per = [
-        Samples.of({None: size.tokens / count}, {None: kept[unit]} if unit in kept else {})
-        for unit, count in (("characters", size.characters), ("bytes", size.bytes))
-    ]
-    losses = [loss.product(each) for each in tokens_per]
+    measure, loss, kept = SCORES[score.measure], score.samples.times(score.sign), report.outcomes(size.key)
+    units: tuple[Unit, Unit] = ("characters", "bytes")
+    losses = [size.losses_per(unit, loss, kept) for unit in units]
     return [score.interval, *(measure.taken_back(effect(each.table).interval) for each in losses)]
 
 
@@ -112,8 +58,7 @@ def size_line(condition: str, text: str, perplexities: Sequence[Interval], size:
 @section(KIND, order=81)
 def text_sizes(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
     """Perplexities on the test sets, per token, character and byte."""
-    size_of = sizes_of(report)
-    sizes = [(score, size_of(score)) for score in report.scores if score.measure == "perplexity"]
+    sizes = [(score, report.size_of(score)) for score in report.scores if score.measure == "perplexity"]
     if any(size for _, size in sizes):
         lines = [
             size_line(score.condition, score.place, with_sentences(report, score, size), size) for score, size in sizes
@@ -125,20 +70,6 @@ def text_sizes(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
         yield Section("Perplexity per character and byte", tables=[Table("On test sets", HEADERS, lines, note)])
 
 
-def _spread(perplexity: float, tokens: float) -> float:
-    """The perplexity of so many tokens taken as one unit."""
-    return exponential(math.log(perplexity) * tokens)
-
-
 def _converted(perplexity: Interval, convert: Callable[[float], float]) -> Interval:
     low, high = (None if end is None else convert(end) for end in (perplexity.low, perplexity.high))
     return Interval(convert(perplexity.mean), low, high, None, perplexity.n)
-
-
-def _size(rows: Sequence[Row]) -> TextSize | None:
-    """None where a number is missing, or the text is empty."""
-    counts = {row.measure: row.value for row in rows}
-    names = ("tokens", "unknown tokens", "characters", "bytes")
-    tokens, unknown, characters, bytes_ = (counts.get(name, 0.0) for name in names)
-    size = TextSize(tokens, unknown, characters, bytes_, rows[0].key or "")
-    return size if size.tokens and size.characters and size.bytes else None
