@@ -14,10 +14,11 @@ from transformers import PreTrainedTokenizerFast
 
 from babelscope.advise import facts, floor
 from babelscope.advise.facts import Fact, published, stripped
+from babelscope.advise.labelled import labelled_notes
 from babelscope.advise.outcome import Floor, Outcome, Placed
 from babelscope.advise.outputs import Outputs, check_outputs
 from babelscope.advise.page import seen_section
-from babelscope.advise.raw import check_text, code_notes, line_notes, match_notes, seen_notes
+from babelscope.advise.raw import check_text, code_notes, line_notes, match_notes
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Request, command_line
 from babelscope.advise.scores import Behind, interval_of
@@ -322,9 +323,9 @@ def test_test_sentences_that_are_trained_on_too_are_told(tmp_path, known):
     sentences = World().treebank("qaa", "train", 12) * 4 if known else World().treebank("qaa", "train", 48)
     write_conllu(tmp_path / "own.conllu", [replace(one, id=str(k)) for k, one in enumerate(sentences)])
     (tmp_path / "text").write_text("Other words .\n" * 40)
-    said = seen_notes(asked_of(tmp_path / "text", treebank=str(tmp_path / "own.conllu")))
+    said = labelled_notes(asked_of(tmp_path / "text", treebank=str(tmp_path / "own.conllu")))
     assert any("labelled sentences that test are also trained on" in line for line in said) == known == bool(said)
-    assert seen_notes(asked_of(tmp_path / "text")) == []
+    assert labelled_notes(asked_of(tmp_path / "text")) == []
 
 
 @pytest.mark.parametrize(
@@ -343,5 +344,5 @@ def test_sentences_that_are_read_for_two_purposes_are_told(tmp_path, seen, told)
     for split in ("train", "dev", "test"):
         write_conllu(tmp_path / "own" / f"nl_own-ud-{split}.conllu", parts[split])
     (tmp_path / "text").write_text("".join(f"{' '.join(one.forms)}\n" for one in parts["text"]))
-    (said,) = seen_notes(asked_of(tmp_path / "text", treebank=str(tmp_path / "own")))
+    (said,) = labelled_notes(asked_of(tmp_path / "text", treebank=str(tmp_path / "own")))
     assert said.startswith("10 of 20 labelled sentences") and told in said

@@ -32,6 +32,7 @@ from babelscope.studies import find_study, published_rows
 from babelscope.studies.align_then_predict import PUD, TREEBANKS
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
+from babelscope.study.encoders import BringingIn
 from babelscope.surgery import parse_operation
 from slowly import judged
 
@@ -358,6 +359,32 @@ def test_correlations_are_over_languages_with_the_sign_of_the_published_ones():
         ]
         gap = [np.mean([value_of("qaa", None, s) - value_of(code, None, s) for s in SEEDS]) for code in LANGUAGES]
         assert one.interval.mean == pytest.approx(-spearmanr(means, gap).statistic)
+
+
+def test_a_language_in_other_letters_counts_once():
+    """What its two codes have is averaged, in means over languages and in correlations over them."""
+    rng = np.random.default_rng(3)
+    plain = [row.labelled(value=rng.normal()) for row in alike(task="parsing")]
+    other = [row for row in (*report(*plain).rows,) if row.language == "qaf"]
+    lettered = [row.labelled(language="qaf>world", value=row.value + 0.25) for row in other]
+    twice = declared([*report(*plain).rows, *lettered])
+    halfway = [row.labelled(value=row.value + 0.125 * (row.language == "qaf")) for row in report(*plain).rows]
+    assert len(alignments(twice)[-1].values) == len(alignments(twice)[-1].languages) + 1
+    for found, expected in zip(alignments(twice), alignments(declared(halfway)), strict=True):
+        assert all(found.mean(layer) == pytest.approx(expected.mean(layer)) for layer in found.layers)
+    for found, expected in zip(correlations(twice), correlations(declared(halfway)), strict=True):
+        assert found.interval.n == len(LANGUAGES) == expected.interval.n
+        assert found.interval.mean == pytest.approx(expected.interval.mean)
+
+
+@pytest.mark.parametrize("after_tuning", [True, False])
+def test_that_layers_are_measured_before_tuning_alone_is_said(after_tuning):
+    """Of what is brought in after it."""
+    text = [{"languages": ["qaa", "qag"], "sentences": 9}]
+    made = {"name": "e", "encoder": "world", "languages": {"qag": text}, "after_tuning": after_tuning}
+    given = replace(report(*alike()), brought_in={"e": BringingIn.model_validate(made)})
+    peaks, *_ = aligned_tables(given, [])
+    assert ("Into e languages are brought after tuning" in peaks.note) == after_tuning
 
 
 def test_peaks_are_found_before_and_after_tuning():

@@ -118,6 +118,22 @@ def warned(rows):
     return [warning.removeprefix("Part-of-speech tagging: ") for warning in cautions(report, report.scores)]
 
 
+@pytest.mark.parametrize(("losses", "told"), [((2.0, 1.4, 2.6), 1), ((2.0, 2.0, 2.0), 1), ((2.0, 3.0, 1.9), 0)])
+def test_a_training_whose_loss_did_not_fall_is_told_and_not_advised_to_go_on(losses, told):
+    steps = (100, 300, 500)
+    rows = scored({"de": 0.6}) + curve(dict(zip(steps, (0.5, 0.55, 0.6), strict=True)))
+    rows += curve(dict(zip(steps, losses, strict=True)), measure="loss", split="train")
+    (warning,) = warned(rows)
+    assert ("did not fall" in warning, "still getting better" in warning) == (bool(told), not told)
+    if told:
+        said = f"the loss on training data did not fall (e; from {losses[0]:.3g} to {losses[-1]:.3g})."
+        assert warning.startswith(said)
+
+
+def test_the_loss_of_a_single_point_says_nothing():
+    assert warned(scored({"de": 0.6}) + curve({500: 2.0}, measure="loss", split="train")) == []
+
+
 def test_a_long_training_that_was_done_needs_no_warning():
     rows = scored({"de": 0.6}) + [
         row for seed in range(3) for row in curve({100: 0.5, 300: 0.6, 500: 0.605}, seed=seed)

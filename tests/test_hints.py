@@ -27,8 +27,9 @@ from babelscope.corpora.sources import (
 )
 from babelscope.encoders.places import display_name, locate
 from babelscope.face import prediction
+from babelscope.face.doubts import doubts
 from babelscope.face.job import job_of
-from babelscope.face.notes import leaks, notes
+from babelscope.face.notes import notes
 from babelscope.measures.similarities.table import check_similarity
 from babelscope.studies import find_study
 from babelscope.study.compile import compile_study
@@ -147,7 +148,7 @@ def test_test_sentences_that_are_trained_on_too_are_told_before_they_run(tmp_pat
     said = notes(steps)
     assert bool(said) == told
     assert all(f"{known} of 20 examples of the test split are also among those of {name}" in line for line in said)
-    assert list(leaks(steps)) == said
+    assert list(doubts(steps)) == said
 
 
 def written(folder, **splits):
@@ -188,7 +189,7 @@ def test_sentences_that_are_read_for_two_purposes_are_told(tmp_path, encoder_fol
         encoder_folder, surgeries=[None], retrieval=None, seeds=[0],
         tasks={"pos": transfer(**given, baselines=[], sizes=sizes)},
     )  # fmt: skip
-    told = list(leaks(compile_study(Study.model_validate(declared)).steps.values()))
+    told = list(doubts(compile_study(Study.model_validate(declared)).steps.values()))
     assert any(line.endswith(f"so that {harm}" + (" epoch" if harm.endswith("every") else "")) for line in told)
 
 
@@ -206,7 +207,7 @@ def test_one_test_set_under_two_codes_is_told(tmp_path, encoder_folder, code, to
         tasks={"pos": transfer(train=["world:qaa"], evaluate=names, baselines=[],
                                sizes={"train": 20, "dev": 20, "test": 20})},
     )  # fmt: skip
-    said = list(leaks(compile_study(Study.model_validate(declared)).steps.values()))
+    said = list(doubts(compile_study(Study.model_validate(declared)).steps.values()))
     assert len(said) == told
     assert all("20 of 20" in line and line.endswith("scores of the two are not of two languages") for line in said)
 

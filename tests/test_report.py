@@ -238,3 +238,20 @@ def test_a_report_knows_what_its_study_declares():
         assert [operation.layers for operation in drawn.surgeries[name]] == [tuple(map(int, name[14:].split("+")))]
     made = report_of(find_study("unseen-languages", {"scale": "small", "languages": ["qag"]}), [])
     assert made.recipes == {"adapted qag": ADAPTED, "from scratch qag": SCRATCH}
+
+
+@pytest.mark.parametrize(
+    ("task", "measure", "beside", "told"),
+    [
+        ("stsb", "pearson", ("spearman", 0.816, "correlation"), "81.60"),
+        ("pos", "accuracy", ("coverage", 0.5, "share"), "50.0%"),
+        ("pos", "accuracy", ("words", 4321.0, "words"), "4,321"),
+    ],
+)
+def test_what_stands_beside_a_score_is_told_in_its_unit(task, measure, beside, told):
+    """A correlation as that beside it: of 100, which is no share."""
+    name, value, unit = beside
+    about = {"kind": "score", "task": task, "encoder": "e", "language": "de", "split": "test", "train_languages": "en"}
+    rows = [Row(measure, 0.8, "share", seed=0, **about), Row(name, value, unit, seed=0, **about)]
+    table = score_table(Report("t", "q", rows).scores)
+    assert table.headers[-1] == name.capitalize() and table.lines[0][-1].text == told

@@ -11,12 +11,13 @@ from babelscope.advise.costs import Costs, encoder_costs, recurrent_costs
 from babelscope.advise.curves import curve_of, points_of
 from babelscope.advise.facts import Fact, facts, published, references, script_of_text, text_of
 from babelscope.advise.floor import constant_answer
+from babelscope.advise.labelled import labelled_notes
 from babelscope.advise.more import more_section
 from babelscope.advise.outcome import Outcome, outcome_of
 from babelscope.advise.outputs import Outputs, check_outputs
 from babelscope.advise.plan import Planned, planned
 from babelscope.advise.race import Race, Watching
-from babelscope.advise.raw import check_text, code_notes, line_notes, match_notes, parallel_notes, seen_notes
+from babelscope.advise.raw import check_text, code_notes, line_notes, match_notes, parallel_notes
 from babelscope.advise.recipes import letters_for
 from babelscope.advise.record import record_of
 from babelscope.advise.request import Request, check_apart, check_names, read_split
@@ -98,7 +99,7 @@ def look(request: Request, say: Say = lambda text: None, exported: bool = False)
         *line_notes(request),
         *parallel_notes(request),
         *match_notes(request, lines),
-        *seen_notes(request),
+        *labelled_notes(request),
     ]
     seen = page.seen_section(scripts, known, published(request.code, script), notes)
     return Advice([seen, page.plan_section(plan, request)], plan, exportable)
@@ -140,7 +141,7 @@ def advise(request: Request, outputs: Outputs, run: bool, say: Say, show: Show, 
 
 def _verdict(race: Race, outcome: Outcome, outputs: Outputs, rest: Sequence[Section]) -> Section:
     """Write what the race has shown, and the model if that is asked for."""
-    request, notes = race.request, seen_notes(race.request)
+    request, notes = race.request, labelled_notes(race.request)
     section = verdict_section(outcome, request, None, notes)
     page.write_page(request, [section, *rest], outputs.page)
     if outputs.export:

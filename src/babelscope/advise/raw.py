@@ -12,7 +12,6 @@ from babelscope.advise.recipes import BY_LANGUAGE
 from babelscope.advise.request import Request, read_split
 from babelscope.advise.translated import translated
 from babelscope.core.errors import InputError
-from babelscope.core.examples import read_twice
 from babelscope.core.languages import REAL_LANGUAGES, language_name
 from babelscope.corpora.codes import same_language
 from babelscope.corpora.datasets import find_file
@@ -95,31 +94,6 @@ def match_notes(request: Request, lines: Sequence[str]) -> list[str]:
     if share >= RELATED:
         return []
     return [f"Of the words of the labelled sentences {share:.0%} are in the text: are both of this language?"]
-
-
-def seen_notes(request: Request) -> list[str]:
-    """Warnings where many of the labelled sentences that select or test are read for another purpose, too."""
-    if request.treebank_name is None:
-        return []
-    train, dev, test = (read_split(request, split) for split in ("train", "dev", "test"))
-    found = (
-        (test, train, "that test are also trained on, so that all scores are too high"),
-        (test, dev, "that test are also among those that select, so that the scores of what is best are too high"),
-        (dev, train, "that select are also trained on, so that the best is selected on what is trained on"),
-    )
-    notes = [
-        f"{both:,} of {len(seen):,} labelled sentences {harm}. Remove sentences that come again from the treebank."
-        for seen, other, harm in found
-        if (both := read_twice(seen, other))
-    ]
-    text = find_file("mlm", request.text_name, "train").read()
-    unspaced = (["".join(each.forms) for each in test], ("".join(line.split()) for line in text))
-    if both := read_twice(*unspaced):  # a text's signs are not set apart from its words
-        notes.append(
-            f"{both:,} of {len(test):,} labelled sentences that test are also in the text, so that what is adapted to "
-            "it has read them, without labels."
-        )
-    return notes
 
 
 def _words(text: str) -> list[str]:

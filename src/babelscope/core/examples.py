@@ -158,6 +158,31 @@ def read_twice(tested: Collection[object], trained: Iterable[object]) -> int:
     return both if both > MANY * len(tested) else 0
 
 
+def repeated(examples: Collection[object]) -> int:
+    """How many examples have the text and the labels of an earlier one; 0 where they are few."""
+    found = len(examples) - len({_seen(example) for example in examples})
+    return found if found > MANY * len(examples) else 0
+
+
+def gold_labels(examples: Iterable[object]) -> list[str]:
+    """The label of every word, or of every text that has a class; none of trees, numbers and plain text."""
+    labels = list[str]()
+    for example in examples:
+        match example:
+            case Tagged():
+                labels += example.labels
+            case SentencePair(label=str() as label):
+                labels.append(label)
+    return labels
+
+
+def never_trained_on(tested: Sequence[str], trained: Iterable[str]) -> list[str]:
+    """The labels that are scored and that training data lack, one for every word or text; empty where they are few."""
+    known = set(trained)
+    missed = [label for label in tested if label not in known]
+    return missed if len(missed) > MANY * len(tested) else []
+
+
 def not_composed(examples: Collection[object]) -> int:
     """How many examples are not in Unicode NFC; 0 where few are."""
     found = sum(read != _composed(read) for read in map(_words_of, examples))
@@ -171,6 +196,13 @@ def _words_of(example: object) -> object:
     if isinstance(example, Tagged):
         return tuple(example.words)
     return example.text if isinstance(example, SentencePair) else example
+
+
+def _seen(example: object) -> object:
+    """All that models learn from and are scored on."""
+    if isinstance(example, Sentence):
+        return example.words
+    return (tuple(example.words), tuple(example.labels)) if isinstance(example, Tagged) else example
 
 
 def _bare(read: object) -> object:

@@ -20,7 +20,8 @@ from babelscope.engine.local import usable_cores
 from babelscope.engine.store import Store
 from babelscope.engine.tracking import tracker_at
 from babelscope.face import html, session, trainings
-from babelscope.face.notes import leaks, notes
+from babelscope.face.doubts import doubts
+from babelscope.face.notes import notes
 from babelscope.face.prediction import HEADER, Prediction
 from babelscope.steps.plan import Plan, absent
 from babelscope.studies import STUDIES, find_study
@@ -190,7 +191,7 @@ class Job(NamedTuple):
         outcomes = progress.sentence_outcomes(self.store)
         return report_of(
             self.study, self.rows(), title=self.title, provenance=provenance, outcomes=outcomes, plan=self.plan,
-            command=self.command, missing=self.missing, leaks=list(leaks(self.plan.steps.values())),
+            command=self.command, missing=self.missing, doubts=list(doubts(self.plan.steps.values())),
         )  # fmt: skip
 
     def check_not_read(self, output: Path) -> None:

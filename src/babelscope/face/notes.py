@@ -1,30 +1,26 @@
 """What is said of a study before it runs: what of its data is left out, hardly translated, divided, not in
-Unicode NFC, trained on and tested, of two worlds, or named by no code."""
+Unicode NFC, of doubt, of two worlds, or named by no code."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import combinations
 
 from babelscope.core.errors import InputError
-from babelscope.core.examples import not_composed, read_twice
+from babelscope.core.examples import not_composed
 from babelscope.core.languages import is_language
 from babelscope.core.step import Step
-from babelscope.corpora.datasets import Dataset, FileData, WorldData
+from babelscope.corpora.datasets import FileData, WorldData
 from babelscope.corpora.letters import split_name
 from babelscope.corpora.mismatched import mismatches
 from babelscope.corpora.parallel import NamedPairs, WorldPairs
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.places import shipped_encoders
-from babelscope.steps import Adapt, Align, Evaluate, Load, Tune
+from babelscope.face.doubts import doubts, is_own
+from babelscope.steps import Adapt, Align, Load
 from babelscope.steps.plan import declared
 from babelscope.world import LANGUAGES
 
-BETTER = "its scores are better than on new ones"
-SELECTED = "the best step is selected on what is trained on"
-TWICE = "they count twice in every epoch"
-SCORED_TWICE = "scores of the two are not of two languages"
 NOT_COMPOSED = (
     "not in Unicode NFC, as most texts and vocabularies are (an é may be e and an accent), so that their words may not "
     "be taken for the same words; convert the file to NFC"
@@ -39,7 +35,7 @@ def notes(steps: Iterable[Step]) -> list[str]:
     values = list(declared(steps))
     data = [value for value in values if isinstance(value, FileData)]
     of_each = _divided(data), _not_composed(data), _same_letters(data), _strange_codes(data)
-    told = (_pairs(steps), *of_each, leaks(steps), _worlds(values), _same_encoders(values))
+    told = (_pairs(steps), *of_each, doubts(steps), _worlds(values), _same_encoders(values))
     return list(dict.fromkeys(line for lines in told for line in lines))
 
 
@@ -68,7 +64,7 @@ def _divided(data: Iterable[FileData]) -> Iterator[str]:
 def _not_composed(data: Iterable[FileData]) -> Iterator[str]:
     """The user's own files in which the same words are other characters than in most texts."""
     for each in data:
-        if _is_own(each) and each.is_here and not split_name(each.name)[1]:
+        if is_own(each) and each.is_here and not split_name(each.name)[1]:
             with suppress(InputError):  # which a run says of the file
                 examples = each.read()
                 if found := not_composed(examples):
@@ -85,57 +81,6 @@ def _same_letters(data: Iterable[FileData]) -> Iterator[str]:
             with suppress(InputError):  # which a run says of the file
                 if each.read() == each.model_copy(update={"letters": None, "rules": None}).read():
                     yield f"{each.name}: {each.letters} changes no letter of the {each.split} split"
-
-
-def leaks(steps: Iterable[Step]) -> Iterator[str]:
-    """Data of which many sentences are also read for another purpose, from another file or another part of the same."""
-    steps = list(steps)
-    compared = [*(pair for step in steps for pair in _compared(step)), *_tested_twice(steps)]
-    for data, other, harm in dict.fromkeys(compared):
-        if isinstance(data, FileData) and isinstance(other, FileData) and _may_share(data, other):
-            with suppress(InputError):  # which a run says of the file
-                yield from _shared(data, other, harm)
-
-
-def _compared(step: Step) -> Iterator[tuple[Dataset, Dataset, str]]:
-    """Two data sets of a step that should have no sentences in common, and what happens where they have."""
-    if isinstance(step, Evaluate):
-        yield from ((step.data, trained, BETTER) for trained in step.model.train)
-        yield from ((step.data, selected, BETTER) for selected in step.model.dev if selected != step.data)
-    if isinstance(step, Tune):
-        yield from ((selected, trained, SELECTED) for selected in step.dev for trained in step.train)
-        yield from ((second, first, TWICE) for first, second in combinations(step.train, 2))
-
-
-def _tested_twice(steps: Iterable[Step]) -> Iterator[tuple[Dataset, Dataset, str]]:
-    """Test sets of one task that are the user's own, and go by different codes."""
-    by_task: dict[object, dict[FileData, None]] = {}
-    for step in steps:
-        if isinstance(step, Evaluate) and isinstance(step.data, FileData) and _is_own(step.data):
-            by_task.setdefault(step.data.task, {})[step.data] = None
-    for tested in by_task.values():
-        yield from (
-            (later, first, SCORED_TWICE) for first, later in combinations(tested, 2) if first.code != later.code
-        )
-
-
-def _may_share(data: FileData, other: FileData) -> bool:
-    """Whether they are at hand, and in one language, unless it is a file of the user's own that says so."""
-    return (_is_own(data) or _is_own(other) or data.language == other.language) and data.is_here and other.is_here
-
-
-def _is_own(data: FileData) -> bool:
-    return data.name.count(":") > 1
-
-
-def _shared(data: FileData, other: FileData, harm: str) -> Iterator[str]:
-    examples = data.read()
-    if both := read_twice(examples, other.read()):
-        use = "that are trained on" if other.split == "train" else f"of the {other.split} split"
-        yield (
-            f"{data.name}: {both:,} of {len(examples):,} examples of the {data.split} split are also among those of "
-            f"{other.name} {use}, so that {harm}"
-        )
 
 
 def _strange_codes(data: Iterable[FileData]) -> Iterator[str]:

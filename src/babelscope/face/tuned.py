@@ -18,8 +18,8 @@ from babelscope.engine.progress import study_rows
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps, export
 from babelscope.face import html
+from babelscope.face.doubts import doubts
 from babelscope.face.encoder import check_each, reading
-from babelscope.face.notes import leaks
 from babelscope.face.result import Rows
 from babelscope.face.session import complete, with_weights
 from babelscope.measures.between import check_alike
@@ -70,8 +70,8 @@ class Tuned:
         scored = transfer.model_copy(update={"evaluate": evaluate})
         plan = compile_study(self.study.model_copy(update={"tasks": {name: scored}}))
         evaluations = [step for step in plan.steps.values() if isinstance(step, Evaluate)]
-        for leak in leaks(evaluations):
-            warnings.warn(leak, stacklevel=2)
+        for doubt in doubts(evaluations):
+            warnings.warn(doubt, stacklevel=2)
         return _computed(evaluations, self.store, jobs)
 
     def rows(self) -> Rows:
@@ -132,8 +132,8 @@ def tune(
         "tasks": {task: transfer.model_copy(update={"evaluate": ()})}, "seeds": [seed],
     }  # fmt: skip
     tuned = Tuned(validate(Study, given, f"tune {task}"), store)
-    for leak in leaks([tuned.step]):
-        warnings.warn(leak, stacklevel=3)
+    for doubt in doubts([tuned.step]):
+        warnings.warn(doubt, stacklevel=3)
     complete([tuned.step], tuned.store, jobs)
     return tuned
 

@@ -36,7 +36,9 @@ def cautions(report: Report, scores: Sequence[Score]) -> list[str]:
     trained = {score.condition for score in seeded}
     curves = [row for row in report.rows if row.kind == "curve" and row.step is not None]
     rows = [row for row in curves if row.task == scores[0].task and report.condition(row) in trained]
-    of_training = [*_few_steps(report, rows), *_still_rising(report, rows)]
+    not_falling = _losses_not_falling(report, rows)
+    rest = [row for row in rows if report.condition(row) not in not_falling]
+    of_training = [*_few_steps(report, rows), *_told_not_falling(rows, not_falling), *_still_rising(report, rest)]
     of_data = [*_few_sentences(scores), *_unread(seeded), *_other_tokens(report, seeded)]
     return [*_few_seeds(seeded), *_below(scores), *of_data, *of_training, *_shared(scores)]
 
@@ -101,6 +103,30 @@ def _few_steps(report: Report, rows: Sequence[Row]) -> Iterator[str]:
         yield (
             f"{title_of(rows[0].task or '')}: trained for as few as {fewest} ({listed(list(short))}). So short a "
             "training says little of what a usual one would give."
+        )
+
+
+def _losses_not_falling(report: Report, rows: Sequence[Row]) -> dict[str, tuple[float, float]]:
+    """Conditions whose loss on training data is no lower at the end: at the first point and the last, over runs."""
+    losses: dict[str, dict[tuple[object, ...], dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+    for row in rows:
+        if row.split == "train" and row.measure == "loss":
+            losses[report.condition(row)][row.key, row.language, row.seed][row.step or 0] = row.value
+    ends = {
+        condition: (fmean(run[min(run)] for run in runs.values()), fmean(run[max(run)] for run in runs.values()))
+        for condition, runs in losses.items()
+        if all(len(run) > 1 for run in runs.values())
+    }
+    return {condition: (first, last) for condition, (first, last) in ends.items() if last >= first}
+
+
+def _told_not_falling(rows: Sequence[Row], not_falling: Mapping[str, tuple[float, float]]) -> Iterator[str]:
+    if not_falling:
+        first, last = max(not_falling.values(), key=lambda ends: ends[1] - ends[0])
+        yield (
+            f"{title_of(rows[0].task or '')}: the loss on training data did not fall ({listed(list(not_falling))}; "
+            f"from {first:.3g} to {last:.3g}). Look at the learning curves: the learning rate may be too high or too "
+            "low, or the training too short."
         )
 
 

@@ -33,7 +33,7 @@ def report_of(
     plan: Plan | None = None,
     command: str = "",
     missing: str = "",
-    leaks: Sequence[str] = (),
+    doubts: Sequence[str] = (),
 ) -> Report:
     """The report of a study's rows, with the published numbers that stand beside them.
 
@@ -47,7 +47,7 @@ def report_of(
         plan: of the study; without it nothing is said of data and encoders in papers, and of steps on pages.
         command: what computes the rows again.
         missing: what an unfinished study lacks, as a sentence.
-        leaks: what is to be said of data that have sentences in common.
+        doubts: what is to be said of data that make scores mean less than they seem to.
     """
     published = published_rows(study.name)
     return Report(
@@ -55,7 +55,7 @@ def report_of(
         question=study.question,
         command=command,
         missing=missing,
-        leaks=leaks,
+        doubts=doubts,
         rows=[*rows, *published],
         declaration=dump_study(study),
         labels=language_labels(row.language for row in rows),

@@ -62,8 +62,8 @@ class Report:
     """What computes the rows again; empty: not known."""
     missing: str = ""
     """What an unfinished study lacks, as a sentence without its full stop; empty: nothing."""
-    leaks: Sequence[str] = ()
-    """Of data that have sentences in common and should not, a sentence each."""
+    doubts: Sequence[str] = ()
+    """Of data that make scores mean less than they seem to, a sentence each."""
     contrasts: Sequence[Contrasted] = ()
     surgeries: Mapping[str, Sequence[Operation]] = field(default_factory=lambda: {"reinit": (Reinit(),)})
     schedules: Mapping[str, Schedule] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class Report:
     def warnings(self) -> list[str]:
         """What to mind of the report as a whole."""
         unfinished = [f"The study is not finished: {self.missing}."] if self.missing else []
-        return [*unfinished, *(f"{leak}." for leak in self.leaks)]
+        return [*unfinished, *(f"{doubt}." for doubt in self.doubts)]
 
     @cached_property
     def scores(self) -> list[Score]:

@@ -95,7 +95,7 @@ def pack(
     model: Annotated[str, typer.Argument(help="a model's folder, as export writes it")],
     output: OutputFile,
 ) -> None:
-    """Write a model's folder as one small file, to hand it on: a twelfth of its size, at little loss."""
+    """Write a model's folder as one small file, to hand it on; what it predicts changes a little, so score it again."""
     from babelscope.face.packed import write_packed
 
     out.print(write_packed(model, output), highlight=False)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from babelscope.core.intervals import Interval, spearman_interval
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples, mean_of
+from babelscope.corpora.letters import split_name
 from babelscope.measures.similarities import SIMILARITIES
 from babelscope.report.model import Report
 from babelscope.report.paired import BySeed, mean_by_seed
@@ -60,7 +61,7 @@ class Alignment:
     measure: str
     unit: str
     values: Mapping[str, Mapping[int, BySeed]]
-    """By target language and layer."""
+    """By the code of the target language (in other letters it has another one), and layer."""
 
     @property
     def layers(self) -> list[int]:
@@ -71,9 +72,15 @@ class Alignment:
         """Of one language, the mean over seeds."""
         return fmean(self.values[language][layer].values())
 
+    @cached_property
+    def languages(self) -> Mapping[str, Sequence[str]]:
+        """Each target language with its codes: one for each of the letters that it was compared in."""
+        return _languages(self.values)
+
     def mean(self, layer: int) -> BySeed:
-        """Over languages, by the seeds that all have."""
-        return mean_by_seed(layers[layer] for layers in self.values.values() if layer in layers)
+        """Over languages, by the seeds that all have; one in several letters counts once."""
+        known = ([code for code in codes if layer in self.values[code]] for codes in self.languages.values())
+        return mean_by_seed(mean_by_seed(self.values[code][layer] for code in codes) for codes in known if codes)
 
     @cached_property
     def peak(self) -> int:
@@ -183,7 +190,7 @@ class Correlation(NamedTuple):
     """None: the mean over layers."""
     interval: Interval
     """Of Spearman's correlation of the similarity with minus the X-Gap, positive where the more alike languages have
-    the smaller gap; by resampling languages, of each the mean over seeds."""
+    the smaller gap; by resampling languages, of each the mean over seeds and letters."""
 
 
 def correlations(report: Report) -> list[Correlation]:
@@ -202,14 +209,23 @@ def correlations(report: Report) -> list[Correlation]:
 
 def _correlation(alignment: Alignment, layer: int | None, gap_of: Mapping[str, float]) -> Interval | None:
     wanted = alignment.layers if layer is None else [layer]
-    languages = [
+    whole = [
         code for code in alignment.values if code in gap_of and all(each in alignment.values[code] for each in wanted)
     ]
-    alike = [fmean(alignment.of(code, each) for each in wanted) for code in languages]
-    closer = [-gap_of[code] for code in languages]
+    languages = _languages(whole).values()
+    alike = [fmean(alignment.of(code, each) for code in codes for each in wanted) for codes in languages]
+    closer = [-fmean(gap_of[code] for code in codes) for codes in languages]
     if len(languages) < FEWEST or len(set(alike)) == 1 or len(set(closer)) == 1:
         return None
     return spearman_interval(alike, closer)
+
+
+def _languages(codes: Iterable[str]) -> Mapping[str, Sequence[str]]:
+    """Language -> its codes among these."""
+    languages: dict[str, list[str]] = defaultdict(list)
+    for code in codes:
+        languages[split_name(code)[0]].append(code)
+    return languages
 
 
 def published_correlations(report: Report) -> list[Row]:

@@ -50,7 +50,10 @@ def _likeness(report: Report, group: Sequence[Alignment]) -> Chart:
          "value": factor * alignment.of(code, layer)}
         for alignment in group for code, layers in alignment.values.items() for layer in layers
     )  # fmt: skip
-    means = table.groupby(["stage", "layer"], as_index=False, sort=False)["value"].mean()
+    means = pd.DataFrame(
+        {"stage": each.stage.title, "layer": layer, "value": factor * fmean(each.mean(layer).values())}
+        for each in group for layer in each.layers
+    )  # fmt: skip
     look = look_of("stage:N", list(dict.fromkeys(table["stage"])), set(table["stage"]), lines=True)
     x = alt.X("layer:Q", title="Layer", axis=alt.Axis(values=sorted(set(table["layer"])), format="~s", grid=False))
     limits = within(group[0].unit, table["value"], measure=group[0].measure)

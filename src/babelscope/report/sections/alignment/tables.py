@@ -21,7 +21,7 @@ from babelscope.report.sections.alignment.alignments import (
     published_correlations,
 )
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
-from babelscope.report.words import bounded, minus
+from babelscope.report.words import bounded, listed, minus
 
 SIGN = (
     "X-Gap is the score in the language of the training minus that in the target: the larger, the worse a task carries "
@@ -39,7 +39,7 @@ def aligned_tables(report: Report, related: Sequence[Correlation]) -> list[Table
     aligned = alignments(report)
     if not aligned:
         return []
-    tables = [_peaks(aligned), _gap_table(report, aligned), _correlation_table(report, related)]
+    tables = [_peaks(report, aligned), _gap_table(report, aligned), _correlation_table(report, related)]
     return [table for table in tables if table.lines]
 
 
@@ -62,7 +62,7 @@ def aligned_findings(report: Report, related: Sequence[Correlation]) -> list[str
     return [*sentences, *said, SIGN] if said else sentences
 
 
-def _peaks(aligned: Sequence[Alignment]) -> Table:
+def _peaks(report: Report, aligned: Sequence[Alignment]) -> Table:
     lines = []
     for alignment in aligned:
         at_peak = student_t_interval(list(alignment.mean(alignment.peak).values()))
@@ -75,6 +75,9 @@ def _peaks(aligned: Sequence[Alignment]) -> Table:
             *(number_cell(end, ".3f") for end in ends), Cell(peaks),
         ])  # fmt: skip
     note = "Means over target languages; layer 0 is the embeddings. 95%: over seeds, as far as these differ."
+    tuned_before = {name for name, made in report.brought_in.items() if made.after_tuning}
+    if later := sorted(tuned_before & {alignment.stage.encoder for alignment in aligned}):
+        note += f" Into {listed(later)} languages are brought after tuning: its layers are measured before it alone."
     headers = [
         "Encoder", "Compared with", "Measure", "When", "Peak (layer)", "There", "95%", "Mean of layers",
         "Lowest layer", "Last layer",
@@ -124,7 +127,7 @@ def _correlation_table(report: Report, related: Sequence[Correlation]) -> Table:
 
 
 def _peaks_in_words(encoder: str, source: str, measure: str, group: Sequence[Alignment]) -> str:
-    count = len(group[0].values)
+    count = len(group[0].languages)
     stages = [f"{alignment.stage.title} in layer {alignment.peak} ({_at_peak(alignment)})" for alignment in group]
     what = f"{measure} with {source}" if source else measure
     mean = f"mean over {count} languages" if count > 1 else "one language"

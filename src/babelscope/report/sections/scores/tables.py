@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from babelscope.core.intervals import Interval
+from babelscope.core.scores import measure_of
 from babelscope.report.kinds import COMPANIONS, SCORES
 from babelscope.report.model import Report
 from babelscope.report.score import Score, scale
@@ -111,5 +112,7 @@ def _score_line(score: Score, shown: Shown, source: float | None, beside: Sequen
 
 
 def _companion(name: str, companions: Mapping[str, float]) -> Cell:
-    value = companions.get(name)
-    return number_cell(value, ",.0f") if name in ("words", "examples") else number_cell(value, ".1%")
+    value, unit = companions.get(name), measure_of(name).unit
+    if unit == "share":
+        return number_cell(value, ".1%")
+    return number_cell(None if value is None else scale(unit)[0] * value, ".2f" if unit == "correlation" else ",.0f")

@@ -1,0 +1,129 @@
+"""What of a study's data casts doubt on its scores: sentences that are trained on and tested, labels that are all the
+same or never trained on, sentences that come again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import chain, combinations
+
+from babelscope.core.errors import InputError
+from babelscope.core.examples import gold_labels, never_trained_on, read_twice, repeated
+from babelscope.core.step import Step
+from babelscope.corpora.datasets import Dataset, FileData
+from babelscope.steps import Evaluate, Tune
+from babelscope.tasks.kinds import kind_of
+
+BETTER = "its scores are better than on new ones"
+SELECTED = "the best step is selected on what is trained on"
+TWICE = "they count twice in every epoch"
+SCORED_TWICE = "scores of the two are not of two languages"
+
+
+def doubts(steps: Iterable[Step]) -> Iterator[str]:
+    """A line each, of what is at hand."""
+    steps = list(steps)
+    return chain(_leaks(steps), _uniform(steps), _never_trained_on(steps), _repeated(steps))
+
+
+def _leaks(steps: list[Step]) -> Iterator[str]:
+    """Data of which many sentences are also read for another purpose, from another file or another part of the same."""
+    compared = [*(pair for step in steps for pair in _compared(step)), *_tested_twice(steps)]
+    for data, other, harm in dict.fromkeys(compared):
+        if isinstance(data, FileData) and isinstance(other, FileData) and _may_share(data, other):
+            with suppress(InputError):  # which a run says of the file
+                yield from _shared(data, other, harm)
+
+
+def _compared(step: Step) -> Iterator[tuple[Dataset, Dataset, str]]:
+    """Two data sets of a step that should have no sentences in common, and what happens where they have."""
+    if isinstance(step, Evaluate):
+        yield from ((step.data, trained, BETTER) for trained in step.model.train)
+        yield from ((step.data, selected, BETTER) for selected in step.model.dev if selected != step.data)
+    if isinstance(step, Tune):
+        yield from ((selected, trained, SELECTED) for selected in step.dev for trained in step.train)
+        yield from ((second, first, TWICE) for first, second in combinations(step.train, 2))
+
+
+def _tested_twice(steps: Iterable[Step]) -> Iterator[tuple[Dataset, Dataset, str]]:
+    """Test sets of one task that are the user's own, and go by different codes."""
+    by_task: dict[object, dict[FileData, None]] = {}
+    for step in steps:
+        if isinstance(step, Evaluate) and isinstance(step.data, FileData) and is_own(step.data):
+            by_task.setdefault(step.data.task, {})[step.data] = None
+    for tested in by_task.values():
+        yield from (
+            (later, first, SCORED_TWICE) for first, later in combinations(tested, 2) if first.code != later.code
+        )
+
+
+def _may_share(data: FileData, other: FileData) -> bool:
+    """Whether they are at hand, and in one language, unless it is a file of the user's own that says so."""
+    return (is_own(data) or is_own(other) or data.language == other.language) and data.is_here and other.is_here
+
+
+def _shared(data: FileData, other: FileData, harm: str) -> Iterator[str]:
+    examples = data.read()
+    if both := read_twice(examples, other.read()):
+        use = "that are trained on" if other.split == "train" else f"of the {other.split} split"
+        yield (
+            f"{data.name}: {both:,} of {len(examples):,} examples of the {data.split} split are also among those of "
+            f"{other.name} {use}, so that {harm}"
+        )
+
+
+def is_own(data: FileData) -> bool:
+    """Whether it is a file of the user's own, by how it is named."""
+    return data.name.count(":") > 1
+
+
+def _uniform(steps: list[Step]) -> Iterator[str]:
+    """Data whose examples, or words, all have one label."""
+    for data in _files(steps):
+        with suppress(InputError):  # which a run says of the file
+            labels = set(_labels(data))
+            if len(labels) == 1:
+                yield (
+                    f"{data.name}: all that is labelled in the {data.split} split is {labels.pop()!r}, so that there "
+                    f"is nothing to {'learn' if data.split == 'train' else 'tell apart'}"
+                )
+
+
+def _never_trained_on(steps: list[Step]) -> Iterator[str]:
+    """Test sets of which much has a label that the training data lack."""
+    from babelscope.report.words import listed  # which brings pandas
+
+    pairs = dict.fromkeys((step.data, step.model.train) for step in steps if isinstance(step, Evaluate))
+    for data, trained in pairs:
+        if isinstance(data, FileData) and all(each.is_here for each in (data, *trained) if isinstance(each, FileData)):
+            with suppress(InputError):
+                labels = _labels(data)
+                trained_on = [label for each in trained for label in _labels(each)]
+                if trained_on and (missed := never_trained_on(labels, trained_on)):
+                    yield (
+                        f"{data.name}: {len(missed):,} of {len(labels):,} labels of the {data.split} split are never "
+                        f"trained on ({listed(sorted(set(missed)))}), so that no model gets them right"
+                    )
+
+
+def _repeated(steps: list[Step]) -> Iterator[str]:
+    """Test sets in which much comes again."""
+    for data in _files(steps):
+        if data.split == "test":
+            with suppress(InputError):
+                if found := repeated(examples := data.read()):
+                    yield (
+                        f"{data.name}: {found:,} of {len(examples):,} examples of the test split are earlier ones "
+                        "again, each of which intervals over sentences take for another"
+                    )
+
+
+def _files(steps: list[Step]) -> list[FileData]:
+    """What models are trained, selected and scored on, as far as it is at hand."""
+    tuned = (data for step in steps if isinstance(step, Tune) for data in (*step.train, *step.dev))
+    data = dict.fromkeys([*tuned, *(step.data for step in steps if isinstance(step, Evaluate))])
+    return [each for each in data if isinstance(each, FileData) and each.is_here]
+
+
+def _labels(data: Dataset) -> list[str]:
+    return gold_labels(kind_of(data.task).gold(data.task, data.read()))

@@ -1,0 +1,78 @@
+"""What of the data casts doubt on scores besides leaks: labels that are all the same or never trained on, repeats."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from babelscope.core.examples import SentencePair, Tagged, gold_labels, never_trained_on, repeated
+from babelscope.corpora.conllu import write_conllu
+from babelscope.face.doubts import doubts
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import Study
+from babelscope.world import World
+from command_line import declaration, transfer
+
+SENTENCES = {split: World().treebank("qaa", split, 20) for split in ("train", "dev", "test")}
+
+
+def told(tmp_path, encoder_folder, **splits):
+    """Of a treebank of the world with some splits of one's own."""
+    for split, sentences in (SENTENCES | splits).items():
+        write_conllu(tmp_path / f"qaa-{split}.conllu", sentences)
+    name = f"treebank:qaa:{tmp_path}"
+    tasks = {"pos": transfer(train=[name], evaluate=[name], baselines=[], sizes={"train": 20, "dev": 20, "test": 20})}
+    declared = declaration(encoder_folder, surgeries=[None], retrieval=None, seeds=[0], tasks=tasks)
+    steps = compile_study(Study.model_validate(declared)).steps.values()
+    return [line.removeprefix(f"{name}: ") for line in doubts(steps)]
+
+
+def labelled(sentence, upos):
+    return replace(sentence, words=tuple(word._replace(upos=upos) for word in sentence.words))
+
+
+def test_data_as_they_should_be_need_no_warning(tmp_path, encoder_folder):
+    assert told(tmp_path, encoder_folder) == []
+
+
+@pytest.mark.parametrize(("split", "what"), [("train", "learn"), ("dev", "tell apart"), ("test", "tell apart")])
+def test_words_that_all_have_one_label_are_told(tmp_path, encoder_folder, split, what):
+    said = told(tmp_path, encoder_folder, **{split: [labelled(each, "NOUN") for each in SENTENCES[split]]})
+    assert said[0] == f"all that is labelled in the {split} split is 'NOUN', so that there is nothing to {what}"
+    assert len(said) == 1 + (split == "train")  # of which other labels are tested
+
+
+def test_labels_that_are_never_trained_on_are_told(tmp_path, encoder_folder):
+    strange = [labelled(each, "SYM") for each in SENTENCES["test"][:10]]
+    tested = [*strange, *SENTENCES["test"][10:]]
+    (said,) = told(tmp_path, encoder_folder, test=tested)
+    missed, whole = (sum(len(each.words) for each in some) for some in (strange, tested))
+    assert said == (
+        f"{missed} of {whole} labels of the test split are never trained on (SYM), so that no model gets them right"
+    )
+
+
+@pytest.mark.parametrize(("count", "said"), [(2, False), (3, True)])
+def test_test_sentences_that_come_again_are_told(tmp_path, encoder_folder, count, said):
+    again = [replace(each, id=f"again{k}") for k, each in enumerate(SENTENCES["test"][:count])]
+    found = told(tmp_path, encoder_folder, test=[*again, *SENTENCES["test"][: 20 - count]])
+    assert len(found) == said
+    assert all(line.startswith(f"{count} of 20 examples of the test split are earlier ones again") for line in found)
+
+
+@given(st.lists(st.sampled_from("abcdefgh"), max_size=12), st.lists(st.sampled_from("abcdefgh"), max_size=12))
+def test_labels_and_repeats_are_counted(tested, trained):
+    slow = [label for label in tested if label not in trained]
+    assert never_trained_on(tested, trained) == (slow if 10 * len(slow) > len(tested) else [])
+    earlier = sum(label in tested[:k] for k, label in enumerate(tested))
+    assert repeated(tested) == (earlier if 10 * earlier > len(tested) else 0)
+
+
+def test_labels_are_those_of_words_and_classes():
+    examples = [Tagged(["a", "b"], ["X", "Y"]), SentencePair("a", None, "yes"), SentencePair("a", None, 0.5), "a"]
+    assert gold_labels(examples) == ["X", "Y", "yes"]
+    assert repeated([Tagged(["a"], ["X"]), Tagged(["a"], ["Y"])]) == 0
+    assert repeated([Tagged(["a"], ["X"]), Tagged(("a",), ("X",))]) == 1
