@@ -14,7 +14,7 @@ from babelscope.encoders.shape import Shape, new_encoder
 from babelscope.surgery import apply
 from babelscope.tasks.mlm import MaskedLanguageModelling
 from babelscope.tasks.tag import Tagging
-from babelscope.tuning.checkpoint import module_weights, read_weights, write_weights
+from babelscope.tuning.checkpoint import kept_weights, module_weights, read_weights, write_weights
 from babelscope.tuning.language import learn_language
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import Tuning
@@ -146,6 +146,19 @@ def test_the_best_weights_of_another_folder_are_not_taken(encoder, tagged, tmp_p
         again = run("one/draft", 0, lambda done, total, **numbers: steps.append(done))
     assert steps[0] == 1
     assert same_weights(again, whole)
+
+
+@pytest.mark.parametrize("kept", [0, 1, 9, 60])
+def test_what_is_written_after_a_damaged_line_counts(kept, tmp_path):
+    """Weights of the same run, beside which the rest of an earlier line stands."""
+    path = tmp_path / "best.safetensors"
+    for value in (1.0, 2.0):
+        write_weights(path, {"w": torch.full((3,), value)}, "run")
+        own = kept_weights(path, "run")
+        path.with_suffix(".runs").write_bytes(path.with_suffix(".runs").read_bytes().strip()[:kept])
+    assert own["w"].tolist() == [2.0] * 3
+    with pytest.raises(StepError, match="is not as it was written"):
+        kept_weights(path, "run")
 
 
 @pytest.mark.parametrize("change", ["folder", "link", "nothing", "noise"])

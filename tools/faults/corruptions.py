@@ -21,7 +21,7 @@ from faults.stores import Laboratory, content, strict
 
 HALFWAY = ("weights-moved:3", "rows-moved:2", "rows-added:2", "manifest-written:1", "checkpoint-moved:4")
 """Kills after which there are drafts to corrupt."""
-HAVE_DRAFTS = ("checkpoints", "journals", "other files of drafts", "drafts", "logs", "claims")
+HAVE_DRAFTS = ("checkpoints", "journals", "runs of best weights", "other files of drafts", "drafts", "logs", "claims")
 PLACES = {
     "published weights": "results/*/*/*.safetensors",
     "published rows": "results/*/*/rows.jsonl",
@@ -30,6 +30,7 @@ PLACES = {
     "results": "results/*/*",
     "checkpoints": "drafts/*/*.safetensors",
     "journals": "drafts/*/rows.*",
+    "runs of best weights": "drafts/*/*.runs",
     "other files of drafts": "drafts/*/*.json",
     "drafts": "drafts/*",
     "logs": "logs/*",

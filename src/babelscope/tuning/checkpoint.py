@@ -74,7 +74,7 @@ def _write(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str], 
         if not _is_own(runs := _runs(path)):
             forget_runs(path)
         with runs.open("a", encoding="utf-8") as file:
-            file.write(f"{run} {written}\n")
+            file.write(f"\n{run} {written}\n")  # on a line of its own, also after one that was damaged
     draft.replace(path)
     crash_point("weights-moved")
 
