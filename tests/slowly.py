@@ -50,21 +50,23 @@ Number = tuple[str, str, str, int]
 
 
 def by_seed_and_language(values: Mapping[Number, float]) -> list[list[float]]:
-    """[seeds, languages], or [seeds, 1]: the mean over a task's pairs, then over tasks, in each language and seed."""
+    """[seeds, languages], or [seeds, 1]: the mean over a task's pairs, then over tasks, in each language and seed.
+
+    In a language that a task lacks, the task has the mean over its others there; what these are above or below it
+    counts as many times more as languages there are more, so that it is the task's mean that is left.
+    """
     tasks, pairs, languages, seeds = (list(dict.fromkeys(number[place] for number in values)) for place in range(4))
     there = {number[:3] for number in values}
     whole = [seed for seed in sorted(seeds) if all((*which, seed) in values for which in there)]
 
-    def of_task(task: str, language: str, seed: int) -> list[float]:
-        return [values[task, pair, language, seed] for pair in pairs if (task, pair, language) in there]
+    def of_task(task: str, language: str, seed: int) -> float:
+        own = {code: [values[task, pair, code, seed] for pair in pairs if (task, pair, code) in there]
+               for code in languages}  # fmt: skip
+        means = {code: fmean(numbers) for code, numbers in own.items() if numbers}
+        level = fmean(means.values())
+        return level + (means.get(language, level) - level) * len(languages) / len(means)
 
-    if all(of_task(task, language, seed) for task in tasks for language in languages for seed in whole):
-        table = [[fmean(fmean(of_task(task, code, seed)) for task in tasks) for code in languages] for seed in whole]
-    else:
-        table = [
-            [fmean(fmean(fmean(own) for code in languages if (own := of_task(task, code, seed))) for task in tasks)]
-            for seed in whole
-        ]
+    table = [[fmean(of_task(task, code, seed) for task in tasks) for code in languages] for seed in whole]
     return table if len(languages) >= 3 else [[fmean(row)] for row in table]
 
 

@@ -118,3 +118,23 @@ def mean_of(samples: Sequence[Samples]) -> Samples | None:
         return samples[0]
     table = joined(samples)
     return None if table is None else Samples(shared_seeds(samples) or (), table.mean(axis=2))
+
+
+def mean_over(groups: Sequence[Mapping[str, Samples]]) -> dict[str, Samples]:
+    """By language, what it adds to the mean over groups, such as tasks, of the means over their languages.
+
+    A group's mean counts once, however many languages it has. A language that it lacks adds that mean there, and what
+    the others are above or below it is weighted, so that the mean and its variance stay (as of `by_language`). Empty
+    where no seed has all.
+    """
+    every = list(dict.fromkeys(language for group in groups for language in group))
+    added: dict[str, list[Samples]] = {language: [] for language in every}
+    for group in groups:
+        if (mean := mean_of(list(group.values()))) is None:
+            return {}
+        level = mean.table.mean(axis=1, keepdims=True)
+        for language in every:
+            own = group[language].at(mean.seeds).table if language in group else level
+            added[language].append(Samples(mean.seeds, level + (own - level) * (len(every) / len(group))))
+    means = {language: mean_of(each) for language, each in added.items()}
+    return {language: mean for language, mean in means.items() if mean} if all(means.values()) else {}

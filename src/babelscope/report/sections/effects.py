@@ -8,7 +8,7 @@ from typing import NamedTuple
 from babelscope.core.inference import Effect, benjamini_hochberg, effect, holm
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
-from babelscope.core.samples import Samples, mean_of
+from babelscope.core.samples import Samples, mean_of, mean_over, shared_seeds
 from babelscope.report import words
 from babelscope.report.judged import Verdict, among, judged, over_places, p_of
 from babelscope.report.model import Contrasted, Report
@@ -39,6 +39,10 @@ class Compared(NamedTuple):
     shown: Shown
     by_language: Mapping[str, Sequence[Samples]]
     """At every place that both sides have, how much better the first is; empty where they share no seed."""
+    left_out: Sequence[str] = ()
+    """What one side has and the other lacks."""
+    told: Mapping[str, Sequence[Samples]] | None = None
+    """Of a mean over tasks that are not all of the same languages: in each language the mean over its own tasks."""
 
     @property
     def effect(self) -> Effect | None:
@@ -48,16 +52,23 @@ class Compared(NamedTuple):
     @property
     def effects(self) -> dict[str, Effect]:
         """That of each language alone."""
-        means = {language: mean_of(places) for language, places in self.by_language.items() if language}
-        return {language: effect(mean.table) for language, mean in means.items() if mean}
+        return {language: effect(mean.table) for language, mean in self._means.items()}
+
+    @property
+    def in_each(self) -> dict[str, float]:
+        """The mean in each language, at the seeds that all languages have: those of the effect."""
+        seeds = shared_seeds(self._means.values())
+        return {language: mean.at(seeds).mean for language, mean in self._means.items()} if seeds is not None else {}
 
     @property
     def by_language_and_seed(self) -> dict[tuple[str, int], float]:
         """The mean over a language's places, at every seed that all of them have."""
-        means = {language: mean_of(places) for language, places in self.by_language.items()}
-        return {
-            (language, seed): value for language, mean in means.items() if mean for seed, value in mean.by_seed.items()
-        }
+        means = self._means.items()
+        return {(language, seed): value for language, mean in means for seed, value in mean.by_seed.items()}
+
+    @property
+    def _means(self) -> dict[str, Samples]:
+        return _by_language(self.by_language if self.told is None else self.told)
 
 
 class Line(NamedTuple):
@@ -80,7 +91,13 @@ class Line(NamedTuple):
     @property
     def scope(self) -> str:
         """What the line is about: tasks, and languages where it is not all of these."""
-        return self.where + self.within
+        return self.where + self.within + self.lacking
+
+    @property
+    def lacking(self) -> str:
+        """What only one of the two sides has, after a comma; empty: nothing."""
+        left_out = self.compared.left_out
+        return f", without {words.listed(list(left_out))}, which only one of the two has" if left_out else ""
 
     @property
     def shown(self) -> Shown:
@@ -199,15 +216,16 @@ def _by_setting(scores: Iterable[Score], schedules: Iterable[str | None]) -> dic
 def _compared(report: Report, first: Mapping[str, Score], second: Mapping[str, Score]) -> Compared:
     """At the places that both have; nothing where at one of these they share no seed."""
     pairs = [(first[place], second[place]) for place in first if place in second]
+    left_out = [place for place in dict.fromkeys([*first, *second]) if not (place in first and place in second)]
     if not pairs:
-        return Compared(Shown.of(next(iter(first.values()))), {})
+        return Compared(Shown.of(next(iter(first.values()))), {}, left_out)
     shown, better = differences(report, pairs)
     by_language: dict[str, list[Samples]] = {}
     for (score, _), difference in zip(pairs, better, strict=True):
         if difference is None:
-            return Compared(shown, {})
+            return Compared(shown, {}, left_out)
         by_language.setdefault(score.itself, []).append(difference)
-    return Compared(shown, by_language)
+    return Compared(shown, by_language, left_out)
 
 
 def _averaged(compared: Mapping[Setting, Compared], every: Collection[str]) -> str:
@@ -235,28 +253,28 @@ def _overall(each: Mapping[Setting, Compared]) -> dict[Setting, Compared]:
 
 
 def _mean_of_tasks(tasks: Sequence[Sequence[Compared]]) -> Compared:
-    """A task counts once, however many trainings it has; language by language where all tasks have the same ones."""
-    languages = {frozenset(compared.by_language) for task in tasks for compared in task}
-    shared = sorted(next(iter(languages))) if len(languages) == 1 else [""]
-    by_language: dict[str, list[Samples]] = {}
-    for language in shared:
-        means = [_mean_of_task(task, language) for task in tasks]
-        mean = mean_of([each for each in means if each]) if all(means) else None
-        if mean is None:
-            return Compared(Shown("share"), {})
-        by_language[language] = [mean]
-    return Compared(Shown("share"), by_language)
+    """A task counts once, however many trainings and languages it has."""
+    left_out = list(dict.fromkeys(place for task in tasks for compared in task for place in compared.left_out))
+    trainings = [[_by_language(compared.by_language) for compared in task] for task in tasks]
+    joined = mean_over([mean_over(task) for task in trainings]) if all(map(all, trainings)) else {}
+    by_language = {language: [mean] for language, mean in joined.items()}
+    return Compared(Shown("share"), by_language, left_out, _told(trainings) if joined else None)
 
 
-def _mean_of_task(trainings: Sequence[Compared], language: str) -> Samples | None:
-    """In a language, or in all that each training has if none is named."""
-    means = [
-        mean_of(
-            [samples for code, places in compared.by_language.items() for samples in places if language in ("", code)]
-        )
-        for compared in trainings
-    ]
-    return mean_of([mean for mean in means if mean]) if all(means) else None
+def _told(trainings: Sequence[Sequence[Mapping[str, Samples]]]) -> dict[str, list[Samples]]:
+    """In each language the mean over the tasks that have it, each the mean over its trainings that do."""
+    tasks = [_by_language(_gathered(task)) for task in trainings]
+    return {language: [mean] for language, mean in _by_language(_gathered(tasks)).items()}
+
+
+def _gathered(groups: Sequence[Mapping[str, Samples]]) -> dict[str, list[Samples]]:
+    languages = dict.fromkeys(language for group in groups for language in group)
+    return {language: [group[language] for group in groups if language in group] for language in languages}
+
+
+def _by_language(places: Mapping[str, Sequence[Samples]]) -> dict[str, Samples]:
+    """The mean over a language's places, as far as these share a seed."""
+    return {language: mean for language, each in places.items() if (mean := mean_of(each))}
 
 
 def _where(setting: Setting, compared: Mapping[Setting, Compared], every: Collection[str]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from statistics import fmean
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -48,11 +47,8 @@ def _told(group: Sequence[Line], several: bool) -> str:
 def _line(line: Line, several: bool) -> str:
     first, second = line.sides
     size = f", {line.shown.in_words(line.size)}" if line.size else ""
-    where = f" on {line.scope}" if several or line.within else ""
-    by_language: dict[str, list[float]] = defaultdict(list)
-    for (language, _), value in line.compared.by_language_and_seed.items():
-        by_language[language].append(value)
-    means = [fmean(values) for values in by_language.values()]
+    where = f" on {line.scope}" if several or line.within or line.lacking else ""
+    means = list(line.compared.in_each.values())
     signs = f", {direction(means, 'better', 'worse')}{_beyond_chance(line)}" if len(means) > 1 else ""
     return f"{_verdict(line)} for {first} against {second}{where}{size}{signs}"
 

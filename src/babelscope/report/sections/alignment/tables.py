@@ -98,7 +98,8 @@ def _gap_table(report: Report, aligned: Sequence[Alignment]) -> Table:
     ]  # fmt: skip
     note = "Score in the language of the training minus that in the target, in points; 95% over seeds and, as far "
     note += "as they are known, sentences; none of one number, as of what was published. Of perplexities: how many "
-    note += "times as high as in the language of the training, by geometric means."
+    note += "times as high as in the language of the training, by geometric means; they are per token, of which one "
+    note += "language needs more than another for the same text."
     headers = ["Task", "Encoder", "Trained on", "Target", "X-Gap", "95%"]
     return Table("X-Gap", headers, lines, note, [gap.keys for gap in shown])
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 
 from babelscope.core.inference import Effect, Table, effect
 from babelscope.core.row import Row
-from babelscope.core.samples import Samples, mean_of
+from babelscope.core.samples import Samples, mean_of, mean_over
 from babelscope.report.judged import table_over_places
 from babelscope.report.tables import Cell, bounds_cell, number_cell
 
@@ -54,20 +54,15 @@ def over_pairs(values: Values) -> Effect | None:
 
 
 def table_over_pairs(values: Values) -> Table | None:
-    """[seeds, 1, languages], or without the last axis: means over the pairs of each task, then over tasks.
-
-    Where tasks are not of the same languages there is no axis of these, which would be one of tasks in part.
-    """
+    """[seeds, 1, languages], or without the last axis: means over the pairs of each task, then over tasks."""
     by_seed: dict[tuple[str, str, tuple[str, ...]], dict[int | None, float]] = defaultdict(dict)
     for run, value in values.items():
         by_seed[run.task, run.language, run.models][run.seed] = value
     means = _means(((task, language), Samples.of(each, {})) for (task, language, _), each in by_seed.items())
-    if len(means) < len({task for task, _ in means}) * len({language for _, language in means}):
-        means = _means(((task, ""), mean) for (task, _), mean in means.items())
-    by_language: dict[str, list[Samples]] = defaultdict(list)
-    for (_, language), mean in means.items():
-        by_language[language].append(mean)
-    return table_over_places(by_language)
+    tasks: dict[str, dict[str, Samples]] = defaultdict(dict)
+    for (task, language), mean in means.items():
+        tasks[task][language] = mean
+    return table_over_places({language: [mean] for language, mean in mean_over(list(tasks.values())).items()})
 
 
 def _means(samples: Iterable[tuple[Key, Samples]]) -> dict[Key, Samples]:
