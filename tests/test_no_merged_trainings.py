@@ -30,7 +30,7 @@ from babelscope.report.sections.between.lines import Between
 from babelscope.report.sections.curves import by_title, ends_table
 from babelscope.report.sections.effect_tables import effect_table
 from babelscope.report.sections.effects import effects
-from babelscope.report.sections.freezing.figures import sweep_charts
+from babelscope.report.sections.freezing.figures import sweep_figures
 from babelscope.report.sections.freezing.likeness import likenesses
 from babelscope.report.sections.freezing.sweeps import sweeps
 from babelscope.report.sections.layers import layer_table
@@ -219,11 +219,15 @@ def test_a_sweep_is_of_one_training(study):
     rows = study.scores()
     found = sweeps(report_of(rows))
     expected = [value * SCALE for value in means(rows, "seed")]
-    for chart in sweep_charts(found).values():
+    for chart in (figure.chart for figure in sweep_figures(found)):
         cells = [cell for data in chart.to_dict()["datasets"].values() for cell in data]
         all_among([cell["score"] for cell in cells], expected)
         intact = alike([row for row in rows if row.surgery is None], "seed", "schedule").values()
-        changes = [(b - a) * SCALE for group in intact for a in means(group, "seed") for b in means(group, "seed")]
+        schedules = [list(alike(group, "seed").values()) for group in intact]
+        changes = [
+            0.0,
+            *(SCALE * each for group in schedules for a in group for b in group for each in paired(b, a, False)),
+        ]
         all_among([cell["change"] for cell in cells if cell["change"] is not None], changes)
     for sweep in found:
         for score in (score for by_number in sweep.scores.values() for score in by_number.values()):

@@ -30,7 +30,7 @@ from babelscope.report.sections.effect_tables import effect_table
 from babelscope.report.sections.effects import claims, effects
 from babelscope.report.sections.freezing.best import best_in_words
 from babelscope.report.sections.freezing.dropout import frozen_dropout
-from babelscope.report.sections.freezing.figures import sweep_charts
+from babelscope.report.sections.freezing.figures import sweep_figures
 from babelscope.report.sections.freezing.sweeps import sweeps
 from babelscope.report.sections.other import other_table
 from babelscope.report.sections.redrawn_layers.findings import reinitialised_findings
@@ -307,14 +307,15 @@ def test_what_dropout_does_to_a_perplexity_is_a_ratio():
     made = Report("t", "q", rows, schedules={name: parse_schedule(name) for name in names})
     (section,) = frozen_dropout(made, [])
     (line,) = section.tables[0].lines
-    assert line[4].text == "×0.80" and line[4].number == pytest.approx(4 / 5) and "ratio" in section.tables[0].note
+    assert line[5].text == "×0.80" and line[5].number == pytest.approx(4 / 5) and "ratio" in section.tables[0].note
 
 
 def test_the_heat_map_of_perplexities_has_the_change_in_percent():
     levels = {-1: 4.0, 0: 5.0, 1: 3.0}
     rows = [row for n, level in levels.items() for row in by_level({"qab": level}, schedule=f"freeze:{n}")]
     made = Report("t", "q", rows, schedules={f"freeze:{n}": parse_schedule(f"freeze:{n}") for n in levels})
-    (chart,) = sweep_charts(sweeps(made)).values()
+    (figure,) = sweep_figures(sweeps(made))
+    chart = figure.chart
     (table,) = chart.to_dict()["datasets"].values()
     assert [each["change"] for each in table] == pytest.approx([0, 25, -25])
 

@@ -15,7 +15,7 @@ from babelscope.report.model import Report
 from babelscope.report.sections.freezing import sweep_findings
 from babelscope.report.sections.freezing.best import over_least
 from babelscope.report.sections.freezing.dropout import frozen_dropout, paired
-from babelscope.report.sections.freezing.figures import sweep_charts
+from babelscope.report.sections.freezing.figures import sweep_figures
 from babelscope.report.sections.freezing.likeness import likeness_table, likenesses
 from babelscope.report.sections.freezing.sweeps import frozen_layers, sweeps
 from babelscope.tuning.schedule import Schedule, parse_schedule
@@ -58,7 +58,7 @@ def declared(rows: list[Row]) -> Report:
 
 
 def charts(made: Report) -> dict[str, Chart]:
-    return sweep_charts(sweeps(made))
+    return {figure.title: figure.chart for figure in sweep_figures(sweeps(made))}
 
 
 def means(made: Report) -> list[dict[tuple[str, int], float]]:
@@ -328,8 +328,8 @@ def test_one_number_without_dropout_is_no_sweep_but_is_compared() -> None:
     }
     (section,) = frozen_dropout(made, [])
     (table,) = section.tables
-    assert [line[2].text for line in table.lines] == ["freeze:2"] * 3
-    assert [line[4].number for line in table.lines] == pytest.approx([5.0] * 3)
+    assert [line[3].text for line in table.lines] == ["freeze:2"] * 3
+    assert [line[5].number for line in table.lines] == pytest.approx([5.0] * 3)
     assert not list(frozen_dropout(report(), []))
 
 
@@ -339,13 +339,13 @@ def test_the_interval_of_dropout_is_over_the_seeds_that_both_have() -> None:
         replace(row, value=row.value + 0.02) if row.seed and row.schedule == "freeze:2" else row for row in made.rows
     ]
     (two_seeds,) = frozen_dropout(replace(made, rows=rows), [])
-    assert {line[8].text for line in two_seeds.tables[0].lines} == {"not enough seeds to say"}
+    assert {line[9].text for line in two_seeds.tables[0].lines} == {"not enough seeds to say"}
     third = [replace(row, seed=2, value=row.value + 0.3) for row in rows if row.seed == 0]
     (section,) = frozen_dropout(replace(made, rows=[*rows, *third]), [])
     reach = ttest_rel([0.05, 0.03, 0.05], [0, 0, 0]).confidence_interval(0.95)
     for line in section.tables[0].lines:
-        assert line[4].number == pytest.approx(100 * 0.13 / 3)
-        assert line[6].text == f"[{100 * reach.low:.2f}, {100 * reach.high:.2f}]".replace("-", "−")
+        assert line[5].number == pytest.approx(100 * 0.13 / 3)
+        assert line[7].text == f"[{100 * reach.low:.2f}, {100 * reach.high:.2f}]".replace("-", "−")
 
 
 def test_retrieval_of_a_similarity_counts_as_well() -> None:

@@ -44,11 +44,12 @@ def cautions(report: Report, scores: Sequence[Score]) -> list[str]:
 
 
 def _few_seeds(seeded: Sequence[Score]) -> Iterator[str]:
-    fewest = min((score.seeds for score in seeded), default=FEWEST_SEEDS)
-    if fewest < FEWEST_SEEDS:
+    few = {score.condition: score.seeds for score in seeded if score.seeds < FEWEST_SEEDS}
+    if few:
+        some = f" ({listed(list(few))})" if len(few) < len({score.condition for score in seeded}) else ""
         yield (
-            f"{title_of(seeded[0].task)}: {counted(fewest, 'seed')}. Nothing can be said of how much chance decides; "
-            f"run it with {counted(FEWEST_SEEDS)} or more."
+            f"{title_of(seeded[0].task)}: {counted(min(few.values()), 'seed')}{some}. Nothing can be said of how much "
+            f"chance decides; run it with {counted(FEWEST_SEEDS)} or more."
         )
 
 
@@ -57,7 +58,7 @@ def _few_sentences(scores: Sequence[Score]) -> Iterator[str]:
     few = {place: size for place, size in sizes.items() if 1 < size < FEWEST_SENTENCES}
     if few:
         yield (
-            f"{title_of(scores[0].task)}: tested on no more than {counted(min(few.values()), 'sentence')} "
+            f"{title_of(scores[0].task)}: tested on as few as {counted(min(few.values()), 'sentence')} "
             f"({listed(list(few))}). A few others could give quite another score; {FEWEST_SENTENCES} are the least."
         )
 
@@ -80,14 +81,14 @@ def _other_tokens(report: Report, seeded: Sequence[Score]) -> Iterator[str]:
     """Perplexities of encoders that divide the same text into other numbers of tokens."""
     if not seeded or seeded[0].measure != "perplexity":
         return
-    tokens: dict[str, dict[float, str]] = defaultdict(dict)
+    tokens: dict[str, dict[str, float]] = defaultdict(dict)
     for score in seeded:
         if size := report.size_of(score):
-            tokens[score.place].setdefault(size.tokens, report.start(score))
-    unlike = next((list(by_count.values()) for by_count in tokens.values() if len(by_count) > 1), [])
+            tokens[score.place][report.start(score)] = size.tokens
+    unlike = next((list(by_name) for by_name in tokens.values() if len(set(by_name.values())) > 1), [])
     if unlike:
         yield (
-            f"{title_of(seeded[0].task)}: {listed(unlike)} divide the same text into different tokens, and these "
+            f"{title_of(seeded[0].task)}: {listed(unlike)} do not all divide a text into the same tokens, and these "
             "perplexities are per token, so that they do not say which encoder is better. Claims and gains here are "
             "of perplexities per character; see also “Perplexity per character and byte”."
         )

@@ -75,21 +75,25 @@ def svg(figure: Figure, *, width: int = 520) -> str:
     return drawn.getvalue()
 
 
-def line_chart(report: Report, rows: Sequence[Row], along: Literal["step", "layer"]) -> Chart:
-    """Mean over runs, and every run faintly, against the step or the layer; a line a condition."""
-    factor, unit = scale(rows[0].unit)
-    runs: dict[tuple[object, ...], int] = {}
-    table = pd.DataFrame(
-        {"condition": report.condition(row), "seed": row.seed, along: getattr(row, along), "value": row.value * factor,
-         "run": runs.setdefault((row.key, row.dataset or row.language, row.seed), len(runs)),
-         "language": report.labels.get(row.language or "", row.language)}
-        for row in rows
-    )  # fmt: skip
+def line_chart(
+    report: Report, rows: Sequence[Row], along: Literal["step", "layer"], averaged: Sequence[Row] = ()
+) -> Chart:
+    """Mean over runs, where all of a condition's are known, and every run faintly; a line a condition.
+
+    The mean is of the rows `averaged` alone, if there are any.
+    """
+    _, unit = scale(rows[0].unit)
+    table = _runs(report, rows, along)
     if table["language"].nunique() < 2:
         del table["language"]
     measure = measure_of(rows[0].measure)
     limits = within(rows[0].unit, table["value"], measure=rows[0].measure)
-    means = table.groupby(["condition", along], as_index=False, sort=False)["value"].agg(measure.mean)
+    meant = _runs(report, averaged, along) if averaged else table
+    whole = meant.groupby("condition")["run"].nunique()
+    points = meant.groupby(["condition", along], as_index=False, sort=False)
+    means = points.agg(value=("value", measure.mean), runs=("run", "nunique"))
+    of_all = means["runs"] == means["condition"].map(whole)
+    means = means[of_all if of_all.any() else means["runs"] > 0].drop(columns="runs")
     ticks = sorted(set(table[along])) if along == "layer" else alt.Undefined
     x = alt.X(f"{along}:Q", title=along.capitalize(), axis=alt.Axis(values=ticks, format="~s", grid=False))
     y = alt.Y("value:Q", title=unit or None, scale=limits, axis=alt.Axis(tickCount=6))
@@ -100,6 +104,17 @@ def line_chart(report: Report, rows: Sequence[Row], along: Literal["step", "laye
     if len(table) <= MOST_POINTS:
         lines.insert(0, alt.Chart(table).mark_line(opacity=0.25, strokeWidth=1).encode(x=x, y=y, detail="run:N"))
     return alt.layer(*(line.encode(**look) for line in lines)).properties(width="container", height=220)
+
+
+def _runs(report: Report, rows: Sequence[Row], along: Literal["step", "layer"]) -> pd.DataFrame:
+    factor, _ = scale(rows[0].unit)
+    runs: dict[tuple[object, ...], int] = {}
+    return pd.DataFrame(
+        {"condition": report.condition(row), "seed": row.seed, along: getattr(row, along), "value": row.value * factor,
+         "run": runs.setdefault((row.key, row.dataset or row.language, row.seed), len(runs)),
+         "language": report.labels.get(row.language or "", row.language)}
+        for row in rows
+    )  # fmt: skip
 
 
 def within(unit: str, values: Iterable[float | None], *, measure: str = "", differences: bool = False) -> alt.Scale:

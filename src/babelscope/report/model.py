@@ -125,9 +125,11 @@ class Report:
 
     def condition(self, row: Row) -> str:
         """The encoder, what was done to it, and whatever else varies in this report."""
-        told = (row.encoder, row.surgery, row.schedule, row.train_languages, row.shots)
+        untuned = row.seed is None and not row.train_languages and is_score(row, self.main)
+        told = (row.encoder, row.surgery, row.schedule, row.train_languages, row.shots, untuned)
         if told not in self._conditions:
             varied = [f"{_SPOKEN[name]} {getattr(row, name)}" for name in self._varying if getattr(row, name)]
+            varied += ["not tuned"] if untuned and (row.encoder, row.surgery) in self._tuned else []
             self._conditions[told] = ", ".join(filter(None, [self.start(row), *varied])) or "all"
         return self._conditions[told]
 
@@ -143,6 +145,11 @@ class Report:
     def _conditions(self) -> dict[tuple[Any, ...], str]:
         """Of rows by what a condition is told by: every row is asked for it many times."""
         return {}
+
+    @cached_property
+    def _tuned(self) -> set[tuple[str | None, str | None]]:
+        """Encoders, with what was done to them, that are scored after a training."""
+        return {(row.encoder, row.surgery) for row in self.rows if row.seed is not None and is_score(row, self.main)}
 
     @cached_property
     def _datasets(self) -> Mapping[str | None, set[str]]:

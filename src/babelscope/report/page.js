@@ -89,11 +89,13 @@ function filtered(chart, spec) {
     const values = valuesOf(record, chart.holder.dataset);
     return sets.every(([name, set]) => [undefined, null, ""].includes(values[name]) || set.has(String(values[name])));
   };
+  const told = (record) => ["place", "language", "task", "layer", "seed"].some((name) => record[name] !== undefined);
+  const any = Object.values(spec.datasets).some((records) => records.some(told));
   const datasets = {};
-  let left = 0;
+  let left = 0;  // without what stands in every figure, such as a line at 0
   for (const [name, records] of Object.entries(spec.datasets)) {
     datasets[name] = records.filter(kept);
-    if (records.length > 1 || Object.keys(spec.datasets).length === 1) left += datasets[name].length;
+    left += datasets[name].filter((record) => told(record) || !any).length;
   }
   return left ? { ...spec, datasets } : null;
 }

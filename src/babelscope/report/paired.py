@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from babelscope.core.inference import effect
+from babelscope.core.intervals import Interval
 from babelscope.core.samples import Samples
+from babelscope.report.kinds import SCORES
 from babelscope.report.model import Report
 from babelscope.report.score import Score
 from babelscope.report.shown import Shown
 
 BySeed = Mapping[int, float]
 Pair = tuple[Score, Score]
+UNKNOWN = Interval(math.nan, None, None, None, 0)
 
 
 def mean_by_seed(values: Iterable[BySeed]) -> BySeed:
@@ -30,6 +35,18 @@ def differences(report: Report, pairs: Sequence[Pair]) -> tuple[Shown, list[Samp
         return Shown.of(pairs[0][0]), [first.samples - second.samples for first, second in pairs]
     sides = [(_per_character(report, first), _per_character(report, second)) for first, second in pairs]
     return Shown.of(pairs[0][0], "character"), [a - b if a and b else None for a, b in sides]
+
+
+def level(report: Report, score: Score, per: str = "") -> Interval:
+    """The mean of a score with its interval; of a perplexity per character, where differences are shown so.
+
+    Where the text's length is not known then, it is not a number.
+    """
+    if not per:
+        return score.interval
+    losses = _per_character(report, score)
+    measure = SCORES[score.measure]
+    return measure.taken_back(effect(losses.times(score.sign).table).interval) if losses else UNKNOWN
 
 
 def _of_other_tokens(report: Report, pairs: Sequence[Pair]) -> bool:

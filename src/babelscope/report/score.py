@@ -64,6 +64,12 @@ class Score:
         return self.itself in [split_name(source)[0] for source in self.sources]
 
     @property
+    def is_whole_source(self) -> bool:
+        """Whether it was trained on with more than a few sentences, or with nothing else: gaps are measured from it."""
+        whole = self.sources[:-1] if self.shots and len(self.sources) > 1 else self.sources
+        return self.itself in [split_name(source)[0] for source in whole]
+
+    @property
     def sign(self) -> int:
         """1 where a higher value is better, -1 where a lower one is."""
         return SCORES[self.measure].sign

@@ -14,9 +14,9 @@ from babelscope.report.used import Used, UsedData
 
 MEANS = "Scores are means over seeds, of perplexities geometric ones"
 INTERVALS = (
-    ", with 95\\% Student's t intervals over seeds and, where they are known, test sentences as crossed random factors."
-    " A difference is said to show at 5\\%, corrected for the number of claims (Holm) or of lines of a table "
-    "(Benjamini and Hochberg)."
+    ", with 95\\% Student's t intervals over seeds and, where they are known, test sentences as crossed random factors;"
+    " means over three or more languages take these as another one. A difference is said to show at 5\\%, corrected for"
+    " the number of claims (Holm) or of lines of a table (Benjamini and Hochberg)."
 )
 TOO_FEW = f"; fewer than {FEWEST_SEEDS} seeds are too few for intervals, and for saying that a difference shows."
 EVERYTHING = 10**8

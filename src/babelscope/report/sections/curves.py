@@ -36,7 +36,7 @@ def curves(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
 
 
 def _caption(rows: Sequence[Row]) -> str:
-    return f"{measure_of(rows[0].measure).averaged.capitalize()} over runs; every run faintly."
+    return f"{measure_of(rows[0].measure).averaged.capitalize()} over runs, as far as all go; every run faintly."
 
 
 def by_title(report: Report, rows: Sequence[Row]) -> dict[str, list[Row]]:

@@ -24,6 +24,7 @@ MOST = 40
 """Lines of a chart."""
 CAPTION = "Each difference that the study looks for{}; above 0 the first is better. {}"
 SHOWING = "Filled: it shows, on either side. Hollow: undecided."
+WITHIN = " Where the claim is that two are as good as each other, filled: they differ by less than its margin."
 
 
 def effect_answer(lines: Sequence[Line]) -> list[str]:
@@ -47,10 +48,11 @@ def _told(group: Sequence[Line], several: bool) -> str:
 def _line(line: Line, several: bool) -> str:
     first, second = line.sides
     size = f", {line.shown.in_words(line.size)}" if line.size else ""
+    margin = f" within {line.shown.margin_in_words(line.contrast.margin)}" if line.contrast.margin else ""
     where = f" on {line.scope}" if several or line.within or line.lacking else ""
     means = list(line.compared.in_each.values())
     signs = f", {direction(means, 'better', 'worse')}{_beyond_chance(line)}" if len(means) > 1 else ""
-    return f"{_verdict(line)} for {first} against {second}{where}{size}{signs}"
+    return f"{_verdict(line)} for {first} against {second}{margin}{where}{size}{signs}"
 
 
 def _beyond_chance(line: Line) -> str:
@@ -75,6 +77,7 @@ def effect_figures(lines: Sequence[Line]) -> list[Figure]:
     shown = [line for line in lines if line.is_claim and line.effect and not line.shown.as_ratio][:MOST]
     known = any(line.effect.low is not None for line in shown if line.effect)
     caption = CAPTION.format(*((", with its 95% interval", SHOWING) if known else ("", "There are no intervals yet.")))
+    caption += WITHIN if any(line.contrast.margin for line in shown) else ""
     return [Figure("What is looked for", caption, _chart(shown), "claims")] if shown else []
 
 

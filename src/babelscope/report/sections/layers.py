@@ -40,12 +40,26 @@ def _figure(report: Report, title: str, rows: Sequence[Row]) -> Figure:
     """Of one language, with its runs; of several, with a line for each, so that the page stays light."""
     places = sorted({report.place(row) for row in rows} - {""})
     if len(places) > 1:
-        chart = line_chart(report, _by_place(report, rows), "layer")
-        return Figure(title, f"Mean over languages; every one faintly. {_NUMBERED}", chart)
+        by_place = _by_place(report, rows)
+        shared = _at_shared_places(report, by_place)
+        of = "languages" if len(shared) == len(by_place) else "those languages that all lines have"
+        chart = line_chart(report, by_place, "layer", shared)
+        return Figure(
+            title, f"Mean over {of if shared else 'each line’s languages'}; every one faintly. {_NUMBERED}", chart
+        )
     about = {"language": places[0]} if places else {}
     title = ", ".join([title, *places])
     caption = f"Mean over runs; every run faintly. {_NUMBERED}"
     return Figure(title, caption, line_chart(report, rows, "layer"), about=about)
+
+
+def _at_shared_places(report: Report, rows: Sequence[Row]) -> list[Row]:
+    """Those of languages that every condition has, whose means can be compared."""
+    places: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        places[report.condition(row)].add(report.place(row))
+    shared = set.intersection(*places.values())
+    return [row for row in rows if report.place(row) in shared]
 
 
 def _by_place(report: Report, rows: Sequence[Row]) -> list[Row]:

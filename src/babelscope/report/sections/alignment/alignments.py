@@ -51,6 +51,16 @@ class Stage(NamedTuple):
         return f"{when}, {self.schedule}" if self.schedule else when
 
 
+def stage_titles(stages: Iterable[Stage]) -> dict[Stage, str]:
+    """When each is measured, with the training where there are several."""
+    listed = list(stages)
+    several = len({stage.training for stage in listed if stage.task}) > 1
+    return {
+        stage: f"{stage.title}, trained on {stage.training}" if several and stage.task else stage.title
+        for stage in listed
+    }
+
+
 @dataclass(frozen=True)
 class Alignment:
     """A similarity of the language of the training to others, of one model, by layer."""
@@ -104,7 +114,8 @@ def alignments(report: Report) -> list[Alignment]:
         layers = by_stage.setdefault(key, defaultdict(dict))[row.language or ""]
         layers[row.layer or 0] = {**layers.get(row.layer or 0, {}), row.seed or 0: row.value}
     ordered = sorted(by_stage.items(), key=lambda item: (item[0][0], bool(item[0][1].task)))
-    return [Alignment(stage, source, measure, unit, values) for (source, stage, measure, unit), values in ordered]
+    found = [Alignment(stage, source, measure, unit, values) for (source, stage, measure, unit), values in ordered]
+    return [each for each in found if all(each.mean(layer) for layer in each.layers)]  # as far as a seed has all
 
 
 def _texts(rows: Sequence[Row]) -> dict[Row, Texts]:
@@ -171,11 +182,11 @@ def gaps(report: Report) -> list[Gap]:
 
 
 def _gaps(stage: Stage, scores: Sequence[Score]) -> list[Gap]:
-    sources = [score for score in scores if score.is_source]
+    sources = [score for score in scores if score.is_whole_source]
     source, keys = mean_of([score.samples for score in sources]), [key for score in sources for key in score.keys]
     gaps_there = []
     for score in scores:
-        gap = None if source is None or score.is_source else source.beyond(score.samples)
+        gap = None if source is None or score.is_whole_source else source.beyond(score.samples)
         if gap is not None:
             gaps_there.append(Gap(stage, score.language, score.place, Shown.of(score), gap, [*keys, *score.keys]))
     return gaps_there

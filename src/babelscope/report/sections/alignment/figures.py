@@ -12,7 +12,7 @@ import pandas as pd
 from babelscope.report.figures import Chart, Figure, look_of, within
 from babelscope.report.model import Report
 from babelscope.report.score import scale, title_of
-from babelscope.report.sections.alignment.alignments import Alignment, Correlation, alignments, charted
+from babelscope.report.sections.alignment.alignments import Alignment, Correlation, alignments, charted, stage_titles
 from babelscope.report.words import capitalised
 
 
@@ -45,13 +45,14 @@ _RELATED = (
 
 def _likeness(report: Report, group: Sequence[Alignment]) -> Chart:
     factor, unit = scale(group[0].unit)
+    titles = stage_titles(alignment.stage for alignment in group)
     table = pd.DataFrame(
-        {"stage": alignment.stage.title, "language": report.labels.get(code, code), "layer": layer,
+        {"stage": titles[alignment.stage], "language": report.labels.get(code, code), "layer": layer,
          "value": factor * alignment.of(code, layer)}
         for alignment in group for code, layers in alignment.values.items() for layer in layers
     )  # fmt: skip
     means = pd.DataFrame(
-        {"stage": each.stage.title, "layer": layer, "value": factor * fmean(each.mean(layer).values())}
+        {"stage": titles[each.stage], "layer": layer, "value": factor * fmean(each.mean(layer).values())}
         for each in group for layer in each.layers
     )  # fmt: skip
     look = look_of("stage:N", list(dict.fromkeys(table["stage"])), set(table["stage"]), lines=True)
@@ -78,9 +79,13 @@ def _correlation_figures(related: Sequence[Correlation]) -> list[Figure]:
     ]
 
 
+def _tuned(correlation: Correlation) -> str:
+    return ", ".join(filter(None, [title_of(correlation.stage.task), correlation.stage.schedule]))
+
+
 def _correlation_chart(group: Sequence[Correlation]) -> Chart:
     table = pd.DataFrame(
-        {"task": title_of(correlation.stage.task), "layer": correlation.layer, "value": correlation.interval.mean,
+        {"task": _tuned(correlation), "layer": correlation.layer, "value": correlation.interval.mean,
          "low": correlation.interval.low, "high": correlation.interval.high}
         for correlation in group
     )  # fmt: skip

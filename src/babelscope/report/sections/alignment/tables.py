@@ -19,6 +19,7 @@ from babelscope.report.sections.alignment.alignments import (
     charted,
     gaps,
     published_correlations,
+    stage_titles,
 )
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.report.words import bounded, listed, minus
@@ -63,13 +64,13 @@ def aligned_findings(report: Report, related: Sequence[Correlation]) -> list[str
 
 
 def _peaks(report: Report, aligned: Sequence[Alignment]) -> Table:
-    lines = []
+    lines, titles = [], stage_titles(alignment.stage for alignment in aligned)
     for alignment in aligned:
         at_peak = student_t_interval(list(alignment.mean(alignment.peak).values()))
         ends = (fmean(alignment.mean(layer).values()) for layer in (alignment.layers[0], alignment.layers[-1]))
         peaks = ", ".join(f"{code} {alignment.peak_of(code)}" for code in alignment.values)
         lines.append([
-            Cell(alignment.stage.encoder), Cell(alignment.source), Cell(alignment.measure), Cell(alignment.stage.title),
+            *map(Cell, (alignment.stage.encoder, alignment.source, alignment.measure, titles[alignment.stage])),
             number_cell(alignment.peak, "d"), number_cell(at_peak.mean, ".3f"), bounds_cell(at_peak, 1),
             number_cell(fmean(fmean(alignment.mean(layer).values()) for layer in alignment.layers), ".3f"),
             *(number_cell(end, ".3f") for end in ends), Cell(peaks),
@@ -128,11 +129,19 @@ def _correlation_table(report: Report, related: Sequence[Correlation]) -> Table:
 
 
 def _peaks_in_words(encoder: str, source: str, measure: str, group: Sequence[Alignment]) -> str:
-    count = len(group[0].languages)
-    stages = [f"{alignment.stage.title} in layer {alignment.peak} ({_at_peak(alignment)})" for alignment in group]
+    counts, titles = [len(each.languages) for each in group], stage_titles(alignment.stage for alignment in group)
+    over = [f"; {_mean_over(count)}" if len(set(counts)) > 1 else "" for count in counts]
+    stages = [
+        f"{titles[each.stage]} in layer {each.peak} ({_at_peak(each)}{told})"
+        for each, told in zip(group, over, strict=True)
+    ]
     what = f"{measure} with {source}" if source else measure
-    mean = f"mean over {count} languages" if count > 1 else "one language"
-    return f"{encoder}: {what}, {mean}, is highest {'; '.join(stages)}; layer 0 is the embeddings."
+    mean = f", {_mean_over(counts[0])}," if len(set(counts)) == 1 else ""
+    return f"{encoder}: {what}{mean} is highest {'; '.join(stages)}; layer 0 is the embeddings."
+
+
+def _mean_over(count: int) -> str:
+    return f"mean over {count} languages" if count > 1 else "one language"
 
 
 def _at_peak(alignment: Alignment) -> str:

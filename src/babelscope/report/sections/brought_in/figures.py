@@ -11,6 +11,7 @@ import pandas as pd
 
 from babelscope.report.figures import Chart, Figure, look_of, within
 from babelscope.report.model import Report
+from babelscope.report.paired import level
 from babelscope.report.score import Score, scale, section_title, title_of
 from babelscope.report.sections.brought_in.gains import Gain, recipe
 from babelscope.report.shown import Shown
@@ -26,27 +27,30 @@ CAPTION = (
 
 def curves(report: Report, judged: Sequence[Gain]) -> list[Figure]:
     """A chart for every task, encoder and recipe that languages are brought in by with several numbers of sentences."""
-    groups: dict[tuple[str, str, str], list[Gain]] = defaultdict(list)
+    groups: dict[tuple[str, str, str, bool], list[Gain]] = defaultdict(list)
     for gain in judged:
-        how = recipe(report.brought_in[gain.score.encoder])
-        groups[section_title([gain.score]), gain.reference.condition, how].append(gain)
+        made = report.brought_in[gain.score.encoder]
+        groups[section_title([gain.score]), gain.reference.condition, recipe(made), made.after_tuning].append(gain)
     figures = []
-    for (title, condition, how), group in groups.items():
+    for (title, condition, how, later), group in groups.items():
         if len({gain.pairs for gain in group}) > 1:
             about = {"task": title_of(group[0].score.task)}
             named = group[-1].score.condition if how else condition
-            heading = f"By number of sentences: {title}, {named}"
+            when = f", brought in {'after' if later else 'before'} tuning"
+            both = (title, condition, how, not later) in groups
+            heading = f"By number of sentences: {title}, {named}{when if both else ''}"
             figures.append(Figure(heading, CAPTION, _chart(report, group), about=about))
     return figures
 
 
 def _chart(report: Report, group: Sequence[Gain]) -> Chart:
-    score = group[0].score
-    title = " ".join(filter(None, [Shown.of(score).measure.title, f"({scale(score.unit)[1]})"]))
-    table = pd.DataFrame(_records(group))
+    score, per = group[0].score, next((gain.shown.per for gain in group if gain.shown.per), "")
+    unit = f"per {per}" if per else f"({scale(score.unit)[1]})"
+    title = " ".join(filter(None, [Shown.of(score).measure.title, unit]))
+    table = pd.DataFrame(_records(report, group, per))
     rising = _limits(score, table)
     look = look_of("language:N", list(dict.fromkeys(report.labels.values())), set(table["language"]), lines=True)
-    numbers = (alt.Tooltip(f"{name}:Q", format=".1f") for name in ("score", "low", "high"))
+    numbers = (alt.Tooltip(f"{name}:Q", format=".3f" if per else ".1f") for name in ("score", "low", "high"))
     base = alt.Chart(table).encode(
         x=alt.X(
             "pairs:Q", title="Pairs of sentences", scale=alt.Scale(type="symlog", constant=LINEAR_BELOW),
@@ -69,14 +73,14 @@ def _limits(score: Score, table: pd.DataFrame) -> alt.Scale:
     return within(score.unit, table[["score", "low", "high"]].to_numpy(dtype=float).ravel())
 
 
-def _records(group: Sequence[Gain]) -> Iterator[dict[str, Any]]:
+def _records(report: Report, group: Sequence[Gain], per: str) -> Iterator[dict[str, Any]]:
     """A point for every language and number, and one for each language as it is."""
-    yield from {gain.score.place: _record(gain.reference, 0) for gain in group}.values()
-    yield from (_record(gain.score, gain.pairs) for gain in group)
+    yield from {gain.score.place: _record(report, gain.reference, 0, per) for gain in group}.values()
+    yield from (_record(report, gain.score, gain.pairs, per) for gain in group)
 
 
-def _record(score: Score, pairs: int) -> dict[str, Any]:
-    factor, interval = scale(score.unit)[0], score.interval
+def _record(report: Report, score: Score, pairs: int, per: str) -> dict[str, Any]:
+    factor, interval = scale(score.unit)[0], level(report, score, per)
     ends = {"score": interval.mean, "low": interval.low, "high": interval.high}
     points = {name: None if value is None else value * factor for name, value in ends.items()}
     return {"language": score.place, "pairs": pairs, **points}

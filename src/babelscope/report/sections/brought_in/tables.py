@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from babelscope.core.intervals import Interval
 from babelscope.core.languages import UNSPACED, script_of
 from babelscope.core.row import Row
 from babelscope.corpora.letters import split_name
 from babelscope.report.judged import chance
 from babelscope.report.model import Report
-from babelscope.report.score import Score, scale, section_title
+from babelscope.report.paired import level
+from babelscope.report.score import scale, section_title
 from babelscope.report.sections.brought_in.gains import PAIRS, Gain, recipe
 from babelscope.report.shown import RATIOS
 from babelscope.report.tables import Cell, Table, keys_of, number_cell, without_empty
@@ -63,18 +65,17 @@ def gain_tables(report: Report, judged: Sequence[Gain]) -> list[Table]:
     groups: dict[str, list[Gain]] = defaultdict(list)
     for gain in judged:
         groups[section_title([gain.score])].append(gain)
-    return [_gain_table(title, group) for title, group in groups.items()]
+    return [_gain_table(report, title, group) for title, group in groups.items()]
 
 
-def _gain_table(title: str, group: Sequence[Gain]) -> Table:
+def _gain_table(report: Report, title: str, group: Sequence[Gain]) -> Table:
     shown = group[0].shown
-    lines = [
-        [
-            Cell(gain.score.place), Cell(gain.score.condition), *map(_mean, (gain.reference, gain.score)),
-            gain.shown.cell(gain.better, "+.1f"), Cell(gain.verdict),
-        ]
-        for gain in group
-    ]  # fmt: skip
+    lines = []
+    for gain in group:
+        levels = [level(report, score, gain.shown.per) for score in (gain.reference, gain.score)]
+        means = [_mean(known, gain) for known in levels]
+        better = gain.shown.cell(gain.better, "+.1f")
+        lines.append([Cell(gain.score.place), Cell(gain.score.condition), *means, better, Cell(gain.verdict)])
     keys = [[*gain.reference.keys, *gain.score.keys] for gain in group]
     size = "Ratio" if shown.as_ratio else f"Gain{f' ({shown.unit_in_words})' if shown.unit_in_words else ''}"
     headers = ["Language", "Encoder", "As it is", "Brought in", size, "Verdict"]
@@ -87,8 +88,8 @@ def _gain_table(title: str, group: Sequence[Gain]) -> Table:
     return Table(f"What languages gain: {title}", headers, lines, f"{note} {RATIOS}" if shown.as_ratio else note, keys)
 
 
-def _mean(score: Score) -> Cell:
-    return number_cell(score.interval.mean * scale(score.unit)[0], ".1f")
+def _mean(known: Interval, gain: Gain) -> Cell:
+    return number_cell(known.mean * scale(gain.score.unit)[0], ".3f" if gain.shown.per else ".1f")
 
 
 def alignment_table(report: Report, rows: Sequence[Row]) -> Table:

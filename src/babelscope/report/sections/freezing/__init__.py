@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from babelscope.core.row import Row
-from babelscope.report.figures import Figure
 from babelscope.report.model import Report
 from babelscope.report.section import Section, section
 from babelscope.report.sections.freezing.best import best_in_words
 from babelscope.report.sections.freezing.dropout import frozen_dropout
-from babelscope.report.sections.freezing.figures import CAPTION, sweep_charts
+from babelscope.report.sections.freezing.figures import sweep_figures
 from babelscope.report.sections.freezing.likeness import likeness_in_words, likeness_table, likenesses
 from babelscope.report.sections.freezing.sweeps import sweeps
 
@@ -20,9 +19,8 @@ __all__ = ["freezing", "frozen_dropout"]
 @section(order=40)
 def freezing(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
     """Scores by the number of frozen layers, as far as the study declares several."""
-    figures = [Figure(title, CAPTION, chart) for title, chart in sweep_charts(sweeps(report)).items()]
     tables = [table] if (table := likeness_table(report)) else []
-    if figures:
+    if figures := sweep_figures(sweeps(report)):
         yield Section("Freezing the first layers", sweep_findings(report), figures, tables)
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import NamedTuple
 
 from babelscope.core.inference import Effect, Table, best_of, effect, holm
+from babelscope.core.intervals import Interval
 from babelscope.core.samples import Samples, shared_seeds
 from babelscope.report.judged import table_over_places, verdict
 from babelscope.report.kinds import SCORES
@@ -47,8 +49,8 @@ def _whole(sweep: Sweep) -> Whole:
 
 
 def _best(sweep: Sweep, whole: Whole) -> Best:
-    numbers = sweep.numbers
-    means = {number: _mean(whole, number) for number in numbers}
+    numbers, seeds = sweep.numbers, _seeds(whole)
+    means = {number: _mean(whole, number, seeds) for number in numbers}
     top = max(numbers, key=lambda number: SCORES[sweep.measure].sign * means[number])
     tables = over_least(whole, numbers) if top != numbers[0] else None
     if tables is None:
@@ -78,9 +80,7 @@ def over_least(whole: Whole, numbers: Sequence[int]) -> list[Table] | None:
 
     None without a seed of all.
     """
-    scores = [each for by_number in whole.values() for each in by_number.values()]
-    seeds = shared_seeds([score.samples for score in scores])
-    if not seeds:
+    if not (seeds := _seeds(whole)):
         return None
     tables = [_over_least(whole, number, numbers[0], seeds) for number in numbers[1:]]
     known = [table for table in tables if table is not None]
@@ -99,13 +99,21 @@ def _over_least(whole: Whole, number: int, least: int, seeds: Sequence[int]) -> 
     return table_over_places(by_language)
 
 
-def _mean(whole: Whole, number: int) -> float:
-    """Over languages; one with several data sets counts once."""
+def _seeds(whole: Whole) -> tuple[int, ...] | None:
+    """Those that all scores have."""
+    return shared_seeds([score.samples for by_number in whole.values() for score in by_number.values()])
+
+
+def _mean(whole: Whole, number: int, seeds: Sequence[int] | None) -> float:
+    """Over languages, at these seeds (None: at its own); one with several data sets counts once."""
     by_language: dict[str, list[float]] = defaultdict(list)
     for scores in whole.values():
-        by_language[scores[number].itself].append(scores[number].interval.mean)
+        score = scores[number]
+        samples = score.samples.at(seeds) if seeds else score.samples
+        by_language[score.itself].append(score.sign * samples.mean)
+    mean = fmean(map(fmean, by_language.values()))
     measure = SCORES[next(iter(whole.values()))[number].measure]
-    return measure.mean(map(measure.mean, by_language.values()))
+    return measure.taken_back(Interval(mean, None, None, None, 0)).mean
 
 
 def _number(value: float, sweep: Sweep) -> str:

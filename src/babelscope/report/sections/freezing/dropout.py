@@ -28,8 +28,9 @@ def frozen_dropout(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
     effects = [effect(gain.table) if gain else None for gain in gains]
     verdicts = judged(effects, benjamini_hochberg)
     judgements = zip(pairs, effects, verdicts, strict=True)
-    lines = [_line(*pair, better, verdict) for pair, better, verdict in judgements]
-    headers = ["Task", "Encoder", "Schedule", "Language", "Better by", "Unit", "95% interval", "Seeds", "Verdict"]
+    lines = [_line(report, *pair, better, verdict) for pair, better, verdict in judgements]
+    headers = ["Task", "Encoder", "Trained on", "Schedule", "Language", "Better by", "Unit", "95% interval", "Seeds",
+               "Verdict"]  # fmt: skip
     note = f"{NOTE} Intervals over {chance(effects)}; verdicts at 5%, corrected for the lines (Benjamini and Hochberg)."
     note += f" {RATIOS}" if any(Shown.of(score).as_ratio for score, _ in pairs) else ""
     if lines:
@@ -60,9 +61,9 @@ def _place(score: Score, schedule: str | None) -> tuple[object, ...]:
     return score.task, score.measure, score.encoder, score.surgery, score.place, score.training, schedule
 
 
-def _line(score: Score, other: Score, better: Effect | None, verdict: str) -> list[Cell]:
+def _line(report: Report, score: Score, other: Score, better: Effect | None, verdict: str) -> list[Cell]:
     shown = Shown.of(score)
-    named = (title_of(score.task), score.encoder, other.schedule or "", score.place)
+    named = (title_of(score.task), report.start(score), score.training, other.schedule or "", score.place)
     size, interval = shown.cells(shown.of_better(better.interval) if better else None)
     seeds = number_cell(better.seeds if better else None, "d")
     return [*map(Cell, named), size, Cell(shown.unit_in_words), interval, seeds, Cell(verdict)]

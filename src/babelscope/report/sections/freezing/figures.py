@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import altair as alt
 import pandas as pd
 
-from babelscope.report.figures import Chart
-from babelscope.report.score import Score, scale
+from babelscope.report.figures import Chart, Figure
+from babelscope.report.score import Score, scale, title_of
 from babelscope.report.sections.freezing.sweeps import Sweep
 from babelscope.report.shown import Shown
 
 CAPTION = "Score, mean over seeds; the colour is the change from the first column, grey where that is not known yet."
 
 
-def sweep_charts(swept: Sequence[Sweep]) -> dict[str, Chart]:
+def sweep_figures(swept: Sequence[Sweep]) -> list[Figure]:
     """A heat map a sweep: places by number of frozen layers, coloured by the change from the fewest."""
-    return {f"Layers frozen: {sweep.title}": _heat_map(sweep) for sweep in swept}
+    return [
+        Figure(f"Layers frozen: {sweep.title}", CAPTION, _heat_map(sweep), about={"task": title_of(sweep.first.task)})
+        for sweep in swept
+    ]
 
 
 def _heat_map(sweep: Sweep) -> Chart:
@@ -52,8 +56,10 @@ def _cells(sweep: Sweep, factor: float) -> pd.DataFrame:
     )
 
 
-def _change(score: Score, least: Score) -> float:
-    """In points; of perplexities how many percent higher."""
-    if Shown.of(score).as_ratio:
-        return 100 * (score.interval.mean / least.interval.mean - 1)
-    return (score.interval.mean - least.interval.mean) * scale(score.unit)[0]
+def _change(score: Score, least: Score) -> float | None:
+    """At the seeds of both, in points; of perplexities how many percent higher. None without such a seed."""
+    better = score.samples - least.samples
+    if better is None:
+        return None
+    higher = score.sign * better.mean
+    return 100 * math.expm1(higher) if Shown.of(score).as_ratio else higher * scale(score.unit)[0]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from babelscope.core.row import Row
 from babelscope.report.model import Report
-from babelscope.report.score import Score
+from babelscope.report.score import Score, title_of
 from babelscope.report.section import Section, section
 from babelscope.report.tables import Cell, Table
 from babelscope.report.words import in_words
@@ -26,9 +26,10 @@ def techniques(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
 
 def _table(report: Report, scores: Sequence[Score]) -> Table:
     encoders = list(dict.fromkeys(score.encoder for score in scores))
-    cells = {(score.place, _technique(score), score.encoder): score for score in scores}
+    named = {id(score): _technique(score, scores) for score in scores}
+    cells = {(score.place, named[id(score)], score.encoder): score for score in scores}
     lines = []
-    for place, technique in dict.fromkeys((score.place, _technique(score)) for score in scores):
+    for place, technique in dict.fromkeys((score.place, named[id(score)]) for score in scores):
         each = (cells.get((place, technique, encoder)) for encoder in encoders)
         lines.append([Cell(place), Cell(technique), *(_cell(score) for score in each)])
     note = (
@@ -38,8 +39,13 @@ def _table(report: Report, scores: Sequence[Score]) -> Table:
     return Table("Test perplexity by what is trained", ["Text", "Trained", *encoders], lines, note)
 
 
-def _technique(score: Score) -> str:
-    return ", ".join(filter(None, [score.surgery, score.schedule])) or NOT_TUNED
+def _technique(score: Score, scores: Sequence[Score]) -> str:
+    """With the task and the training, where an encoder has several of them on the text."""
+    same = [other for other in scores if (other.encoder, other.place) == (score.encoder, score.place) and other.seeds]
+    told = [score.surgery, score.schedule] if score.seeds or score.schedule or score.surgery else [NOT_TUNED]
+    told += [title_of(score.task)] if len({other.task for other in same}) > 1 else []
+    told += [f"trained on {score.training}"] if score.training and len({other.training for other in same}) > 1 else []
+    return ", ".join(filter(None, told))
 
 
 def _cell(score: Score | None) -> Cell:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from babelscope.core.inference import FEWEST_SEEDS, Effect
 from babelscope.core.intervals import ratio_interval
-from babelscope.core.samples import mean_of
 from babelscope.report.judged import Verdict, judged
 from babelscope.report.kinds import SCORES
 from babelscope.report.model import Report
@@ -44,7 +43,7 @@ def _costs(redrawn: Reinitialised) -> Costs | None:
     """None where the cost is not known on both sides."""
     lowest, highest = redrawn.layers[0], redrawn.layers[-1]
     foreign, source = (redrawn.loss(lowest, places) for places in (redrawn.foreign, redrawn.sources))
-    means = [mean_of(list(redrawn.losses(lowest, places).values())) for places in (redrawn.foreign, redrawn.sources)]
+    means = [redrawn.mean_loss(lowest, places) for places in (redrawn.foreign, redrawn.sources)]
     if foreign is None or source is None:
         return None
     others, own = (mean.by_seed or {0: mean.mean} for mean in means if mean)
@@ -95,7 +94,7 @@ def _points(redrawn: Reinitialised, cost: Effect) -> str:
 
 
 def _others(redrawn: Reinitialised) -> str:
-    count = len(redrawn.foreign)
+    count = redrawn.foreign_languages
     return f"the other languages (mean of {count})" if count > 1 else "the other languages"
 
 

@@ -36,12 +36,17 @@ class Reinitialised:
     @property
     def sources(self) -> list[str]:
         """The places of the languages that it is trained on."""
-        return [place for place, score in self.intact.items() if score.is_source]
+        return [place for place, score in self.intact.items() if score.is_whole_source]
 
     @property
     def foreign(self) -> list[str]:
         """All other places."""
         return [place for place, score in self.intact.items() if not score.is_source]
+
+    @property
+    def foreign_languages(self) -> int:
+        """How many these are of."""
+        return len({self.intact[place].itself for place in self.foreign})
 
     @property
     def layers(self) -> list[Layers]:
@@ -71,9 +76,14 @@ class Reinitialised:
         """How much worse it is, the mean over places."""
         return over_places(self._by_language(self.losses(layers, places)))
 
+    def mean_loss(self, layers: Layers, places: Sequence[str]) -> Samples | None:
+        """The same, seed by seed; a language with several data sets counts once."""
+        languages = [mean_of(each) for each in self._by_language(self.losses(layers, places)).values()]
+        return mean_of([each for each in languages if each]) if all(languages) else None
+
     def more(self, layers: Layers) -> Effect | None:
         """How much more the other languages lose than that of the training."""
-        source = mean_of(list(self.losses(layers, self.sources).values()))
+        source = self.mean_loss(layers, self.sources)
         if source is None:
             return None
         more = {place: loss.beyond(source) for place, loss in self.losses(layers, self.foreign).items()}

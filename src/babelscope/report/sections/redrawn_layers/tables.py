@@ -48,7 +48,7 @@ def _table(group: Sequence[Reinitialised]) -> Table:
 
 def _places(redrawn: Reinitialised) -> Mapping[str, Sequence[str]]:
     """By what a line is called: the places that it is the mean of."""
-    several = {f"X (mean of {len(redrawn.foreign)})": redrawn.foreign} if len(redrawn.foreign) > 1 else {}
+    several = {f"X (mean of {redrawn.foreign_languages})": redrawn.foreign} if len(redrawn.foreign) > 1 else {}
     return {place: [place] for place in redrawn.sources} | several | {place: [place] for place in redrawn.foreign}
 
 

@@ -44,19 +44,28 @@ def _foreign(scores: Sequence[Score]) -> Sequence[Score]:
 
 
 def _mean(scores: Sequence[Score]) -> float:
-    return SCORES[scores[0].measure].mean(score.interval.mean for score in scores)
+    """Over languages; one with several data sets, or in several letters, counts once."""
+    mean, by_language = SCORES[scores[0].measure].mean, defaultdict[str, list[float]](list)
+    for score in scores:
+        by_language[score.itself].append(score.interval.mean)
+    return mean(map(mean, by_language.values()))
 
 
 def _level(condition: str, scores: Sequence[Score]) -> str:
     foreign = _foreign(scores)
     worst, *_, best = sorted([*foreign, *foreign], key=lambda score: score.sign * score.interval.mean)
     zero_shot = not any(score.is_source for score in foreign)
-    where = f"{counted(len(foreign), noun_of(foreign))}{' that it was not trained on' if zero_shot else ''}"
+    where = f"{_counted(foreign)}{' that it was not trained on' if zero_shot else ''}"
     text = f"{title_of(scores[0].task)}: {condition} has {SCORES[scores[0].measure].name} {_number(foreign)}"
     if len(foreign) == 1:
         return f"{text} in {best.place}."
     ends = f"from {_number([worst])} in {worst.place} to {_number([best])} in {best.place}"
     return f"{text} on average over {where}, {ends}."
+
+
+def _counted(scores: Sequence[Score]) -> str:
+    noun, languages = noun_of(scores), len({score.itself for score in scores})
+    return counted(len(scores), noun) + (f" of {counted(languages, 'language')}" if noun != "language" else "")
 
 
 def _number(scores: Sequence[Score]) -> str:
@@ -79,6 +88,8 @@ def _sureness(own: Sequence[Difference]) -> str:
     if all(difference.verdict == Verdict.TOO_FEW for difference in own):
         seeds = min(difference.score.seeds for difference in own)
         return f"undecided, {counted(seeds, 'seed')} where {counted(FEWEST_SEEDS)} are needed"
+    if all(difference.verdict.sign is None for difference in own):
+        return f"undecided, {own[0].verdict}"
     showing = [difference for difference in own if difference.verdict.sign]
     open_ones = [difference.score.place for difference in own if not difference.verdict.sign]
     if not showing:

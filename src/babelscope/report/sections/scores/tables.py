@@ -58,7 +58,7 @@ def score_table(scores: Sequence[Score]) -> Table:
     beside = [name for name in COMPANIONS if any(name in score.companions for score in scores)]
     on_source: dict[str, list[float]] = defaultdict(list)
     for score in scores:
-        if score.is_source:
+        if score.is_whole_source:
             on_source[score.condition].append(score.samples.mean)
     source = {condition: fmean(means) for condition, means in on_source.items()}
     several = any(len(means) > 1 for means in on_source.values())
@@ -96,7 +96,9 @@ def difference_table(compared: Sequence[Difference]) -> Table:
 
 def _score_line(score: Score, shown: Shown, source: float | None, beside: Sequence[str]) -> list[Cell]:
     interval, best, factor = score.interval, score.best_seed, scale(score.unit)[0]
-    gap = None if source is None or score.is_source else Interval(source - score.samples.mean, None, None, None, 0)
+    gap = (
+        None if source is None or score.is_whole_source else Interval(source - score.samples.mean, None, None, None, 0)
+    )
     return [
         Cell(score.place),
         Cell(score.condition),

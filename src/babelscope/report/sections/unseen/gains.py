@@ -82,7 +82,8 @@ def verdicts(compared: Gains) -> dict[Case, str]:
 
 def case_of(row: Row) -> Case:
     """Which case a score or a gain belongs to."""
-    own = row.train_languages == row.language
+    *_, last = (row.train_languages or "").split("+")
+    own = last == row.language and (row.shots is not None or row.train_languages == row.language)
     return Case(row.task or "", row.language or "", (row.shots or ALL) if own else 0)
 
 

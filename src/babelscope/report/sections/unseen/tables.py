@@ -85,7 +85,7 @@ def _score_tables(report: Report) -> list[Table]:
     """Means over seeds by case and recipe, where the study makes encoders, one for each of these."""
     cells: dict[Case, dict[str, list[Score]]] = defaultdict(lambda: defaultdict(list))
     for score in report.scores:
-        own = list(score.sources) == [score.language]
+        own = score.sources[-1] == score.language and (score.shots is not None or len(score.sources) == 1)
         case = Case(score.task, score.language, (score.shots or ALL) if own else 0)
         recipe = BILSTM if score.encoder == "bilstm" else report.recipes.get(score.encoder, AS_IT_IS)
         cells[case][recipe].append(score)
