@@ -1,6 +1,7 @@
 """Which fields of a declaration count in a key: those without a default, and those that have another value.
 
-A field that says of which kind the declaration is (a `Literal` of one value) always counts. Keys
+A field that says of which kind the declaration is (a `Literal` of one value) always counts, and so does the `revision`
+of the kind's class (`core.registry`) from the second on. Keys
 that were made before this rule hold some fields at their defaults, too; `keyed.csv` lists them by class, once
 and for all: a class or field that comes after it needs no entry.
 """
@@ -24,6 +25,8 @@ def keyed_fields(declared: Declaration) -> Iterator[tuple[str, Any]]:
         value = getattr(declared, name)
         if always or not (value is default or value == default):
             yield name, value
+    if (revision := getattr(type(declared), "revision", 1)) != 1:  # of code that others bring, which fields do not show
+        yield "revision", revision
 
 
 @cache

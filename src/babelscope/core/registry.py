@@ -30,6 +30,8 @@ class Registered(Declaration):
     """The field that says which kind it is."""
     kinds: ClassVar[dict[str, type[Any]]] = {}
     """By that field's value, in the order in which they were defined."""
+    revision: ClassVar[int] = 1
+    """Raise it where what a kind computes has changed: then results with it have other keys."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **given: Any) -> None:

@@ -168,6 +168,16 @@ def read_examples(
     return divide(examples)[split == "dev"] if divided and not whole else examples
 
 
+def is_divided(name: str, split: Split, sources: Sequence[Source] = SOURCES) -> bool:
+    """Whether a split is a part of the train file since there is no dev file, as there is of XNLI as a rule.
+
+    Of GLUE, and of a set that is one file, there never is one.
+    """
+    benchmark = None if name.startswith("glue:") or split == "test" else _benchmark(name, sources)
+    files = {part: file for part, (file, _) in benchmark.files.items()} if benchmark else {}
+    return "train" in files and "dev" not in files and files["train"] != files.get("test")
+
+
 def divide(examples: Sequence[SentencePair]) -> tuple[list[SentencePair], list[SentencePair]]:
     """All but the last tenth of the examples, and that tenth; those that share their first sentence stay together.
 
@@ -190,7 +200,7 @@ def _found_split(task: str, name: str, split: Split, sources: Sequence[Source]) 
     tasks = _tasks(name)
     if task not in tasks:
         raise InputError(f"{name} is data of task {' or '.join(tasks)}, not of {task}")
-    benchmark = next((benchmark for source in sources if (benchmark := source(name))), None)
+    benchmark = _benchmark(name, sources)
     if benchmark is None:
         raise InputError(f"{name} is in none of the sources", _advice(name))
     divided = split != "test" and "dev" not in benchmark.files
@@ -199,6 +209,10 @@ def _found_split(task: str, name: str, split: Split, sources: Sequence[Source]) 
             f"{name} has no {split} split: {benchmark.where} holds {', '.join(_splits(benchmark))}", _advice(name)
         )
     return *file, benchmark.language, divided
+
+
+def _benchmark(name: str, sources: Sequence[Source]) -> Found | None:
+    return next((benchmark for source in sources if (benchmark := source(name))), None)
 
 
 def _splits(benchmark: Found) -> tuple[Split, ...]:

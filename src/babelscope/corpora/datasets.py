@@ -94,6 +94,8 @@ class FileData(_Data):
     """Pairs of an entity type in the file and what it counts as."""
     allowed: tuple[str, ...] = ()
     """The entity types that may be left then; empty: any."""
+    divided: bool = False
+    """Whether it is a part of its file because there is none of another split."""
     whole: bool = False
     """Of training data whose last part would be the dev split: all of it, since something else is selected on."""
     sha256: str
@@ -136,7 +138,8 @@ class FileData(_Data):
         """Raise a `DataError` if the file is no longer the one that the study was planned with."""
         source = _source(self.task, self.source)
         now = source.digest(self.task, self.source, self.split), source.edition(self.task)
-        if now != (self.sha256, self.edition):
+        divided = source.is_divided(self.task, self.source, self.split)
+        if (*now, divided) != (self.sha256, self.edition, self.divided):
             path = source.file(self.task, self.source, self.split)
             raise DataError(path, None, CHANGED)
 
@@ -213,10 +216,11 @@ def find_file(
     source = _source(task, own_name)
     language = source.language(own_name)
     sha256, examples = found(lambda: source.digest(task, own_name, split), own_name, split, examples)
+    divided = not sha256.startswith(NOT_HERE) and source.is_divided(task, own_name, split)
     mapping = tuple(sorted((entity_types or {}).items()))
     return FileData(
         task=task, name=name, language=language, split=split, examples=examples, entity_types=mapping, sha256=sha256,
-        letters=letters, rules=letters and rules_digest(letters), edition=source.edition(task),
+        letters=letters, rules=letters and rules_digest(letters), edition=source.edition(task), divided=divided,
     )  # fmt: skip
 
 

@@ -56,22 +56,29 @@ def is_one_file(name: str) -> bool:
     return not given_path(name.split(":", 2)[2]).is_dir()
 
 
+def is_divided(name: str, split: Split) -> bool:
+    """Whether a folder has no file for `dev`, so that `train` is divided."""
+    return not is_one_file(name) and split != "test" and own_file(name, "train") == own_file(name, "dev")
+
+
 def read_own(
     name: str,
     split: Split,
     read: Callable[[Path, int | None], Sequence[Sentence]] = read_conllu,
     count: int | None = None,
+    whole: bool = False,
 ) -> Sequence[Sentence]:
     """The sentences of a split, or the first `count` of them and perhaps more, as `read` gives them of a file.
 
-    A single file is divided as plain text is, and `train` into itself and `dev`.
+    A single file is divided as plain text is, and `train` of a folder without `dev` into itself and `dev`, unless the
+    `whole` of it is wanted.
 
     Raises:
         DataError: the file is malformed, or has too few sentences to be divided.
     """
     path = own_file(name, split)
-    alone = path == given_path(name.split(":", 2)[2])
-    shared = alone or (split != "test" and own_file(name, "train") == own_file(name, "dev"))
+    alone = is_one_file(name)
+    shared = alone or (is_divided(name, split) and not whole)
     sentences = read(path, None if shared else count)
     if shared and len(sentences) < 10:
         raise DataError(path, None, f"{len(sentences)} sentences; a file that is divided takes ten or more")

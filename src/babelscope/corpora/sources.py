@@ -140,6 +140,11 @@ def find_treebank(name: str, split: Split, sources: tuple[Source, ...] = SOURCES
     raise InputError(f"{name} has no {split} split: {folder} holds {there} (files named *-ud-SPLIT.conllu[.gz])")
 
 
+def is_divided(name: str, split: Split, sources: tuple[Source, ...] = SOURCES) -> bool:
+    """Whether a split is a part of the dev file, since the treebank has no train file."""
+    return _divides_dev(treebank_folder(name, sources), split)
+
+
 def split_file(name: str, split: Split, sources: tuple[Source, ...] = SOURCES) -> Path:
     """The file that `read_split` reads: the split's own, or the dev file where the treebank has no train file."""
     folder = treebank_folder(name, sources)
@@ -152,14 +157,15 @@ def read_split(
     sources: tuple[Source, ...] = SOURCES,
     read: Callable[[Path, int | None], Sequence[Sentence]] = read_conllu,
     count: int | None = None,
+    whole: bool = False,
 ) -> Sequence[Sentence]:
     """The sentences of a split, or the first `count` of them and perhaps more, as `read` gives them of a file.
 
     Where a treebank has no train file, its dev file takes that place: the first nine tenths are `train`, the last
-    tenth is `dev`, held out for model selection. A test file is never training data.
+    tenth is `dev`, held out for model selection, unless the `whole` is wanted. A test file is never training data.
     """
     path = split_file(name, split, sources)
-    if not _divides_dev(treebank_folder(name, sources), split):
+    if whole or not is_divided(name, split, sources):
         return read(path, count)
     sentences = read(path, None)
     held_out = max(1, len(sentences) // 10)

@@ -82,9 +82,12 @@ class Similarity(Measure):
         return compiled.look_up(find_parallel, self.source, self.targets, self.sentences, compiled.world_seed)
 
     def _step(self, texts: Parallel, model: EncoderStep | Tune, device: Device, threads: int) -> SentenceSimilarity:
+        revisions = [(name, SIMILARITIES[name].revision) for name in self.measures]
+        revised = tuple((name, revision) for name, revision in revisions if revision != 1)
         return SentenceSimilarity(
-            model=model, texts=texts, pooling=self.pooling, measures=self.measures, device=device, threads=threads
-        )
+            model=model, texts=texts, pooling=self.pooling, measures=self.measures, device=device, threads=threads,
+            revised=revised,
+        )  # fmt: skip
 
 
 def _source_language(texts: Parallel) -> str:
@@ -107,6 +110,8 @@ class SentenceSimilarity(Step):
     measures: tuple[SimilarityName, ...]
     device: Device
     threads: PositiveInt
+    revised: tuple[tuple[str, PositiveInt], ...] = ()
+    """Measures whose revision is not the first."""
 
     @property
     def needs(self) -> Needs:

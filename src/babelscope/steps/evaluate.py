@@ -7,9 +7,12 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from pydantic import PositiveInt
+
 from babelscope.core.row import Row
 from babelscope.core.step import Needs, Results, Step, Workspace
 from babelscope.core.tasks import Task
+from babelscope.core.training import TrainedOn
 from babelscope.corpora.datasets import Dataset, data_labels
 from babelscope.steps.bring_in import BringIn
 from babelscope.steps.tune import Tune
@@ -96,6 +99,16 @@ class Baseline(Step):
     task: Task
     train: tuple[Dataset, ...]
     data: Dataset
+    shots: PositiveInt | None = None
+    """How many examples there are of the last training set, where these are few."""
+    revision: PositiveInt = 1
+    """Of the baseline's class."""
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """The columns of the baseline, of what it is fitted on, and of the data."""
+        trained_on = TrainedOn(tuple(dict.fromkeys(data.code for data in self.train)), self.shots)
+        return {"encoder": self.baseline, "task": self.task.name, **trained_on.columns, **data_labels(self.data)}
 
     @property
     def title(self) -> str:
@@ -106,9 +119,7 @@ class Baseline(Step):
         from babelscope.tasks.models import score_baseline
 
         scores = score_baseline(_fitted(self.baseline, self.task, self.train), self.task, self.data.read())
-        languages = "+".join(dict.fromkeys(data.code for data in self.train))
-        labels = {"encoder": self.baseline, "task": self.task.name, "train_languages": languages}
-        workspace.write_rows(_score_rows(scores, labels | data_labels(self.data)))
+        workspace.write_rows(_score_rows(scores, self.labels))
         keep_sentences(sums_of(scores), workspace)
 
 

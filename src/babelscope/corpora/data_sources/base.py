@@ -97,6 +97,13 @@ class DataSource(Registered):
         """Whether all splits of a data set are parts of one file, so that it can be trained and tested on."""
         return False
 
+    def is_divided(self, task: Task, name: str, split: Split) -> bool:
+        """Whether the split is a part of its file because another split has none beside it; with it, it would be all.
+
+        It is in keys: the file's content does not say it.
+        """
+        return False
+
 
 class OwnFile(DataSource):
     """A format of the user's own files, named `SOURCE:CODE:FILE`; in their order 8/10 train, 1/10 dev, 1/10 test."""

@@ -30,3 +30,6 @@ class Benchmarks(DataSource):
 
     def read(self, wanted: Wanted, count: int | None) -> Sequence[Any]:
         return benchmarks.read_examples(wanted.task.name, wanted.source, wanted.split, whole=wanted.whole)
+
+    def is_divided(self, task: Task, name: str, split: Split) -> bool:
+        return benchmarks.is_divided(name, split)

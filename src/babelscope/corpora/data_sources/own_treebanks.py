@@ -30,7 +30,11 @@ class OwnTreebanks(DataSource):
 
     def read(self, wanted: Wanted, count: int | None) -> Sequence[Any]:
         read = partial(parsed_sentences, sha256=wanted.sha256)
-        return as_read(wanted.task, own_treebanks.read_own(wanted.source, wanted.split, read=read, count=count))
+        sentences = own_treebanks.read_own(wanted.source, wanted.split, read=read, count=count, whole=wanted.whole)
+        return as_read(wanted.task, sentences)
+
+    def is_divided(self, task: Task, name: str, split: Split) -> bool:
+        return own_treebanks.is_divided(name, split)
 
     def is_one_file(self, name: str) -> bool:
         return own_treebanks.is_one_file(name)

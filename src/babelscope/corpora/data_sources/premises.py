@@ -27,5 +27,8 @@ class Premises(DataSource):
         return benchmarks.examples_language(name)
 
     def read(self, wanted: Wanted, count: int | None) -> Sequence[Any]:
-        pairs = benchmarks.read_examples("xnli", wanted.source, wanted.split)
+        pairs = benchmarks.read_examples("xnli", wanted.source, wanted.split, whole=wanted.whole)
         return list(dict.fromkeys(pair.first for pair in pairs))
+
+    def is_divided(self, task: Task, name: str, split: Split) -> bool:
+        return benchmarks.is_divided(name, split)

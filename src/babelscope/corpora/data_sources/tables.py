@@ -35,10 +35,16 @@ class Tables(DataSource):
 
     def read(self, wanted: Wanted, count: int | None) -> Sequence[Any]:
         task, name, split = wanted.task, wanted.source, wanted.split
-        path = self.file(task, name, split)
-        examples = read_pairs(path, labelled_layout(task))
-        shared = split != "test" and path == self.file(task, name, "train" if split == "dev" else "dev")
+        examples = read_pairs(self.file(task, name, split), labelled_layout(task))
+        shared = self._shared(task, name, split) and not wanted.whole
         return divide(examples)[split == "dev"] if shared else examples
+
+    def is_divided(self, task: Task, name: str, split: Split) -> bool:
+        return given_path(name, NAME, folders=True).is_dir() and self._shared(task, name, split)
+
+    def _shared(self, task: Task, name: str, split: Split) -> bool:
+        """Whether a file is both what is trained on and what is selected on."""
+        return split != "test" and self.file(task, name, "train") == self.file(task, name, "dev")
 
 
 def _of_folder(name: str, folder: Path, split: Split) -> Path:

@@ -36,4 +36,8 @@ class Treebanks(DataSource):
 
     def read(self, wanted: Wanted, count: int | None) -> Sequence[Any]:
         read = partial(parsed_sentences, sha256=wanted.sha256)
-        return as_read(wanted.task, sources.read_split(wanted.source, wanted.split, read=read, count=count))
+        sentences = sources.read_split(wanted.source, wanted.split, read=read, count=count, whole=wanted.whole)
+        return as_read(wanted.task, sentences)
+
+    def is_divided(self, task: Task, name: str, split: Split) -> bool:
+        return sources.is_divided(name, split)

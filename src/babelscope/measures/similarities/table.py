@@ -28,6 +28,8 @@ class SimilarityFunction:
     """Of its values: `share`, where they say how many sentences are found, or none."""
     variant: bool = False
     """Whether it is a variant of another: reports have it in tables, and draw the other."""
+    revision: int = 1
+    """Raised where what it computes has changed: then results with it have other keys."""
 
     @property
     def meaning(self) -> str:
@@ -52,11 +54,13 @@ SIMILARITIES: dict[str, SimilarityFunction] = {}
 """By name."""
 
 
-def similarity(name: str, *, unit: str = "", variant: bool = False) -> Callable[[Function], Function]:
+def similarity(
+    name: str, *, unit: str = "", variant: bool = False, revision: int = 1
+) -> Callable[[Function], Function]:
     """Enters the function below it in the table; see `SimilarityFunction`."""
 
     def enter(compute: Function) -> Function:
-        entry = SimilarityFunction(name, compute, unit, variant)
+        entry = SimilarityFunction(name, compute, unit, variant, revision)
         if (other := SIMILARITIES.get(name)) and other.place != entry.place:
             raise TypeError(f"{entry.place} and {other.place} are both called {name}: rename one")
         SIMILARITIES[name] = entry

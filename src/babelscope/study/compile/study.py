@@ -10,7 +10,7 @@ from babelscope.core.step import Step
 from babelscope.corpora.datasets import FileData
 from babelscope.corpora.parallel import FilePairs, NamedPairs
 from babelscope.measures import Compiled
-from babelscope.steps import Adapt, BringIn, Distil, EncoderStep
+from babelscope.steps import Adapt, Baseline, BringIn, Distil, EncoderStep, Tune
 from babelscope.steps.plan import Plan
 from babelscope.study.compile.contrasts import check_contrasts
 from babelscope.study.compile.encoders import ResolvedEncoders
@@ -44,7 +44,10 @@ def compile_study(study: Study) -> Plan:
         [step for measure in study.measures if measure.before_tuning is early for step in measure.steps(compiled)]
         for early in (True, False)
     )
-    return Plan.of([*first, *_scores(transfers.values(), compiled), *last])
+    plan = Plan.of([*first, *_scores(transfers.values(), compiled), *last])
+    _check_told_apart(plan.steps.values(), faults)
+    faults.report(study.name)
+    return plan
 
 
 def _compiled(study: Study, encoders: ResolvedEncoders, transfers: Mapping[str, ResolvedTransfer]) -> Compiled:
@@ -72,6 +75,19 @@ def _scores(transfers: Collection[ResolvedTransfer], compiled: Compiled) -> Iter
     for transfer in transfers:
         for encoder, seed in compiled.conditions:
             yield from transfer.evaluations(encoder, seed)
+
+
+def _check_told_apart(steps: Iterable[Step], faults: Faults) -> None:
+    """Whether rows can tell trainings, and baselines, from one another: by task, encoder, languages and numbers."""
+    first: dict[tuple[object, ...], Tune | Baseline] = {}
+    for step in steps:
+        if isinstance(step, Tune | Baseline):
+            other = first.setdefault((type(step), *step.labels.items()), step)
+            if other is not step:
+                ways = " and ".join("+".join(data.name for data in each.train) for each in (other, step))
+                problem = f"{other.title} is trained in two ways, on {ways}, and rows could not tell the two apart"
+                faults.add("tasks", f"{problem}; make two studies of them")
+                return
 
 
 def _check_schedules(study: Study, encoders: Iterable[EncoderStep], faults: Faults) -> None:

@@ -20,6 +20,7 @@ from babelscope.steps import Baseline, BringIn, EncoderStep, Evaluate, Operate, 
 from babelscope.steps.memory import in_portions
 from babelscope.study.compile.encoders import ResolvedEncoders
 from babelscope.study.declare import Study, Transfer
+from babelscope.tasks.baselines import BaselineRule
 from babelscope.tasks.kinds import BILSTM, kind_of
 from babelscope.tuning.probes import Corpus, Probes
 from babelscope.tuning.schedule import Schedule
@@ -60,7 +61,8 @@ class ResolvedTransfer:
                 models = map(self.recurrent, self.study.seeds)
                 yield from (Evaluate(model=model, data=data) for model in models for data in self.test)
             else:
-                yield from (Baseline(baseline=name, task=self.task, train=self.train, data=data) for data in self.test)
+                of = {"baseline": name, "revision": BaselineRule.named(name).revision, "shots": self.transfer.shots}
+                yield from (Baseline(task=self.task, train=self.train, data=data, **of) for data in self.test)
 
     def untuned(self) -> Iterator[Step]:
         """The references' own perplexities: of the probes' texts, and of the test sets of language modelling."""

@@ -1,0 +1,88 @@
+"""Trainings and baselines that rows could not tell apart are refused; those with few examples say how many."""
+
+from __future__ import annotations
+
+import pytest
+
+from babelscope.core.errors import StudyError
+from babelscope.corpora.conllu import write_conllu
+from babelscope.report.cautions import cautions
+from babelscope.report.model import Report
+from babelscope.steps import Baseline, Evaluate, Tune
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import Study
+from babelscope.world import World
+from command_line import declaration, transfer
+from written import rows_of
+
+SIZES = {"train": 20, "dev": 5, "test": 5}
+
+
+def steps_of(folder, tasks, **more):
+    declared = declaration(folder, surgeries=[None], retrieval=None, seeds=[0], tasks=tasks)
+    return list(compile_study(Study.model_validate(declared | more)).steps.values())
+
+
+@pytest.fixture
+def treebanks(tmp_path):
+    """Two of one language."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        for split in ("train", "dev", "test"):
+            write_conllu(
+                tmp_path / name / f"qaa-{split}.conllu", World(len(name) + ord(name[0])).treebank("qaa", split, 25)
+            )
+    return [f"treebank:qaa:{tmp_path / name}" for name in ("one", "two")]
+
+
+def test_two_trainings_in_one_language_are_refused(encoder_folder, treebanks):
+    """They were computed, and the report was an error."""
+    tasks = {
+        name: transfer(train=[data], evaluate=[data], baselines=[], sizes=SIZES)
+        for name, data in zip(("pos", "other"), treebanks, strict=True)
+    }
+    tasks["other"] |= {"task": "pos"}
+    with pytest.raises(StudyError, match=rf"in two ways, on {treebanks[0]} and {treebanks[1]}.*two studies"):
+        steps_of(encoder_folder, tasks)
+
+
+def test_two_baselines_of_other_sizes_are_refused(encoder_folder):
+    """Though encoders are tuned on one or the other."""
+    own = [str(encoder_folder), "made"]
+    made = {"name": "made", "texts": [{"language": "qab", "sentences": 9}], "tuning": {"steps": 1},
+            "shape": {"hidden": 16, "layers": 1, "feed_forward": 16}}  # fmt: skip
+    tasks = {
+        name: transfer(task="pos", encoders=[encoder], baselines=["word-majority"], sizes=SIZES | {"train": size})
+        for name, encoder, size in (("first", own[0], 20), ("second", own[1], 10))
+    }
+    with pytest.raises(StudyError, match=r"baseline word-majority on .* is trained in two ways"):
+        steps_of(encoder_folder, tasks, encoders=[own[0], made])
+
+
+def test_baselines_of_several_numbers_of_examples_are_told_apart(encoder_folder):
+    few = {
+        f"few-{shots}": transfer(task="pos", train=["world:qaa", "world:qab"], shots=shots, evaluate=["world:qab"],
+                                 baselines=["word-majority"], sizes=SIZES)
+        for shots in (5, 10)
+    }  # fmt: skip
+    steps = steps_of(encoder_folder, few)
+    baselines = [step for step in steps if isinstance(step, Baseline)]
+    tunings = [step for step in steps if isinstance(step, Tune)]
+    assert {step.labels["shots"] for step in baselines} == {5, 10} == {step.labels["shots"] for step in tunings}
+    rows = [row.labelled(kind="score") for step in baselines for row in rows_of(step)]
+    assert {row.shots for row in rows} == {5, 10}
+    low = [row.labelled(encoder="e", value=0.01, seed=0) for row in rows if row.measure == "accuracy"]
+    made = Report("t", "q", [*rows, *low])
+    assert sum("below the baseline word-majority" in line for line in cautions(made, made.scores)) == 2
+
+
+def test_what_is_selected_on_test_sets_leaves_no_training_set_few(encoder_folder):
+    steps = steps_of(encoder_folder, {"pos": transfer(baselines=[], selected_on="test", sizes=SIZES)})
+    (tuned,) = {step.model for step in steps if isinstance(step, Evaluate)}
+    assert tuned.trained_on.shots is None and "shots" not in tuned.labels
+
+
+def test_few_examples_of_a_language_that_others_are_selected_in_are_few(encoder_folder, treebanks):
+    tasks = {"pos": transfer(train=treebanks, shots=10, evaluate=["world:qab"], baselines=[], sizes=SIZES)}
+    (tuned,) = (step for step in steps_of(encoder_folder, tasks) if isinstance(step, Tune))
+    assert tuned.trained_on.shots == 10
