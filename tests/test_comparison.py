@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from babelscope.core.inference import contributions, effect, gains
 from babelscope.core.samples import Samples
 from babelscope.engine.run import run_plan
 from babelscope.measures.comparison import Compare
+from babelscope.measures.comparison import counts as counts_of
 from babelscope.steps import SENTENCES, Evaluate, Recurrent, Tune
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
@@ -167,6 +169,17 @@ def test_gains_are_rows_and_come_from_the_evaluations(encoder_folder, store, see
     slow = slow_gain(np.swapaxes(first, 0, 1), np.swapaxes(second, 0, 1))
     ends = (gain.low, gain.high, gain.p)
     assert ends == (None,) * 3 if seeds < 3 else ends == pytest.approx(slow[1:])
+
+
+def test_a_measure_that_a_seed_has_not_is_left_out(tmp_path):
+    """A model that predicts no entity has no precision."""
+    kept = [{"f1": [[1], [2]], "precision": [[1], [1]]}, {"f1": [[0], [2]]}]
+    for order in (kept, kept[::-1]):
+        for seed, each in enumerate(order):
+            (tmp_path / str(seed)).mkdir(exist_ok=True)
+            (tmp_path / str(seed) / SENTENCES).write_text(json.dumps(each))
+        found = counts_of([0, 1], SimpleNamespace(result=lambda seed: tmp_path / str(seed)))
+        assert list(found) == ["f1"] and found["f1"].shape == (2, 2, 1)
 
 
 def test_an_encoder_is_tuned_on_what_it_is_meant_for(encoder_folder):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 from scipy import stats
 
 from babelscope.core.inference import benjamini_hochberg, holm
@@ -21,6 +22,8 @@ from babelscope.report.sections.effect_tables import effect_table, language_tabl
 from babelscope.report.sections.effects import claims, contrasts, effects
 from babelscope.report.sections.effects_told import effect_answer
 from babelscope.report.sections.scores.findings import differences
+from babelscope.study.declare import Study
+from command_line import declaration
 from slowly import judged as slowly_judged
 from slowly import share_of_each
 
@@ -413,3 +416,37 @@ def test_one_seed_or_two_say_nothing(seeds):
     (sentence,) = claims(found)
     assert sentence.startswith("Pre-trained is better: not enough seeds to say for e (")
     assert [cell.text for cell in effect_table(found).lines[0][3:6]] == ["", "", str(seeds)]
+
+
+def test_as_good_as_names_its_margin_and_no_direction():
+    contrast = PRETRAINED._replace(claim="As good", tasks=("pos",), margin=0.9)
+    made = [row.labelled(language=code) for row in rows() for code in ("qaa", "qab")]
+    (line,) = effects(Report("t", "q", made, contrasts=[contrast]))
+    (told,) = effect_answer([line])
+    assert "within 90 points" in told and "better in" not in told
+    assert "better in both languages" in effect_answer([line._replace(contrast=PRETRAINED, compared=line.compared)])[0]
+
+
+@pytest.mark.parametrize("margin", [0, -0.1, 1, 2, 100])
+def test_a_margin_that_everything_is_within_is_refused(margin, encoder_folder):
+    """Points of 100 were meant, which are hundredths."""
+    sides = {"first": {"encoder": str(encoder_folder)}, "second": {"encoder": str(encoder_folder), "surgery": "reinit"}}
+    given = declaration(encoder_folder, contrasts=[{"claim": "c", "margin": margin, **sides}])
+    with pytest.raises(ValidationError, match=r"margin\n.*(greater|less) than"):
+        Study.model_validate(given)
+
+
+def test_the_figure_says_what_it_leaves_out_and_can_be_filtered_by_task():
+    perplexities = [
+        Row("perplexity", 10.0 + seed + 5 * (surgery is not None), kind="score", encoder="e", surgery=surgery,
+            task="mlm", train_languages="qaa", language="qaa", split="test", seed=seed)
+        for surgery in (None, "clean") for seed in range(3)
+    ]  # fmt: skip
+    given = [*(row for row in rows() if row.task == "pos"), *perplexities]
+    contrast = PRETRAINED._replace(languages=())
+    section, *_ = contrasts(Report("t", "q", given, contrasts=[contrast]), given)
+    (figure,) = section.figures
+    points = [record for data in figure.chart.to_dict()["datasets"].values() for record in data if "claim" in record]
+    assert {record["task"] for record in points} == {"Part-of-speech tagging"}
+    assert all("Part-of-speech tagging" in record["claim"] for record in points)
+    assert "Perplexities are not here" in figure.caption

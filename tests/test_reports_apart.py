@@ -272,3 +272,25 @@ def test_what_does_not_vary_is_no_difference_that_does_not_show():
     scores = report(rows).scores
     assert answer(scores, differences(scores))[-1].endswith("undecided, cannot be said: nothing varies.")
     assert measure_of("accuracy").sign == 1 and replace(scores[0]).is_whole_source is False
+
+
+def test_how_an_encoder_was_made_is_no_training_of_it():
+    """Its own curve has the task of language modelling, too: it hid how short the tunings were, and how bad."""
+    mlm = {"task": "mlm", "split": "train", "kind": "curve", "measure": "loss"}
+    rows = seeds(10.0, "qaa", measure="perplexity", task="mlm")
+    rows += [score(value, seed, "", step=step, **mlm) for seed in range(3) for step, value in ((1, 4.7), (3, 4.8))]
+    rows += [score(v, 0, "", step=step, **mlm | {"train_languages": None}) for step, v in ((50, 6.0), (150, 4.8))]
+    made = report(rows)
+    told = cautions(made, made.scores)
+    assert any("as few as three optimiser steps (e)" in line for line in told)
+    assert any("did not fall (e; from 4.7 to 4.8)" in line for line in told)
+    (curves,) = (part for part in sections_of(made) if part.title == "Learning curves")
+    lines = {line[1].text: [cell.text for cell in line[3:]] for line in curves.tables[0].lines}
+    assert lines == {"e": ["4.700", "4.800", "3", "3"], "e, in the making": ["6.000", "4.800", "150", "1"]}
+
+
+def test_gaps_are_at_the_seeds_that_both_have():
+    rows = [score(value, seed, "qaa") for seed, value in enumerate((0.6, 0.7, 0.8))]
+    rows += [score(value, seed, "qad") for seed, value in ((1, 0.6), (2, 0.7))]
+    (gap,) = (line[8].number for line in score_table(report(rows).scores).lines if line[0].text == "qad")
+    assert gap == pytest.approx(10.0)

@@ -28,7 +28,7 @@ SENTENCES = {
     "sentiment": transfer(**QUICK, head="first"),
 }
 WORDS = {
-    "pos": transfer(**QUICK | {"baselines": ["most-frequent-tag"]}),
+    "pos": transfer(**QUICK | {"baselines": ["most-frequent-tag"], "evaluate": ["world:qaa", "world:qah>world"]}),
     "ner": transfer(**QUICK),
     "parsing": transfer(**QUICK | {"baselines": ["bilstm"]}),
     "mlm": transfer(**QUICK),
@@ -105,10 +105,11 @@ def test_an_exported_model_scores_as_the_study_did(task, recurrent, ran, exporte
     tuning = ran.tuning(task, recurrent)
     store, folder = Store(ran.store), exported(task, recurrent)
     evaluated = [key for key, step in ran.steps.items() if isinstance(step, Evaluate) and step.model.key == tuning]
-    assert len(evaluated) == 1
-    stored = {row.measure: row.value for row in store.rows(evaluated[0])}
-    scores = load_model(folder).scores(ran.steps[evaluated[0]].data.read())
-    assert stored.items() >= numbers(scores).items()
+    assert len(evaluated) == len(ran.steps[evaluated[0]].model.train) + (task == "pos")
+    for key in evaluated:
+        stored = {row.measure: row.value for row in store.rows(key)}
+        scores = load_model(folder).scores(ran.steps[key].data.read())
+        assert stored.items() >= numbers(scores).items()
 
 
 def test_the_key_of_an_evaluation_means_its_model(ran, exported, tmp_path):
@@ -129,6 +130,18 @@ def test_an_exported_model_has_a_card_that_says_what_it_is(ran, exported, tmp_pa
     (accuracy,) = (row.value for row in Store(ran.store).rows(evaluation) if row.measure == "accuracy")
     scored = (tmp_path / "scored/README.md").read_text(encoding="utf-8")
     assert f"accuracy on the test sentences of `{data.name}`: {accuracy:.4f}" in scored
+
+
+def test_text_in_other_letters_has_to_be_transliterated_first(ran, sentences, tmp_path):
+    """Of a result that was evaluated on such text it is said, in the card and with predictions."""
+    key = next(k for k, step in ran.steps.items() if isinstance(step, Evaluate) and step.data.letters)
+    write_conllu(tmp_path / "in.conllu", sentences)
+    advice = "babelscope transliterate FILE --by world"
+    for source, told in ((key, True), (ran.tuning("pos"), False)):
+        answer = predict(ran, "pos", tmp_path / "in.conllu", tmp_path / f"{told}.conllu", source=source)
+        assert answer.status == 0 and (advice in answer.output) == told
+        babelscope("export", source, "-o", tmp_path / f"{told}", "--store", ran.store)
+        assert (advice in (tmp_path / f"{told}/README.md").read_text(encoding="utf-8")) == told
 
 
 def test_a_masked_language_model_is_exported_as_an_encoder(exported):

@@ -180,6 +180,18 @@ def test_a_permutation_exchanges_every_letter_and_keeps_the_rest(seed, text):
     assert plain.translate(table).translate(back) == plain
 
 
+@given(st.integers(0, 200))
+def test_capitals_are_exchanged_like_small_letters(seed):
+    """I and S are the capitals of ı and ſ as well, which had taken their places."""
+    letters, table = "abcdefghijklmnopqrstuvwxyz", permutation(seed)
+    assert letters.upper().translate(table) == letters.translate(table).upper()
+
+
+def test_permuted_text_of_the_first_edition_has_another_digest_but_the_worlds():
+    assert rules_digest("cyrillic+permute:1") != rules_digest("cyrillic")
+    assert rules_digest("world+permute:1") == rules_digest("world")
+
+
 def test_a_control_follows_a_transliteration():
     text = "ئۇيغۇر تىلى"
     assert transliteration("uyghur+permute:3")(text) == transliteration("uyghur")(text).translate(permutation(3))

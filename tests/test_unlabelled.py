@@ -85,6 +85,26 @@ def test_a_file_that_begins_with_a_tagged_word_is_bio(first, tmp_path):
     assert read_bio_words(tmp_path / "in.txt").inputs[-1] == ["cat"]
 
 
+@pytest.mark.parametrize(
+    ("words", "read"),
+    [
+        (["de:Angela", "de:Merkel", "de:kam"], ["Angela", "Merkel", "kam"]),
+        (["zh-classical:a", "zh-classical:b:c"], ["a", "b:c"]),
+        (["de:Angela", "kam"], ["de:Angela", "kam"]),
+        (["de:Angela", "en:came"], ["de:Angela", "en:came"]),
+        (["Re:"], ["Re:"]),
+        (["re:", "re:vision"], ["re:", "re:vision"]),
+    ],
+)
+def test_a_code_before_every_word_is_not_read_and_stays_in_the_file(words, read, tmp_path):
+    """As WikiANN has it, whose words a study reads without it."""
+    (tmp_path / "in.bio").write_text("".join(f"{word} O\n" for word in words))
+    document = read_bio_words(tmp_path / "in.bio")
+    assert document.inputs == [read]
+    document.write(tmp_path / "out.bio", [["B-PER", *["O"] * (len(words) - 1)]])
+    assert [list(sentence.words) for sentence in read_bio(tmp_path / "out.bio")] == [words]
+
+
 @pytest.mark.parametrize("first", ["O", "the cat sat", "the cat B-", "the x I- x"])
 def test_another_file_is_plain_text(first, tmp_path):
     (tmp_path / "in.txt").write_text(f"{first}\n")

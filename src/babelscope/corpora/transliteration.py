@@ -31,6 +31,8 @@ TABLES = ("buckwalter", "cyrillic", "georgian", "greek", "mari", "mingrelian", "
 """Tables that come with the package."""
 PERMUTE = "+permute:"
 """Between a transliteration and the seed of the permutation of its letters."""
+PERMUTATION = 2
+"""The edition of permutations: in the first, the capitals I and S stayed themselves."""
 USAGE = (
     f"Transliterate by a table of the package ({', '.join(TABLES)}, or world for the artificial languages), kana for "
     "Japanese, uroman, icu:RULES such as icu:Any-Latin, or table:FILE with lines FROM<TAB>TO; "
@@ -75,7 +77,13 @@ def rules_digest(by: str) -> str:
         InputError, DataError: as of `transliteration`.
     """
     transliteration(by)
-    name = _parts(by)[0]
+    name, seed = _parts(by)
+    rules = _digest_of(name)
+    # The world has no capitals, and its numbers are those of the first edition.
+    return rules if seed is None or name == "world" else digest({"rules": rules, "permutation": PERMUTATION})
+
+
+def _digest_of(name: str) -> str:
     kind, _, rest = name.partition(":")
     if name in TABLES or kind == "table":
         return content_digest(_table(name) if name in TABLES else given_path(rest))
@@ -218,7 +226,10 @@ def permutation(seed: int) -> Mapping[int, str]:
     pairs = dict(zip(letters, others, strict=True))
     pairs |= {marked: _replaced_base(marked, pairs) for marked in map(chr, range(0xC0, 0x250)) if marked.islower()}
     small = {ord(letter): other for letter, other in pairs.items()}
-    return small | {ord(a.upper()): b.upper() for a, b in pairs.items() if len(a.upper()) == 1}
+    # The capitals of some marked letters (of ı, of ſ) are those of plain ones, which stand for these.
+    return small | {
+        ord(a.upper()): b.upper() for a, b in pairs.items() if len(a.upper()) == 1 and a.upper().lower() == a
+    }
 
 
 def _replaced_base(marked: str, pairs: Mapping[str, str]) -> str:

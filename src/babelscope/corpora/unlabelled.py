@@ -6,6 +6,7 @@ as it came in; BIO goes out with words and tags alone. Labels that a file has al
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -91,10 +92,13 @@ class BioDocument:
     """Words to find named entities in."""
 
     inputs: list[list[str]]
+    prefix: str = ""
+    """What stands before every word of the file and is no part of it, such as `de:` in WikiANN."""
 
     def write(self, path: Path, predictions: Sequence[Sequence[str]]) -> None:
         """A word and its tag in each line."""
-        write_bio(path, map(Tagged, self.inputs, predictions))
+        written = ([self.prefix + word for word in words] for words in self.inputs)
+        write_bio(path, map(Tagged, written, predictions))
 
 
 @dataclass(frozen=True)
@@ -171,10 +175,22 @@ def glued(sentences: Sequence[Sequence[str]]) -> str | None:
 
 
 def read_bio_words(path: Path) -> BioDocument:
-    """BIO, or plain text: one sentence a line. It is BIO if the first line is a word and a BIO tag."""
+    """BIO, or plain text: one sentence a line. It is BIO if the first line is a word and a BIO tag.
+
+    A code before every word of BIO, as in WikiANN, is not read with it.
+    """
     if _begins_as_bio(path):
-        return BioDocument([list(sentence.words) for sentence in read_bio(path)])
+        sentences = read_bio(path)
+        prefix = _code_before([word for sentence in sentences for word in sentence.words])
+        return BioDocument([[word.removeprefix(prefix) for word in each.words] for each in sentences], prefix)
     return BioDocument(list(_plain_sentences(path)))
+
+
+def _code_before(words: Sequence[str]) -> str:
+    """`de:`, where every word begins so and goes on; else nothing."""
+    code = re.match(r"[a-z][a-z-]{1,11}:", words[0]) if words else None
+    prefix = code.group() if code else ""
+    return prefix if all(word.startswith(prefix) and word != prefix for word in words) else ""
 
 
 def read_table(path: Path, texts: tuple[str, ...] = ("first",), label: str = "label") -> TableDocument:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -40,7 +41,25 @@ def _lines(step: Training | Evaluate, scores: Sequence[Row]) -> Iterator[str]:
         )  # fmt: skip
         yield ""
     yield "The licences of the encoder and of the training data hold for what was made of them."
-    yield from ("", "## Use", "", _use(trained))
+    letters = letters_of(step)
+    told = [f"It read {transliterated(letters)}", ""] if letters else []
+    yield from ("", "## Use", "", *told, _use(trained))
+
+
+def letters_of(step: Training | Evaluate) -> str | None:
+    """How the text that a model was evaluated on, or else trained on, was transliterated; None: it was not."""
+    if isinstance(step, Evaluate):
+        return step.data.letters
+    read = {data.letters for data in step.train} if isinstance(step, Tune) else set()
+    return next(iter(read)) if len(read) == 1 else None
+
+
+def transliterated(letters: str) -> str:
+    """What a text has to be, for a model of such text."""
+    return (
+        f"text in other letters; transliterate yours first: babelscope transliterate FILE --by {shlex.quote(letters)} "
+        "-o TRANSLITERATED"
+    )
 
 
 def _heading(trained: Training) -> str:

@@ -16,7 +16,7 @@ from babelscope.corpora.parallel import SOURCE
 from babelscope.encoders.places import near_folder
 from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_card, write_records
 from babelscope.engine.dropping import whole
-from babelscope.engine.model_card import write_model_card
+from babelscope.engine.model_card import letters_of, transliterated, write_model_card
 from babelscope.engine.recall import find_key, recall
 from babelscope.engine.store import Store
 from babelscope.steps import Adapt, BringIn, Distil, Evaluate, Learned, Load, Operate, Training, Tune
@@ -118,7 +118,14 @@ def predict(store: Store, source: str, file: Path, output: Path, language: str |
     with replacing(output) as draft:
         document.write(draft, predictions)
     predicted = f"{len(document.inputs)} prediction{'s' if len(document.inputs) != 1 else ''}"
-    return f"{output}: {predicted} of task {task}, in {kind.written(task)}{read_as}{_as_words(document.inputs)}"
+    notes = f"{_in_letters(store, source)}{_as_words(document.inputs)}"
+    return f"{output}: {predicted} of task {task}, in {kind.written(task)}{read_as}{notes}"
+
+
+def _in_letters(store: Store, source: str) -> str:
+    """That a model of a result was made for text in other letters, which the file has to be in."""
+    letters = None if given_path(source).is_dir() else letters_of(_trained_step(store, find_key(store, source)))
+    return f"\nnote: the model read {transliterated(letters)}" if letters else ""
 
 
 def _read_as(first: Sequence[str], others: Collection[str]) -> str:

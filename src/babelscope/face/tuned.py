@@ -163,7 +163,8 @@ def interpolate(
 
     Returns:
         A row a measure, data set and place, which is in the column `alpha1`. Between two seeds all rows have the
-        origin's in the column `seed`, but at 0.5, the mean of both: what stands at 1 is the score of the other.
+        origin's in the column `seed`, also what stands at 1, which is the score of the other; where 0.5 alone is
+        asked for, the mean of both, there is none.
 
     Raises:
         InputError: the two are of different tasks, heads, encoders or schedules, or of different seeds without being
@@ -177,6 +178,8 @@ def interpolate(
     _check_between(first, second)
     points = _points(alphas)
     _check_choices(split, sentences, part)
+    if evaluate is not None and not isinstance(evaluate, str) and not evaluate:
+        raise InputError("interpolate: evaluate has no data set; leave it out for what the two were trained on")
     names = [evaluate] if isinstance(evaluate, str) else evaluate or _trained_on(origin, end)
     (transfer,) = origin.study.tasks.values()
     evaluated = [

@@ -133,4 +133,6 @@ def counts(side: Sequence[Evaluate], results: Results) -> dict[str, NDArray[np.f
     import numpy as np
 
     files = [json.loads((results.result(scored) / SENTENCES).read_bytes()) for scored in side]
-    return {measure: np.stack([file[measure] for file in files], axis=1).astype(np.float64) for measure in files[0]}
+    # A model that predicts no entity has no precision.
+    shared = [measure for measure in files[0] if all(measure in file for file in files)]
+    return {measure: np.stack([file[measure] for file in files], axis=1).astype(np.float64) for measure in shared}

@@ -125,13 +125,21 @@ class Report:
 
     def condition(self, row: Row) -> str:
         """The encoder, what was done to it, and whatever else varies in this report."""
-        untuned = row.seed is None and not row.train_languages and is_score(row, self.main)
-        told = (row.encoder, row.surgery, row.schedule, row.train_languages, row.shots, untuned)
+        told = (row.encoder, row.surgery, row.schedule, row.train_languages, row.shots, self._before(row))
         if told not in self._conditions:
             varied = [f"{_SPOKEN[name]} {getattr(row, name)}" for name in self._varying if getattr(row, name)]
-            varied += ["not tuned"] if untuned and (row.encoder, row.surgery) in self._tuned else []
+            varied += [self._before(row)] if (row.encoder, row.surgery) in self._tuned else []
             self._conditions[told] = ", ".join(filter(None, [self.start(row), *varied])) or "all"
         return self._conditions[told]
+
+    def _before(self, row: Row) -> str:
+        """Of what is known of an encoder before it is tuned, which tunings of it are not."""
+        if row.train_languages:
+            return ""
+        return "in the making" if row.kind == "curve" else "not tuned" if self._is_untuned_score(row) else ""
+
+    def _is_untuned_score(self, row: Row) -> bool:
+        return row.seed is None and is_score(row, self.main)
 
     def start(self, of: Row | Score) -> str:
         """The encoder and what was done to it, before it is tuned."""

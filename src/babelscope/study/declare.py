@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import (
     BeforeValidator,
     Field,
-    PositiveFloat,
     field_validator,
     model_validator,
 )
@@ -83,7 +82,7 @@ class Contrast(Declaration):
     """On which tasks, by the names that rows have; none given: on all."""
     languages: tuple[str, ...] = ()
     """In which languages, by the codes that rows have; none given: in all."""
-    margin: PositiveFloat | None = None
+    margin: Annotated[float, Field(gt=0, lt=1)] | None = None
     """In the unit of the score (0.02: two points of 100), of perplexities as a share (0.02: 2%). Then the claim is
     another: that the two are as good as each other, so that they differ by less than this."""
 
@@ -205,9 +204,12 @@ def _set(declared: dict[str, Any], dotted: str, value: Any) -> None:
     *parents, last = dotted.split(".")
     inside: Any = declared
     for parent in parents:
-        inside = inside.setdefault(parent, {}) if isinstance(inside, dict) else _entry(inside, parent, dotted)
-        if not isinstance(inside, dict | list):
+        inner = inside.get(parent, {}) if isinstance(inside, dict) else _entry(inside, parent, dotted)
+        if not isinstance(inner, dict | list):
             raise InputError(f"--with {dotted}: {parent} is not a mapping")
+        inner = inner.copy()  # an alias of YAML stands for it in other places, too, which are not meant
+        inside[parent if isinstance(inside, dict) else int(parent)] = inner
+        inside = inner
     if isinstance(inside, list):
         _entry(inside, last, dotted)
         inside[int(last)] = value

@@ -39,6 +39,8 @@ def effect_table(listed: Sequence[Line]) -> Table:
         "(Benjamini and Hochberg). Where the claim is that two are as good as each other, p is that of a difference as "
         "large as the margin (two one-sided tests)."
     )
+    if any(not line.setting.task for line in listed):
+        note += " A mean over tasks is of shares and correlations, where a task with several trainings counts once."
     if any("untrained" in side for line in listed for side in line.sides):
         note += f" {UNTRAINED}"
     note += f" {RATIOS}" if any(line.shown.as_ratio for line in listed) else ""

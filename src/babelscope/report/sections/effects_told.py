@@ -12,7 +12,7 @@ import pandas as pd
 from babelscope.core.inference import FEWEST_SEEDS
 from babelscope.report.figures import Chart, Figure, within
 from babelscope.report.judged import Verdict
-from babelscope.report.score import scale
+from babelscope.report.score import scale, title_of
 from babelscope.report.words import capitalised, counted, direction
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ MOST = 40
 """Lines of a chart."""
 CAPTION = "Each difference that the study looks for{}; above 0 the first is better. {}"
 SHOWING = "Filled: it shows, on either side. Hollow: undecided."
+RATIOS = " Perplexities are not here: their differences are ratios, in the table."
 WITHIN = " Where the claim is that two are as good as each other, filled: they differ by less than its margin."
 
 
@@ -51,7 +52,8 @@ def _line(line: Line, several: bool) -> str:
     margin = f" within {line.shown.margin_in_words(line.contrast.margin)}" if line.contrast.margin else ""
     where = f" on {line.scope}" if several or line.within or line.lacking else ""
     means = list(line.compared.in_each.values())
-    signs = f", {direction(means, 'better', 'worse')}{_beyond_chance(line)}" if len(means) > 1 else ""
+    told = len(means) > 1 and not line.margin
+    signs = f", {direction(means, 'better', 'worse')}{_beyond_chance(line)}" if told else ""
     return f"{_verdict(line)} for {first} against {second}{margin}{where}{size}{signs}"
 
 
@@ -74,15 +76,24 @@ def _verdict(line: Line) -> str:
 
 def effect_figures(lines: Sequence[Line]) -> list[Figure]:
     """A chart of the claims whose difference is known and no ratio."""
-    shown = [line for line in lines if line.is_claim and line.effect and not line.shown.as_ratio][:MOST]
+    claims = [line for line in lines if line.is_claim and line.effect]
+    shown = [line for line in claims if not line.shown.as_ratio][:MOST]
     known = any(line.effect.low is not None for line in shown if line.effect)
     caption = CAPTION.format(*((", with its 95% interval", SHOWING) if known else ("", "There are no intervals yet.")))
     caption += WITHIN if any(line.contrast.margin for line in shown) else ""
-    return [Figure("What is looked for", caption, _chart(shown), "claims")] if shown else []
+    caption += RATIOS if any(line.shown.as_ratio for line in claims) else ""
+    several = len({line.scope for line in claims}) > 1
+    return [Figure("What is looked for", caption, _chart(shown, several), "claims")] if shown else []
 
 
 def _compared(line: Line, several: bool) -> str:
     return f"{line.between}, {line.scope}" if several else line.between
+
+
+def _named(line: Line, pairs: bool, several: bool) -> str:
+    """The claim, and below it what would not be known else: which pair, or on which task."""
+    below = _compared(line, several) if pairs else line.scope if several else ""
+    return "\n".join(filter(None, [line.contrast.claim, below]))
 
 
 def _interval(line: Line) -> dict[str, float | None]:
@@ -90,12 +101,12 @@ def _interval(line: Line) -> dict[str, float | None]:
     return {end: None if value is None else scale(line.shown.unit)[0] * value for end, value in ends.items()}
 
 
-def _chart(lines: Sequence[Line]) -> Chart:
+def _chart(lines: Sequence[Line], several: bool) -> Chart:
     claims = Counter(line.contrast.claim for line in lines)
-    several = len({line.scope for line in lines}) > 1
     table = pd.DataFrame(
         {
-            "claim": line.contrast.claim + (f"\n{_compared(line, several)}" if claims[line.contrast.claim] > 1 else ""),
+            "claim": _named(line, claims[line.contrast.claim] > 1, several),
+            "task": title_of(line.setting.task) if line.setting.task else None,
             "difference": _compared(line, several),
             "verdict": str(line.verdict),
             "shows": bool(line.verdict.sign),
@@ -121,5 +132,5 @@ def _chart(lines: Sequence[Line]) -> Chart:
         x=alt.X("mean:Q", title="Difference (points)", scale=limits), fill=fill
     )
     layers = [zero, bars, points] if len(known) else [zero, points]
-    line = 26 if max(claims.values()) == 1 else 34
+    line = 34 if several or max(claims.values()) > 1 else 26
     return alt.layer(*layers).properties(width="container", height=max(60, line * len(order)))

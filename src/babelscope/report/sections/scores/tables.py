@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from statistics import fmean
 
 from babelscope.core.intervals import Interval
+from babelscope.core.samples import Samples, mean_of
 from babelscope.core.scores import measure_of
 from babelscope.report.kinds import COMPANIONS, SCORES
 from babelscope.report.model import Report
@@ -56,12 +56,12 @@ def score_table(scores: Sequence[Score]) -> Table:
     _, unit = scale(scores[0].unit)
     shown = Shown.of(scores[0])
     beside = [name for name in COMPANIONS if any(name in score.companions for score in scores)]
-    on_source: dict[str, list[float]] = defaultdict(list)
+    on_source: dict[str, list[Samples]] = defaultdict(list)
     for score in scores:
         if score.is_whole_source:
-            on_source[score.condition].append(score.samples.mean)
-    source = {condition: fmean(means) for condition, means in on_source.items()}
-    several = any(len(means) > 1 for means in on_source.values())
+            on_source[score.condition].append(score.samples)
+    source = {condition: mean_of(samples) for condition, samples in on_source.items()}
+    several = any(len(samples) > 1 for samples in on_source.values())
     headers = ["Language", "Condition", f"Mean{f' ({unit})' if unit else ''}", "95% interval", "SD", "Seeds",
                "Best seed", "95% over sentences", "Gap to source"]  # fmt: skip
     headers += [_ACRONYMS.get(name, name.capitalize()) for name in beside]
@@ -94,11 +94,10 @@ def difference_table(compared: Sequence[Difference]) -> Table:
     return Table("Pretrained minus untrained", headers, lines, keys=keys)
 
 
-def _score_line(score: Score, shown: Shown, source: float | None, beside: Sequence[str]) -> list[Cell]:
+def _score_line(score: Score, shown: Shown, source: Samples | None, beside: Sequence[str]) -> list[Cell]:
     interval, best, factor = score.interval, score.best_seed, scale(score.unit)[0]
-    gap = (
-        None if source is None or score.is_whole_source else Interval(source - score.samples.mean, None, None, None, 0)
-    )
+    beyond = None if source is None or score.is_whole_source else source.beyond(score.samples)
+    gap = None if beyond is None else Interval(beyond.mean, None, None, None, 0)
     return [
         Cell(score.place),
         Cell(score.condition),
