@@ -10,6 +10,7 @@ from statistics import geometric_mean
 import pytest
 from scipy import stats
 
+from babelscope.core.errors import InputError
 from babelscope.core.intervals import Interval, student_t_interval
 from babelscope.core.row import Row
 from babelscope.report import Report, report_of, write_report
@@ -176,7 +177,7 @@ def test_the_gap_to_several_training_languages_is_to_their_mean():
 def test_two_values_for_one_seed_are_an_error(report):
     row = next(row for row in report.rows if is_score(row) and row.seed == 1)
     twice = dataclasses.replace(report, rows=[*report.rows, dataclasses.replace(row, value=0.1, key="beef")])
-    with pytest.raises(ValueError, match="two values of accuracy for seed 1 of natural on source, from the results"):
+    with pytest.raises(InputError, match="two values of accuracy for seed 1 of natural on source, from the results"):
         _ = twice.scores
 
 

@@ -123,8 +123,8 @@ def mean_of(samples: Sequence[Samples]) -> Samples | None:
 def mean_over(groups: Sequence[Mapping[str, Samples]]) -> dict[str, Samples]:
     """By language, what it adds to the mean over groups, such as tasks, of the means over their languages.
 
-    A group's mean counts once, however many languages it has. A language that it lacks adds that mean there, and what
-    the others are above or below it is weighted, so that the mean and its variance stay (as of `by_language`). Empty
+    A group's mean counts once, however many languages it has. A language that it lacks adds that mean there, sentence
+    by sentence, and what the others are above or below it is weighted, so that the mean and its variance stay. Empty
     where no seed has all.
     """
     every = list(dict.fromkeys(language for group in groups for language in group))
@@ -132,9 +132,9 @@ def mean_over(groups: Sequence[Mapping[str, Samples]]) -> dict[str, Samples]:
     for group in groups:
         if (mean := mean_of(list(group.values()))) is None:
             return {}
-        level = mean.table.mean(axis=1, keepdims=True)
         for language in every:
-            own = group[language].at(mean.seeds).table if language in group else level
-            added[language].append(Samples(mean.seeds, level + (own - level) * (len(every) / len(group))))
+            own = group[language].at(mean.seeds) if language in group else mean
+            whole, part = np.moveaxis(by_language([mean.table, own.table]), 2, 0)
+            added[language].append(Samples(mean.seeds, whole + (part - whole) * (len(every) / len(group))))
     means = {language: mean_of(each) for language, each in added.items()}
     return {language: mean for language, mean in means.items() if mean} if all(means.values()) else {}

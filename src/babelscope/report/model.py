@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from babelscope.core.errors import InputError
 from babelscope.core.inference import effect
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
@@ -240,7 +241,7 @@ def _by_seed(report: Report, rows: list[Row]) -> dict[int | None, Row]:
     for row in rows:
         other = by_seed.setdefault(row.seed, row)
         if other is not row:
-            raise ValueError(
+            raise InputError(
                 f"two values of {row.measure} for seed {row.seed} of {report.condition(row)} on {report.place(row)}, "
                 f"from the results {other.key} and {row.key}: no column of the rows tells the two apart"
             )
