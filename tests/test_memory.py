@@ -20,7 +20,9 @@ from babelscope.tasks.tag import Tagging
 from babelscope.tuning.checkpoint import module_weights
 from babelscope.tuning.dropout import kept, own_dropout
 from babelscope.tuning.loop import tune
+from babelscope.tuning.memo import StateMemo
 from babelscope.tuning.memory import portions
+from babelscope.tuning.schedule import parse_schedule
 from babelscope.tuning.settings import Tuning
 from families import FAMILIES
 from taggers import a_tagger, family_encoder, same_weights
@@ -118,6 +120,21 @@ def test_the_size_of_portions_changes_last_digits_alone(encoder, tagged, sentenc
         torch.testing.assert_close(some[name], weights, rtol=1e-5, atol=1e-5)
         torch.testing.assert_close(alone[name], weights, rtol=1e-5, atol=1e-5)
     assert not same_weights(whole, trained(kind, given, tmp_path / "none"))  # other units are dropped
+
+
+@pytest.mark.parametrize("schedule", ["freeze:1", "upper:last"])
+def test_portions_go_with_layers_that_are_frozen(encoder, tagged, tmp_path, schedule):
+    """Their states are kept before the first step, in which nothing is dropped yet; it was an error."""
+
+    def frozen(count):
+        model, task = a_task("tagging", encoder, tagged, [])
+        tune(model, task, SMOOTH.model_copy(update={"micro_tokens": count}), 1, tmp_path / str(count),
+             schedule=parse_schedule(schedule), memo=StateMemo())  # fmt: skip
+        return module_weights(model)
+
+    whole, some = frozen(10**6), frozen(60)
+    for name, weights in whole.items():
+        torch.testing.assert_close(some[name], weights, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -12,9 +12,11 @@ from babelscope.encoders.load import Encoder, load_encoder, save_encoder
 from babelscope.encoders.pieces import Batch
 from babelscope.encoders.state import weights_of
 from babelscope.encoders.tap import hidden_states
+from babelscope.encoders.tokenizer import train_wordpiece
 from babelscope.surgery import apply, parse_operation
 from babelscope.surgery.operations.transplant import Transplant
 from babelscope.surgery.parts import chosen
+from babelscope.world import World
 from families import DECODERS, FAMILIES, family_model
 
 WORDS = "bert.embeddings.word_embeddings.weight"
@@ -216,6 +218,19 @@ def test_a_graft_is_from_a_donor_that_computes_alike(tokenizer, setting, value):
     setattr(donor.model.config, setting, value)
     with pytest.raises(InputError, match=rf"the donor b .* has {setting} {value} in its config.json, and a .* has "):
         apply(encoder, "graft:donor=b", donors={"b": donor})
+
+
+@pytest.mark.parametrize("part", ["all", "word-embeddings"])
+def test_a_graft_takes_no_embeddings_of_other_pieces(part):
+    """Of two tokenizers of one size, the rows of one would stand under the numbers of the other."""
+    world = World()
+    pieces = [train_wordpiece(world.text(code, 500), 200) for code in ("qaa", "qab")]
+    first, second = (Encoder(family_model("bert", vocabulary=200), each, "ab"[k]) for k, each in enumerate(pieces))
+    alike = sum(pieces[1].get_vocab().get(piece) == number for piece, number in pieces[0].get_vocab().items())
+    with pytest.raises(InputError, match=rf"an entry for each piece, of which .* have {alike} of 200 in common"):
+        apply(first, f"graft:part={part},donor=b", donors={"b": second})
+    made = apply(first, "graft:part=layers,donor=b", donors={"b": second})
+    assert all(torch.equal(weights_of(made)[name], weights_of(second)[name]) for name in chosen(first, "layers"))
 
 
 def test_a_graft_leaves_no_decoder_behind(tokenizer):

@@ -187,6 +187,18 @@ def test_capitals_are_exchanged_like_small_letters(seed):
     assert letters.upper().translate(table) == letters.translate(table).upper()
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_no_latin_letter_stays_itself(seed):
+    """Nor one that is no plain letter with a mark (ə, ŋ, đ), nor one with marks below (ṛ, ệ), nor their capitals."""
+    small = [letter for letter in map(chr, [*range(0xC0, 0x2B0), *range(0x1E00, 0x1F00)]) if letter.islower()]
+    capitals = [c for c in (letter.upper() for letter in small) if len(c) == 1 and c.lower() in small]
+    table = permutation(seed)
+    assert {"ə", "ŋ", "đ", "ṛ", "ệ"} < set(small) and {"Ə", "Ŋ", "Ṛ"} < set(capitals)
+    assert [letter for letter in small + capitals if letter == letter.translate(table)] == []
+    plain = [letter for letter in small if unicodedata.normalize("NFD", letter) == letter]
+    assert sorted(letter.translate(table) for letter in plain) == sorted(plain)
+
+
 def test_permuted_text_of_the_first_edition_has_another_digest_but_the_worlds():
     assert rules_digest("cyrillic+permute:1") != rules_digest("cyrillic")
     assert rules_digest("world+permute:1") == rules_digest("world")

@@ -72,7 +72,7 @@ def line_notes(request: Request) -> list[str]:
             has = "has" if longer == 1 else "have"
             notes.append(
                 f"{_lines_in_words(longer)} of the text {has} more than {LONG:,} characters: a line should be one "
-                "sentence, and what is longer than an encoder reads is cut off."
+                "sentence, and what is longer than an encoder reads is read in parts."
             )
     if (count := len(find_file("mlm", request.text_name, "train").read())) < FEW:
         notes.append(

@@ -217,24 +217,45 @@ def _cased(letters: str, to: str, before: str, after: str) -> str:
 def permutation(seed: int) -> Mapping[int, str]:
     """A table for `str.translate` that exchanges the Latin letters, capitals like small ones; marks stay on letters.
 
-    No letter stays itself, so that words keep their lengths and their repetitions and nothing else.
+    No letter stays itself, so that words keep their lengths and their repetitions and nothing else. Letters that are
+    no plain one with a mark, such as ə and ŋ, are exchanged among themselves.
     """
-    letters, chance = [chr(code) for code in range(ord("a"), ord("z") + 1)], random.Random(seed)  # noqa: S311
-    others = letters[:]
+    chance = random.Random(seed)  # noqa: S311
+    pairs = _exchanged([chr(code) for code in range(ord("a"), ord("z") + 1)], chance)
+    others = [letter for letter in map(chr, MARKED) if letter.islower()]
+    plain = [letter for letter in others if _base(letter) == letter]
+    for alike in (True, False):  # those with a capital of their own, and those without
+        pairs |= _exchanged([letter for letter in plain if _has_capital(letter) is alike], chance)
+    pairs |= {
+        letter: _replaced_base(letter, pairs) for letter in others if _base(letter) in pairs and letter not in pairs
+    }
+    small = {ord(letter): other for letter, other in pairs.items()}
+    return small | {ord(a.upper()): b.upper() for a, b in pairs.items() if _has_capital(a)}
+
+
+MARKED = (*range(0xC0, 0x2B0), *range(0x1E00, 0x1F00))
+"""The Latin letters beyond ASCII, by their numbers."""
+
+
+def _exchanged(letters: Sequence[str], chance: random.Random) -> dict[str, str]:
+    """Each with another one."""
+    others = list(letters)
     while any(map(str.__eq__, letters, others)):
         chance.shuffle(others)
-    pairs = dict(zip(letters, others, strict=True))
-    pairs |= {marked: _replaced_base(marked, pairs) for marked in map(chr, range(0xC0, 0x250)) if marked.islower()}
-    small = {ord(letter): other for letter, other in pairs.items()}
-    # The capitals of some marked letters (of ı, of ſ) are those of plain ones, which stand for these.
-    return small | {
-        ord(a.upper()): b.upper() for a, b in pairs.items() if len(a.upper()) == 1 and a.upper().lower() == a
-    }
+    return dict(zip(letters, others, strict=True))
+
+
+def _has_capital(letter: str) -> bool:
+    """Whether it has one of its own: that of ı is I, and that of ß is two letters."""
+    return len(letter.upper()) == 1 and letter.upper() != letter == letter.upper().lower()
+
+
+def _base(letter: str) -> str:
+    return unicodedata.normalize("NFD", letter)[0]
 
 
 def _replaced_base(marked: str, pairs: Mapping[str, str]) -> str:
-    decomposed = unicodedata.normalize("NFD", marked)
-    return unicodedata.normalize("NFC", pairs.get(decomposed[0], decomposed[0]) + decomposed[1:])
+    return unicodedata.normalize("NFC", pairs[_base(marked)] + unicodedata.normalize("NFD", marked)[1:])
 
 
 @lru_cache(maxsize=1)

@@ -72,10 +72,12 @@ class Cost(Step):
         """Write parameters, seconds that the operations take, and how many times as fast the result is."""
         import torch
 
+        from babelscope.surgery import apply
+
         torch.set_num_threads(1)
-        whole = self.encoder.encoder.build(workspace)
+        whole, donors = self.encoder.encoder.build(workspace), self.encoder.built_donors(workspace)
         began = time.process_time()
-        operated = self.encoder.applied(whole, workspace)
+        operated = apply(whole, self.encoder.operations, self.encoder.seed, donors)
         seconds = time.process_time() - began
         rows = (
             _parameters(operated),

@@ -104,9 +104,12 @@ class Operate(EncoderStep):
 
     def applied(self, encoder: Encoder, results: Results) -> Encoder:
         """What the operations make of an encoder."""
+        return apply(encoder, self.operations, self.seed, self.built_donors(results))
+
+    def built_donors(self, results: Results) -> dict[str, Encoder]:
+        """The encoders that they take weights from, by name."""
         names = donors_of(self.operations)
-        donors = {name: donor.build(results) for name, donor in zip(names, self.donors, strict=True)}
-        return apply(encoder, self.operations, self.seed, donors)
+        return {name: donor.build(results) for name, donor in zip(names, self.donors, strict=True)}
 
     @property
     def labels(self) -> dict[str, Any]:

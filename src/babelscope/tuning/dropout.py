@@ -33,8 +33,8 @@ class OwnDropout:
         self._numbers = {module: number for number, module in enumerate(model.modules())}
         self._inside = set(backbone_of(model).modules())
         self._seed = seed
-
         self._ends: dict[int, int] = {}
+        self.begin(0, 0)  # what is frozen is asked for states before the first step
 
     def begin(self, step: int, portion: int) -> None:
         """A portion of a step's batch begins; portions are numbered from 0."""

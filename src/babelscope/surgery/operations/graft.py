@@ -62,6 +62,7 @@ class Graft(OnPart):
                 )
             taken[name] = theirs.clone()
         _check_all_is_taken(donor, encoder, chosen(donor, self.part, self.layers), taken)
+        _check_pieces(donor, encoder, taken)
         return with_weights(encoder, weights | taken)
 
 
@@ -73,6 +74,20 @@ def _check_computes_alike(donor: Encoder, encoder: Encoder) -> None:
                 f"the donor {_described(donor)} has {name} {theirs} in its config.json, and {_described(encoder)} has "
                 f"{ours}: its weights would not compute what they do in the donor"
             )
+
+
+def _check_pieces(donor: Encoder, encoder: Encoder, taken: Iterable[str]) -> None:
+    """Refuse weights with an entry for each piece where the donor's pieces are others."""
+    from babelscope.encoders.state import names_per_piece
+
+    theirs, ours = (each.tokenizer.get_vocab() for each in (donor, encoder))
+    if theirs != ours and (by_piece := [name for name in names_per_piece(encoder) if name in set(taken)]):
+        alike = sum(theirs.get(piece) == number for piece, number in ours.items())
+        raise InputError(
+            f"{by_piece[0]} has an entry for each piece, of which the donor {_described(donor)} and "
+            f"{_described(encoder)} have {alike:,} of {len(ours):,} in common; give a donor with the same tokenizer, "
+            "leave them out, as with part=layers, or carry embeddings over by pieces, as transplant does"
+        )
 
 
 def _check_all_is_taken(donor: Encoder, encoder: Encoder, part: Iterable[str], taken: Iterable[str]) -> None:

@@ -56,7 +56,10 @@ def between_figures(report: Report, between: Between) -> Iterator[Figure]:
         )
         yield Figure("Angle and ratio of norms", caption, _angle_chart(angles))
     if along := _along_random(between):
-        caption = f"The training language’s score; filter-normalised directions; means over tasks and seeds. {OVER}"
+        caption = (
+            "The training language’s score; filter-normalised directions, which are drawn once for all tasks and "
+            f"seeds, so that intervals say nothing of others; means over tasks and seeds. {OVER}"
+        )
         yield Figure("In random directions", caption, _random_chart(along))
     for plane in planes(report):
         if heights := plane.heights():  # else nothing to divide by yet
