@@ -22,7 +22,7 @@ def row_table(rows: Sequence[Row]) -> pd.DataFrame:
 
     table = pd.DataFrame([[getattr(row, name) for name in COLUMNS] for row in rows], columns=list(COLUMNS))
     kinds: dict[str, Any] = {name: "Int64" for name in ("shots", "seed", "step", "layer", "word")}
-    kinds |= {name: "Float64" for name in ("alpha1", "alpha2", "low", "high")} | {"value": "float64"}
+    kinds |= {name: "Float64" for name in ("alpha1", "alpha2", "low", "high", "p")} | {"value": "float64"}
     return table.astype(kinds | {name: "string" for name in COLUMNS if name not in kinds})
 
 

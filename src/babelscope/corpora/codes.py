@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 
 from langcodes import Language, LanguageTagError
 
@@ -57,6 +58,12 @@ def same_language(first: str, second: str) -> bool:
     So do a macrolanguage's code and that of the member which it usually means: `zh` and `cmn_Hans`, `et` and `ekk`.
     """
     return first == second or _meant(first) == _meant(second) is not None
+
+
+@lru_cache(maxsize=4096)
+def language_of(code: str) -> str:
+    """One code for all codes of a language: `de` for `deu` and `de-Latn`; of what is none, the code itself."""
+    return _meant(code) or code
 
 
 def known_as(given: str, there: Iterable[str]) -> str:

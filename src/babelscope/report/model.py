@@ -15,8 +15,9 @@ from babelscope.core.row import Row
 from babelscope.core.samples import Outcomes, Samples, nothing_kept
 from babelscope.core.tasks import TASKS
 from babelscope.report.kinds import COMPANIONS, SCORES, Main, is_companion, is_score
-from babelscope.report.score import Score, mean_ends, within_bounds
+from babelscope.report.score import Score, itself, mean_ends, within_bounds
 from babelscope.report.text_sizes import SizeOf, sizes_of
+from babelscope.report.untold import untold
 from babelscope.report.used import Used
 from babelscope.study.encoders import BringingIn
 from babelscope.surgery import Operation
@@ -90,7 +91,7 @@ class Report:
     def warnings(self) -> list[str]:
         """What to mind of the report as a whole."""
         unfinished = [f"The study is not finished: {self.missing}."] if self.missing else []
-        return [*unfinished, *(f"{doubt}." for doubt in self.doubts)]
+        return [*unfinished, *(f"{doubt}." for doubt in self.doubts), *untold(self.rows)]
 
     @cached_property
     def scores(self) -> list[Score]:
@@ -121,7 +122,7 @@ class Report:
     def place(self, row: Row) -> str:
         """The language's label, with the data set where the language is tested on several."""
         label = self.labels.get(row.language or "", row.language or "")
-        several = len(self._datasets[row.language]) > 1 and row.dataset
+        several = len(self._datasets[label]) > 1 and row.dataset
         return f"{label} · {row.dataset}" if several else label
 
     def condition(self, row: Row) -> str:
@@ -161,12 +162,21 @@ class Report:
         return {(row.encoder, row.surgery) for row in self.rows if row.seed is not None and is_score(row, self.main)}
 
     @cached_property
-    def _datasets(self) -> Mapping[str | None, set[str]]:
-        datasets: dict[str | None, set[str]] = defaultdict(set)
+    def _datasets(self) -> Mapping[str, set[str]]:
+        """By the label of a language, which several codes may have."""
+        datasets: dict[str, set[str]] = defaultdict(set)
         for row in self.rows:
             if row.dataset and is_score(row, self.main):
-                datasets[row.language].add(row.dataset)
+                datasets[self.labels.get(row.language or "", row.language or "")].add(row.dataset)
         return datasets
+
+    @cached_property
+    def language_labels(self) -> dict[str, str]:
+        """By the one code that a language is counted by: the label of the first of its codes."""
+        labels: dict[str, str] = {}
+        for code, label in self.labels.items():
+            labels.setdefault(itself(code), label)
+        return labels
 
     @cached_property
     def _varying(self) -> list[str]:

@@ -10,6 +10,7 @@ from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples
 from babelscope.core.tasks import TASKS
+from babelscope.corpora.codes import language_of
 from babelscope.corpora.letters import split_name
 from babelscope.report.kinds import SCORES
 
@@ -55,19 +56,22 @@ class Score:
 
     @property
     def itself(self) -> str:
-        """The language in whatever letters, by which languages are counted."""
-        return split_name(self.language)[0]
+        """The language in whatever letters and by whatever code, by which languages are counted."""
+        return itself(self.language)
 
     @property
     def is_source(self) -> bool:
         """Whether the language was trained on, in whatever letters."""
-        return self.itself in [split_name(source)[0] for source in self.sources]
+        return self.itself in map(itself, self.sources)
 
     @property
     def is_whole_source(self) -> bool:
-        """Whether it was trained on with more than a few sentences, or with nothing else: gaps are measured from it."""
+        """Whether it was trained on in these letters, with more than a few sentences or with nothing else.
+
+        Gaps are measured from it.
+        """
         whole = self.sources[:-1] if self.shots and len(self.sources) > 1 else self.sources
-        return self.itself in [split_name(source)[0] for source in whole]
+        return (self.itself, split_name(self.language)[1]) in [(itself(code), split_name(code)[1]) for code in whole]
 
     @property
     def sign(self) -> int:
@@ -78,6 +82,11 @@ class Score:
     def best_seed(self) -> int:
         """The seed of the best value."""
         return max(self.by_seed, key=lambda seed: self.sign * self.by_seed[seed])
+
+
+def itself(code: str) -> str:
+    """A language without the letters that a text is transliterated to, by one code."""
+    return language_of(split_name(code)[0])
 
 
 def scale(unit: str) -> tuple[float, str]:

@@ -34,7 +34,8 @@ def paragraph(report: Report, used: Used) -> str:
     """The methods as LaTeX, a sentence a line."""
     intervals = INTERVALS if len(used.study.seeds) >= FEWEST_SEEDS else TOO_FEW
     sentences = [
-        _study(report, used), _encoders(report, used), _surgeries(report, used), *_tasks(used), *_trainings(used),
+        _study(report, used), _encoders(report, used), _surgeries(report, used), *_tasks(used), _schedules(used),
+        *_trainings(used),
         _data(used), _seeds(report, used), f"{MEANS}{intervals}" if report.scores else "", _computing(report, used),
     ]  # fmt: skip
     return "".join(f"{sentence}\n" for sentence in sentences if sentence)
@@ -98,14 +99,25 @@ def _tasks(used: Used) -> Iterator[str]:
     for name, task in used.study.tasks.items():
         train, evaluate = (escaped(_joined(data)) for data in (task.train, task.evaluate))
         sizes = _joined(dict.fromkeys(map(_at_most, task.sizes.of("train", len(task.train)))))
-        few = f", {task.shots} of the last," if task.shots else ""
-        dev = f"{_at_most(task.sizes.dev)} examples of each dev split"
+        alone = len(task.train) == 1
+        few = f", of the last {task.shots}" if task.shots else ""
+        read = f"{task.shots} examples" if task.shots and alone else f"{sizes} examples{few}"
+        dev = f"selected on {_at_most(task.sizes.dev)} examples of each dev split"
+        dev = "taken as it was at the last step" if task.shots and alone else dev
         each = " of each" * (len(task.evaluate) > 1)
         yield (
-            f"The task \\emph{{{escaped(name)}}} was trained on {train} ({sizes} examples{few}), selected on "
-            f"{dev if task.selected_on == 'dev' else 'the test sets'} and tested on {_at_most(task.sizes.test)} "
-            f"examples{each} of {evaluate}."
+            f"The task \\emph{{{escaped(name)}}} was trained on {train} ({read}), "
+            f"{dev if task.selected_on == 'dev' else 'selected on the test sets'} and tested on "
+            f"{_at_most(task.sizes.test)} examples{each} of {evaluate}."
         )
+
+
+def _schedules(used: Used) -> str:
+    """What is trained of encoders, where that is not all of them, and what is kept."""
+    names = [escaped(schedule.name) if schedule else "everything trained" for schedule in used.study.schedules]
+    kept = "Best weights were kept rounded, and scores are of these." if used.study.keep == "compact" else ""
+    told = f"Encoders were trained under the schedules: {_joined(names)}." if any(used.study.schedules) else ""
+    return " ".join(filter(None, [told, kept]))
 
 
 def _at_most(size: int) -> str:

@@ -124,7 +124,7 @@ class Line(NamedTuple):
 def contrasts(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
     """What the study looks for, and whether it shows."""
     if listed := effects(report):
-        written = (effect_table(listed), language_table(listed, report.labels), mixed_table(listed))
+        written = (effect_table(listed), language_table(listed, report.language_labels), mixed_table(listed))
         tables = [table for table in written if table.lines]
         figures = effect_figures(listed)
         title = "What the study looks for"

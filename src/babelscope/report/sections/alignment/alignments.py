@@ -16,12 +16,11 @@ from typing import NamedTuple
 from babelscope.core.intervals import Interval, spearman_interval
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples, mean_of
-from babelscope.corpora.letters import split_name
 from babelscope.measures.similarities import SIMILARITIES
 from babelscope.report.model import Report
 from babelscope.report.paired import BySeed, mean_by_seed
 from babelscope.report.published import with_published
-from babelscope.report.score import Score, title_of
+from babelscope.report.score import Score, itself, title_of
 from babelscope.report.shown import Shown
 
 FEWEST = 4
@@ -235,7 +234,7 @@ def _languages(codes: Iterable[str]) -> Mapping[str, Sequence[str]]:
     """Language -> its codes among these."""
     languages: dict[str, list[str]] = defaultdict(list)
     for code in codes:
-        languages[split_name(code)[0]].append(code)
+        languages[itself(code)].append(code)
     return languages
 
 

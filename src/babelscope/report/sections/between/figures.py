@@ -51,8 +51,8 @@ def between_figures(report: Report, between: Between) -> Iterator[Figure]:
             yield Figure("How much chance decides, seed by seed", _DIVIDED, _line_chart(divided, "Variance"))
     if angles := [row for row in report.rows if row.kind == "angle" and row.models and row.part == "all"]:
         caption = (
-            "At the first model (the bilingual one): the angle between the directions to the other two (the source’s "
-            "and the target’s), and how many times as far away the source’s is as the target’s."
+            "At the first of three models, as a rule the bilingual one: the angle between the directions to the other "
+            "two (the source’s and the target’s), and how many times as far away the second is as the third."
         )
         yield Figure("Angle and ratio of norms", caption, _angle_chart(angles))
     if along := _along_random(between):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from babelscope.core.row import Row
+from babelscope.core.training import TrainedOn
 from babelscope.measures.formulas.landscape import area_above
 from babelscope.report.model import Report
 from babelscope.report.published import is_published
@@ -58,20 +60,28 @@ def _angle_table(report: Report) -> Table:
         if row.kind == "angle":
             part = row.part or "all"
             order = 1 + row.layer if row.layer is not None else int(part != "all")
-            values[is_published(row), name_of(row), order, part][row.measure][run_of(row)] = row.value
+            name = name_of(row) if is_published(row) else f"{name_of(row)}{_elsewhere(row)}"
+            values[is_published(row), name, order, part][row.measure][run_of(row)] = row.value
     in_order = sorted(values, key=lambda key: key[:3])  # components in the order in which they come
     lines = [_angle_line(*key, values[key]) for key in in_order]
     note = (
-        "At the first of three models (the bilingual one): the angle between the directions to the second (the "
-        "source’s) and the third (the target’s), how many times as far away the second is as the third, and both "
-        "distances, which are for orientation and without intervals. Over all weights, those of each layer, and those "
-        f"of each component; means over tasks, pairs and seeds. {BY_CHANCE}: the third models’."
+        "At the first of three models (the bilingual one, unless another is named): the angle between the directions "
+        "to the second (the source’s then) and the third (the target’s), how many times as far away the second is as "
+        "the third, and both distances, which are for orientation and without intervals. Over all weights, those of "
+        "each layer, and those of each component; means over tasks, pairs and seeds. "
+        f"{BY_CHANCE}: the third models’."
     )
     if any(published for published, *_ in values):
         note += " Published in words, without intervals: “around 55°” and “near identical norms”."
     headers = ["Encoder", "Weights", "Angle (degrees)", "95%", "Norm ratio", "95%", "To the second", "To the third",
                "Triples of models"]  # fmt: skip
     return Table("Angle and ratio of norms, by part", headers, lines, note)
+
+
+def _elsewhere(row: Row) -> str:
+    """At which model, where the first is not that of the languages of the other two."""
+    origin, *single = row.models or ("",)
+    return "" if TrainedOn.read(origin) == TrainedOn(tuple(single)) else f", at the model of {origin}"
 
 
 def _angle_line(published: bool, encoder: str, order: int, part: str, measured: Mapping[str, Values]) -> list[Cell]:

@@ -11,8 +11,8 @@ import numpy as np
 
 from babelscope.core.correlation import spearman
 from babelscope.core.intervals import Interval, student_t_interval
-from babelscope.corpora.letters import split_name
 from babelscope.report.model import Report
+from babelscope.report.score import itself
 from babelscope.report.sections.freezing.sweeps import FEWEST, Sweep, sweeps
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.report.words import capitalised, minus
@@ -43,7 +43,7 @@ class Likeness(NamedTuple):
         """Of the mean over languages, each the mean of its places; None: no language has a correlation."""
         by_language: dict[str, list[float]] = defaultdict(list)
         for place, value in self.by_place.items():
-            by_language[split_name(place.language)[0]].append(value)
+            by_language[itself(place.language)].append(value)
         return student_t_interval([fmean(values) for values in by_language.values()]) if by_language else None
 
 

@@ -62,14 +62,14 @@ def sweeps(report: Report) -> list[Sweep]:
     """All sweeps with three numbers of frozen layers or more, each of one training alone.
 
     Those that leave dropout in the frozen layers are a sweep of their own; where nothing is frozen, both start. Of two
-    schedules that freeze as much in the same way, the first stands for both.
+    schedules that freeze as much in the same way, the first stands for both; without a schedule nothing is frozen.
     """
     counts = {name: frozen_layers(schedule) for name, schedule in report.schedules.items()}
     by_training: dict[tuple[str, str, str, str, bool], Sweep] = {}
     for score in report.scores:
-        frozen = counts.get(score.schedule or "")
+        frozen = counts.get(score.schedule or "", -1 if score.seeds and not score.schedule else None)
         if frozen is not None and score.surgery is None:
-            dropout = report.schedules[score.schedule or ""].frozen_dropout
+            dropout = frozen != -1 and report.schedules[score.schedule or ""].frozen_dropout
             for kept in (False, True) if frozen == -1 else (dropout,):
                 key = (score.task, score.measure, score.encoder, score.training, kept)
                 by_training.setdefault(key, Sweep(*key)).scores[score.place].setdefault(frozen, score)

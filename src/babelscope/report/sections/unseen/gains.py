@@ -53,15 +53,18 @@ def gains(report: Report) -> Gains:
     """All comparisons of the study, in its tasks' main measures."""
     rows = [row for row in report.rows if is_gain(row, report.main)]
     adjusted = benjamini_hochberg({str(k): row.p for k, row in enumerate(rows) if row.p is not None})
-    by_claim: dict[tuple[Case, str], dict[tuple[str, str], Gain]] = defaultdict(dict)
+    by_claim: dict[tuple[Case, str], dict[tuple[str, str, str], Gain]] = defaultdict(dict)
     for k, row in enumerate(rows):
         model = ", ".join(filter(None, [row.encoder, row.schedule, f"trained on {row.trained_on}"]))
-        by_claim[case_of(row), row.claim or ""][model, row.dataset or ""] = _gain(row, adjusted.get(str(k)))
+        told = (model, row.dataset or "", row.key or "")
+        by_claim[case_of(row), row.claim or ""][told] = _gain(row, adjusted.get(str(k)))
     by_case: Gains = defaultdict(dict)
     for (case, claim), by_model in by_claim.items():
-        several = len({dataset for _, dataset in by_model}) > 1
-        for (model, dataset), gain in by_model.items():
+        several = len({dataset for _, dataset, _ in by_model}) > 1
+        for (model, dataset, key), gain in by_model.items():
             named = f"{model}, scored on {dataset}" if several else model
+            alike = [other for *same, other in by_model if same == [model, dataset]]
+            named += f", result {key[:12]}" if len(alike) > 1 else ""  # rows do not say what it is held against
             by_case[case][claim if len(by_model) == 1 else f"{claim} ({named})"] = gain
     return dict(by_case)
 
