@@ -191,7 +191,7 @@ def _a_folder(path: Path, store: Path, chance: random.Random) -> None:
 def _a_link(path: Path, store: Path, chance: random.Random) -> None:
     elsewhere = store.parent / f"elsewhere {path.name}"
     if path.exists() and chance.random() < 0.7 and not elsewhere.exists():
-        shutil.copytree(path, elsewhere) if path.is_dir() else shutil.copyfile(path, elsewhere)
+        shutil.copytree(path, elsewhere, symlinks=True) if path.is_dir() else shutil.copyfile(path, elsewhere)
     _removed(path, store, chance)
     path.symlink_to(elsewhere)
 
