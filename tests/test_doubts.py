@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from babelscope.core.examples import SentencePair, Tagged, gold_labels, never_trained_on, repeated
+from babelscope.core.examples import SentencePair, Tagged, gold_labels, never_trained_on, read_twice, repeated
 from babelscope.corpora.conllu import write_conllu
 from babelscope.face.doubts import doubts
 from babelscope.study.compile import compile_study
@@ -69,6 +69,38 @@ def test_labels_and_repeats_are_counted(tested, trained):
     assert never_trained_on(tested, trained) == (slow if 10 * len(slow) > len(tested) else [])
     earlier = sum(label in tested[:k] for k, label in enumerate(tested))
     assert repeated(tested) == (earlier if 10 * earlier > len(tested) else 0)
+
+
+def test_exchanged_pairs_are_read_twice():
+    pairs = [SentencePair(f"a{k}", f"b{k}", "yes") for k in range(9)]
+    assert read_twice([SentencePair(p.second, p.first, "no") for p in pairs], pairs) == 9
+    assert read_twice([SentencePair("a0", "b1", "yes")], pairs) == 0
+
+
+def test_likeness_of_what_an_encoder_was_made_by_is_told(tmp_path, encoder_folder, monkeypatch):
+    """And not of other lines of the same collection."""
+    monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
+    (tmp_path / "ntrex").mkdir()
+    for code in ("eng", "deu"):
+        text = "".join(f"{code} sentence {k} .\n" for k in range(40))
+        (tmp_path / "ntrex" / f"newstest2019-{'src' if code == 'eng' else 'ref'}.{code}.txt").write_text(text)
+    made = {"name": "made", "encoder": str(encoder_folder), "languages": {"de": ["ntrex:de:lines-1-20"]}}
+    for lines, said in (("1-20", 1), ("21-40", 0)):
+        similarity = {
+            "measure": "similarity",
+            "source": "ntrex:en",
+            "targets": [f"ntrex:de:lines-{lines}"],
+            "sentences": 20,
+        }
+        tasks = {"pos": transfer(baselines=[])}
+        declared = declaration(encoder_folder, encoders=[str(encoder_folder), made], surgeries=[None], retrieval=None,
+                               seeds=[0], tasks=tasks)  # fmt: skip
+        steps = compile_study(Study.model_validate(declared | {"measures": [similarity]})).steps.values()
+        found = list(doubts(steps))
+        assert len(found) == said
+        assert all(
+            "20 of 20 sentences whose likeness is measured are among the translations by which made" in s for s in found
+        )
 
 
 def test_labels_are_those_of_words_and_classes():

@@ -179,6 +179,13 @@ def test_perplexities_of_other_tokens_are_told(tokens, told):
     assert len(found) == told and all("e and f do not all divide a text into the same tokens" in line for line in found)
 
 
+@pytest.mark.parametrize(("levels", "told"), [({"de": 0.0, "fr": 0.0}, True), ({"de": 0.0, "fr": 0.1}, False)])
+def test_models_that_find_nothing_are_told(levels, told):
+    """Such as F1 of entities, of which none is found in any language."""
+    rows = [row.labelled(value=levels[row.language]) for row in scored(levels) if row.surgery is None]
+    assert any(line.startswith("every score of e is 0") for line in warned(rows)) == told
+
+
 def test_nine_steps_are_too_few():
     (warning,) = warned(scored({"de": 0.6}) + curve({3: 0.605, 9: 0.61}))
     assert warning.startswith("trained for as few as nine optimiser steps (e).")

@@ -313,7 +313,8 @@ def test_two_seeds_have_no_intervals_and_surgeries_are_named(report, encoder_fol
 def test_methods_say_what_is_trained_of_an_encoder_on_how_little_and_what_is_kept(report, encoder_folder, tmp_path):
     sizes = {"train": 30, "dev": 20, "test": 20}
     few = {"task": "pos", "train": ["world:qaa", "world:qab"], "evaluate": ["world:qab"], "shots": 10, "sizes": sizes}
-    tasks = {"few": few, "alone": few | {"train": ["world:qac"], "evaluate": ["world:qac"]}}
+    alone = {"train": ["world:qac"], "evaluate": ["world:qac"], "baselines": ["word-majority"]}
+    tasks = {"few": few, "alone": few | alone}
     declared = {"name": "s", "encoders": [str(encoder_folder)], "tasks": tasks, "seeds": [0], "keep": "compact"}
     study = Study.model_validate(declared | {"schedules": [None, "freeze:1"]})
     write_report(report_of(study, report.rows, plan=compile_study(study)), tmp_path / "paper")
@@ -321,6 +322,7 @@ def test_methods_say_what_is_trained_of_an_encoder_on_how_little_and_what_is_kep
     for said in (
         "trained on world:qaa and world:qab (at most 30 examples, of the last 10), selected on at most 20 examples of ",
         "trained on world:qac (10 examples), taken as it was at the last step and tested on",
+        "of world:qac; its baselines are word-majority.",
         "Encoders were trained under the schedules: everything trained and freeze:1. Best weights were kept rounded",
     ):
         assert said in text

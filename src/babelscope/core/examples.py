@@ -195,6 +195,8 @@ def _words_of(example: object) -> object:
         return tuple(example.forms)
     if isinstance(example, Tagged):
         return tuple(example.words)
+    if isinstance(example, SentencePair) and isinstance(example.text, tuple):
+        return tuple(sorted(example.text))  # exchanged they are the same sentences
     return example.text if isinstance(example, SentencePair) else example
 
 

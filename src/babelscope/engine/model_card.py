@@ -82,7 +82,7 @@ def _tuning(tuning: Tune) -> Iterator[str]:
 
 
 def _data(data: Dataset) -> str:
-    return _code(data.name) + (f" ({data.examples:,} examples)" if data.examples else "")
+    return _code(data.name) + (f" (at most {data.examples:,} examples)" if data.examples else "")
 
 
 def _use(trained: Training) -> str:

@@ -11,7 +11,10 @@ from babelscope.core.errors import InputError
 from babelscope.core.examples import gold_labels, never_trained_on, read_twice, repeated
 from babelscope.core.step import Step
 from babelscope.corpora.datasets import Dataset, FileData
-from babelscope.steps import Evaluate, Tune
+from babelscope.corpora.parallel import FilePairs, NamedPairs
+from babelscope.corpora.parallel_sentences import ParallelTranslations
+from babelscope.measures.similarity import SentenceSimilarity
+from babelscope.steps import Adapt, BringIn, Distil, EncoderStep, Evaluate, Operate, Tune
 from babelscope.tasks.kinds import kind_of
 
 BETTER = "its scores are better than on new ones"
@@ -23,7 +26,7 @@ SCORED_TWICE = "scores of the two are not of two languages"
 def doubts(steps: Iterable[Step]) -> Iterator[str]:
     """A line each, of what is at hand."""
     steps = list(steps)
-    return chain(_leaks(steps), _uniform(steps), _never_trained_on(steps), _repeated(steps))
+    return chain(_leaks(steps), _uniform(steps), _never_trained_on(steps), _repeated(steps), _learned_by(steps))
 
 
 def _leaks(steps: list[Step]) -> Iterator[str]:
@@ -116,6 +119,34 @@ def _repeated(steps: list[Step]) -> Iterator[str]:
                         f"{data.name}: {found:,} of {len(examples):,} examples of the test split are earlier ones "
                         "again, each of which intervals over sentences take for another"
                     )
+
+
+def _learned_by(steps: list[Step]) -> Iterator[str]:
+    """Translations whose likeness is measured in an encoder that learned by the same ones."""
+    told = dict.fromkeys(
+        (step.model.encoder if isinstance(step.model, Tune) else step.model, step.texts)
+        for step in steps
+        if isinstance(step, SentenceSimilarity) and isinstance(step.texts, ParallelTranslations)
+    )
+    for encoder, texts in told:
+        with suppress(InputError):  # which a run says of the files
+            known = [sentence for text in _translations(encoder) for pair in text.read() for sentence in pair]
+            for (_, name), sentences in zip(texts.pairs, texts.read()[1:] if known else (), strict=False):
+                if both := read_twice(sentences, known):
+                    yield (
+                        f"{name}: {both:,} of {len(sentences):,} sentences whose likeness is measured are among the "
+                        f"translations by which {encoder.labels['encoder']} was made, so that they are more alike than "
+                        "new ones"
+                    )
+
+
+def _translations(encoder: EncoderStep) -> Iterator[NamedPairs | FilePairs]:
+    """The parallel texts that an encoder, or what it was made of, read."""
+    if isinstance(encoder, Adapt | BringIn):
+        parts = [encoder] if isinstance(encoder, Adapt) else encoder.languages
+        yield from (text for part in parts for text in part.parallel if isinstance(text, NamedPairs | FilePairs))
+    if isinstance(encoder, Adapt | BringIn | Distil | Operate):
+        yield from _translations(encoder.encoder)
 
 
 def _files(steps: list[Step]) -> list[FileData]:

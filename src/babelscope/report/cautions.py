@@ -40,7 +40,7 @@ def cautions(report: Report, scores: Sequence[Score]) -> list[str]:
     rest = [row for row in rows if report.condition(row) not in not_falling]
     of_training = [*_few_steps(report, rows), *_told_not_falling(rows, not_falling), *_still_rising(report, rest)]
     of_data = [*_few_sentences(scores), *_unread(seeded), *_other_tokens(report, seeded)]
-    return [*_few_seeds(seeded), *_below(scores), *of_data, *of_training, *_shared(scores)]
+    return [*_few_seeds(seeded), *_below(scores), *_dead(seeded), *of_data, *of_training, *_shared(scores)]
 
 
 def _few_seeds(seeded: Sequence[Score]) -> Iterator[str]:
@@ -176,6 +176,19 @@ def _below(scores: Sequence[Score]) -> Iterator[str]:
                     f"{title_of(own[0].task)}: {condition} is below the baseline {name} in {counted(len(worse))} of "
                     f"{counted(len(own), noun_of(own))}: {listed(worse)}."
                 )
+
+
+def _dead(seeded: Sequence[Score]) -> Iterator[str]:
+    """Models that found nothing anywhere, in any seed: an F1 of 0 is that of no entity, or of no case."""
+    scores: dict[str, list[float]] = defaultdict(list)
+    for score in seeded:
+        scores[score.condition] += score.by_seed.values()
+    dead = [condition for condition, values in scores.items() if not any(values)]
+    if dead:
+        yield (
+            f"{title_of(seeded[0].task)}: every score of {listed(dead)} is 0: nothing was learnt or found, and means "
+            "over tasks hold it all the same."
+        )
 
 
 def _is_baseline(score: Score) -> bool:

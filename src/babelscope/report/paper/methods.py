@@ -11,6 +11,8 @@ from babelscope.report.paper import citations
 from babelscope.report.paper.latex import escaped, text_table
 from babelscope.report.tables import Table
 from babelscope.report.used import Used, UsedData
+from babelscope.study.declare import Transfer
+from babelscope.study.encoders import BringingIn
 
 MEANS = "Scores are means over seeds, of perplexities geometric ones"
 INTERVALS = (
@@ -75,10 +77,16 @@ def _encoders(report: Report, used: Used) -> str:
         f"({'commit' if encoder.on_hub else 'SHA-256'} {escaped(encoder.content[:DIGITS])})"
         for encoder in used.encoders
     ]  # fmt: skip
-    brought_in = {name: f"languages brought into {made.encoder}" for name, made in report.brought_in.items()}
+    brought_in = {name: _brought_in(made) for name, made in report.brought_in.items()}
     made = [escaped(f"{name} ({how})") for name, how in {**report.recipes, **brought_in}.items()]
     parts = {"Encoders": loaded, "Encoders that the study made": made}
     return " ".join(f"{what}: {', '.join(listed)}." for what, listed in parts.items() if listed)
+
+
+def _brought_in(made: BringingIn) -> str:
+    when = " after tuning" if made.after_tuning else ""
+    pairs = f", at most {made.pairs:,} pairs each" if made.pairs else ""
+    return f"{_joined(made.languages)} brought into {made.encoder}{when}{pairs}"
 
 
 def _surgeries(report: Report, used: Used) -> str:
@@ -108,8 +116,14 @@ def _tasks(used: Used) -> Iterator[str]:
         yield (
             f"The task \\emph{{{escaped(name)}}} was trained on {train} ({read}), "
             f"{dev if task.selected_on == 'dev' else 'selected on the test sets'} and tested on "
-            f"{_at_most(task.sizes.test)} examples{each} of {evaluate}."
+            f"{_at_most(task.sizes.test)} examples{each} of {evaluate}{_beside(task)}."
         )
+
+
+def _beside(task: Transfer) -> str:
+    """The encoders that it is for, where these are named, and its baselines."""
+    encoders = f", by the encoders {escaped(_joined(task.encoders))}" if task.encoders else ""
+    return encoders + (f"; its baselines are {escaped(_joined(task.baselines))}" if task.baselines else "")
 
 
 def _schedules(used: Used) -> str:
