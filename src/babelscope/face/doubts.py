@@ -11,10 +11,10 @@ from babelscope.core.errors import InputError
 from babelscope.core.examples import gold_labels, never_trained_on, read_twice, repeated
 from babelscope.core.step import Step
 from babelscope.corpora.datasets import Dataset, FileData
-from babelscope.corpora.parallel import FilePairs, NamedPairs
 from babelscope.corpora.parallel_sentences import ParallelTranslations
 from babelscope.measures.similarity import SentenceSimilarity
-from babelscope.steps import Adapt, BringIn, Distil, EncoderStep, Evaluate, Operate, Tune
+from babelscope.steps import Evaluate, Tune
+from babelscope.steps.translations import translations
 from babelscope.tasks.kinds import kind_of
 
 BETTER = "its scores are better than on new ones"
@@ -130,7 +130,7 @@ def _learned_by(steps: list[Step]) -> Iterator[str]:
     )
     for encoder, texts in told:
         with suppress(InputError):  # which a run says of the files
-            known = [sentence for text in _translations(encoder) for pair in text.read() for sentence in pair]
+            known = [sentence for text in translations(encoder) for pair in text.read() for sentence in pair]
             for (_, name), sentences in zip(texts.pairs, texts.read()[1:] if known else (), strict=False):
                 if both := read_twice(sentences, known):
                     yield (
@@ -138,15 +138,6 @@ def _learned_by(steps: list[Step]) -> Iterator[str]:
                         f"translations by which {encoder.labels['encoder']} was made, so that they are more alike than "
                         "new ones"
                     )
-
-
-def _translations(encoder: EncoderStep) -> Iterator[NamedPairs | FilePairs]:
-    """The parallel texts that an encoder, or what it was made of, read."""
-    if isinstance(encoder, Adapt | BringIn):
-        parts = [encoder] if isinstance(encoder, Adapt) else encoder.languages
-        yield from (text for part in parts for text in part.parallel if isinstance(text, NamedPairs | FilePairs))
-    if isinstance(encoder, Adapt | BringIn | Distil | Operate):
-        yield from _translations(encoder.encoder)
 
 
 def _files(steps: list[Step]) -> list[FileData]:

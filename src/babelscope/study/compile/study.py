@@ -8,10 +8,10 @@ from itertools import product
 from babelscope.core.faults import Faults
 from babelscope.core.step import Step
 from babelscope.corpora.datasets import FileData
-from babelscope.corpora.parallel import FilePairs, NamedPairs
 from babelscope.measures import Compiled
-from babelscope.steps import Adapt, Baseline, BringIn, Distil, EncoderStep, Tune
+from babelscope.steps import Baseline, EncoderStep, Tune
 from babelscope.steps.plan import Plan
+from babelscope.steps.translations import translations
 from babelscope.study.compile.contrasts import check_contrasts
 from babelscope.study.compile.encoders import ResolvedEncoders
 from babelscope.study.compile.surgeries import check_surgeries
@@ -126,23 +126,13 @@ def _check_heads(encoders: ResolvedEncoders, transfers: Mapping[str, ResolvedTra
 
 def _check_apart(encoders: ResolvedEncoders, transfers: Mapping[str, ResolvedTransfer], faults: Faults) -> None:
     """Nothing is scored on a file that an encoder was made with, whatever its splits are."""
-    read = {digest for encoder in encoders.found for digest in _read_as_pairs(encoder)}
+    read = {digest for encoder in encoders.found for text in translations(encoder) for digest in text.sha256}
     for name, transfer in transfers.items():
         for k, data in enumerate(transfer.test):
             if isinstance(data, FileData) and data.sha256 in read:
                 read_as = "is read, in full or in part, as parallel text of an encoder"
                 problem = f"{data.name} {read_as}; evaluate on another"
                 faults.add(f"tasks.{name}.evaluate.{k}", problem)
-
-
-def _read_as_pairs(encoder: EncoderStep) -> Iterator[str]:
-    """The digests of the files that an encoder, or what it was made of, read pairs of lines from."""
-    if isinstance(encoder, Adapt | BringIn):
-        parts = [encoder] if isinstance(encoder, Adapt) else encoder.languages
-        read = [pairs for part in parts for pairs in part.parallel if isinstance(pairs, FilePairs | NamedPairs)]
-        yield from (digest for pairs in read for digest in pairs.sha256)
-    if isinstance(encoder, Adapt | BringIn | Distil):
-        yield from _read_as_pairs(encoder.encoder)
 
 
 _HEADLESS = (
