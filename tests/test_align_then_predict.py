@@ -377,6 +377,11 @@ def test_a_language_in_other_letters_counts_once():
         assert found.interval.mean == pytest.approx(expected.interval.mean)
 
 
+def test_where_no_model_is_tuned_the_text_says_with_what_languages_are_compared():
+    (alignment,) = alignments(declared([row.labelled(key="1") for row in alike()]))
+    assert alignment.source == f"world:qaa-{min(LANGUAGES)}" and set(alignment.values) == set(LANGUAGES)
+
+
 @pytest.mark.parametrize("after_tuning", [True, False])
 def test_that_layers_are_measured_before_tuning_alone_is_said(after_tuning):
     """Of what is brought in after it."""

@@ -332,3 +332,11 @@ def test_python_writes_nothing_into_what_the_study_reads(study: Path, store: Pat
         with pytest.raises(InputError, match=f"the study reads the folder {encoder_folder}; choose"):
             write(encoder_folder / "rows.csv")
     assert not (encoder_folder / "rows.csv").exists()
+
+
+@pytest.mark.parametrize("given", ["one.zip", "one.tar.gz", "one.tar"])
+def test_another_kind_of_archive_is_refused(study: Path, store: Path, tmp_path: Path, given: str) -> None:
+    """An archive of the usual kind had that name."""
+    answer = babelscope("bundle", study, "-o", tmp_path / given, "--store", store)
+    assert answer.status == 2 and "name it one.tar.xz" in answer.errors
+    assert not (tmp_path / given).exists()

@@ -242,3 +242,11 @@ def test_one_training_may_be_scored_in_two_places_but_not_done_in_two_ways(encod
     tasks["there"]["sizes"] = {"train": 5}
     with pytest.raises(ValueError, match="pos is trained in two ways on world:qaa"):
         Study.model_validate(base)
+
+
+def test_a_model_and_itself_are_refused(encoder_folder):
+    side = {"task": "pos", "encoder": f"{encoder_folder.parent.name}/{encoder_folder.name}", "evaluate": "world:qab"}
+    comparison = {"measure": "comparison", "claim": "better", "first": side, "second": side}
+    declared = declaration(encoder_folder, retrieval=None, measures=[comparison])
+    with pytest.raises(StudyError, match="first and second are one model"):
+        compile_study(Study.model_validate(declared))

@@ -77,6 +77,35 @@ def test_exchanged_pairs_are_read_twice():
     assert read_twice([SentencePair("a0", "b1", "yes")], pairs) == 0
 
 
+@pytest.mark.parametrize(
+    ("train", "evaluate", "said"),
+    [
+        (["world:qag"], ["world:qah>world"], ["to the letter"]),
+        (["world:qaa"], ["world:qag", "world:qah>world"], ["not of two languages"]),
+        (["world:qaa"], ["world:qag", "world:qah", "world:qab>world"], []),
+    ],
+)
+def test_a_language_in_the_letters_of_another_one_that_is_the_same_is_told(encoder_folder, train, evaluate, said):
+    tasks = {"pos": transfer(train=train, evaluate=evaluate, baselines=[], sizes={"train": 40, "dev": 20, "test": 20})}
+    declared = declaration(encoder_folder, surgeries=[None], retrieval=None, seeds=[0], tasks=tasks)
+    found = list(doubts(compile_study(Study.model_validate(declared)).steps.values()))
+    assert [words in line for words, line in zip(said, found, strict=True)] == [True] * len(said)
+
+
+def test_text_that_an_encoder_was_adapted_to_and_that_is_scored_is_told(tmp_path, encoder_folder):
+    lines = [f"a line of text , number {k}\n" for k in range(60)]
+    (tmp_path / "one.txt").write_text("".join(lines))
+    (tmp_path / "two.txt").write_text("".join(lines[6:] + lines[:6]))  # whose last tenth is tested
+    one, two = (f"text:qaa:{tmp_path}/{name}.txt" for name in ("one", "two"))
+    adapted = {
+        "name": "adapted", "encoder": str(encoder_folder), "texts": [one], "tuning": {"learning_rate": 1e-3},
+    }  # fmt: skip
+    tasks = {"mlm": transfer(train=["world:qaa"], evaluate=[two], baselines=[])}
+    declared = declaration(encoder_folder, encoders=[adapted], surgeries=[None], retrieval=None, seeds=[0], tasks=tasks)
+    (found,) = doubts(compile_study(Study.model_validate(declared)).steps.values())
+    assert "6 of 6 examples of the test split are also among those of" in found
+
+
 def test_likeness_of_what_an_encoder_was_made_by_is_told(tmp_path, encoder_folder, monkeypatch):
     """And not of other lines of the same collection."""
     monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))

@@ -42,6 +42,19 @@ def test_head_on_hidden_pieces_equals_the_full_head(model_type):
     torch.testing.assert_close(logits, full)
 
 
+@pytest.mark.parametrize("made", [True, False], ids=["made", "loaded"])
+def test_a_convolution_reads_padded_batches(made, tokenizer, tmp_path):
+    """It was an error in a batch of sentences that are not all as long as each other."""
+    settings = {"conv_kernel_size": 3, "conv_act": "gelu"}
+    model, batch = family_model("deberta-v2", vocabulary=len(tokenizer) + 9, **settings), some_batch()
+    save_encoder(Encoder(model, tokenizer, "it"), tmp_path)
+    backbone = (model if made else load_encoder(tmp_path).model).base_model
+    with torch.no_grad():
+        padded = backbone(input_ids=batch.ids, attention_mask=batch.attention_mask).last_hidden_state
+        alone = backbone(input_ids=batch.ids[2:, :4]).last_hidden_state
+    torch.testing.assert_close(padded[2:, :4], alone)
+
+
 @pytest.mark.parametrize("model_type", FAMILIES)
 def test_longest_sequence_is_read(model_type):
     model = family_model(model_type)

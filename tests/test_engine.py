@@ -245,7 +245,7 @@ def test_steps_at_once_have_a_core_for_each_thread(
     assert len(steps) - len(left) == begun
 
 
-@pytest.mark.parametrize("jobs", [0, -1])
+@pytest.mark.parametrize("jobs", [0, -1, True])
 def test_there_is_at_least_one_job(store: Store, outside: Path, jobs: int) -> None:
     with pytest.raises(InputError, match=f"--jobs {jobs}"):
         run_plan(Plan.of([Toy(name="step", outside=str(outside))]), store, jobs=jobs)

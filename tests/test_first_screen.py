@@ -29,6 +29,7 @@ from babelscope.report.sections.scores.answer import answer
 from babelscope.report.sections.scores.figures import score_chart
 from babelscope.report.sections.scores.findings import differences, findings
 from babelscope.report.sources import sources
+from babelscope.report.tables import number_cell
 from babelscope.report.words import counted, direction, listed
 from synthetic_report import synthetic_report
 
@@ -306,3 +307,18 @@ def test_every_score_has_its_row_beside_it(report):
     for place, row in enumerate(rows):
         if is_score(row):
             assert f'href="#key-{place:012x}"' in page
+
+
+@pytest.mark.parametrize(("other", "said"), [(0.4, True), (0.6, False)])
+def test_a_model_that_does_nothing_but_what_a_baseline_does_is_named(other, said):
+    rows = scored({"de": 0.4, "fr": other})
+    common = RUN | {"encoder": "majority"}
+    rows += [Row("accuracy", 0.4, "share", language=code, **common) for code in ("de", "fr")]
+    told = [line for line in warned(rows) if "every score of e is that of the baseline majority" in line]
+    assert bool(told) == said
+
+
+def test_huge_numbers_are_shown_in_few_digits():
+    assert [number_cell(value, ".1f").text for value in (math.exp(700), -2e13, 123456.78)] == [
+        "1.01e+304", "−2.00e+13", "123456.8",
+    ]  # fmt: skip

@@ -21,8 +21,8 @@ from babelscope.corpora.datasets import find
 from babelscope.encoders.load import load_encoder
 from babelscope.engine.events import Failed, Finished
 from babelscope.engine.store import Store
-from babelscope.measures.angle import Angle
-from babelscope.measures.interpolation import Surface
+from babelscope.measures.angle import Angle, Group, _groups
+from babelscope.measures.interpolation import Surface, _names
 from babelscope.steps import Tune
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study, load_study
@@ -386,3 +386,28 @@ def test_models_of_other_entities_are_not_combined(between, tmp_path, kind):
     store.prepare()
     event = execute(step, store)
     assert isinstance(event, Failed) and "models of different entity types cannot be combined" in event.message
+
+
+def test_the_pooler_of_a_familys_own_head_is_a_part_of_the_head(encoder_folder):
+    """It stood with the encoder, since it is inside of the backbone there; results of then have other keys."""
+    model = task_model(load_encoder(encoder_folder), Design("inference", head="family"))
+    encoder, head = (set(_names(model, part)) for part in ("encoder", "head"))
+    whole = {name for name, _ in model.module.named_parameters()}
+    assert encoder | head == whole and not encoder & head
+    of_pooler = {name for name in whole if "pooler" in name}
+    assert of_pooler and of_pooler < head
+    groups = _groups(model, load_encoder(encoder_folder))
+    assert set(groups[Group("head")]) == head
+
+
+@pytest.mark.parametrize(("head", "part", "edition"), [("family", "head", 2), ("family", "all", 1), (None, "head", 1)])
+def test_lines_of_what_counted_otherwise_have_keys_of_their_own(encoder_folder, head, part, edition):
+    tasks = {f"inference {one}": trained(f"inference {one}") | ({"head": head} if head else {}) for one in "abc"}
+    names = list(tasks)
+    study = {
+        "name": "test", "encoders": [str(encoder_folder)], "tasks": tasks, "seeds": [0],
+        "measures": [interpolation(*names[:2], part=part, alphas=[0, 1]), angle(*names)],
+    }  # fmt: skip
+    steps = compile_study(validate(Study, study, "test")).steps.values()
+    assert [step.edition for step in steps if isinstance(step, Surface)] == [edition]
+    assert [step.edition for step in steps if isinstance(step, Angle)] == [2 if head else 1]

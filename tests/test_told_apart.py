@@ -86,3 +86,49 @@ def test_few_examples_of_a_language_that_others_are_selected_in_are_few(encoder_
     tasks = {"pos": transfer(train=treebanks, shots=10, evaluate=["world:qab"], baselines=[], sizes=SIZES)}
     (tuned,) = (step for step in steps_of(encoder_folder, tasks) if isinstance(step, Tune))
     assert tuned.trained_on.shots == 10
+
+
+CKA = {"measure": "similarity", "source": "world:qaa", "targets": ["world:qab"], "sentences": 8}
+SIDES = [{"task": "pos", "encoder": "bilstm", "evaluate": f"world:{code}"} for code in ("qaa", "qab")]
+
+
+@pytest.mark.parametrize(
+    ("one", "changes"),
+    [
+        (CKA, {"pooling": "weighted"}),
+        (CKA, {"sentences": 9}),
+        ({"measure": "retrieval", "source": "qaa", "targets": ["qab", "qac"]}, {"sentences": 9}),
+        ({"measure": "projection", "source": "qaa", "targets": ["qab"]}, {"sentences": 9}),
+        ({"measure": "vocabulary", "treebanks": ["world:qaa"], "reference": "tiny"}, {"reference": "made"}),
+        ({"measure": "vocabulary", "treebanks": ["world:qaa"], "reference": "tiny"}, {"sentences": 9}),
+        ({"measure": "cost", "surgeries": [], "peers": ["tiny"], "reference": "made"}, {"reference": "tiny"}),
+    ],
+    ids=["pooling", "sentences", "retrieval", "projection", "reference", "treebank", "cost"],
+)
+def test_measures_of_which_rows_do_not_say_how_they_differ_are_refused(encoder_folder, one, changes):
+    """Figures and tables mixed the two."""
+    made = {"name": "made", "texts": [{"language": "qab", "sentences": 9}], "tuning": {"steps": 1},
+            "shape": {"hidden": 16, "layers": 1, "feed_forward": 16}}  # fmt: skip
+    named = f"{encoder_folder.parent.name}/{encoder_folder.name}"
+    one, changes = (
+        {key: named if value == "tiny" else [named] if value == ["tiny"] else value for key, value in given.items()}
+        for given in (one, changes)
+    )
+    if one["measure"] == "cost":
+        one["surgeries"] = ["reinit"]
+    more = {"encoders": [str(encoder_folder), made], "surgeries": [None, "reinit"]}
+    tasks = {"pos": transfer(baselines=[])}
+    steps_of(encoder_folder, tasks, measures=[one, one], **more)
+    with pytest.raises(StudyError, match="measured in two ways, and rows could not tell the two apart"):
+        steps_of(encoder_folder, tasks, measures=[one, one | changes], **more)
+
+
+def test_measures_that_share_what_they_measure_are_allowed(encoder_folder):
+    measures = [
+        CKA | {"targets": ["world:qac"]},
+        CKA | {"measures": ["linear CKA (biased)"]},
+        CKA | {"measures": ["retrieval"]},
+        {"measure": "projection", "source": "qaa", "targets": ["qab"]},
+        {"measure": "projection", "source": "qaa", "targets": ["qac"], "sentences": 9},
+    ]  # fmt: skip
+    assert steps_of(encoder_folder, {"pos": transfer(baselines=[])}, measures=measures)

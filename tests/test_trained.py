@@ -10,9 +10,12 @@ from babelscope.core.tasks import TASKS
 from babelscope.corpora.bio import read_bio, write_bio
 from babelscope.corpora.conllu import read_conllu, write_conllu
 from babelscope.corpora.pairs import read_pairs, write_pairs, written_layout
+from babelscope.encoders.places import tuned_on
 from babelscope.engine.recall import recall
 from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
+from babelscope.engine.trained import export
+from babelscope.face.doubts import doubts
 from babelscope.steps import Evaluate, Recurrent, Tune
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
@@ -354,3 +357,39 @@ def test_a_key_does_for_a_model_whose_store_moved(ran, tmp_path):
     answer = babelscope("export", key, "-o", tmp_path / "model", "--store", tmp_path / "moved")
     assert answer.status == 0, answer.errors
     assert json.loads((tmp_path / "model/babelscope.json").read_text())["design"]["task"] == "pos"
+
+
+def test_a_model_that_was_tuned_before_is_told(exported, tmp_path, encoder_folder):
+    """Also where an operation made another folder of it. Nothing is said of a language that it was not tuned in."""
+    folder, cut = exported("pos"), tmp_path / "cut"
+    assert babelscope("operate", folder, "--op", "reverse", "-o", cut).status == 0
+    evaluated = {"pos": transfer(**QUICK | {"train": ["world:qab"], "evaluate": ["world:qaa", "world:qac"]})}
+    for encoder in (folder, cut):
+        declared = declaration(encoder, surgeries=[None], seeds=[0], tasks=evaluated, retrieval=None)
+        (said,) = doubts(compile_study(Study.model_validate(declared)).steps.values())
+        assert said == (
+            f"{tmp_path.name}/{encoder.name} was tuned before, on world:qaa (pos): its scores in qaa are not zero-"
+            "shot, and too good where what is tested was trained on then"
+        )
+
+
+@pytest.mark.parametrize(("task", "said"), [("pos", ["qaa are too good where"]), ("parsing", [])])
+def test_a_task_in_between_in_the_language_of_the_training_needs_no_warning(exported, task, said):
+    """But the same task does: its sentences may be tested."""
+    declared = declaration(
+        exported("pos"), surgeries=[None], seeds=[0], tasks={task: transfer(**QUICK)}, retrieval=None
+    )
+    found = list(doubts(compile_study(Study.model_validate(declared)).steps.values()))
+    assert [words in line for words, line in zip(said, found, strict=True)] == [True] * len(said)
+
+
+def test_a_model_that_was_tuned_twice_says_both(exported, tmp_path):
+    declared = declaration(
+        exported("mlm"), surgeries=[None], seeds=[0], tasks={"pos": transfer(**QUICK)}, retrieval=None
+    )
+    plan = compile_study(Study.model_validate(declared))
+    assert list(doubts(plan.steps.values())) == []  # of what was read without labels
+    assert not run_plan(plan, Store(tmp_path / "later")).failed
+    key = next(key for key, step in plan.steps.items() if isinstance(step, Tune))
+    export(Store(tmp_path / "later"), key, tmp_path / "again")
+    assert tuned_on(str(tmp_path / "again")) == [("mlm", "world:qaa", "qaa"), ("pos", "world:qaa", "qaa")]

@@ -59,8 +59,8 @@ def card(outcome: Outcome, request: Request) -> str:
         f"# {task.title} for `{request.language}`",
         "",
         f"{chosen.recipe.name}, tuned on the training sentences of `{_tuned_on(chosen.recipe, request)}`.",
-        f"{task.measures[0]} on its test sentences: {scored_in_words(chosen)}, the mean over {chosen.rounds} "
-        f"run{'s' if chosen.rounds > 1 else ''}; {outcome.floor.name}: {in_words(outcome.floor.test, 'share')}.",
+        f"{task.measures[0]} on its test sentences: {_score(outcome)}; {outcome.floor.name}: "
+        f"{in_words(outcome.floor.test, 'share')}.",
         "",
         *_read(chosen.recipe, request),
         *_warnings(outcome),
@@ -73,23 +73,31 @@ def card(outcome: Outcome, request: Request) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _score(outcome: Outcome) -> str:
+    """Of this model, which is the best of its runs on the dev sentences, beside the mean of all."""
+    chosen = outcome.direct
+    if chosen.rounds == 1 or outcome.own is None:
+        return f"{scored_in_words(chosen)}, of one run"
+    return f"{100 * outcome.own:.1f}%; the mean over {chosen.rounds} runs is {scored_in_words(chosen)}"
+
+
 def _header(outcome: Outcome, request: Request) -> ModelCardData:
     """What the hub reads, the score on the test sentences among it."""
-    chosen, task, tagger = outcome.direct, TASKS[request.task], request.task == "pos"
+    task, tagger = TASKS[request.task], request.task == "pos"
     score = EvalResult(
         task_type="token-classification" if tagger else "dependency-parsing",
         dataset_type=Path(request.treebank or "").name,
         dataset_name=Path(request.treebank or "").name,
         dataset_split="test",
         metric_type=task.measures[0],
-        metric_value=round(chosen.test.mean, 4) if chosen.test else None,
+        metric_value=None if outcome.own is None else round(outcome.own, 4),
     )
     return ModelCardData(
         language=request.language,
         library_name="transformers" if tagger else None,
         pipeline_tag="token-classification" if tagger else None,
         model_name=f"{task.title} for {request.language}",
-        eval_results=[score] if chosen.test else None,
+        eval_results=None if outcome.own is None else [score],
     )
 
 

@@ -65,6 +65,8 @@ class Outcome(NamedTuple):
     """Where both are."""
     margin: float
     """Two recipes are as good as each other if they differ by less."""
+    own: float | None = None
+    """What the model of `key` alone scores on the test set."""
 
     @property
     def best(self) -> Placed:
@@ -81,10 +83,12 @@ def outcome_of(race: Race, constant: Constant) -> Outcome:
     ran = [runner for runner in race.runners if runner.dev]
     order = sorted(ran, key=lambda runner: (bool(runner.lost), -race.scores.mean(runner.dev)))
     order += [runner for runner in race.runners if not runner.dev]
-    placed = _placed(race, order)
+    placed, model = _placed(race, order), _best_round(race, direct)
+    own = [tested for tested in direct.test if tested.model == model.model]
     return Outcome(
         placed, _verdicts(race), placed[order.index(direct)], _floor(race, constant, best, direct),
-        _best_round(race, direct).key, _best_round(race, best).key, race.store.folder, race.request.margin,
+        model.key, _best_round(race, best).key, race.store.folder, race.request.margin,
+        race.scores.mean(own) if own else None,
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -121,6 +121,15 @@ class Step(Declaration):
     def title(self) -> str:
         """A short line for people."""
         return type(self).__name__
+
+    @property
+    def told_by(self) -> Mapping[Hashable, Hashable]:
+        """What columns of its rows say of its numbers -> what makes these, and no column says.
+
+        Rows of two steps of a kind that say the same of different numbers would be taken for one another: a study that
+        has both is refused.
+        """
+        return {}
 
     def kind_of(self, row: Row) -> str | None:
         """What goes into a row's column `kind`: `row_kind`, but that what is measured during a training is a probe."""

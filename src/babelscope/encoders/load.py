@@ -27,6 +27,7 @@ from babelscope.core.outside import given_path
 from babelscope.corpora.codes import known_as
 from babelscope.encoders.anatomy import anatomy_of, max_positions
 from babelscope.encoders.beside import read_languages, save_config, save_tokenizer, taken_declaration
+from babelscope.encoders.masks import reads_our_masks
 from babelscope.encoders.places import LANGUAGES, Place, check_folder, folder_of, installed_folder
 from babelscope.encoders.pooler import Pooler, read_pooler
 from babelscope.encoders.refusals import explained, quiet
@@ -112,7 +113,7 @@ def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickl
     if problem := non_finite(model.state_dict()):
         raise EncoderError(f"{source}: {problem}; nothing that is measured with them would mean anything")
     _check_layers(source, config, report["unexpected_keys"])
-    encoder = _assembled(source, model, tokenizer, set(report["missing_keys"]))
+    encoder = _assembled(source, reads_our_masks(model), tokenizer, set(report["missing_keys"]))
     _check_reads(source, encoder)
     return replace(encoder, pooler=pooler, languages=languages)
 
@@ -149,7 +150,7 @@ def save_encoder(encoder: Encoder, folder: Path) -> None:
 
 def untrained_model(config: PretrainedConfig, *, mlm_head: bool = True) -> PreTrainedModel:
     """A model with weights drawn by its own initialiser from torch's global generator."""
-    model = _auto_model(config).from_config(config, dtype=torch.float32)
+    model = reads_our_masks(_auto_model(config).from_config(config, dtype=torch.float32))
     return (model if mlm_head else _backbone(model)).eval()
 
 

@@ -6,7 +6,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from torch import Tensor, nn
+from transformers import PreTrainedModel
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
+
+
+def reads_our_masks(model: PreTrainedModel) -> PreTrainedModel:
+    """The model, of which a convolution, as DeBERTa-v2 can have one, reads masks as numbers: it subtracts them."""
+    convolution = getattr(getattr(model.base_model, "encoder", None), "conv", None)
+    if convolution is not None:
+        convolution.register_forward_pre_hook(_with_numbers)
+    return model
+
+
+def _with_numbers(_: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    *states, mask = given
+    return *states, mask.long()
 
 
 @contextmanager

@@ -43,6 +43,17 @@ NAME_FILE = "babelscope-name"
 SHAPE_ALONE = "a shape to plan with, which has neither weights nor a tokenizer; name the encoder itself"
 MODEL_FILE = "babelscope.json"
 """The file in which the folder of a tuned model says what it was made for."""
+TUNED_ON = "babelscope_tuned_on"
+"""What config.json calls the data that a model was tuned on. Whatever is made of its encoder keeps them."""
+
+
+class TunedOn(NamedTuple):
+    """What a model was tuned on before."""
+
+    task: str
+    data: str
+    """As studies name it."""
+    language: str
 
 
 class Place(NamedTuple):
@@ -132,6 +143,12 @@ def read_mapping(file: Path) -> dict[str, Any]:
     except DataError:
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def tuned_on(path: str) -> list[TunedOn]:
+    """What the model in a folder was tuned on, as far as its config.json says."""
+    given = read_mapping(Path(path) / "config.json").get(TUNED_ON)
+    return [TunedOn(**each) for each in given if each.keys() == set(TunedOn._fields)] if isinstance(given, list) else []
 
 
 def layer_count(path: str) -> int | None:

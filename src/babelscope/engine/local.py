@@ -32,7 +32,7 @@ class LocalCrew:
         seconds: float | None = None,
         gpus: Sequence[str] | None = None,
     ):
-        if jobs is not None and jobs < 1:
+        if jobs is not None and (jobs < 1 or isinstance(jobs, bool)):
             raise InputError(f"--jobs {jobs}: give at least 1, or leave it out for as many as the cores have room for")
         self._store, self._jobs, self._seconds, self._chosen = store, jobs, seconds, gpus
         self._cores = usable_cores()

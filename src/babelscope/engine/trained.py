@@ -13,13 +13,13 @@ from babelscope.core.files import replacing
 from babelscope.core.outside import given_path, new_path
 from babelscope.corpora.codes import checked_code, known_as
 from babelscope.corpora.parallel import SOURCE
-from babelscope.encoders.places import near_folder
+from babelscope.encoders.places import TUNED_ON, TunedOn, near_folder
 from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_card, write_records
 from babelscope.engine.dropping import whole
 from babelscope.engine.model_card import letters_of, transliterated, write_model_card
 from babelscope.engine.recall import find_key, recall
 from babelscope.engine.store import Store
-from babelscope.steps import Adapt, BringIn, Distil, Evaluate, Learned, Load, Operate, Training, Tune
+from babelscope.steps import Adapt, BringIn, Distil, Evaluate, Learned, Load, Operate, Recurrent, Training, Tune
 from babelscope.tasks.kinds import kind_of
 
 if TYPE_CHECKING:
@@ -201,8 +201,15 @@ def _trained_step(store: Store, key: str) -> Training | Evaluate:
 
 
 def _load(step: Tune | Evaluate, store: Store) -> TaskModel:
+    """The model, whose configuration says what it was tuned on."""
     results = FinishedSteps(store)
-    return step.built(results) if isinstance(step, Evaluate) else step.model(results)
+    model = step.built(results) if isinstance(step, Evaluate) else step.model(results)
+    tuned = _tuned(step)
+    if not isinstance(tuned.encoder, Recurrent):
+        config = cast("EncoderModel", model).encoder.model.config
+        now = [TunedOn(tuned.task.name, data.name, data.language)._asdict() for data in tuned.train]
+        setattr(config, TUNED_ON, [*getattr(config, TUNED_ON, []), *now])
+    return model
 
 
 def _brought_in(step: Tune | Evaluate, store: Store) -> Iterator[dict[str, Any]]:

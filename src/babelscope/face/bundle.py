@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from babelscope.face.job import Job
 
+OTHER_ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".zst", ".7z")
+"""What names end with of archives that a bundle is none of."""
 DIGEST = 64
 """Letters of a folder's digest; a commit of the hub has 40."""
 
@@ -50,6 +52,9 @@ def write_bundle(job: Job, file: Path) -> Path:
         InputError: the store has nothing of the study, or the file cannot be written.
         DamagedResult: a result is not as it was published.
     """
+    if file.suffix in OTHER_ARCHIVES:
+        name = f"{file.stem.removesuffix('.tar')}.tar.xz"
+        raise InputError(f"{file}: a bundle is an archive of another kind; name it {name}")
     job.rows()  # refuses where there are none
     about = {"name": job.study.name, "with": list(job.changes), "study": job.study.model_dump(mode="json")}
     return pack(about, job.plan, job.store, file)

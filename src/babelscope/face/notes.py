@@ -14,9 +14,11 @@ from babelscope.corpora.datasets import FileData, WorldData
 from babelscope.corpora.letters import split_name
 from babelscope.corpora.mismatched import mismatches
 from babelscope.corpora.parallel import NamedPairs, WorldPairs
+from babelscope.corpora.parallel_sentences import WorldParallel
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.places import shipped_encoders
 from babelscope.face.doubts import doubts, is_own
+from babelscope.measures.similarity import SentenceSimilarity
 from babelscope.steps import Adapt, Align, Load
 from babelscope.steps.plan import declared
 from babelscope.world import LANGUAGES
@@ -35,7 +37,7 @@ def notes(steps: Iterable[Step]) -> list[str]:
     values = list(declared(steps))
     data = [value for value in values if isinstance(value, FileData)]
     of_each = _divided(data), _not_composed(data), _same_letters(data), _strange_codes(data)
-    told = (_pairs(steps), *of_each, doubts(steps), _worlds(values), _same_encoders(values))
+    told = (_pairs(steps), _fewer(steps), *of_each, doubts(steps), _worlds(values), _same_encoders(values))
     return list(dict.fromkeys(line for lines in told for line in lines))
 
 
@@ -49,6 +51,15 @@ def _pairs(steps: Iterable[Step]) -> Iterator[str]:
         if not text.collection and (found := not_composed(kept.pairs)):
             yield f"{text.name}: {found:,} of {len(kept.pairs):,} pairs are {NOT_COMPOSED}"
         yield from (f"{text.name}: {mismatch}" for mismatch in mismatches(kept.pairs))
+
+
+def _fewer(steps: Iterable[Step]) -> Iterator[str]:
+    """Parallel sentences to compare that are fewer than asked for, since all languages must have them."""
+    for texts in dict.fromkeys(step.texts for step in steps if isinstance(step, SentenceSimilarity)):
+        with suppress(InputError):  # which a run says of the files
+            if not isinstance(texts, WorldParallel) and (found := len(texts.read()[0])) < texts.sentences:
+                names = ", ".join(name for _, name in texts.pairs)
+                yield f"{names}: {found:,} sentences are in all of them, of {texts.sentences:,} at most to compare"
 
 
 def _divided(data: Iterable[FileData]) -> Iterator[str]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
-from pydantic import SerializeAsAny
+from pydantic import PositiveInt, SerializeAsAny
 
 from babelscope.core.faults import Faults
 from babelscope.core.row import Row
 from babelscope.core.step import Step, Workspace
-from babelscope.measures.between import check_alike, check_tasks, path_labels
+from babelscope.measures.between import check_alike, check_tasks, edition_of, path_labels
 from babelscope.measures.compiled import Compiled
 from babelscope.measures.measure import Measure
 from babelscope.steps import Tune
@@ -39,7 +39,7 @@ class Angles(Measure):
 
     def steps(self, compiled: Compiled) -> Iterator[Step]:
         for origin, first, second in compiled.tunings(self.tasks):
-            yield Angle(models=(origin, first, second))
+            yield Angle(models=(origin, first, second), edition=edition_of(origin))
 
 
 class Angle(Step):
@@ -49,6 +49,8 @@ class Angle(Step):
 
     models: tuple[SerializeAsAny[Tune], SerializeAsAny[Tune], SerializeAsAny[Tune]]
     """The one at the origin, and the two others."""
+    edition: PositiveInt = 1
+    """Of what counts as head (`edition_of`)."""
 
     @property
     def labels(self) -> dict[str, Any]:
@@ -59,6 +61,10 @@ class Angle(Step):
     def title(self) -> str:
         labels = self.labels
         return f"angle at {labels['path']}: {labels['encoder']}, {labels['task']}, seed {labels['seed']}"
+
+    @property
+    def told_by(self) -> dict[Hashable, Hashable]:
+        return {tuple(self.labels.items()): self.key}
 
     def execute(self, workspace: Workspace) -> None:
         """Write the norms of both differences, their ratio and angle: over all weights, each layer and component."""
@@ -108,9 +114,11 @@ def _groups(model: TaskModel, encoder: Encoder) -> dict[Group, list[str]]:
 
 def _place(name: str, encoder: Encoder) -> Location:
     """Where a weight of a task's model is, which calls the encoder inside of it its backbone."""
-    from babelscope.encoders.state import backbone_prefix
+    from babelscope.encoders.state import POOLER, backbone_prefix
     from babelscope.surgery.parts import Location, location_of
 
+    if name.startswith(f"{BACKBONE}{POOLER}"):
+        return Location("head", None)
     if name.startswith(BACKBONE):
         return location_of(encoder, backbone_prefix(encoder) + name.removeprefix(BACKBONE))
     is_encoders = encoder.has_mlm_head and name.startswith(backbone_prefix(encoder))

@@ -21,6 +21,11 @@ def path_labels(models: Sequence[Tune], *further: str) -> dict[str, Any]:
     return models[0].labels | {"path": BETWEEN.join([*(str(model.trained_on) for model in models), *further])}
 
 
+def edition_of(model: Tune) -> int:
+    """2 of models with their family's own head, whose pooler counted as a part of the encoder once; 1 of all others."""
+    return 2 if model.head == "family" else 1
+
+
 def check_alike(models: Sequence[Tune]) -> None:
     """Refuse models whose classes stand for different entities, though they may be as many, and rounded weights.
 

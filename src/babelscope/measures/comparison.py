@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar, Literal
+from collections.abc import Hashable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -57,6 +57,8 @@ class Comparison(Measure):
         faults.resolve("", self._check_paired, compiled)
 
     def _check_paired(self, compiled: Compiled) -> None:
+        if self.first == self.second:
+            raise InputError("first and second are one model; give another")
         sides = [side for side in (self.first, self.second) if side.task in compiled.tasks]
         tasks = dict.fromkeys(str(compiled.tasks[side.task].task) for side in sides)
         if len(tasks) > 1:
@@ -111,6 +113,14 @@ class Compare(Step):
     def title(self) -> str:
         return f"compare on {self.first[0].data.code}: {self.claim}"
 
+    @property
+    def _labels(self) -> dict[str, Any]:
+        return self.first[0].labels | {"seed": None, "claim": self.claim}
+
+    @property
+    def told_by(self) -> dict[Hashable, Hashable]:
+        return {tuple(self._labels.items()): self.key}
+
     def execute(self, workspace: Workspace) -> None:
         """Write the gain in each measure that is counted sentence by sentence, with its 95% interval and p-value.
 
@@ -119,12 +129,11 @@ class Compare(Step):
         from babelscope.core.inference import effect, gains
 
         first, second = (counts(side, workspace) for side in (self.first, self.second))
-        labels = self.first[0].labels | {"seed": None, "claim": self.claim}
         rows = []
         for measure in sorted(first.keys() & second.keys()):
             gain = effect(gains(first[measure], second[measure]))
             row = Row(f"{measure} gain", gain.mean, "share", low=gain.low, high=gain.high, p=gain.p)
-            rows.append(row.labelled(**labels))
+            rows.append(row.labelled(**self._labels))
         workspace.write_rows(rows)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from statistics import median
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -101,6 +101,10 @@ class PeerCost(Step):
     @property
     def title(self) -> str:
         return f"cost of {self.encoder.labels['encoder']}"
+
+    @property
+    def told_by(self) -> dict[Hashable, Hashable]:
+        return {tuple(self.encoder.labels.items()): self.reference.key}
 
     def execute(self, workspace: Workspace) -> None:
         """Write the parameters of both, and how many times as fast as the reference the encoder is."""

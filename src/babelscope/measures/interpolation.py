@@ -17,7 +17,7 @@ from babelscope.core.tasks import Task
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset, data_labels
 from babelscope.corpora.sources import Split
-from babelscope.measures.between import check_alike, check_tasks, encoders_of, path_labels
+from babelscope.measures.between import check_alike, check_tasks, edition_of, encoders_of, path_labels
 from babelscope.measures.compiled import Compiled
 from babelscope.measures.formulas.grid import PATH, PLANE, RANDOM, SEEDS, Point, grid
 from babelscope.measures.measure import Measure
@@ -120,7 +120,7 @@ class Interpolation(Measure):
         points = tuple(grid(self.alphas or usual, directions))
         random = tuple(range(self.random or 0))
         for models in compiled.tunings(self.tasks):
-            yield Surface(models=models, random=random, part=self.part, points=points, data=data)
+            yield self._surface(models, points, data, random)
 
     def _between_seeds(self, data: tuple[Dataset, ...], compiled: Compiled) -> Iterator[Step]:
         """Lines from each seed's model to the next's, and the mean of all: one point, the same share of every model."""
@@ -131,9 +131,19 @@ class Interpolation(Measure):
         points = tuple(grid(self.alphas or SEEDS, 1))
         for models in tuned.values():
             for pair in pairwise(models):
-                yield Surface(models=pair, part=self.part, points=points, data=data)
+                yield self._surface(pair, points, data)
             shares = (1 / len(models),) * (len(models) - 1)
-            yield Surface(models=tuple(models), part=self.part, points=(shares,), data=data)
+            yield self._surface(tuple(models), (shares,), data)
+
+    def _surface(
+        self,
+        models: tuple[Tune, ...],
+        points: tuple[tuple[float, ...], ...],
+        data: tuple[Dataset, ...],
+        random: tuple[int, ...] = (),
+    ) -> Surface:
+        edition = 1 if self.part == "all" else edition_of(models[0])
+        return Surface(models=models, random=random, part=self.part, points=points, data=data, edition=edition)
 
 
 def _find(
@@ -159,6 +169,8 @@ class Surface(Step):
     points: tuple[tuple[float, ...], ...]
     """How far along each direction."""
     data: tuple[Dataset, ...]
+    edition: PositiveInt = 1
+    """Of what counts as head (`edition_of`)."""
 
     @property
     def labels(self) -> dict[str, Any]:
@@ -248,8 +260,10 @@ def _unit(measure: str) -> str:
 
 def _names(model: TaskModel, part: Part) -> list[str] | None:
     """The parameters of a part; None: all."""
+    from babelscope.encoders.state import POOLER
+
     if part == "all":
         return None
     backbone: Any = getattr(model.module, "backbone", None) or model.module.base_model
-    inside = {id(weight) for weight in backbone.parameters()}
+    inside = {id(weight) for name, weight in backbone.named_parameters() if not name.startswith(POOLER)}
     return [name for name, weight in model.module.named_parameters() if (id(weight) in inside) == (part == "encoder")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, PositiveInt, SerializeAsAny
@@ -105,6 +105,11 @@ class MeasureLayers(Step):
 
     def kind_of(self, row: Row) -> str | None:
         return self.measure.kind
+
+    @property
+    def told_by(self) -> dict[Hashable, Hashable]:
+        labels, measure = tuple(self.labels.items()), self.measure.model_copy(update={"texts": (), "sentences": 1})
+        return {(labels, self.measure.kind, data.name): (measure, data) for data in self.texts}
 
     def execute(self, workspace: Workspace) -> None:
         """Write a number for every layer (0: the embeddings) and data set."""

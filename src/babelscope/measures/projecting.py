@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import NonNegativeInt, PositiveInt, SerializeAsAny
@@ -67,6 +67,10 @@ class Projecting(Step):
     @property
     def title(self) -> str:
         return f"project {' and '.join(self.languages)}: {self.encoder.labels['encoder']}"
+
+    @property
+    def told_by(self) -> dict[Hashable, Hashable]:
+        return {tuple(self._labels.items()): self.key}
 
     def execute(self, workspace: Workspace) -> None:
         """Write where t-SNE puts aligned words, and what share of all words is nearest to a translation, by layer."""

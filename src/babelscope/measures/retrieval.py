@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt, SerializeAsAny
@@ -74,6 +74,10 @@ class Retrieve(Step):
     @property
     def title(self) -> str:
         return f"retrieve {self.source} in {self.target}: {self.encoder.labels['encoder']}"
+
+    @property
+    def told_by(self) -> dict[Hashable, Hashable]:
+        return {(tuple(self.encoder.labels.items()), self.source, self.target): self.key}
 
     def execute(self, workspace: Workspace) -> None:
         """Write the share of sentences whose translation is found, for every layer (0: the embeddings)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, PositiveInt, SerializeAsAny
@@ -126,6 +126,15 @@ class SentenceSimilarity(Step):
     def title(self) -> str:
         what = self.model.title.removeprefix("tune ") if isinstance(self.model, Tune) else self.labels["encoder"]
         return f"compare sentences in {len(self.texts.pairs) + 1} languages: {what}"
+
+    @property
+    def told_by(self) -> dict[Hashable, Hashable]:
+        labels, revised = tuple(self.labels.items()), dict(self.revised)
+        return {
+            (labels, *pair, name): (self.pooling, self.texts, revised.get(name))
+            for pair in self.texts.pairs
+            for name in self.measures
+        }
 
     def execute(self, workspace: Workspace) -> None:
         """Write how alike the source's sentences are to those of each other language, by layer (0: the embeddings).

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, PositiveInt, SerializeAsAny
@@ -76,6 +76,13 @@ class Vocabulary(Step):
     @property
     def title(self) -> str:
         return f"vocabulary of {self.encoder.labels['encoder']}"
+
+    @property
+    def told_by(self) -> dict[Hashable, Hashable]:
+        labels = tuple(self.encoder.labels.items())
+        return {labels: self.reference.key} | {
+            (labels, data.name, data.split): data for data in (*self.texts, *self.contexts)
+        }
 
     def execute(self, workspace: Workspace) -> None:
         """Write what the two vocabularies share, and how this one, or its own, covers each language."""

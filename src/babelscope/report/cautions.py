@@ -40,7 +40,8 @@ def cautions(report: Report, scores: Sequence[Score]) -> list[str]:
     rest = [row for row in rows if report.condition(row) not in not_falling]
     of_training = [*_few_steps(report, rows), *_told_not_falling(rows, not_falling), *_still_rising(report, rest)]
     of_data = [*_few_sentences(scores), *_unread(seeded), *_other_tokens(report, seeded)]
-    return [*_few_seeds(seeded), *_below(scores), *_dead(seeded), *of_data, *of_training, *_shared(scores)]
+    of_models = [*_below(scores), *_no_more_than(scores), *_dead(seeded)]
+    return [*_few_seeds(seeded), *of_models, *of_data, *of_training, *_shared(scores)]
 
 
 def _few_seeds(seeded: Sequence[Score]) -> Iterator[str]:
@@ -166,16 +167,34 @@ def last_gain(measure: str, runs: Sequence[Curve]) -> float | None:
 
 def _below(scores: Sequence[Score]) -> Iterator[str]:
     """Encoders as they are that a baseline beats."""
+    for name, condition, pairs in _beside_baselines(scores):
+        worse = [score.place for score, baseline in pairs if score.samples.mean < baseline]
+        if worse:
+            own = [score for score, _ in pairs]
+            yield (
+                f"{title_of(own[0].task)}: {condition} is below the baseline {name} in {counted(len(worse))} of "
+                f"{counted(len(own), noun_of(own))}: {listed(worse)}."
+            )
+
+
+def _no_more_than(scores: Sequence[Score]) -> Iterator[str]:
+    """Models that do nothing but what a baseline does, such as giving one answer always."""
+    for name, condition, pairs in _beside_baselines(scores):
+        if all(value == baseline for score, baseline in pairs for value in score.by_seed.values()):
+            yield (
+                f"{title_of(pairs[0][0].task)}: every score of {condition} is that of the baseline {name}, whatever "
+                "the seed: as it seems, nothing more was learnt."
+            )
+
+
+def _beside_baselines(scores: Sequence[Score]) -> Iterator[tuple[str, str, list[tuple[Score, float]]]]:
+    """Each baseline with each condition, and the condition's scores with those of the baseline."""
     baselines = {(s.encoder, s.training, s.place): s.samples.mean for s in scores if _is_baseline(s)}
     for name in dict.fromkeys(encoder for encoder, _, _ in baselines):
         for condition in dict.fromkeys(score.condition for score in scores if score.seeds and not score.untrained):
             own = [s for s in scores if s.condition == condition and (name, s.training, s.place) in baselines]
-            worse = [s.place for s in own if s.samples.mean < baselines[name, s.training, s.place]]
-            if worse:
-                yield (
-                    f"{title_of(own[0].task)}: {condition} is below the baseline {name} in {counted(len(worse))} of "
-                    f"{counted(len(own), noun_of(own))}: {listed(worse)}."
-                )
+            if own:
+                yield name, condition, [(s, baselines[name, s.training, s.place]) for s in own]
 
 
 def _dead(seeded: Sequence[Score]) -> Iterator[str]:

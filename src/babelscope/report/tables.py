@@ -49,9 +49,15 @@ class Table:
         return {column for line in self.lines for column, cell in enumerate(line) if cell.number is not None}
 
 
+HUGE = 1e12
+"""From which on numbers are shown with a power of ten."""
+
+
 def number_cell(value: float | None, form: str) -> Cell:
-    """A number in a format, with a minus sign; empty for None."""
-    return Cell("") if value is None else Cell(format(value, form).replace("-", "−"), value)
+    """A number in a format, with a minus sign, or in few digits where it is huge; empty for None."""
+    if value is None:
+        return Cell("")
+    return Cell(format(value, form if abs(value) < HUGE else ".2e").replace("-", "−"), value)
 
 
 def chance_cell(p: float | None) -> Cell:

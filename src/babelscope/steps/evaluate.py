@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -113,6 +113,10 @@ class Baseline(Step):
     @property
     def title(self) -> str:
         return f"baseline {self.baseline} on {self.data.code}, {self.task}"
+
+    @property
+    def told_by(self) -> dict[Hashable, Hashable]:
+        return {tuple(self.labels.items()): self.key}
 
     def execute(self, workspace: Workspace) -> None:
         """Write the scores."""

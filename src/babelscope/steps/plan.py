@@ -96,6 +96,13 @@ def check_encoders(steps: Iterable[Step]) -> None:
             raise EncoderError(f"{value.place}: {SHAPE_ALONE}")
 
 
+def made_of(step: Step) -> Iterator[Step]:
+    """A step, and all that it needs directly or through others; what several need comes several times."""
+    yield from (value for value in declared([step]) if isinstance(value, Step))
+    for needed in step.inputs:
+        yield from made_of(needed)
+
+
 def declared(steps: Iterable[Declaration]) -> Iterator[Declaration]:
     """Steps, and all that stands in their fields, the parts of a value before it; each once.
 

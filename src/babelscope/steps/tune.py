@@ -24,7 +24,7 @@ from babelscope.tuning.schedule import Schedule
 from babelscope.tuning.settings import Tuning
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
 
     from torch import Tensor
 
@@ -97,6 +97,10 @@ class Tune(Step):
         details = ", ".join(labels[name] for name in ("surgery", "schedule") if labels.get(name))
         encoder = f"{labels['encoder']} ({details})" if details else labels["encoder"]
         return f"tune {encoder} on {self.trained_on}, {self.task}, seed {self.seed}"
+
+    @property
+    def told_by(self) -> dict[Hashable, Hashable]:
+        return {tuple(self.labels.items()): self.key}
 
     def execute(self, workspace: Workspace) -> None:
         """Write the best weights, the learning curves, and the probes."""

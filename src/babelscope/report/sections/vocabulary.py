@@ -29,7 +29,7 @@ def _pieces_table(report: Report, rows: Sequence[Row]) -> Table:
             counts[report.start(row)][row.measure] = row.value
     lines = [[Cell(name), *(number_cell(each.get(measure), ",.0f") for measure in PIECES)]
              for name, each in counts.items()]  # fmt: skip
-    note = "Shared: with the encoder of the tasks' own language. English-like: of ASCII letters alone."
+    note = "Shared: with the study's reference, which shares all of its own. English-like: of ASCII letters alone."
     return Table("Pieces of the vocabularies", ["Encoder", "Pieces", "Shared", "English-like"], lines, note)
 
 

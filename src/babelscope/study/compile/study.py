@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from itertools import product
 
 from babelscope.core.faults import Faults
@@ -78,16 +78,23 @@ def _scores(transfers: Collection[ResolvedTransfer], compiled: Compiled) -> Iter
 
 
 def _check_told_apart(steps: Iterable[Step], faults: Faults) -> None:
-    """Whether rows can tell trainings, and baselines, from one another: by task, encoder, languages and numbers."""
-    first: dict[tuple[object, ...], Tune | Baseline] = {}
+    """Whether columns of rows can tell the results of steps from one another."""
+    first: dict[tuple[object, ...], tuple[Step, Hashable]] = {}
     for step in steps:
-        if isinstance(step, Tune | Baseline):
-            other = first.setdefault((type(step), *step.labels.items()), step)
-            if other is not step:
-                ways = " and ".join("+".join(data.name for data in each.train) for each in (other, step))
-                problem = f"{other.title} is trained in two ways, on {ways}, and rows could not tell the two apart"
-                faults.add("tasks", f"{problem}; make two studies of them")
+        for told, by in step.told_by.items():
+            other, before = first.setdefault((type(step), told), (step, by))
+            if before != by:
+                faults.add("tasks" if isinstance(step, Tune | Baseline) else "measures", _not_told_apart(other, step))
                 return
+
+
+def _not_told_apart(first: Step, second: Step) -> str:
+    if isinstance(first, Tune | Baseline) and isinstance(second, Tune | Baseline):
+        ways = " and ".join("+".join(data.name for data in each.train) for each in (first, second))
+        problem = f"{first.title} is trained in two ways, on {ways}"
+    else:
+        problem = f"{first.title} is measured in two ways"
+    return f"{problem}, and rows could not tell the two apart; make two studies of them"
 
 
 def _check_schedules(study: Study, encoders: Iterable[EncoderStep], faults: Faults) -> None:

@@ -70,7 +70,8 @@ class Classification(TextKind):
         labels = {str(example.label) for example in examples}
         if len(labels) > 1:
             return tuple(sorted(labels))
+        what = f"are all labelled {min(labels)!r}" if any(labels) else "have no label"
         raise InputError(
-            f"the training texts are all labelled {', '.join(labels)!r} in column {task.label!r}, so that there is "
+            f"the training texts {what} in column {task.label!r}, so that there is "
             "nothing to learn; are the lines sorted by label, and only the first of them read? See sizes.train"
         )

@@ -128,7 +128,8 @@ def _texts(rows: Sequence[Row]) -> dict[Row, Texts]:
 def _sources(rows: Sequence[Row], texts: Mapping[Row, Texts]) -> dict[Texts, str]:
     """The language that texts compare others with, as the tuned models name it; with a text where two would be alike.
 
-    Models may be trained on more than the source; what all have in common is the least of them.
+    Models may be trained on more than the source; what all have in common is the least of them. Where none is tuned, it
+    is a text, whose name has both languages.
     """
     trained: dict[Texts, set[str]] = defaultdict(set)
     languages: dict[Texts, set[str]] = defaultdict(set)
@@ -141,7 +142,8 @@ def _sources(rows: Sequence[Row], texts: Mapping[Row, Texts]) -> dict[Texts, str
         others = (other for other in least if other != each and least[other] == least[each])
         return any(languages[each] & languages[other] for other in others)
 
-    return {each: f"{source} ({min(each)})".strip() if is_alike(each) else source for each, source in least.items()}
+    named = {each: f"{source} ({min(each)})" if source else min(each) for each, source in least.items()}
+    return {each: named[each] if is_alike(each) else source or named[each] for each, source in least.items()}
 
 
 def charted(aligned: Iterable[Alignment]) -> list[str]:
