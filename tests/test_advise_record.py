@@ -63,7 +63,7 @@ def race(store: Store, monkeypatch: pytest.MonkeyPatch) -> Race:
 
 
 def made(level: float, number: int) -> Any:
-    return SimpleNamespace(key=str(number), level=level)
+    return SimpleNamespace(key=str(number), level=level, model=number % 50)
 
 
 @pytest.fixture

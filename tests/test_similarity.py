@@ -126,7 +126,8 @@ def study(folder: Path, *similarities: dict[str, Any], **changes: Any) -> Study:
 @pytest.fixture(scope="module")
 def ran(encoder_folder, tmp_path_factory) -> tuple[Plan, Store]:
     first = WORLD | {"pooling": "first", "measures": ["linear CKA (debiased)"]}
-    plan = compile_study(study(encoder_folder, WORLD | {"tuned": ["pos"]}, first))
+    studies = study(encoder_folder, WORLD | {"tuned": ["pos"]}), study(encoder_folder, first)
+    plan = Plan.of(step for one in studies for step in compile_study(one).steps.values())
     store = Store(tmp_path_factory.mktemp("similarity") / "store")
     assert not run_plan(plan, store, jobs=1).failed
     return plan, store

@@ -122,7 +122,9 @@ def raced(store, dev, test, rounds=4):
     race.scores = Given({(recipe, split): of[recipe] for split, of in by_split.items() for recipe in of})
     for runner in race.runners:
         for split, evaluations in (("dev", runner.dev), ("test", runner.test)):
-            evaluations += [SimpleNamespace(recipe=runner.recipe, split=split, key=str(n)) for n in range(rounds)]
+            evaluations += [
+                SimpleNamespace(recipe=runner.recipe, split=split, key=str(n), model=n) for n in range(rounds)
+            ]
         runner.tested = True
     return race
 

@@ -34,7 +34,8 @@ def extend_vocabulary(encoder: Encoder, lines: Iterable[str], count: int) -> Enc
     ones before others. Then byte-pair encoding (Sennrich et al., 2016) goes on from the old segmentation: the pair of
     neighbouring pieces that occurs most often in the words of the lines becomes one, again and again, so that each new
     piece saves the text as many pieces as one can. Those that the new tokenizer makes no use of in these lines, since
-    longer ones came after them, are left out for others (in BPE they stay, since longer ones are made of them).
+    longer ones came after them, are left out for others (in BPE they stay, since longer ones are made of them). One may
+    stay that is used only beside a piece beyond the `count`.
 
     The word embedding of a new piece, its row of the decoder and the decoder's bias are the means of those of the old
     pieces that it was segmented into; of what was unknown altogether, the means over all pieces but special ones. Old
