@@ -97,7 +97,7 @@ class Laboratory:
         self.check_published(store)
         # One of a step that nothing needs any more was laid there, and stays.
         published = set(filter(Store(store).has, self.plan.steps))
-        drafts = ({path.name for path in (store / "drafts").iterdir()} & published) - {*laid}
+        drafts = ({path.name for path in store.glob("drafts/*")} & published) - {*laid}
         if left := [*drafts, *filter(Store(store).claimed, self.plan.steps)]:
             raise WrongError(f"left after a run that succeeded: {left}")
 
