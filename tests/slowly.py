@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations, product
 from math import prod, sqrt
-from statistics import fmean
+from statistics import fmean, variance
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,18 +27,24 @@ def share_of_each(right: Sequence[float], words: Sequence[float]) -> list[float]
     return [ratio + len(words) * (a - ratio * b) / total for a, b in zip(right, words, strict=True)]
 
 
-def judged(table: Any) -> Found:
-    """Of the mean over a table whose axes are all drawn by chance; those of length one are left out."""
+def judged(table: Any, drawn: int | None = None) -> Found:
+    """Of the mean over a table whose axes are all drawn by chance; those of length one are left out.
+
+    The spread over the last axis can be known from fewer than it has.
+    """
     numbers = np.asarray(table, dtype=float).squeeze()
+    counts = [*numbers.shape]
+    if drawn and numbers.ndim > 1:
+        counts[-1] = min(counts[-1], drawn)
     by_axes = {axes: _explained(numbers, axes) for count in range(1, numbers.ndim + 1)
                for axes in combinations(range(numbers.ndim), count)}  # fmt: skip
     alone = [by_axes[axis,] for axis in range(numbers.ndim)]
     total = sum(part * (-1) ** (len(axes) + 1) for axes, part in by_axes.items())
     if total < max(alone):
-        total = (max(0, total) + max(alone)) / 2 if min(numbers.shape) >= 5 else max(alone)
-    freedom = total**2 / sum(part**2 / (count - 1) for part, count in zip(alone, numbers.shape, strict=True))
-    if numbers.ndim > 1 and min(numbers.shape) < 5:
-        fewest = min(numbers.shape)
+        total = (max(0, total) + max(alone)) / 2 if min(counts) >= 5 else max(alone)
+    freedom = total**2 / sum(part**2 / (count - 1) for part, count in zip(alone, counts, strict=True))
+    if numbers.ndim > 1 and min(counts) < 5:
+        fewest = min(counts)
         freedom = max(fewest - 1, freedom * (fewest - 1) / (fewest + 1))
     mean, error = fmean(numbers.ravel().tolist()), sqrt(total)
     reach = stats.t.ppf(0.975, freedom) * error
@@ -52,8 +58,8 @@ Number = tuple[str, str, str, int]
 def by_seed_and_language(values: Mapping[Number, float]) -> list[list[float]]:
     """[seeds, languages], or [seeds, 1]: the mean over a task's pairs, then over tasks, in each language and seed.
 
-    In a language that a task lacks, the task has the mean over its others there; what these are above or below it
-    counts as many times more as languages there are more, so that it is the task's mean that is left.
+    In a language that a task lacks, the task has the mean over its others there. What these are above or below it
+    counts more, so that the variance of the task's mean over its languages stays; of one or two it does not count.
     """
     tasks, pairs, languages, seeds = (list(dict.fromkeys(number[place] for number in values)) for place in range(4))
     there = {number[:3] for number in values}
@@ -64,10 +70,22 @@ def by_seed_and_language(values: Mapping[Number, float]) -> list[list[float]]:
                for code in languages}  # fmt: skip
         means = {code: fmean(numbers) for code, numbers in own.items() if numbers}
         level = fmean(means.values())
-        return level + (means.get(language, level) - level) * len(languages) / len(means)
+        if len(means) == len(languages):
+            return means[language]
+        if len(means) < 3:
+            return level
+        spread = variance(means.values()) / len(means)
+        left = [means.get(code, level) - level for code in languages]
+        return level + left[languages.index(language)] * sqrt(spread / (variance(left) / len(left)) if spread else 1)
 
     table = [[fmean(of_task(task, code, seed) for task in tasks) for code in languages] for seed in whole]
-    return table if len(languages) >= 3 else [[fmean(row)] for row in table]
+    return table if known_from(values) >= 3 else [[fmean(row)] for row in table]
+
+
+def known_from(values: Mapping[Number, float]) -> int:
+    """From how many languages the spread over them is known: those of the task with the fewest but one or two."""
+    counts = [len({language for one, _, language, _ in values if one == task}) for task, *_ in values]
+    return min((count for count in counts if count >= 3), default=1)
 
 
 def _explained(numbers: Any, axes: tuple[int, ...]) -> float:

@@ -16,7 +16,7 @@ from babelscope.report.sections.between.line_tables import rise_table
 from babelscope.report.sections.between.lines import Between
 from babelscope.report.sections.between.means import Run, over_pairs, subtracted, table_over_pairs
 from between_rows import SEEDS, TARGETS, along, lines, report, row
-from slowly import by_seed_and_language, judged
+from slowly import by_seed_and_language, judged, known_from
 
 
 def drawn(number: int, tasks: int, sources: int, targets: int, seeds: int, kept: float) -> dict[Run, float]:
@@ -37,7 +37,8 @@ values = st.builds(
 
 @given(values)
 def test_the_table_is_that_of_loops_over_seeds_languages_tasks_and_pairs(values):
-    expected = by_seed_and_language({(run.task, "+".join(run.models), *run[2:]): each for run, each in values.items()})
+    numbers = {(run.task, "+".join(run.models), *run[2:]): each for run, each in values.items()}
+    expected = by_seed_and_language(numbers)
     table, mean = table_over_pairs(values), over_pairs(values)
     if not expected:
         assert table is None and mean is None
@@ -48,7 +49,7 @@ def test_the_table_is_that_of_loops_over_seeds_languages_tasks_and_pairs(values)
     if len(expected) < 3:
         assert mean.interval.low is mean.p is None
     elif mean.known:
-        slow = judged(expected)
+        slow = judged(expected, known_from(numbers))
         assert (mean.low, mean.high, mean.p) == pytest.approx((slow.low, slow.high, slow.p))
 
 

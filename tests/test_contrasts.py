@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping, Sequence
 
@@ -311,8 +312,9 @@ def test_three_languages_stand_for_others_and_two_for_themselves():
 
 
 def filled(by_sentence: list[float], k: int, longest: int) -> float:
-    mean = sum(by_sentence) / len(by_sentence)
-    return mean + (by_sentence[k] - mean) * longest / len(by_sentence) if k < len(by_sentence) else mean
+    mean, count = sum(by_sentence) / len(by_sentence), len(by_sentence)
+    weight = math.sqrt(longest * (longest - 1) / (count * (count - 1)))
+    return mean + (by_sentence[k] - mean) * weight if k < count else mean
 
 
 def test_claims_are_one_family_and_lines_of_the_table_another():

@@ -75,6 +75,7 @@ def test_exchanged_pairs_are_read_twice():
     pairs = [SentencePair(f"a{k}", f"b{k}", "yes") for k in range(9)]
     assert read_twice([SentencePair(p.second, p.first, "no") for p in pairs], pairs) == 9
     assert read_twice([SentencePair("a0", "b1", "yes")], pairs) == 0
+    assert read_twice([SentencePair("Zoo", "apple", "yes")], [SentencePair("zoo", "apple", "yes")]) == 1
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from babelscope.core.inference import effect
+from babelscope.core.inference import crossed_variance, effect
 from babelscope.core.row import Row
-from babelscope.core.samples import Samples, joined, mean_of, mean_over
+from babelscope.core.samples import Samples, drawn_of, joined, mean_of, mean_over
 from babelscope.report.model import Contrasted, Report
 from babelscope.report.sections.effect_tables import language_table
 from babelscope.report.sections.effects import Line, claims, effects
@@ -73,6 +73,33 @@ def test_few_languages_of_one_task_leave_the_spread_over_languages(number):
     assert some.high - some.low > 0.9 * (whole.high - whole.low)
 
 
+@given(st.integers(0, 2**32), st.integers(3, 8), st.integers(0, 6), st.integers(2, 4))
+def test_the_variance_over_languages_is_that_of_the_groups_own(number, few, more, seeds):
+    """A task's languages that others have too, among more of these: as if they were looked at alone."""
+    draw = np.random.default_rng(number)
+    group = {f"l{k}": Samples(tuple(range(seeds)), draw.normal(size=(seeds, 1))) for k in range(few)}
+    flat = Samples(tuple(range(seeds)), np.zeros((seeds, 1)))
+    other = {f"l{k}": flat for k in range(few + more)}
+    alone = crossed_variance(joined(list(group.values())))
+    among = crossed_variance(joined([each.times(2) for each in mean_over([group, other]).values()]))
+    if not more:
+        assert among.of_mean == pytest.approx(alone.of_mean)
+    means = np.array([each.mean for each in group.values()])
+    (spread,) = {round(float(np.var(table.mean(axis=(0, 1)), ddof=1) / table.shape[2]), 12) for table in [
+        joined([each.times(2) for each in mean_over([group, other]).values()])]}  # fmt: skip
+    assert spread == pytest.approx(np.var(means, ddof=1) / few, abs=1e-10)
+
+
+@pytest.mark.parametrize("few", [1, 2])
+def test_one_or_two_languages_among_more_are_these_alone(few):
+    draw = np.random.default_rng(few)
+    group = {f"l{k}": Samples((0, 1, 2), draw.normal(size=(3, 1))) for k in range(few)}
+    other = {f"l{k}": Samples((0, 1, 2), np.zeros((3, 1))) for k in range(5)}
+    found = [each.table for each in mean_over([group, other]).values()]
+    assert all(table == pytest.approx(found[0]) for table in found)
+    assert drawn_of([group, other]) == 5 and drawn_of([group, {"l9": other["l0"]}]) == 1
+
+
 def rows(gains: Mapping[tuple[str, str, str], float], seeds: Mapping[str, range] | None = None) -> list[Row]:
     """Encoder e above f by this much on each task, language and data set."""
     about = {"kind": "score", "split": "test", "train_languages": "en"}
@@ -97,7 +124,7 @@ def test_a_verdict_over_tasks_is_over_languages_where_one_lacks_one():
     some = {key: gain for key, gain in whole.items() if key[:2] != ("ner", "l5")}
     for each in (whole, some):
         found = line(rows(each))
-        assert found.effect.languages == 5 and found.verdict == "does not show"
+        assert found.effect.languages == (5 if each is whole else 4) and found.verdict == "does not show"
         assert found.effect.low < -0.05 and "better in four and worse in one of five" in effect_answer([found])[0]
     told = {cells[2].text: cells[3].number for cells in language_table([line(rows(some))], {}).lines}
     assert told["l5"] == pytest.approx(100 * GAINS["l5"], abs=0.3), "that of the task which has it"

@@ -153,8 +153,8 @@ def read_twice(tested: Collection[object], trained: Iterable[object]) -> int:
     Case, accents and signs that are not seen tell no texts apart, since there are tokenizers that drop them. 0 where
     they are few.
     """
-    known = {_bare(_words_of(example)) for example in trained}
-    both = sum(_bare(_words_of(example)) in known for example in tested)
+    known = {_text_of(example) for example in trained}
+    both = sum(_text_of(example) in known for example in tested)
     return both if both > MANY * len(tested) else 0
 
 
@@ -195,9 +195,14 @@ def _words_of(example: object) -> object:
         return tuple(example.forms)
     if isinstance(example, Tagged):
         return tuple(example.words)
-    if isinstance(example, SentencePair) and isinstance(example.text, tuple):
-        return tuple(sorted(example.text))  # exchanged they are the same sentences
     return example.text if isinstance(example, SentencePair) else example
+
+
+def _text_of(example: object) -> object:
+    """What tells an example from others that are tested or trained on."""
+    bare = _bare(_words_of(example))
+    # Exchanged they are the same sentences.
+    return tuple(sorted(bare)) if isinstance(example, SentencePair) and isinstance(bare, tuple) else bare
 
 
 def _seen(example: object) -> object:

@@ -73,11 +73,17 @@ def gains(first: ArrayLike, second: ArrayLike) -> Table:
     return ours - theirs
 
 
-def crossed_variance(table: Table) -> Variance:
+def crossed_variance(table: Table, drawn: int | None = None) -> Variance:
     """Of the mean of a table whose axes are all crossed and drawn by chance; those of length one are left out.
 
     With one axis it is that of Student's t. Raises ValueError for a table of one number.
+
+    Args:
+        table: two axes or three, of which the third is of languages.
+        drawn: how many languages the spread over them is known from, where these are fewer than the table has.
     """
+    lengths = [*table.shape[:2], *(min(length, drawn or length) for length in table.shape[2:])]
+    lengths = [length for length, full in zip(lengths, table.shape, strict=True) if full > 1]
     table = table.squeeze()
     if table.size < 2:
         raise ValueError("the spread of one number is not known: needs two seeds or sentences, or more")
@@ -85,11 +91,11 @@ def crossed_variance(table: Table) -> Variance:
     single = {axes: part for axes, part in parts.items() if len(axes) == 1}
     # What several axes have in common is in the part of each: counted once too often in their sum.
     total = sum(part if len(axes) % 2 else -part for axes, part in parts.items())
-    fewest = min(table.shape)
+    fewest = min(lengths)
     total = float(raised(total, max(single.values()), fewest))
     if not total:
         return Variance(0.0, 1.0)
-    freedom = 1 / sum((part / total) ** 2 / (table.shape[axis] - 1) for (axis, *_), part in single.items())
+    freedom = 1 / sum((part / total) ** 2 / (lengths[axis] - 1) for (axis, *_), part in single.items())
     if table.ndim > 1 and fewest < FEW:
         freedom = max(fewest - 1.0, freedom * (fewest - 1) / (fewest + 1))
     return Variance(total, float(freedom))
@@ -150,19 +156,21 @@ class Effect(NamedTuple):
         return Interval(self.mean, self.low, self.high, None, self.seeds)
 
 
-def effect(table: Table, *, confidence: float = 0.95, fewest_seeds: int = FEWEST_SEEDS) -> Effect:
-    """The mean of a table of differences with its interval and p-value.
+def effect(
+    table: Table, *, confidence: float = 0.95, fewest_seeds: int = FEWEST_SEEDS, drawn: int | None = None
+) -> Effect:
+    """The mean of a table of differences with its interval and p-value; `drawn` as of `crossed_variance`.
 
     One seed, or two, have neither: they say too little of how models differ from seed to seed. The same goes for two
     languages.
     """
     seeds, sentences, *rest = table.shape
-    languages = math.prod(rest)
+    languages = math.prod(min(length, drawn or length) for length in rest)
     mean, size = float(table.mean()), float(np.abs(table).max())
     unknown = Effect(mean, None, None, None, None, 0.0, seeds, sentences, languages)
     if seeds < fewest_seeds or (rest and languages < FEWEST_LANGUAGES) or table.size < 2:
         return unknown
-    variance = crossed_variance(table)
+    variance = crossed_variance(table, drawn)
     error = math.sqrt(variance.of_mean)
     if error <= ROUNDING * max(1.0, size):  # scores are about 1, and differ by rounding
         return unknown
@@ -187,8 +195,16 @@ def by_language(tables: Sequence[Table]) -> Table:
     for place, table in enumerate(tables):
         mean, sentences = table.mean(axis=1, keepdims=True), table.shape[1]
         joined[:, :, place] = mean
-        joined[:, :sentences, place] += (table - mean) * (longest / sentences)
+        joined[:, :sentences, place] += (table - mean) * weight_among(longest, sentences)
     return joined
+
+
+def weight_among(count: int, own: int) -> float:
+    """What deviations from a mean of so many numbers are weighted by among more, of which the others are that mean.
+
+    The estimated variance of the mean, which is their sum of squares over count times count less one, stays.
+    """
+    return math.sqrt(count * (count - 1) / (own * (own - 1))) if own > 1 else 0.0
 
 
 def equivalence(difference: Effect, margin: float) -> float | None:

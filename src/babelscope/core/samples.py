@@ -9,7 +9,7 @@ from statistics import stdev
 import numpy as np
 from numpy.typing import ArrayLike
 
-from babelscope.core.inference import Table, by_language, contributions
+from babelscope.core.inference import FEWEST_LANGUAGES, Table, by_language, contributions, weight_among
 
 Counts = Mapping[str, Sequence[Sequence[float]]]
 """Measure -> [2, sentences]: what is summed over sentences above and below the line of its ratio."""
@@ -124,17 +124,27 @@ def mean_over(groups: Sequence[Mapping[str, Samples]]) -> dict[str, Samples]:
     """By language, what it adds to the mean over groups, such as tasks, of the means over their languages.
 
     A group's mean counts once, however many languages it has. A language that it lacks adds that mean there, sentence
-    by sentence, and what the others are above or below it is weighted, so that the mean and its variance stay. Empty
-    where no seed has all.
+    by sentence, and what the others are above or below it is weighted (`weight_among`). Fewer than three languages, of
+    more that others have, are these alone: each adds the mean. Empty where no seed has all.
     """
     every = list(dict.fromkeys(language for group in groups for language in group))
     added: dict[str, list[Samples]] = {language: [] for language in every}
     for group in groups:
         if (mean := mean_of(list(group.values()))) is None:
             return {}
+        missed, few = len(group) < len(every), len(group) < FEWEST_LANGUAGES
+        weight = 0.0 if missed and few else weight_among(len(every), len(group)) if missed else 1.0
         for language in every:
             own = group[language].at(mean.seeds) if language in group else mean
             whole, part = np.moveaxis(by_language([mean.table, own.table]), 2, 0)
-            added[language].append(Samples(mean.seeds, whole + (part - whole) * (len(every) / len(group))))
+            added[language].append(Samples(mean.seeds, whole + (part - whole) * weight))
     means = {language: mean_of(each) for language, each in added.items()}
     return {language: mean for language, mean in means.items() if mean} if all(means.values()) else {}
+
+
+def drawn_of(groups: Iterable[Mapping[str, Samples]]) -> int:
+    """From how many languages the spread of `mean_over` is known: those of the group with the fewest that are not few.
+
+    1 where all groups have few, so that their languages are these alone.
+    """
+    return min((count for count in map(len, groups) if count >= FEWEST_LANGUAGES), default=1)

@@ -22,9 +22,14 @@ UNREAD = 0.5
 """An encoder cannot read a text if more than this share of its words have something unknown."""
 FEWEST_STEPS = 100
 """Of the optimiser; what fewer of them make of a model says little of what training does."""
+LEARNED = 0.05
+"""A loss on training data below which there is nothing left to learn, so that it need not fall."""
 RISING = 0.01
 """By how much the score on dev data is better at the end than before, so that training was not done: of shares a point,
 of perplexities a hundredth of the loss per token."""
+
+ROUNDING = 1e-9
+"""By which two scores that are the same can differ, one of which is a mean over seeds or sentences."""
 
 Curve = Mapping[int, float]
 """Step -> value."""
@@ -119,15 +124,16 @@ def _losses_not_falling(report: Report, rows: Sequence[Row]) -> dict[str, tuple[
         for condition, runs in losses.items()
         if all(len(run) > 1 for run in runs.values())
     }
-    return {condition: (first, last) for condition, (first, last) in ends.items() if last >= first}
+    return {condition: (first, last) for condition, (first, last) in ends.items() if last >= first > LEARNED}
 
 
 def _told_not_falling(rows: Sequence[Row], not_falling: Mapping[str, tuple[float, float]]) -> Iterator[str]:
     if not_falling:
-        first, last = max(not_falling.values(), key=lambda ends: ends[1] - ends[0])
+        worst, (first, last) = max(not_falling.items(), key=lambda item: item[1][1] - item[1][0])
+        of = f" in {worst}" if len(not_falling) > 1 else ""
         yield (
             f"{title_of(rows[0].task or '')}: the loss on training data did not fall ({listed(list(not_falling))}; "
-            f"from {first:.3g} to {last:.3g}). Look at the learning curves: the learning rate may be too high or too "
+            f"from {first:.3g} to {last:.3g}{of}). Look at the learning curves: the learning rate may be too high or too "
             "low, or the training too short."
         )
 
@@ -168,7 +174,7 @@ def last_gain(measure: str, runs: Sequence[Curve]) -> float | None:
 def _below(scores: Sequence[Score]) -> Iterator[str]:
     """Encoders as they are that a baseline beats."""
     for name, condition, pairs in _beside_baselines(scores):
-        worse = [score.place for score, baseline in pairs if score.samples.mean < baseline]
+        worse = [score.place for score, baseline in pairs if score.samples.mean < baseline - ROUNDING]
         if worse:
             own = [score for score, _ in pairs]
             yield (
@@ -180,7 +186,8 @@ def _below(scores: Sequence[Score]) -> Iterator[str]:
 def _no_more_than(scores: Sequence[Score]) -> Iterator[str]:
     """Models that do nothing but what a baseline does, such as giving one answer always."""
     for name, condition, pairs in _beside_baselines(scores):
-        if all(value == baseline for score, baseline in pairs for value in score.by_seed.values()):
+        values = ((value, baseline) for score, baseline in pairs for value in score.samples.by_seed.values())
+        if all(abs(value - baseline) < ROUNDING for value, baseline in values):
             yield (
                 f"{title_of(pairs[0][0].task)}: every score of {condition} is that of the baseline {name}, whatever "
                 "the seed: as it seems, nothing more was learnt."

@@ -32,25 +32,29 @@ class Verdict(StrEnum):
         return {Verdict.SHOWS: 1, Verdict.REVERSED: -1, Verdict.UNSEEN: 0}.get(self)
 
 
-def table_over_places(by_language: Mapping[str, Sequence[Samples]]) -> Table | None:
+def table_over_places(by_language: Mapping[str, Sequence[Samples]], drawn: int | None = None) -> Table | None:
     """[seeds, sentences, languages], or without the last axis; from the places of each language.
 
     Three languages or more stand for others, so they are drawn by chance as seeds and sentences are; one or two are
-    these alone. A language with several data sets counts once. None without a seed that all have.
+    these alone, also where their spread is known from so few (`drawn`). A language with several data sets counts once.
+    None without a seed that all have.
     """
     languages = [mean for places in by_language.values() if (mean := mean_of(places))]
     if len(languages) < len(by_language):
         return None
-    if len(languages) >= FEWEST_LANGUAGES:
+    if min(len(languages), drawn or len(languages)) >= FEWEST_LANGUAGES:
         return joined(languages)
     both = mean_of(languages)
     return both.table if both else None
 
 
-def over_places(by_language: Mapping[str, Sequence[Samples]]) -> Effect | None:
-    """The mean over places, by the language of each; None without a seed that all have."""
-    table = table_over_places(by_language)
-    return None if table is None else effect(table)
+def over_places(by_language: Mapping[str, Sequence[Samples]], drawn: int | None = None) -> Effect | None:
+    """The mean over places, by the language of each; None without a seed that all have.
+
+    `drawn` is from how many languages their spread is known, where these are fewer (`drawn_of`).
+    """
+    table = table_over_places(by_language, drawn)
+    return None if table is None else effect(table, drawn=drawn)
 
 
 def judged(

@@ -40,7 +40,10 @@ def effect_table(listed: Sequence[Line]) -> Table:
         "large as the margin (two one-sided tests)."
     )
     if any(not line.setting.task for line in listed):
-        note += " A mean over tasks is of shares and correlations, where a task with several trainings counts once."
+        note += (
+            " A mean over tasks is of shares and correlations, where a task with several trainings counts once. Three "
+            "languages of a task or more stand for others; one or two are these alone."
+        )
     if any("untrained" in side for line in listed for side in line.sides):
         note += f" {UNTRAINED}"
     note += f" {RATIOS}" if any(line.shown.as_ratio for line in listed) else ""

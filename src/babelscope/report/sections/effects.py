@@ -8,7 +8,7 @@ from typing import NamedTuple
 from babelscope.core.inference import Effect, benjamini_hochberg, effect, holm
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
-from babelscope.core.samples import Samples, mean_of, mean_over, shared_seeds
+from babelscope.core.samples import Samples, drawn_of, mean_of, mean_over, shared_seeds
 from babelscope.report import words
 from babelscope.report.judged import Verdict, among, judged, over_places, p_of
 from babelscope.report.model import Contrasted, Report
@@ -43,11 +43,13 @@ class Compared(NamedTuple):
     """What one side has and the other lacks."""
     told: Mapping[str, Sequence[Samples]] | None = None
     """Of a mean over tasks that are not all of the same languages: in each language the mean over its own tasks."""
+    drawn: int | None = None
+    """Of a mean over tasks: from how many languages the spread over them is known."""
 
     @property
     def effect(self) -> Effect | None:
         """The mean over places; None: not known yet."""
-        return over_places(self.by_language)
+        return over_places(self.by_language, self.drawn)
 
     @property
     def effects(self) -> dict[str, Effect]:
@@ -258,7 +260,8 @@ def _mean_of_tasks(tasks: Sequence[Sequence[Compared]]) -> Compared:
     trainings = [[_by_language(compared.by_language) for compared in task] for task in tasks]
     joined = mean_over([mean_over(task) for task in trainings]) if all(map(all, trainings)) else {}
     by_language = {language: [mean] for language, mean in joined.items()}
-    return Compared(Shown("share"), by_language, left_out, _told(trainings) if joined else None)
+    drawn = drawn_of(training for task in trainings for training in task)
+    return Compared(Shown("share"), by_language, left_out, _told(trainings) if joined else None, drawn)
 
 
 def _told(trainings: Sequence[Sequence[Mapping[str, Samples]]]) -> dict[str, list[Samples]]:

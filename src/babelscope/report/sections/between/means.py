@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
-from babelscope.core.inference import Effect, Table, effect
+from babelscope.core.inference import Effect, Table
 from babelscope.core.row import Row
-from babelscope.core.samples import Samples, mean_of, mean_over
-from babelscope.report.judged import table_over_places
+from babelscope.core.samples import Samples, drawn_of, mean_of, mean_over
+from babelscope.report.judged import over_places, table_over_places
 from babelscope.report.tables import Cell, bounds_cell, number_cell
 
 Key = TypeVar("Key", bound=Hashable)
@@ -49,12 +49,18 @@ def subtracted(first: Values, second: Values) -> Values:
 
 def over_pairs(values: Values) -> Effect | None:
     """The mean over tasks, pairs, languages and seeds; None without a seed that all have."""
-    table = table_over_pairs(values)
-    return None if table is None else effect(table)
+    tasks = _tasks(values)
+    return over_places({language: [mean] for language, mean in mean_over(tasks).items()}, drawn_of(tasks))
 
 
 def table_over_pairs(values: Values) -> Table | None:
     """[seeds, 1, languages], or without the last axis: means over the pairs of each task, then over tasks."""
+    tasks = _tasks(values)
+    return table_over_places({language: [mean] for language, mean in mean_over(tasks).items()}, drawn_of(tasks))
+
+
+def _tasks(values: Values) -> list[dict[str, Samples]]:
+    """Of each task the mean over the pairs of each language."""
     by_seed: dict[tuple[str, str, tuple[str, ...]], dict[int | None, float]] = defaultdict(dict)
     for run, value in values.items():
         by_seed[run.task, run.language, run.models][run.seed] = value
@@ -62,7 +68,7 @@ def table_over_pairs(values: Values) -> Table | None:
     tasks: dict[str, dict[str, Samples]] = defaultdict(dict)
     for (task, language), mean in means.items():
         tasks[task][language] = mean
-    return table_over_places({language: [mean] for language, mean in mean_over(list(tasks.values())).items()})
+    return list(tasks.values())
 
 
 def _means(samples: Iterable[tuple[Key, Samples]]) -> dict[Key, Samples]:
