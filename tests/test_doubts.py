@@ -51,8 +51,30 @@ def test_labels_that_are_never_trained_on_are_told(tmp_path, encoder_folder):
     (said,) = told(tmp_path, encoder_folder, test=tested)
     missed, whole = (sum(len(each.words) for each in some) for some in (strange, tested))
     assert said == (
-        f"{missed} of {whole} labels of the test split are never trained on (SYM), so that no model gets them right"
+        f"{missed} of {whole} labels of the test split are never trained on in treebank:qaa:{tmp_path} (SYM), so that "
+        "models of it get none of them right"
     )
+
+
+def test_of_several_trainings_those_are_named_that_lack_a_label(tmp_path, encoder_folder):
+    """It said that no model gets a label right that another one was trained on, and said it once for each training."""
+    names = []
+    for code, upos in (("qaa", "NOUN"), ("qab", "SYM")):
+        for split, sentences in SENTENCES.items():
+            half = [labelled(each, upos) for each in sentences[:10]]
+            write_conllu(tmp_path / f"{code}-{split}.conllu", [*half, *sentences[10:]])
+        names.append(f"treebank:{code}:{tmp_path}")
+    a, b = names
+    sizes = {"train": 20, "dev": 20, "test": 20}
+    tasks = {
+        name: transfer(task="pos", train=train, evaluate=[b], baselines=[], sizes=sizes, selected_on="test")
+        for name, train in (("one", [a]), ("both", [a, b]))
+    }
+    declared = declaration(encoder_folder, surgeries=[None], retrieval=None, seeds=[0, 1], tasks=tasks)
+    found = list(doubts(compile_study(Study.model_validate(declared)).steps.values()))
+    (said,) = [line for line in found if "never trained on" in line]
+    assert f"are never trained on in {a} (SYM), so that models of it" in said
+    assert len(found) == len(set(found))
 
 
 @pytest.mark.parametrize(("count", "said"), [(2, False), (3, True)])

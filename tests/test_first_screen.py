@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from babelscope.core.languages import family_of
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples
+from babelscope.core.words import listed
 from babelscope.report import Report
 from babelscope.report.cautions import RISING, cautions, last_gain
 from babelscope.report.figures import within
@@ -30,7 +31,7 @@ from babelscope.report.sections.scores.figures import score_chart
 from babelscope.report.sections.scores.findings import differences, findings
 from babelscope.report.sources import sources
 from babelscope.report.tables import number_cell
-from babelscope.report.words import counted, direction, listed
+from babelscope.report.words import counted, direction
 from synthetic_report import synthetic_report
 
 RUN = {"kind": "score", "encoder": "e", "task": "pos", "train_languages": "en", "split": "test"}

@@ -76,7 +76,9 @@ def card(outcome: Outcome, request: Request) -> str:
 def _score(outcome: Outcome) -> str:
     """Of this model, which is the best of its runs on the dev sentences, beside the mean of all."""
     chosen = outcome.direct
-    if chosen.rounds == 1 or outcome.own is None:
+    if outcome.own is None:
+        return scored_in_words(chosen)
+    if chosen.rounds == 1:
         return f"{scored_in_words(chosen)}, of one run"
     return f"{100 * outcome.own:.1f}%; the mean over {chosen.rounds} runs is {scored_in_words(chosen)}"
 

@@ -13,6 +13,7 @@ from transformers import PreTrainedTokenizerBase
 
 from babelscope.advise.request import Request
 from babelscope.core.languages import REAL_LANGUAGES, language_name
+from babelscope.core.words import listed
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.plain import NTREX, available_ntrex
 from babelscope.corpora.scripts import script_shares
@@ -21,7 +22,6 @@ from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder
 from babelscope.measures.formulas.overlap import Coverage, coverage, shared_mass
 from babelscope.report.cautions import UNREAD
-from babelscope.report.words import listed
 from babelscope.studies import published_rows
 from babelscope.world import LANGUAGES, World
 

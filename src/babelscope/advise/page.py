@@ -15,6 +15,7 @@ from babelscope.advise.translated import texts_in_words, translated
 from babelscope.core.languages import language_name
 from babelscope.core.outside import writing
 from babelscope.core.tasks import TASKS
+from babelscope.core.words import listed
 from babelscope.corpora.sources import Split
 from babelscope.encoders.places import display_name, locate
 from babelscope.engine.manifest import versions
@@ -23,7 +24,6 @@ from babelscope.report.cautions import UNREAD
 from babelscope.report.page import asset, templates
 from babelscope.report.section import Section
 from babelscope.report.tables import Cell, Table, number_cell
-from babelscope.report.words import listed
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.world import LANGUAGES
 

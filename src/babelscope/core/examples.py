@@ -153,15 +153,18 @@ def read_twice(tested: Collection[object], trained: Iterable[object]) -> int:
     Case, accents and signs that are not seen tell no texts apart, since there are tokenizers that drop them. 0 where
     they are few.
     """
-    known = {_text_of(example) for example in trained}
-    both = sum(_text_of(example) in known for example in tested)
-    return both if both > MANY * len(tested) else 0
+    known = set(bare_texts(trained))
+    return many_of(sum(text in known for text in bare_texts(tested)), len(tested))
+
+
+def many_of(found: int, count: int) -> int:
+    """How many there are of so many; 0 where they are few."""
+    return found if found > MANY * count else 0
 
 
 def repeated(examples: Collection[object]) -> int:
     """How many examples have the text and the labels of an earlier one; 0 where they are few."""
-    found = len(examples) - len({_seen(example) for example in examples})
-    return found if found > MANY * len(examples) else 0
+    return many_of(len(examples) - len({_seen(example) for example in examples}), len(examples))
 
 
 def gold_labels(examples: Iterable[object]) -> list[str]:
@@ -180,13 +183,12 @@ def never_trained_on(tested: Sequence[str], trained: Iterable[str]) -> list[str]
     """The labels that are scored and that training data lack, one for every word or text; empty where they are few."""
     known = set(trained)
     missed = [label for label in tested if label not in known]
-    return missed if len(missed) > MANY * len(tested) else []
+    return missed if many_of(len(missed), len(tested)) else []
 
 
 def not_composed(examples: Collection[object]) -> int:
     """How many examples are not in Unicode NFC; 0 where few are."""
-    found = sum(read != _composed(read) for read in map(_words_of, examples))
-    return found if found > MANY * len(examples) else 0
+    return many_of(sum(read != _composed(read) for read in map(_words_of, examples)), len(examples))
 
 
 def _words_of(example: object) -> object:
@@ -198,11 +200,13 @@ def _words_of(example: object) -> object:
     return example.text if isinstance(example, SentencePair) else example
 
 
-def _text_of(example: object) -> object:
-    """What tells an example from others that are tested or trained on."""
-    bare = _bare(_words_of(example))
-    # Exchanged they are the same sentences.
-    return tuple(sorted(bare)) if isinstance(example, SentencePair) and isinstance(bare, tuple) else bare
+def bare_texts(examples: Iterable[object]) -> list[object]:
+    """What tells each example from others that are tested or trained on; the sentences of a pair in any order."""
+    return [
+        tuple(sorted(bare)) if isinstance(example, SentencePair) and isinstance(bare, tuple) else bare
+        for example in examples
+        for bare in [_bare(_words_of(example))]
+    ]
 
 
 def _seen(example: object) -> object:

@@ -108,6 +108,11 @@ class FileData(_Data):
         return split_name(self.name)[0]
 
     @property
+    def is_own(self) -> bool:
+        """Whether it is a file of the user's own, by how it is named."""
+        return self.name.count(":") > 1
+
+    @property
     def is_here(self) -> bool:
         """Whether there is a file to read; else the number of examples is all that is known."""
         return not self.sha256.startswith(NOT_HERE)

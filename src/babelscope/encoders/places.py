@@ -148,7 +148,8 @@ def read_mapping(file: Path) -> dict[str, Any]:
 def tuned_on(path: str) -> list[TunedOn]:
     """What the model in a folder was tuned on, as far as its config.json says."""
     given = read_mapping(Path(path) / "config.json").get(TUNED_ON)
-    return [TunedOn(**each) for each in given if each.keys() == set(TunedOn._fields)] if isinstance(given, list) else []
+    told = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
+    return [TunedOn(**each) for each in told if each.keys() == set(TunedOn._fields)]
 
 
 def layer_count(path: str) -> int | None:

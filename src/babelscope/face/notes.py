@@ -17,7 +17,7 @@ from babelscope.corpora.parallel import NamedPairs, WorldPairs
 from babelscope.corpora.parallel_sentences import WorldParallel
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.places import shipped_encoders
-from babelscope.face.doubts import doubts, is_own
+from babelscope.face.doubts import doubts
 from babelscope.measures.similarity import SentenceSimilarity
 from babelscope.steps import Adapt, Align, Load
 from babelscope.steps.plan import declared
@@ -75,7 +75,7 @@ def _divided(data: Iterable[FileData]) -> Iterator[str]:
 def _not_composed(data: Iterable[FileData]) -> Iterator[str]:
     """The user's own files in which the same words are other characters than in most texts."""
     for each in data:
-        if is_own(each) and each.is_here and not split_name(each.name)[1]:
+        if each.is_own and each.is_here and not split_name(each.name)[1]:
             with suppress(InputError):  # which a run says of the file
                 examples = each.read()
                 if found := not_composed(examples):

@@ -10,11 +10,12 @@ from statistics import fmean
 from babelscope.core.inference import FEWEST_SEEDS
 from babelscope.core.row import Row
 from babelscope.core.scores import measure_of
+from babelscope.core.words import listed
 from babelscope.report.kinds import main_measure
 from babelscope.report.model import Report
 from babelscope.report.published import NAMED
 from babelscope.report.score import Score, noun_of, scale, title_of
-from babelscope.report.words import counted, listed
+from babelscope.report.words import counted
 
 FEWEST_SENTENCES = 30
 """Of a test set; an interval over fewer is rough, and one more or less that is right moves the score by points."""
@@ -133,8 +134,8 @@ def _told_not_falling(rows: Sequence[Row], not_falling: Mapping[str, tuple[float
         of = f" in {worst}" if len(not_falling) > 1 else ""
         yield (
             f"{title_of(rows[0].task or '')}: the loss on training data did not fall ({listed(list(not_falling))}; "
-            f"from {first:.3g} to {last:.3g}{of}). Look at the learning curves: the learning rate may be too high or too "
-            "low, or the training too short."
+            f"from {first:.3g} to {last:.3g}{of}). Look at the learning curves: the learning rate may be too high or "
+            "too low, or the training too short."
         )
 
 

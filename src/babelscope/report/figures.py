@@ -93,7 +93,7 @@ def line_chart(
     points = meant.groupby(["condition", along], as_index=False, sort=False)
     means = points.agg(value=("value", measure.mean), runs=("run", "nunique"))
     of_all = means["runs"] == means["condition"].map(whole)
-    means = means[of_all if of_all.any() else means["runs"] > 0].drop(columns="runs")
+    means = means[of_all | ~of_all.groupby(means["condition"]).transform("any")].drop(columns="runs")
     ticks = sorted(set(table[along])) if along == "layer" else alt.Undefined
     x = alt.X(f"{along}:Q", title=along.capitalize(), axis=alt.Axis(values=ticks, format="~s", grid=False))
     y = alt.Y("value:Q", title=unit or None, scale=limits, axis=alt.Axis(tickCount=6))

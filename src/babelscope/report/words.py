@@ -34,13 +34,6 @@ def counted(number: int, noun: str = "") -> str:
     return f"{said} {noun}{'' if number == 1 else 's'}" if noun else said
 
 
-def listed(names: Sequence[str], most: int = 6) -> str:
-    """`a, b and c`; of more than can be read at once the first, and how many more there are. Names may have commas."""
-    shown = list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
-    comma, last = ("; ", "; and ") if any(", " in name for name in shown) else (", ", " and ")
-    return last.join(filter(None, [comma.join(shown[:-1]), *shown[-1:]]))
-
-
 def direction(differences: Sequence[float], more: str, less: str, noun: str = "language") -> str:
     """Where differences are above and below 0: `higher in all five languages`, `higher in two languages of five`."""
     above, below = (sum(sign * each > 0 for each in differences) for sign in (1, -1))

@@ -9,7 +9,7 @@ from babelscope.core.inference import Effect, benjamini_hochberg, effect, holm
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples, drawn_of, mean_of, mean_over, shared_seeds
-from babelscope.report import words
+from babelscope.core.words import listed
 from babelscope.report.judged import Verdict, among, judged, over_places, p_of
 from babelscope.report.model import Contrasted, Report
 from babelscope.report.paired import differences
@@ -18,6 +18,7 @@ from babelscope.report.section import Section, section
 from babelscope.report.sections.effect_tables import effect_table, language_table, mixed_table
 from babelscope.report.sections.effects_told import effect_answer, effect_figures
 from babelscope.report.shown import Shown
+from babelscope.report.words import counted
 
 ALL_TASKS = "all tasks"
 NAMED = 3
@@ -99,7 +100,7 @@ class Line(NamedTuple):
     def lacking(self) -> str:
         """What only one of the two sides has, after a comma; empty: nothing."""
         left_out = self.compared.left_out
-        return f", without {words.listed(list(left_out))}, which only one of the two has" if left_out else ""
+        return f", without {listed(list(left_out))}, which only one of the two has" if left_out else ""
 
     @property
     def shown(self) -> Shown:
@@ -125,12 +126,12 @@ class Line(NamedTuple):
 @section(order=10)
 def contrasts(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
     """What the study looks for, and whether it shows."""
-    if listed := effects(report):
-        written = (effect_table(listed), language_table(listed, report.language_labels), mixed_table(listed))
+    if found := effects(report):
+        written = (effect_table(found), language_table(found, report.language_labels), mixed_table(found))
         tables = [table for table in written if table.lines]
-        figures = effect_figures(listed)
+        figures = effect_figures(found)
         title = "What the study looks for"
-        yield Section(title, claims(listed), figures, tables, answer=effect_answer(listed))
+        yield Section(title, claims(found), figures, tables, answer=effect_answer(found))
 
 
 def effects(report: Report) -> list[Line]:
@@ -151,7 +152,7 @@ def _lines(report: Report, contrast: Contrasted) -> list[Line]:
     over_all = {setting.schedule for setting in overall}
     sides = _in_words(report, contrast.first), _in_words(report, contrast.second)
     languages = [report.labels.get(code, code) for code in contrast.languages]
-    named = words.listed(languages) if len(languages) <= NAMED else words.counted(len(languages), "language")
+    named = listed(languages) if len(languages) <= NAMED else counted(len(languages), "language")
     within = f", in {named}" if languages else ""
     every = {score.task for score in report.scores}
     return [
@@ -172,10 +173,10 @@ def _verdicts(lines: Sequence[Line], claims: bool) -> list[Verdict]:
     return judged([line.effect for line in own], holm if claims else benjamini_hochberg, margins)
 
 
-def claims(listed: Sequence[Line]) -> list[str]:
+def claims(found: Sequence[Line]) -> list[str]:
     """For every claim, over all tasks (or on the one task there is), what shows and what does not."""
     groups: dict[str, list[Line]] = {}
-    for line in (line for line in listed if line.is_claim):
+    for line in (line for line in found if line.is_claim):
         groups.setdefault(line.contrast.claim, []).append(line)
     family = sum(p_of(line.effect, line.margin) is not None for lines in groups.values() for line in lines)
     return [f"{claim}: {'; '.join(_claimed(group, family))}." for claim, group in groups.items()]
@@ -233,7 +234,7 @@ def _compared(report: Report, first: Mapping[str, Score], second: Mapping[str, S
 def _averaged(compared: Mapping[Setting, Compared], every: Collection[str]) -> str:
     """The tasks that a mean over tasks is of: all of them, or which."""
     tasks = list(dict.fromkeys(setting.task for setting, each in compared.items() if setting.task and _is_mean(each)))
-    return ALL_TASKS if len(tasks) == len(every) else f"the mean of {words.listed(list(map(title_of, tasks)))}"
+    return ALL_TASKS if len(tasks) == len(every) else f"the mean of {listed(list(map(title_of, tasks)))}"
 
 
 def _is_mean(compared: Compared) -> bool:

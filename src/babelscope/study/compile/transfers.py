@@ -61,8 +61,13 @@ class ResolvedTransfer:
                 models = map(self.recurrent, self.study.seeds)
                 yield from (Evaluate(model=model, data=data) for model in models for data in self.test)
             else:
-                of = {"baseline": name, "revision": BaselineRule.named(name).revision, "shots": self.transfer.shots}
-                yield from (Baseline(task=self.task, train=self.train, data=data, **of) for data in self.test)
+                yield from (self._baseline(name, data) for data in self.test)
+
+    def _baseline(self, name: str, data: Dataset) -> Baseline:
+        # What is selected on test sets leaves no training data out, so that none of it is few, as of tunings.
+        shots = None if self.transfer.selected_on == "test" else self.transfer.shots
+        revision = BaselineRule.named(name).revision
+        return Baseline(baseline=name, task=self.task, train=self.train, data=data, shots=shots, revision=revision)
 
     def untuned(self) -> Iterator[Step]:
         """The references' own perplexities: of the probes' texts, and of the test sets of language modelling."""

@@ -9,6 +9,7 @@ from statistics import fmean
 from babelscope.core.inference import effect
 from babelscope.core.intervals import Interval, student_t_interval
 from babelscope.core.row import Row
+from babelscope.core.words import listed
 from babelscope.report.model import Report
 from babelscope.report.score import title_of
 from babelscope.report.sections.alignment.alignments import (
@@ -22,7 +23,7 @@ from babelscope.report.sections.alignment.alignments import (
     stage_titles,
 )
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
-from babelscope.report.words import bounded, listed, minus
+from babelscope.report.words import bounded, minus
 
 SIGN = (
     "X-Gap is the score in the language of the training minus that in the target: the larger, the worse a task carries "

@@ -80,8 +80,10 @@ def _angle_table(report: Report) -> Table:
 
 def _elsewhere(row: Row) -> str:
     """At which model, where the first is not that of the languages of the other two."""
-    origin, *single = row.models or ("",)
-    return "" if TrainedOn.read(origin) == TrainedOn(tuple(single)) else f", at the model of {origin}"
+    origin, *single = row.models
+    if not single or TrainedOn.read(origin) == TrainedOn.read("+".join(single)):
+        return ""
+    return f", at the model of {origin}"
 
 
 def _angle_line(published: bool, encoder: str, order: int, part: str, measured: Mapping[str, Values]) -> list[Cell]:

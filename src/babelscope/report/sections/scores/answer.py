@@ -6,12 +6,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from babelscope.core.inference import FEWEST_SEEDS
+from babelscope.core.words import listed
 from babelscope.report.judged import Verdict
 from babelscope.report.kinds import SCORES
 from babelscope.report.score import Score, noun_of, scale, title_of
 from babelscope.report.sections.scores.findings import Difference
 from babelscope.report.shown import Shown
-from babelscope.report.words import counted, direction, listed, minus
+from babelscope.report.words import counted, direction, minus
 
 MOST = 2
 """Conditions that are told one by one; of more only the best and the worst."""

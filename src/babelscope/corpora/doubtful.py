@@ -1,0 +1,36 @@
+"""What of labelled data makes scores on them mean less than they seem to, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from babelscope.core.examples import never_trained_on, repeated
+from babelscope.core.words import listed
+from babelscope.corpora.sources import Split
+
+
+def one_label(data: str, split: Split, labels: Collection[str]) -> Iterator[str]:
+    """That all that is labelled in a split of data has one label."""
+    if len(different := set(labels)) == 1:
+        yield (
+            f"{data}: all that is labelled in the {split} split is {different.pop()!r}, so that there is nothing to "
+            f"{'learn' if split == 'train' else 'tell apart'}"
+        )
+
+
+def untrained_labels(data: str, labels: Sequence[str], trained: Collection[str], trained_on: str) -> Iterator[str]:
+    """That much of the test split has labels that are not among those which are trained on."""
+    if trained and (missed := never_trained_on(labels, trained)):
+        yield (
+            f"{data}: {len(missed):,} of {len(labels):,} labels of the test split are never trained on in {trained_on} "
+            f"({listed(sorted(set(missed)))}), so that models of it get none of them right"
+        )
+
+
+def earlier_ones(data: str, examples: Collection[object]) -> Iterator[str]:
+    """That much of the test split comes again in it."""
+    if found := repeated(examples):
+        yield (
+            f"{data}: {found:,} of {len(examples):,} examples of the test split are earlier ones again, each of which "
+            "intervals over sentences take for another"
+        )
