@@ -23,6 +23,7 @@ from babelscope.core.errors import DamagedResult, DroppedError, InputError, Stor
 from babelscope.core.files import share
 from babelscope.core.hashing import file_digest
 from babelscope.engine.disk import explained, sync
+from babelscope.engine.made_of import MADE_OF
 from babelscope.engine.manifest import DROPPED, read_manifest, replace_manifest
 
 if TYPE_CHECKING:
@@ -89,11 +90,11 @@ def _drop(folder: Path, key: str, names: Collection[str]) -> None:
     crash_point("dropped")
 
 
-def put_back(draft: Path, folder: Path, key: str) -> None:
+def put_back(draft: Path, folder: Path, key: str, made_of: Mapping[str, str] | None = None) -> None:
     """Move what was dropped from the draft that it was computed in again to the result in a folder.
 
-    The manifest notes where it is not the same to the last bit, as on another machine. A file that the step does not
-    write any more is no longer listed.
+    The manifest says what it was `made_of` this time, and notes where it is not the same to the last bit, as on another
+    machine. A file that the step does not write any more is no longer listed.
     """
     manifest = read_manifest(folder, key)
     told, files = list(manifest.get(NOTES, [])), dict(manifest["files"])
@@ -109,7 +110,8 @@ def put_back(draft: Path, folder: Path, key: str) -> None:
                 print(told[-1], file=sys.stderr)
     sync(folder)
     crash_point("put-back")
-    replace_manifest(folder, {**manifest, "files": files, **({NOTES: told} if told else {})})
+    made = {MADE_OF: made_of} if made_of else {}
+    replace_manifest(folder, {**manifest, "files": files, **made, **({NOTES: told} if told else {})})
     crash_point("return-noted")
 
 
@@ -118,7 +120,8 @@ def _differing(name: str, before: str, now: str) -> str:
     when = datetime.now(UTC).isoformat(timespec="seconds")
     return (
         f"{name} was dropped, and computed again with other bits ({when}, {platform.platform()}): SHA-256 {now}, "
-        f"before {before}. The rows of this result, and what was computed earlier, are of the weights before"
+        f"before {before}. The rows of this result are of the weights before; what was computed from these is computed "
+        "again"
     )
 
 

@@ -18,11 +18,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from babelscope.core.errors import DamagedResult
-from babelscope.engine.disk import names_in, read_file, write_text
+from babelscope.engine.disk import append_text, names_in, read_file, write_text
 from babelscope.engine.journal import ROWS
 from babelscope.engine.manifest import MANIFEST
 
 INDEX, FORMAT = "babelscope-index.json", 1
+DOUBTED = "babelscope-doubted.txt"
+"""The keys of results that somebody has found to be damaged."""
 SETTLED = 2_000_000_000
 """Nanoseconds for which files must have rested when they are verified: what changes within one tick of the clock that
 stamps files has the same stamp, and none ticks more slowly."""
@@ -94,14 +96,36 @@ def _told(path: str) -> tuple[int, int, int, int]:
 
 
 @contextmanager
-def doubted(folder: Path) -> Iterator[None]:
-    """Remove the index of the store in a folder where a result turns out to be damaged."""
+def doubted(folder: Path, key: str) -> Iterator[None]:
+    """Remove the index of the store in a folder where a result turns out to be damaged, and leave its key there.
+
+    A run reads no files but rows of what is there; of a result whose key was left it reads all.
+    """
     try:
         yield
     except DamagedResult:
         with suppress(OSError):
             (folder / INDEX).unlink()
+        with suppress(OSError):
+            append_text(folder / DOUBTED, f"{key}\n")
         raise
+
+
+def doubted_in(folder: Path) -> set[str]:
+    """The keys that were left in the folder of a store."""
+    with suppress(OSError, ValueError):
+        return {*read_file(folder / DOUBTED).decode().split()}
+    return set()
+
+
+def forget_doubts(folder: Path, keys: set[str]) -> None:
+    """Remove keys of results that were read."""
+    left = doubted_in(folder) - keys
+    with suppress(OSError):
+        if left:
+            write_text(folder / DOUBTED, "".join(f"{key}\n" for key in sorted(left)))
+        else:
+            (folder / DOUBTED).unlink(missing_ok=True)
 
 
 def _read(path: Path) -> dict[str, str]:

@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import FrameType
@@ -16,7 +16,7 @@ from rich.filesize import decimal
 from babelscope.engine.agenda import Agenda
 from babelscope.engine.crew import Crew
 from babelscope.engine.disk import ROOM
-from babelscope.engine.dropping import Dropping, is_whole
+from babelscope.engine.dropping import Dropping, is_whole, readers_of
 from babelscope.engine.events import (
     TRIES,
     Blocked,
@@ -95,6 +95,8 @@ class _Run:
         self.damaged: set[str] = set()
         self.elsewhere: set[str] = set()
         self.computed: list[str] = []
+        self.readers: Mapping[str, set[str]] = {}
+        """By key, the steps that read the result, once that is asked."""
         self.failed: dict[str, str] = {}
         self.blocked: dict[str, str] = {}
         self.full: str | None = None
@@ -112,7 +114,7 @@ class _Run:
         """The one of them that runs."""
         self.looked_at = -store.looking
         """When steps that another runner computes were last looked at."""
-        damaged = self.set_aside_damaged()
+        damaged = self.set_aside_damaged(plan.steps)
         self.there = store.published(plan.steps)
         """The results that need not be computed, asked for all at once."""
         self.agenda = Agenda(plan, self.there.__contains__, self.is_whole)
@@ -136,6 +138,14 @@ class _Run:
         there = self.store.published(self.plan.steps).difference(self.computed)
         cached = tuple(key for key in self.plan.steps if key in there)
         return Outcome(tuple(self.computed), cached, self.failed, self.blocked)
+
+    def doubt_readers(self, key: str) -> None:
+        """Have results computed again that were made of other bits of a result than it has come out with now."""
+        self.readers = self.readers or readers_of(self.plan)
+        readers = self.readers.get(key, set()) & self.there
+        for reader in self.set_aside_damaged(readers, again=True):
+            self.there.discard(reader)
+            self.agenda.need(reader)
 
     def is_whole(self, key: str) -> bool:
         """Whether the result is there with all that can be read of it."""
@@ -176,9 +186,9 @@ class _Run:
         wanted = self.agenda.readers(key) | {key}
         return key not in self.read and self.store.published(wanted) == wanted
 
-    def set_aside_damaged(self) -> list[str]:
-        """Verify the rows that are in the store. Larger files are verified by the steps that read them."""
-        damaged = self.store.damaged(self.plan.steps)
+    def set_aside_damaged(self, keys: Collection[str], *, again: bool = False) -> list[str]:
+        """Verify the rows of these results. Larger files are verified by the steps that read them."""
+        damaged = self.store.damaged(keys, again=again)
         for key, error in damaged.items():
             self.observe(Damaged(key, str(error)))
             self.store.quarantine(key)
@@ -200,6 +210,7 @@ class _Run:
                 self.lose(key, message, times)
             case Finished(key) | Found(key):
                 self.computed += [key] if isinstance(event, Finished) else []
+                self.doubt_readers(key)
                 self.agenda.finish(key)
                 self.drop(self.dropping.after(key) if self.dropping else ())
             case Waiting(key):

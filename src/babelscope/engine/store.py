@@ -4,6 +4,7 @@ Layout of the folder:
 
     babelscope-store.json   the format's version
     babelscope-index.json   which rows were verified, and when their files had last changed
+    babelscope-doubted.txt  the keys of what somebody has found to be damaged, until a run looks
     results/ab/KEY/         published: the step's files, rows.jsonl, manifest.json (key abcd...)
     drafts/KEY/             the working folder of an unfinished step, kept after a fault
     claims/KEY.lock         a lock of the operating system while a step runs; it dies with its holder
@@ -33,8 +34,9 @@ from babelscope.engine.claims import Locks
 from babelscope.engine.disk import append_text, bytes_in, explained, move_folder, names_in, verify
 from babelscope.engine.dropping import is_whole, put_back
 from babelscope.engine.environment import environment_of, note_environment, this_environment
-from babelscope.engine.index import Index, doubted, look_at
+from babelscope.engine.index import Index, doubted, doubted_in, forget_doubts, look_at
 from babelscope.engine.journal import DIGEST, ROWS, Journal, published_rows
+from babelscope.engine.made_of import MADE_OF, Bits
 from babelscope.engine.manifest import MANIFEST, check_files, read_manifest, write_manifest
 from babelscope.engine.mark import PARTS, is_shelved, refuse_foreign, write_mark
 from babelscope.engine.old_rows import upgraded
@@ -54,6 +56,7 @@ class Store:
         self.folder = Path(folder).absolute()
         self.address = str(self.folder)  # what it is opened by, here and in other processes
         self._verified: set[str] = set()
+        self.bits = Bits(self)
         self._claims = Locks(self.folder / "claims", self._make_way)
         self.plans = Plans(self.folder)
         with explained(self.folder):
@@ -80,8 +83,10 @@ class Store:
     def result(self, key: str) -> Path:
         """The folder of a published result. The first call in a process verifies all files (DamagedResult)."""
         if key not in self._verified:
-            with doubted(self.folder):
-                check_files(self.place_of(key), self.manifest(key))
+            with doubted(self.folder, key):
+                manifest = self.manifest(key)
+                check_files(self.place_of(key), manifest)
+                self.bits.check(key, manifest)
             self._verified.add(key)
         return self.place_of(key)
 
@@ -94,15 +99,23 @@ class Store:
         step, content = self._verified_rows(key)
         return upgraded(step, published_rows(content, self.place_of(key) / ROWS))
 
-    def damaged(self, keys: Collection[str]) -> dict[str, DamagedResult]:
+    def damaged(self, keys: Collection[str], *, again: bool = False) -> dict[str, DamagedResult]:
         """Those of the keys whose results' rows are not as they were published, and what is wrong with each.
 
-        Rows that were verified before, and whose files have not changed since, are not read again.
+        Rows that were verified before, and whose files have not changed since, are not read `again` unless it is asked.
+        All files are read of those that somebody has found to be damaged.
         """
         index, there, found = Index(self.folder), self.published(keys), {}
-        for key in filter(there.__contains__, keys):
+        doubtful = doubted_in(self.folder) & there
+        for key in doubtful:
+            try:
+                self.check(key)
+            except DamagedResult as error:
+                found[key] = error
+        forget_doubts(self.folder, doubtful)
+        for key in filter((there - found.keys()).__contains__, keys):
             seen = look_at(self.place_of(key))
-            if not index.has(key, seen):
+            if again or not index.has(key, seen):
                 try:
                     self._verified_rows(key)
                     index.note(key, seen)
@@ -222,7 +235,7 @@ class Store:
                 Journal(draft).forget_digest()  # the manifest has one, which a kill in between leaves in its place
                 self.place(draft, key)
             elif not is_whole(self, key):
-                put_back(draft, target, key)
+                put_back(draft, target, key, about.get(MADE_OF))
             crash_point("publication-moved")
             shutil.rmtree(draft, ignore_errors=True)
         return target
@@ -281,10 +294,11 @@ class Store:
 
     def _verified_rows(self, key: str) -> tuple[str, bytes]:
         """The class of a result's step, and the very bytes of its rows that were verified."""
-        with doubted(self.folder):
+        with doubted(self.folder, key):
             manifest = self.manifest(key)
             recorded = manifest["files"].get(ROWS)
             content = self.content(key, ROWS, recorded) if recorded else b""
+            self.bits.check(key, manifest)
         return manifest.get("step", ""), content
 
     def _make_way(self, path: Path, is_usual: Callable[[int], bool]) -> None:

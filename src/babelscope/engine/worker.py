@@ -41,6 +41,7 @@ from babelscope.engine.events import (
     Started,
     Waiting,
 )
+from babelscope.engine.made_of import MADE_OF
 from babelscope.engine.recall import describe
 from babelscope.engine.sharing.places import store_at
 from babelscope.engine.store import Store
@@ -165,7 +166,8 @@ def _execute(key: str, pickled: bytes, store: Store, workspace: DraftWorkspace) 
         workspace.step = type(step).__name__
         with metered() as energy:
             seconds = _go_on(step, workspace)
-        store.publish(key, {**describe(step), "seconds": round(seconds, 3), **energy})
+        made_of = store.bits.of(needed.key for needed in step.inputs)
+        store.publish(key, {**describe(step), "seconds": round(seconds, 3), **energy, MADE_OF: made_of})
     except NoMemoryError as error:
         with suppress(OSError):
             print(error, file=sys.stderr)

@@ -105,14 +105,15 @@ class RemoteStore(Store):
             self._fetch(key)
         return super().rows(key)
 
-    def damaged(self, keys: Collection[str]) -> dict[str, DamagedResult]:
+    def damaged(self, keys: Collection[str], *, again: bool = False) -> dict[str, DamagedResult]:
         """Those of the results here whose rows are not as they were published; others are verified when they come."""
         here = super().published(keys)
-        return super().damaged([key for key in keys if key in here])
+        return super().damaged([key for key in keys if key in here], again=again)
 
     def check(self, key: str) -> None:
         """Read all files of a result where they are shared. Raises DamagedResult."""
         self.results.verify(key)
+        self.bits.check(key, self.results.manifest(key))
 
     def environment(self, manifest: Mapping[str, Any]) -> dict[str, Any] | None:
         """What a result was computed with and on; None where that was not kept, or is lost."""
