@@ -61,6 +61,8 @@ def test_shared_mass_is_one_minus_the_total_variation(first, second):
 
 def test_letters_to_try():
     assert letters_for("ug", "Arab") == ("uyghur",)
+    assert letters_for("ug-Arab", "Arab") == letters_for("uig", "Arab") == ("uyghur",)
+    assert letters_for("ckb-IQ", "Arab") == ("sorani",)
     assert letters_for("ug", "Latn") == () and letters_for("ug", "Cyrl") == ("cyrillic",)
     assert letters_for("ar", "Arab") == ("buckwalter",)
     assert letters_for("mt", "Latn") == letters_for("xx", None) == ()

@@ -124,6 +124,11 @@ def test_what_twice_as_many_bring_is_told_where_it_shows():
     (told,) = findings([curve([0.5, 0.52, 0.54, 0.56])])
     assert told.startswith("2,000 more translated sentences, twice as many as there are, would bring about 2.0 points")
     assert "Alone, the step from 1,000 brought 2.0 points [" in told
+    assert "one point more takes about" in told
+    slow = [curve([0.5, 0.5001, 0.5002, 0.5003], spread=0.0001), curve([0.96, 0.97, 0.98, 0.992], spread=0.0001)]
+    for one in slow:  # it took more sentences than there are atoms, or a score above 100
+        (told,) = findings([one])
+        assert told.startswith("2,000 more translated sentences") and "one point more" not in told
     (told,) = findings([curve([0.5, 0.501, 0.499, 0.5], spread=0.2)])
     assert told.startswith("What more translated sentences would bring cannot be told: from 250 to 2,000")
     (told,) = findings([curve([0.56, 0.54, 0.52, 0.5])])

@@ -346,3 +346,9 @@ def test_sentences_that_are_read_for_two_purposes_are_told(tmp_path, seen, told)
     (tmp_path / "text").write_text("".join(f"{' '.join(one.forms)}\n" for one in parts["text"]))
     (said,) = labelled_notes(asked_of(tmp_path / "text", treebank=str(tmp_path / "own")))
     assert said.startswith("10 of 20 labelled sentences") and told in said
+
+
+@pytest.mark.parametrize(("one", "other"), [("fo", "fao"), ("sd", "snd-Arab"), ("ug", "uig")])
+def test_any_code_of_a_language_has_its_published_verdict(one, other):
+    assert published(one, "Latn") == published(other, "Latn") != published("xx", "Latn")
+    assert code_notes(one) == code_notes(other) == []

@@ -1,3 +1,4 @@
+import gzip
 import os
 from collections import Counter
 from functools import partial
@@ -69,6 +70,25 @@ def test_glues_dev_file_is_test_and_the_last_tenth_of_train_is_dev(data):
     assert [one.first for one in read("dev")] == ["premise 18", "premise 19"]
     files = [find_examples("rte", "glue:RTE", split, LOCAL) for split in ("train", "dev", "test")]
     assert files == [train, train, test]
+
+
+def test_a_set_that_leaves_nothing_to_train_on_is_refused(data):
+    file = data("glue/RTE/train.tsv", rte(1))
+    for split in ("train", "dev"):
+        with pytest.raises(DataError, match=r"train\.tsv.*: has too few examples to divide \(1\): none is") as caught:
+            read_examples("rte", "glue:RTE", split, LOCAL)
+        assert caught.value.path == file
+    assert len(read_examples("rte", "glue:RTE", "train", LOCAL, whole=True)) == 1
+
+
+def test_a_file_and_its_gzip_that_differ_are_refused(data):
+    file = data("glue/RTE/train.tsv", rte(20))
+    packed = file.with_name("train.tsv.gz")
+    packed.write_bytes(gzip.compress(file.read_bytes()))
+    assert find_examples("rte", "glue:RTE", "train", LOCAL) == file
+    packed.write_bytes(gzip.compress(rte(21).encode()))
+    with pytest.raises(InputError, match=r"of train\.tsv, train\.tsv\.gz one alone can be read, and they differ"):
+        find_examples("rte", "glue:RTE", "train", LOCAL)
 
 
 def test_a_set_of_one_file_keeps_pairs_of_a_premise_together(data):

@@ -136,6 +136,14 @@ def test_each_fault_is_refused_with_its_line(file, old, new, line, problem):
     assert len(str(caught.value)) < len(str(path)) + 500
 
 
+def test_a_column_that_counts_the_words_is_refused(file):
+    """As in GermEval and CoNLL-U: numbers would be read as the words."""
+    with pytest.raises(DataError, match=r":1: the first column counts the words .* so that the words come first"):
+        read_bio(file("1\tBerlin\tB-LOC\tO\n2\tist\tO\tO\n\n1\tJa\tO\tO\n"))
+    assert read_bio(file("1\tB-X\n\n1\tO\n"))[1].words == ["1"]
+    assert read_bio(file("1\tO\n2\tO\n\n2\tO\n"))[0].words == ["1", "2"]
+
+
 def test_a_word_without_the_prefix_of_the_first_is_refused(file):
     with pytest.raises(DataError, match=r"x.txt:2: the word 'die' lacks the 'de:' that the file's first word has"):
         read_bio(file("de:In O\ndie O\n"), prefix="de:")

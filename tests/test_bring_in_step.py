@@ -141,7 +141,9 @@ def test_a_study_makes_the_encoder_that_python_makes(ran, encoder_folder):
     step = next(step for step in steps if isinstance(step, Evaluate) and step.brought_in).brought_in
     made, grown = step.build(FinishedSteps(store)), load_encoder(encoder_folder)
     for aligned in step.languages:
-        grown = with_language(grown, Wanted(aligned.language, (), "qaa"), joined(aligned.parallel).pairs)
+        grown = with_language(
+            grown, Wanted(language=aligned.language, parallel=(), source="qaa"), joined(aligned.parallel).pairs
+        )
     for name, weight in weights_of(made).items():
         torch.testing.assert_close(weights_of(grown)[name], weight)
     for code, tokenizer in made.languages.items():

@@ -116,6 +116,8 @@ def test_an_encoder_that_is_not_here_is_asked_for(bundle: Path, tmp_path: Path, 
     assert (
         answer.status == 2 and f"--encoder {name}s=...: the bundle has {name} (did you mean {name}?)" in answer.errors
     )
+    with pytest.raises(InputError, match="x is given twice"):
+        encoders_of([f"x={tmp_path}", f"x={tmp_path.parent}"])
     for given in ("name", "=folder", f"{name}={tmp_path / 'nowhere'}"):
         with pytest.raises(InputError, match="expected NAME=FOLDER"):
             encoders_of([given])

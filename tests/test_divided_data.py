@@ -11,6 +11,7 @@ from babelscope.core.tasks import Task, task_of
 from babelscope.corpora import datasets
 from babelscope.corpora.conllu import write_conllu
 from babelscope.corpora.datasets import FileData
+from babelscope.corpora.sources import SPLITS
 from babelscope.world import World
 
 TOPICS = Task(
@@ -62,17 +63,35 @@ def published_pairs(folder: Path) -> tuple[Task | str, str, Path]:
     return "xnli", "xnli:fr", folder / "xnli" / "xnli.dev.tsv"
 
 
+def published_scores(folder: Path) -> tuple[Task | str, str, Path]:
+    """Of GLUE's sets the one that has a dev file of its own."""
+    (folder / "glue" / "STS-B").mkdir(parents=True)
+    for split in ("train", "test"):
+        scores(folder / "glue" / "STS-B" / f"sts-{split}.csv", 40)
+    return "stsb", "glue:STS-B", folder / "glue" / "STS-B" / "sts-dev.csv"
+
+
+def scores(path: Path, count: int) -> None:
+    lines = (f"news\tfile\t2012\t{k}\t{k % 5}\t{path.stem} {k}\tother {k}\n" for k in range(count))
+    path.write_text("".join(lines), encoding="utf-8")
+
+
 def added(path: Path) -> None:
     """The file that was missing."""
     if path.suffix == ".conllu":
         write_conllu(path, sentences("dev", 30))
+    elif path.parent.name == "STS-B":
+        scores(path, 30)
     elif path.parent.name == "xnli":
         path.write_text("language\tgold_label\tsentence1\tsentence2\nfr\tneutral\tc\td\n", encoding="utf-8")
     else:
         table(path, 30)
 
 
-@pytest.fixture(params=[own_table, own_treebank, published_treebank, published_pairs], ids=lambda made: made.__name__)
+KINDS = (own_table, own_treebank, published_treebank, published_pairs, published_scores)
+
+
+@pytest.fixture(params=KINDS, ids=lambda made: made.__name__)
 def data(request, tmp_path: Path, monkeypatch) -> tuple[Task | str, str, Path]:
     """A task, data of it, and a file that is not there yet."""
     monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
@@ -105,6 +124,16 @@ def test_the_whole_of_what_would_be_divided_can_be_trained_on(data) -> None:
     task, name, _ = data
     whole = datasets.find_file(task, name, "train").model_copy(update={"whole": True})
     assert len(whole.read()) == 40
+
+
+def test_a_table_that_leaves_nothing_to_train_on_is_refused(tmp_path) -> None:
+    """Its time was divided by none."""
+    table(tmp_path / "one.tsv", 1)
+    data = {split: datasets.find_file(TOPICS, f"tsv:en:{tmp_path / 'one.tsv'}", split) for split in SPLITS}
+    for split in ("train", "dev"):
+        with pytest.raises(DataError, match=r"one\.tsv: has too few examples to divide \(1\): none is left"):
+            data[split].read()
+    assert len(data["test"].read()) == 1
 
 
 def test_data_that_are_divided_in_any_case_are_known_as_before(tmp_path, monkeypatch) -> None:

@@ -62,8 +62,9 @@ def test_of_several_trainings_those_are_named_that_lack_a_label(tmp_path, encode
     for code, upos in (("qaa", "NOUN"), ("qab", "SYM")):
         for split, sentences in SENTENCES.items():
             half = [labelled(each, upos) for each in sentences[:10]]
-            write_conllu(tmp_path / f"{code}-{split}.conllu", [*half, *sentences[10:]])
-        names.append(f"treebank:{code}:{tmp_path}")
+            (tmp_path / code).mkdir(exist_ok=True)
+            write_conllu(tmp_path / code / f"{code}-{split}.conllu", [*half, *sentences[10:]])
+        names.append(f"treebank:{code}:{tmp_path / code}")
     a, b = names
     sizes = {"train": 20, "dev": 20, "test": 20}
     tasks = {

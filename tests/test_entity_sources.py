@@ -53,6 +53,16 @@ def test_the_data_folder_comes_first(data, file):
     assert read_entities("wikiann:de", "test", sources=(local_folder, refused)) == SENTENCES
 
 
+@pytest.mark.parametrize("other", ["test.txt.gz", "test"])
+def test_two_files_of_a_split_that_differ_are_refused(data, other):
+    first, second = data("wikiann/de/test.txt"), data(f"wikiann/de/{other}")
+    assert entity_file("wikiann:de", "test") == first
+    second.write_bytes(b"SPD\tB-ORG\n")
+    with pytest.raises(InputError, match=rf"of test\.txt, {other} one alone can be read, and they differ: leave one"):
+        entity_file("wikiann:de", "test")
+    assert [corpus.splits for corpus in available_entity_corpora()] == [("test",)]
+
+
 def test_words_of_the_original_wikiann_lose_their_prefix(data):
     data("wikiann/de/train", b"de:In\tO\nde:Bad\tB-LOC\nde:Ems\tI-LOC\n\nde:SPD\tB-ORG\n")
     assert read_entities("wikiann:de", "train") == SENTENCES

@@ -212,6 +212,16 @@ def test_the_last_gain_is_the_mean_over_runs(runs, falls):
     assert RISING > 0
 
 
+def test_a_loss_with_nothing_left_to_learn_need_not_fall():
+    def losses(first, last):
+        common = RUN | {"kind": "curve", "split": "train", "language": "en", "key": "k", "seed": 0}
+        return [Row("loss", value, step=step, **common) for step, value in ((0, first), (200, last))]
+
+    said = [any("did not fall" in line for line in warned(scored({"de": 0.6}) + losses(*ends)))
+            for ends in ((1e-5, 2e-5), (0.5, 0.6), (0.6, 0.5))]  # fmt: skip
+    assert said == [False, True, False]
+
+
 def test_what_a_baseline_beats_is_named():
     rows = scored({"de": 0.6, "fr": 0.3, "es": 0.2})
     common = RUN | {"encoder": "most-frequent-tag"}
@@ -317,6 +327,20 @@ def test_a_model_that_does_nothing_but_what_a_baseline_does_is_named(other, said
     rows += [Row("accuracy", 0.4, "share", language=code, **common) for code in ("de", "fr")]
     told = [line for line in warned(rows) if "every score of e is that of the baseline majority" in line]
     assert bool(told) == said
+
+
+def test_rounding_makes_no_model_worse_than_a_baseline_that_is_the_same():
+    """Means over seeds and over sentences differ in their last bit."""
+    for number in range(20):
+        right, words = np.random.default_rng(number).integers(1, 9, (2, 40))
+        kept = {"accuracy": [[float(min(pair)) for pair in zip(right, words, strict=True)], [*map(float, words)]]}
+        value = sum(kept["accuracy"][0]) / sum(kept["accuracy"][1])
+        rows = [Row("accuracy", value, "share", language="de", seed=seed, key=f"e{seed}", **RUN) for seed in range(3)]
+        rows.append(Row("accuracy", value, "share", language="de", key="b", **RUN | {"encoder": "majority"}))
+        made = Report("t", "q", rows, outcomes=dict.fromkeys(("e0", "e1", "e2", "b"), kept).__getitem__)
+        told = cautions(made, made.scores)
+        assert not any("is below the baseline" in line for line in told)
+        assert any("every score of e is that of the baseline majority" in line for line in told)
 
 
 def test_huge_numbers_are_shown_in_few_digits():

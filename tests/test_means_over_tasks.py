@@ -156,3 +156,10 @@ def test_signs_are_at_the_seeds_of_the_verdict():
     found = line(made)
     assert found.effect.seeds == 3 and found.effect.mean > 0
     assert "better in all three languages" in effect_answer([found])[0]
+
+
+def test_what_one_side_lacks_of_one_task_is_said_of_that_task():
+    """Over all tasks it was said to be left out, where the other task has it."""
+    gains = {(task, code, code): gain for task in ("pos", "ner") for code, gain in GAINS.items()}
+    some = [row for row in rows(gains) if (row.encoder, row.task, row.language) != ("f", "ner", "l5")]
+    assert line(some).lacking == ", without l5 (Named-entity recognition), which only one of the two has"

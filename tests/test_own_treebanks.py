@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from babelscope.core.errors import DataError, InputError, StudyError
 from babelscope.corpora.conllu import write_conllu
 from babelscope.corpora.datasets import find
 from babelscope.corpora.own_treebanks import own_file, read_own
+from babelscope.corpora.parallel_sentences import find_parallel
+from babelscope.corpora.parallel_words import find_words
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from babelscope.world import World
@@ -80,6 +84,22 @@ def test_names_that_only_contain_a_split_are_not_taken_for_it(tmp_path, sentence
     write_conllu(tmp_path / "other-test.conllu", sentences[:10])
     with pytest.raises(InputError, match=r"several files of the split test: latest-test\.conllu, other-test\.conllu"):
         own_file(name, "test")
+
+
+def test_sentences_without_ids_are_parallel_to_none(tmp_path, sentences):
+    """Their ordinals are the same in every file."""
+    first, second = (tmp_path / f"{name}.conllu" for name in "ab")
+    for file in (first, second):
+        write_conllu(file, [replace(sentence, id=str(k)) for k, sentence in enumerate(sentences, start=1)])
+    names = [f"treebank:qaa:{first}", f"treebank:qab:{second}"]
+    assert len(find_parallel(names[0], names[1:], 3).read()[1]) == 3
+    assert len(find_words(*names).read()) == 4
+    for file in (second, first):
+        unnamed = [line for line in file.read_text().splitlines(keepends=True) if not line.startswith("# sent_id")]
+        file.write_text("".join(unnamed))
+        for read in (lambda: find_parallel(names[0], names[1:], 3).read(), lambda: find_words(*names)):
+            with pytest.raises(InputError, match=rf"{file}: 4 of its sentences have no sent_id, .*`# sent_id = ID`"):
+                read()
 
 
 def test_small_splits_of_a_folder_are_whole(tmp_path, sentences):

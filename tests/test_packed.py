@@ -219,3 +219,15 @@ def test_the_commands(folder: Path, tmp_path: Path) -> None:
     unpacked = run.invoke(app, ["unpack", str(tmp_path / "file"), "-o", str(tmp_path / "model")])
     assert unpacked.exit_code == 0, unpacked.output
     assert load_encoder(tmp_path / "model").languages.keys() == {"ka", "xx"}
+
+
+def test_weights_that_the_model_is_not_loaded_from_are_left_out(folder: Path, tmp_path: Path) -> None:
+    """Those of another file took the place of the model's own, which has the same names."""
+    whole, other = tmp_path / "whole", tmp_path / "other"
+    for place in (whole, other):
+        save_encoder(load_encoder(folder), place)
+    old = {name: torch.full_like(weight, 0.5) for name, weight in load_file(whole / "model.safetensors").items()}
+    save_file(old, other / "old-checkpoint.safetensors", {"format": "pt"})
+    left_out = [packed_with_few(place, tmp_path / f"{place.name}.packed") for place in (whole, other)]
+    assert left_out == [[], ["old-checkpoint.safetensors"]]
+    assert (tmp_path / "whole.packed").read_bytes() == (tmp_path / "other.packed").read_bytes()

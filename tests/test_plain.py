@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from babelscope.core.errors import DataError, InputError
 from babelscope.corpora.datasets import find
+from babelscope.corpora.parallel import find_pairs
 from babelscope.corpora.plain import read_text, text_file, text_language
 
 
@@ -40,6 +41,18 @@ def test_a_text_is_data_of_language_modelling(text: str) -> None:
     assert (data.language, data.read()) == ("nl", ("sentence 0 .", "sentence 1 .", "sentence 2 ."))
     with pytest.raises(InputError, match="is no data of pos"):
         find("pos", text, "train", 3)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.json", "a.ndjson", "a.csv"])
+def test_json_is_read_where_its_name_says_so_and_refused_elsewhere(tmp_path: Path, name: str) -> None:
+    lines = "".join(f'{{"text": "This is number {k} here. And more."}}\n' for k in range(10))
+    for file in (name, "a.jsonl"):
+        (tmp_path / file).write_text(lines, encoding="utf-8")
+    assert read_text(f"text:en:{tmp_path / 'a.jsonl'}", "dev") == ["This is number 8 here.", "And more."]
+    with pytest.raises(DataError, match=r"looks like (JSON|a table).*give one sentence a line, in a file named \.txt"):
+        read_text(f"text:en:{tmp_path / name}", "train")
+    with pytest.raises(DataError, match=r"looks like (JSON|a table).*give one sentence a line"):
+        find_pairs(f"text:en:{tmp_path / name}", f"text:de:{tmp_path / name}")
 
 
 def test_treebanks_are_text_too() -> None:

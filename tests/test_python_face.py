@@ -515,3 +515,10 @@ def test_the_key_of_a_tuned_encoder_is_the_one_that_commands_take(tagger, tmp_pa
     store = tagger.store.folder
     assert babelscope("export", tagger.key[:12], "-o", tmp_path / "model", "--store", store).status == 0
     assert json.loads((tmp_path / "model" / "babelscope.json").read_text(encoding="utf-8"))["design"]["task"] == "pos"
+
+
+@pytest.mark.parametrize(("name", "value"), [("pairs", -300), ("pairs", True), ("pieces", 2.5), ("source", None)])
+def test_numbers_of_a_language_that_is_brought_in_are_looked_at(name, value):
+    """-300 pairs were all but the last 300."""
+    with pytest.raises(bs.errors.StudyError, match=rf"bring_in: 1 fault\n  - {name}: "):
+        bs.load("world-natural").bring_in("qah", "pairs.tsv", **{name: value})

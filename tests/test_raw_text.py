@@ -14,6 +14,7 @@ OTHERS = {
     "CoNLL-U": f"# sent_id = 1\n{WORD}\n",
     "BIO": "Anna B-PER\nsees O\nRome B-LOC\n",
     "a table": "one\ttwo\nthree\tfour\n",
+    "JSON": '{"text": "one two"}\n{"text": "three"}\n',
     "HTML": "<!DOCTYPE html>\n<p>one</p>\n",
     "end in CR alone": "one two\rthree\r",
 }
@@ -33,11 +34,28 @@ def test_other_kinds_are_named(kind, tmp_path):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "one two\n", "one two\r\nthree\r\n", "a\tb\none two three\nfour\n", "Plan O\nis better than this\nor so\n"],
+    [
+        "",
+        "{one} two\n",
+        '["one"]\n',
+        "one two\n",
+        "one two\r\nthree\r\n",
+        "a\tb\none two three\nfour\n",
+        "Plan O\nis better than this\nor so\n",
+    ],
 )
 def test_text_is_text(text, tmp_path):
     (tmp_path / "some.txt").write_text(text, newline="")
     check_raw(tmp_path / "some.txt", "instead")
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.JSON", "a.ndjson.gz"])
+def test_other_kinds_are_known_by_their_names_too(name, tmp_path):
+    (tmp_path / name).write_text("one two\n")
+    with pytest.raises(
+        DataError, match=r"looks like (a table|JSON), by its name, and is read as raw text here: instead"
+    ):
+        check_raw(tmp_path / name, "instead")
 
 
 def test_names_in_capitals_are_conllu_too(tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from babelscope.core.errors import InputError
+from babelscope.core.errors import DataError, InputError
 from babelscope.core.examples import UPOS, Multiword, Sentence, Word
 from babelscope.core.languages import REAL_LANGUAGES, Language, code_of_name
 from babelscope.corpora.conllu import write_conllu
@@ -134,6 +134,28 @@ def test_dev_is_divided_where_there_is_no_train_file(data, count, held_out):
     assert [s.id for s in test] == [f"test-{i}" for i in range(4)]
     assert split_file("UD_Spanish-X", "train", LOCAL) == folder / "es_x-ud-dev.conllu"
     assert split_file("UD_Spanish-X", "test", LOCAL) == folder / "es_x-ud-test.conllu"
+
+
+def test_a_train_file_in_parts_is_refused_where_the_dev_file_would_be_divided(data):
+    folder = data("UD_Spanish-X", "es_x", dev=20, test=1)
+    for part in "ab":
+        write_conllu(folder / f"es_x-ud-train-{part}-1.conllu", [sentence(f"{part}1"), sentence(f"{part}2")])
+    names = r"es_x-ud-train-a-1\.conllu, es_x-ud-train-b-1\.conllu"
+    for split in ("train", "dev"):
+        with pytest.raises(InputError, match=rf"the train split is in parts \({names}\).* > es_x-ud-train\.conllu"):
+            read_split("UD_Spanish-X", split, LOCAL)
+    with pytest.raises(InputError, match="the train split is in parts"):
+        find_treebank("UD_Spanish-X", "train", LOCAL)
+    assert len(read_split("UD_Spanish-X", "test", LOCAL)) == 1
+    parts = sorted(folder.glob("*-train-*"))
+    (folder / "es_x-ud-train.conllu").write_bytes(b"".join(part.read_bytes() for part in parts))
+    assert len(read_split("UD_Spanish-X", "train", LOCAL)) == 4 and len(read_split("UD_Spanish-X", "dev", LOCAL)) == 20
+
+
+def test_a_dev_file_of_one_sentence_is_not_divided(data):
+    data("UD_Spanish-X", "es_x", dev=1)
+    with pytest.raises(DataError, match="1 sentence; a dev file that is divided into train and dev takes two or more"):
+        read_split("UD_Spanish-X", "train", LOCAL)
 
 
 def test_dev_is_whole_where_there_is_a_train_file(data):

@@ -77,9 +77,13 @@ def test_baselines_of_several_numbers_of_examples_are_told_apart(encoder_folder)
 
 
 def test_what_is_selected_on_test_sets_leaves_no_training_set_few(encoder_folder):
-    steps = steps_of(encoder_folder, {"pos": transfer(baselines=[], selected_on="test", sizes=SIZES)})
-    (tuned,) = {step.model for step in steps if isinstance(step, Evaluate)}
-    assert tuned.trained_on.shots is None and "shots" not in tuned.labels
+    few = {"train": ["world:qaa", "world:qab"], "shots": 10, "evaluate": ["world:qab"], "baselines": ["word-majority"]}
+    for given in ({"baselines": []}, few):  # whose baseline was of other examples, by its rows
+        steps = steps_of(encoder_folder, {"pos": transfer(selected_on="test", sizes=SIZES, **given)})
+        (tuned,) = {step.model for step in steps if isinstance(step, Evaluate)}
+        assert tuned.trained_on.shots is None and "shots" not in tuned.labels
+    (baseline,) = (step for step in steps if isinstance(step, Baseline))
+    assert baseline.labels["train_languages"] == tuned.labels["train_languages"] and "shots" not in baseline.labels
 
 
 def test_few_examples_of_a_language_that_others_are_selected_in_are_few(encoder_folder, treebanks):
@@ -126,6 +130,7 @@ def test_measures_of_which_rows_do_not_say_how_they_differ_are_refused(encoder_f
 def test_measures_that_share_what_they_measure_are_allowed(encoder_folder):
     measures = [
         CKA | {"targets": ["world:qac"]},
+        CKA | {"targets": ["world:qab", "world:qad"]},
         CKA | {"measures": ["linear CKA (biased)"]},
         CKA | {"measures": ["retrieval"]},
         {"measure": "projection", "source": "qaa", "targets": ["qab"]},

@@ -199,6 +199,18 @@ def test_no_latin_letter_stays_itself(seed):
     assert sorted(letter.translate(table) for letter in plain) == sorted(plain)
 
 
+def test_later_versions_of_unicode_change_no_permutation(monkeypatch):
+    """Of the 16th ƛ and ɤ have capitals, with which all other letters went elsewhere."""
+
+    class Newer(str):
+        def upper(self):
+            return {"ƛ": "\ua7dc", "ɤ": "\ua7cb"}.get(str(self), super().upper())
+
+    before = [permutation(seed) for seed in range(3)]
+    monkeypatch.setattr("babelscope.corpora.transliteration.chr", lambda code: Newer(chr(code)), raising=False)
+    assert [permutation(seed) for seed in range(3)] == before
+
+
 def test_permuted_text_of_the_first_edition_has_another_digest_but_the_worlds():
     assert rules_digest("cyrillic+permute:1") != rules_digest("cyrillic")
     assert rules_digest("world+permute:1") == rules_digest("world")
@@ -359,6 +371,19 @@ def test_what_a_sentence_and_its_words_become_by_rules_with_contexts_may_differ(
     assert (tmp_path / "c.conllu").read_text(encoding="utf-8") == text + "\n"
 
 
+@pytest.mark.parametrize("comment", ["# text=и", "#text = и", "#\ttext\t=и"])
+def test_the_text_is_known_as_the_reader_knows_it(tmp_path, comment):
+    content = f"{comment}\n# text_en = text = a\n1\tи\t_\tX\t_\t_\t0\troot\t_\t_\n\n"
+    a, b, c = (tmp_path / f"{name}.conllu" for name in "abc")
+    a.write_text(content, encoding="utf-8")
+    rewrite(a, b, transliteration("cyrillic"))
+    assert (read_conllu(a)[0].text, read_conllu(b)[0].text, read_conllu(b)[0].forms) == ("и", None, ["i"])
+    with pytest.raises(DataError, match="orig_text is kept for text that was changed"):
+        rewrite(b, tmp_path / "d.conllu", transliteration("cyrillic"))
+    restore(b, c)
+    assert c.read_text(encoding="utf-8") == content
+
+
 @given(
     form=st.text(st.characters(blacklist_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1),
     misc=st.sampled_from(["_", "A=B", "SpaceAfter=No|C=D"]),
@@ -399,6 +424,21 @@ def test_nothing_is_overwritten_and_faults_have_their_line(tmp_path):
         ("", None),
         ("ქართული", "Geor"),
         ("한국", "Hang"),
+        ("ᐃᓄᒃᑎᑐᑦ ᐊᒻᒪ web", "Cans"),
+        ("𞤆𞤵𞤤𞤢𞤪", "Adlm"),
+        ("ꯃꯤꯇꯩ", "Mtei"),
+        ("ꆈꌠ", "Yiii"),
+        ("ꦗꦮ", "Java"),
+        ("ᮞᮥᮔ᮪ᮓ", "Sund"),
+        ("𑄌𑄋𑄴𑄟𑄳𑄦", "Cakm"),
+        ("ᜆᜄᜎᜓᜄ᜔", "Tglg"),
+        ("ꠍꠤꠟꠐꠤ", "Sylo"),
+        ("ꤊꤢ", "Kali"),
+        ("𐴌𐴟", "Rohg"),
+        ("ꕙꔤ ok", "Zzzz"),
+        ("ʻʻʻ", None),
+        ("ｆｕｌｌ", "Latn"),
+        ("人々々", "Hani"),
     ],
 )
 def test_the_script_of_most_letters_comes_first(text, script):
@@ -407,3 +447,4 @@ def test_the_script_of_most_letters_comes_first(text, script):
 
 def test_shares_of_scripts_are_of_letters():
     assert script_shares("ab Щ. 9") == {"Latn": pytest.approx(2 / 3), "Cyrl": pytest.approx(1 / 3)}
+    assert script_shares("ꕙꔤꕙ a") == {"Zzzz": 0.75, "Latn": 0.25}

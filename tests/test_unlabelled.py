@@ -10,6 +10,7 @@ from babelscope.core.errors import DataError, InputError
 from babelscope.core.examples import Tree
 from babelscope.corpora.bio import read_bio
 from babelscope.corpora.conllu import read_conllu, word_lines
+from babelscope.corpora.raw_text import other_kind
 from babelscope.corpora.unlabelled import (
     column_in_words,
     glued,
@@ -51,7 +52,7 @@ def test_every_word_of_plain_text_is_in_the_conllu(tmp_path_factory, sentences):
 @given(SENTENCES)
 def test_every_word_of_plain_text_is_in_the_bio_or_the_text_is_refused(tmp_path_factory, sentences):
     folder, words = tmp_path_factory.mktemp("bio"), split(sentences)
-    assume(words[0][-1][:2] not in ("O", "B-", "I-"))
+    assume(words[0][-1][:2] not in ("O", "B-", "I-") and not other_kind([" ".join(one) for one in words]))
     (folder / "in.txt").write_text("\n".join(map(" ".join, words)), encoding="utf-8", newline="\n")
     document = read_bio_words(folder / "in.txt")
     assert document.inputs == words
@@ -77,9 +78,9 @@ def test_word_lines_leave_out_multiword_tokens_and_empty_nodes(tmp_path):
     assert (tmp_path / "out").read_text(encoding="utf-8") == "\n".join([*expected, "", ""])
 
 
-@pytest.mark.parametrize("first", ["-DOCSTART- -X- O O", "Paris NNP I-NP B-LOC", "the\tO"])
+@pytest.mark.parametrize("first", ["-DOCSTART- -X- O O", "-DOCSTART-\n\nthe O", "Paris NNP I-NP B-LOC", "the\tO"])
 def test_a_file_that_begins_with_a_tagged_word_is_bio(first, tmp_path):
-    columns = len(first.split())
+    columns = len(first.splitlines()[-1].split())
     rest = ["cat", *["O"] * (columns - 1)]
     (tmp_path / "in.txt").write_text(f"\n{first}\n\n" + ("\t" if "\t" in first else " ").join(rest) + "\n")
     assert read_bio_words(tmp_path / "in.txt").inputs[-1] == ["cat"]
@@ -109,6 +110,48 @@ def test_a_code_before_every_word_is_not_read_and_stays_in_the_file(words, read,
 def test_another_file_is_plain_text(first, tmp_path):
     (tmp_path / "in.txt").write_text(f"{first}\n")
     assert read_bio_words(tmp_path / "in.txt").inputs == [first.split()]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("# id 1\nAnna B-PER\nis O\nhere O\n", "BIO"),
+        ("Anna S-PER\nis O\nin O\nRome S-LOC\n", "BIO"),
+        ("New B-LOC\n", None),
+        ("Anna U-PER\nBad B-LOC\nEms L-LOC\n", "BIO"),
+        ("Bad E-LOC\nis O\nhere O\n", "BIO"),
+        ("Anna PER\nis O\nhere O\n", "BIO"),
+        ("she o\nis o\nAnna B-PER\n", "BIO"),
+        ("# id 1\nAnna NNP I-NP B-PER\nis VBZ I-VP O\n", "BIO"),
+        ("# sent_id = 1\n1\tAnna\t_\tPROPN\t_\t_\t0\troot\t_\t_\n", "CoNLL-U"),
+        ("1\tAnna\t_\tPROPN\t_\t_\t0\troot\t_\t_\n", "CoNLL-U"),
+    ],
+)
+def test_what_is_neither_bio_nor_plain_text_is_refused(text, kind, tmp_path):
+    """Its tags would be read as words."""
+    (tmp_path / "in.txt").write_text(text)
+    if kind is None:
+        assert read_bio_words(tmp_path / "in.txt").inputs == [["New"]]
+        return
+    with pytest.raises(
+        DataError, match=rf"looks like {kind}, .*give BIO, which begins with a word and one of the tags"
+    ):
+        read_bio_words(tmp_path / "in.txt")
+
+
+def test_tags_are_written_as_they_are_scored(tmp_path):
+    """An I-X that goes on nothing begins an entity."""
+    (tmp_path / "in.txt").write_text("in Bad Ems SPD\n")
+    read_bio_words(tmp_path / "in.txt").write(tmp_path / "out.bio", [["O", "I-LOC", "I-LOC", "I-ORG"]])
+    assert (tmp_path / "out.bio").read_text() == "in\tO\nBad\tB-LOC\nEms\tI-LOC\nSPD\tB-ORG\n\n"
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in.json", "in.jsonl", "in.ndjson", "in.csv.gz", "in.JSONL", "in.txt"])
+def test_json_and_csv_are_no_plain_texts(name, tmp_path):
+    content = b'{"first": "a b"}\n{"first": "c"}\n'
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    with pytest.raises(DataError, match=r"(JSON|a table).* read .*here: give TSV with the header first, in a file"):
+        read_table(tmp_path / name)
 
 
 def test_a_table_keeps_its_other_columns_where_they_are(tmp_path):

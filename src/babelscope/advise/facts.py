@@ -14,6 +14,7 @@ from transformers import PreTrainedTokenizerBase
 from babelscope.advise.request import Request
 from babelscope.core.languages import REAL_LANGUAGES, language_name
 from babelscope.core.words import listed
+from babelscope.corpora.codes import shortest
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.plain import NTREX, available_ntrex
 from babelscope.corpora.scripts import script_shares
@@ -109,7 +110,7 @@ def published(language: str, script: str | None) -> list[str]:
     """What the published study found of this language, in words; without a verdict, also of those in its script."""
     if language in LANGUAGES:
         return []
-    rows = published_rows("unseen-languages")
+    language, rows = shortest(language), published_rows("unseen-languages")
     verdicts = {row.language or "": row.claim or "" for row in rows if row.kind == "verdict"}
     sizes = {row.language or "": row.value for row in rows if row.kind != "verdict"}
     size = f"{sizes[language]:,.0f} sentences of raw text" if language in sizes else ""

@@ -29,6 +29,11 @@ NOTE = (
 )
 
 
+POINT = 0.01
+FARTHEST = 5
+"""Doublings, from which on nothing is said of what so many more sentences would bring."""
+
+
 def more_section(curves: Sequence[Curve], task: str) -> Section:
     """The curves, and what twice as many sentences would bring where that shows."""
     measure = SCORES[TASKS[task].measures[0]].title
@@ -64,9 +69,11 @@ def _finding(curve: Curve, sign: int | None) -> str:
     if sign != 1:
         brought = f"{tried}, twice as many brought {told} ({recipe})"
         return f"What more {curve.over} would bring cannot be told: {brought}.{last}"
+    can_be_said = curve.scores[-1].mean <= 1 - POINT and POINT / doubling.mean <= FARTHEST
+    point = f"; one point more takes about {as_many(POINT, doubling.mean, there):,} more" if can_be_said else ""
     return (
         f"{there:,} more {curve.over}, twice as many as there are, would bring about {told}, if it goes on as {tried} "
-        f"({recipe}); one point more takes about {as_many(0.01, doubling.mean, there):,} more.{last}"
+        f"({recipe}){point}.{last}"
     )
 
 

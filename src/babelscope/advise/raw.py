@@ -13,7 +13,7 @@ from babelscope.advise.request import Request, read_split
 from babelscope.advise.translated import translated
 from babelscope.core.errors import InputError
 from babelscope.core.languages import REAL_LANGUAGES, language_name
-from babelscope.corpora.codes import same_language
+from babelscope.corpora.codes import same_language, shortest
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.lines import numbered_lines
 from babelscope.corpora.mismatched import mismatches
@@ -107,7 +107,7 @@ def parallel_notes(request: Request) -> list[str]:
 
 def code_notes(language: str) -> list[str]:
     """A note where little or nothing is known of the language."""
-    if language in REAL_LANGUAGES or language in LANGUAGES or language in BY_LANGUAGE:
+    if {language, shortest(language)} & (REAL_LANGUAGES.keys() | LANGUAGES.keys() | BY_LANGUAGE.keys()):
         return []
     by_name = {known.name.lower(): code for code, known in REAL_LANGUAGES.items()}
     meant = by_name.get(language.lower(), "")

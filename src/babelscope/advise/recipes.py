@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+from babelscope.corpora.codes import shortest
 from babelscope.encoders.places import display_name
 from babelscope.measures.formulas.overlap import Coverage
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
@@ -67,7 +68,7 @@ def letters_for(language: str, script: str | None) -> tuple[str, ...]:
     """Transliterations to try of text in a script."""
     if language in LANGUAGES:
         return () if script == "Latn" else ("world",)
-    own = BY_LANGUAGE.get(language, ()) if script == "Arab" else ()
+    own = BY_LANGUAGE.get(shortest(language), ()) if script == "Arab" else ()
     return own or BY_SCRIPT.get(script or "", ())
 
 

@@ -14,10 +14,11 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
-from babelscope.core.errors import InputError, did_you_mean
+from babelscope.core.errors import DataError, InputError, did_you_mean
 from babelscope.core.examples import SentencePair
 from babelscope.core.tasks import BINARY, ENTAILED, NLI, TASKS
 from babelscope.corpora.cache import from_hub, publish, reason, user_cache
+from babelscope.corpora.lines import the_one
 from babelscope.corpora.pairs import Layout, read_pairs, write_pairs, written_layout
 from babelscope.corpora.sources import SPLITS, Split, data_folders
 
@@ -81,6 +82,8 @@ class Found(NamedTuple):
     files: Mapping[Split, tuple[Path, Layout]]
     language: str
     where: str
+    possible: frozenset[Split]
+    """The splits that have a file there if the benchmark is complete."""
 
 
 Source = Callable[[str], Found | None]
@@ -110,7 +113,8 @@ def _files_in(folder: Path, name: str) -> Found | None:
     suite, part = _parts(name)
     wanted = _glue_files(part) if suite == "glue" else _xnli_files(part, folder)
     files = {split: (path, layout) for split, file, layout in wanted if (path := _plain_or_gzip(folder / file))}
-    return Found(files, examples_language(name), str(folder)) if files else None
+    possible = frozenset(split for split, _, _ in wanted)
+    return Found(files, examples_language(name), str(folder), possible) if files else None
 
 
 def hub_files(name: str, cache: Path | None = None, load: HubLoader | None = None) -> Found | None:
@@ -135,7 +139,7 @@ def hub_files(name: str, cache: Path | None = None, load: HubLoader | None = Non
     task = TASKS[benchmark.tasks[0]]
     layout = written_layout(task.pair, task.labels)
     files = {split: (folder / f"{split}.tsv", layout) for split, _ in benchmark.hub_splits}
-    return Found(files, examples_language(name), str(folder))
+    return Found(files, examples_language(name), str(folder), frozenset(files))
 
 
 SOURCES: tuple[Source, ...] = (local_files, hub_files)
@@ -161,21 +165,29 @@ def read_examples(
 ) -> list[SentencePair]:
     """The examples of a split; with `whole` also those that the dev split is cut from.
 
-    Raises as `find_examples` does, and `DataError` if the file is not well-formed.
+    Raises as `find_examples` does, and `DataError` if the file is not well-formed, or too small to be divided.
     """
     path, layout, language, divided = _found_split(task, name, split, sources)
     examples = read_pairs(path, layout, language)
-    return divide(examples)[split == "dev"] if divided and not whole else examples
+    return divided_part(examples, split, path) if divided and not whole else examples
 
 
 def is_divided(name: str, split: Split, sources: Sequence[Source] = SOURCES) -> bool:
-    """Whether a split is a part of the train file since there is no dev file, as there is of XNLI as a rule.
+    """Whether a split is a part of the train file since there is no dev file, as there is of XNLI and STS-B as a rule.
 
-    Of GLUE, and of a set that is one file, there never is one.
+    Of GLUE's other sets, and of a set that is one file, there never is one.
     """
-    benchmark = None if name.startswith("glue:") or split == "test" else _benchmark(name, sources)
-    files = {part: file for part, (file, _) in benchmark.files.items()} if benchmark else {}
-    return "train" in files and "dev" not in files and files["train"] != files.get("test")
+    benchmark = None if split == "test" else _benchmark(name, sources)
+    return benchmark is not None and "train" in benchmark.files and "dev" in benchmark.possible - set(benchmark.files)
+
+
+def divided_part(examples: Sequence[SentencePair], split: Split, path: Path) -> list[SentencePair]:
+    """What `train` or `dev` has of the examples of a file; `DataError` if `train` has nothing."""
+    train, dev = divide(examples)
+    if not train:
+        problem = f"has too few examples to divide ({len(examples):,}): none is left to train on beside the last tenth"
+        raise DataError(path, None, f"{problem}, which is selected on; give more, or a dev file")
+    return dev if split == "dev" else train
 
 
 def divide(examples: Sequence[SentencePair]) -> tuple[list[SentencePair], list[SentencePair]]:
@@ -262,7 +274,7 @@ def _xnli_benchmark(language: str) -> Benchmark:
 
 
 def _plain_or_gzip(path: Path) -> Path | None:
-    return next((file for file in (path, path.with_name(f"{path.name}.gz")) if file.is_file()), None)
+    return the_one([file for file in (path, path.with_name(f"{path.name}.gz")) if file.is_file()])
 
 
 def _write_splits(folder: Path, benchmark: Benchmark, rows: Mapping[str, Any]) -> None:

@@ -17,7 +17,7 @@ from babelscope.core.examples import Tagged
 from babelscope.corpora.lines import Line, numbered_lines
 
 OUTSIDE = "O"
-_DOCUMENT = "-DOCSTART-"
+DOCUMENT = "-DOCSTART-"
 _SPACES = re.compile(" +")
 _CONTROL = re.compile(
     "[\x00-\x08\x0a-\x1f\x7f]"
@@ -59,6 +59,7 @@ def read_bio(
         raise InputError(f"the mapping leads to entity type {strange[0]!r}; allowed are {', '.join(labels)}, or O")
     try:
         blocks = list(_blocks(path))
+        _check_words(blocks)
         _take_off(prefix, blocks)
         sentences = [_sentence(block, labels, mapping) for block in blocks]
     except _LineError as fault:
@@ -136,7 +137,7 @@ def _blocks(path: Path) -> Iterator[list[_Word]]:
     first: _Word | None = None
     for line in numbered_lines(path):
         word = _Word(line) if line.text.strip(" \t") else None
-        if word and word.form != _DOCUMENT:
+        if word and word.form != DOCUMENT:
             first = first or word
             _check_columns(word, first)
             block.append(word)
@@ -153,6 +154,14 @@ def _check_columns(word: _Word, first: _Word) -> None:
     if word.count != first.count:
         problem = f"{word.count} columns, but line {first.line} has {first.count}; does a word contain a space?"
         raise _LineError(word.line, f"{problem} Then separate the columns by tabs")
+
+
+def _check_words(blocks: list[list[_Word]]) -> None:
+    """The first column, which is read as the words, must not count them, as it does in GermEval and CoNLL-U."""
+    forms = [[word.form for word in block] for block in blocks]
+    if any(len(one) > 1 for one in forms) and all(one == list(map(str, range(1, len(one) + 1))) for one in forms):
+        problem = "the first column counts the words (1, 2, 3 in every sentence), and is read as the words"
+        raise _LineError(blocks[0][0].line, f"{problem}; take it away, so that the words come first")
 
 
 def _take_off(prefix: str, blocks: list[list[_Word]]) -> None:
@@ -186,7 +195,7 @@ def _word_problem(word: str) -> str:
         return f"the word {word!r} is empty, or has a space at an end"
     if _CONTROL.search(word) or "\t" in word:
         return f"the word {word!r} holds a control character"
-    return f"the word is {_DOCUMENT}, which marks a new document" if word == _DOCUMENT else ""
+    return f"the word is {DOCUMENT}, which marks a new document" if word == DOCUMENT else ""
 
 
 def _tag_problem(tag: str) -> str:

@@ -60,6 +60,12 @@ def same_language(first: str, second: str) -> bool:
     return first == second or _meant(first) == _meant(second) is not None
 
 
+def shortest(code: str) -> str:
+    """The shortest code of the very language, without script and place: `fo` for `fao`, `ckb` for `ckb-IQ`."""
+    tag = _tag(code)
+    return (tag.language if tag else None) or code
+
+
 @lru_cache(maxsize=4096)
 def language_of(code: str) -> str:
     """One code for all codes of a language: `de` for `deu` and `de-Latn`; of what is none, the code itself."""

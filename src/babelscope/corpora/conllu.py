@@ -70,6 +70,12 @@ def read_conllu(path: Path | str, count: int | None = None) -> list[Sentence]:
     return sentences
 
 
+def given_ids(path: Path) -> set[str]:
+    """The ids of sentences that a file gives itself, in comments `sent_id`; others are ordinals."""
+    comments = (line.text for line in numbered_lines(path) if line.text.startswith("#"))
+    return {value for text in comments for key, value in parse_comment_line(text) if key == "sent_id" and value}
+
+
 def word_lines(path: Path) -> list[list[int]]:
     """The lines of the words of each sentence, numbered from 1, of a CoNLL-U file that need not be annotated.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt
@@ -122,6 +123,23 @@ class FileData(_Data):
         """Whether all splits are parts of one file, as those of plain text are."""
         return _source(self.task, self.source).is_one_file(self.source)
 
+    @property
+    def division(self) -> str:
+        """How the splits are parts of one file, or of another split's file; empty where each has its own."""
+        source = _source(self.task, self.source)
+        if self.splits_one_file:
+            return source.in_order
+        if not self.divided or (self.whole and source.divides == "train"):
+            return ""
+        missing: Split = "dev" if source.divides == "train" else "train"
+        parts = "is `train`" if self.whole else "is divided: its last tenth is `dev`, and what comes before is `train`"
+        return f"it has no {missing} file, so that its {source.divides} file {parts}"
+
+    @property
+    def path(self) -> Path:
+        """The file that is read, or the folder of several; `InputError` if there is none."""
+        return _source(self.task, self.source).file(self.task, self.source, self.split)
+
     def read(self) -> Examples:
         """The examples; `DataError` if the file is no longer the one that the study was planned with.
 
@@ -145,8 +163,7 @@ class FileData(_Data):
         now = source.digest(self.task, self.source, self.split), source.edition(self.task)
         divided = source.is_divided(self.task, self.source, self.split)
         if (*now, divided) != (self.sha256, self.edition, self.divided):
-            path = source.file(self.task, self.source, self.split)
-            raise DataError(path, None, CHANGED)
+            raise DataError(self.path, None, CHANGED)
 
 
 Dataset = Annotated[WorldData | FileData, Field(discriminator="kind")]

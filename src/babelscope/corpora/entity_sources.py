@@ -19,6 +19,7 @@ from babelscope.core.languages import REAL_LANGUAGES, Language
 from babelscope.corpora.bio import read_bio, write_bio
 from babelscope.corpora.cache import from_hub, publish, reason, user_cache
 from babelscope.corpora.codes import checked_code
+from babelscope.corpora.lines import the_one
 from babelscope.corpora.sources import SPLITS, Split, data_folders
 
 HUB_DATASET = "unimelb-nlp/wikiann"
@@ -76,7 +77,7 @@ SOURCES: tuple[Source, ...] = (local_folder, hub_folder)
 def entity_file(name: str, split: Split, sources: tuple[Source, ...] = SOURCES) -> Path:
     """The BIO file of a corpus' split (`train`, `dev` or `test`), fetched if need be.
 
-    Raises `InputError` if no source has the corpus, or the corpus has no such split.
+    Raises `InputError` if no source has the corpus, or the corpus has no such split, or two files of it that differ.
     """
     if split not in SPLITS:
         raise InputError(f"{split!r} is not a split; allowed are {', '.join(SPLITS)}")
@@ -84,7 +85,7 @@ def entity_file(name: str, split: Split, sources: tuple[Source, ...] = SOURCES) 
     folder = next(filter(None, (source(collection, language) for source in sources)), None)
     if folder is None:
         raise InputError(f"{name} is in none of the sources", _advice())
-    if file := _file(folder, split):
+    if file := the_one(_files(folder, split)):
         return file
     there = ", ".join(_splits(folder)) or "no split at all"
     raise InputError(f"{name} has no {split} split: {folder} holds {there} (files named SPLIT[.txt][.gz])")
@@ -136,13 +137,13 @@ def _parts(name: str) -> tuple[str, str]:
     raise InputError(f"{name!r} is not the name of an entity corpus; allowed are {allowed}")
 
 
-def _file(folder: Path, split: Split) -> Path | None:
+def _files(folder: Path, split: Split) -> list[Path]:
     candidates = (folder / f"{split}{ending}" for ending in (".txt", ".txt.gz", "", ".gz"))
-    return next((file for file in candidates if file.is_file()), None)
+    return [file for file in candidates if file.is_file()]
 
 
 def _splits(folder: Path) -> tuple[Split, ...]:
-    return tuple(split for split in SPLITS if _file(folder, split))
+    return tuple(split for split in SPLITS if _files(folder, split))
 
 
 def _write_splits(folder: Path, splits: Mapping[str, Any]) -> None:

@@ -34,7 +34,7 @@ def own_file(name: str, split: Split) -> Path:
     by_split = {part: _named_after(path, part) for part in SPLITS}
     if twice := next((part for part, files in by_split.items() if len(files) > 1), None):
         there = ", ".join(file.name for file in by_split[twice])
-        raise InputError(f"{name}: the folder has several files of the split {twice}: {there}; leave one")
+        raise InputError(f"{name}: the folder has several files of the split {twice}: {there}; leave one, or join them")
     files = by_split[split] or (by_split["train"] if split == "dev" else [])
     if not files:
         raise InputError(

@@ -16,6 +16,7 @@ from babelscope.corpora.codes import same_language
 from babelscope.corpora.data_sources.base import given_path
 from babelscope.corpora.lines import check_unchanged, content_digest
 from babelscope.corpora.paired import Pair, paired_lines, table_pairs, tmx_pairs, tmx_source
+from babelscope.corpora.raw_text import check_raw
 from babelscope.corpora.translations import COLLECTIONS, Collection, translation_files
 from babelscope.corpora.world_text import WorldLanguage, WorldVersion
 from babelscope.world import World
@@ -271,7 +272,8 @@ def _file(name: str) -> Path:
             f"{name!r} is no text whose lines can be paired; such are named {', '.join(plain.NAMES)}, and text of the "
             "world is given as {languages: [qaa, qab], sentences: 2000} in place of two names"
         )
-    return plain.text_file(name)
+    check_raw(path := plain.text_file(name), "give one sentence a line, in a file named .txt")
+    return path
 
 
 def _pairs(names: tuple[str, str], files: tuple[Path, Path]) -> list[Pair]:

@@ -11,6 +11,7 @@ from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError
 from babelscope.core.examples import Sentence
 from babelscope.corpora import datasets
+from babelscope.corpora.conllu import given_ids
 from babelscope.corpora.datasets import WORLD_PREFIX, FileData
 from babelscope.corpora.parallel import SOURCE, NamedPairs, find_named_pairs
 from babelscope.corpora.translations import COLLECTIONS
@@ -77,9 +78,9 @@ class ParallelTreebanks(Declaration):
         """By treebank, in the order of `treebanks`: the sentences as they were written.
 
         Raises:
-            InputError: a treebank lacks sentences of the source.
+            InputError: a treebank lacks sentences of the source, or does not name its own.
         """
-        wanted = [sentence.id for sentence in self.treebanks[0].read()[: self.sentences]]
+        wanted = sentence_ids(self.treebanks[0])[: self.sentences]
         parallel = (same_sentences(treebank, wanted, self.name) for treebank in self.treebanks)
         return [[sentence.written for sentence in sentences] for sentences in parallel]
 
@@ -152,18 +153,33 @@ def find_parallel(source: str, targets: Sequence[str], sentences: int, world_see
     return WorldParallel(languages=codes, sentences=sentences, seed=world_seed)
 
 
+def sentence_ids(treebank: FileData) -> list[str]:
+    """The `sent_id` of each sentence of a treebank.
+
+    Raises:
+        InputError: there is none in the file, so that the ids are ordinals: every treebank has those.
+    """
+    ids = [sentence.id for sentence in treebank.read()]
+    numbers = {one for one in ids if one.isdecimal()}
+    if unnamed := numbers and numbers - given_ids(treebank.path):
+        problem = f"{treebank.name}: {len(unnamed):,} of its sentences have no sent_id"
+        advice = "give each a comment `# sent_id = ID`, the same in both treebanks where they say the same"
+        raise InputError(f"{problem}, by which parallel treebanks are compared; {advice}")
+    return ids
+
+
 def same_sentences(treebank: FileData, wanted: Sequence[str], source: str) -> list[Sentence]:
     """The sentences of a treebank that say what those of another say, in their order.
 
     Args:
         treebank: to read.
-        wanted: the `sent_id` of each.
+        wanted: the `sent_id` of each, as `sentence_ids` gives them.
         source: the name of the other treebank.
 
     Raises:
-        InputError: the treebank lacks some; names the first.
+        InputError: the treebank lacks some, names the first; or it has no ids of its own.
     """
-    by_id: dict[str, Sentence] = {sentence.id: sentence for sentence in treebank.read()}
+    by_id: dict[str, Sentence] = dict(zip(sentence_ids(treebank), treebank.read(), strict=True))
     if missing := [sentence_id for sentence_id in wanted if sentence_id not in by_id]:
         problem = f"{treebank.name} lacks {len(missing)} of the {len(wanted)} sentences of {source} to compare"
         advice = "Parallel treebanks, such as the PUD ones, have the same sent_id where they say the same."

@@ -20,7 +20,7 @@ from babelscope.corpora.alignment.links import Links, WordPair
 from babelscope.corpora.datasets import FileData
 from babelscope.corpora.lines import check_unchanged, content_digest, numbered_lines
 from babelscope.corpora.paired import line_by_line
-from babelscope.corpora.parallel_sentences import same_sentences
+from babelscope.corpora.parallel_sentences import same_sentences, sentence_ids
 
 MOST = 20_000
 """Lines of a text, at most: all are held, and learnt from, at once."""
@@ -59,7 +59,7 @@ class TreebankWords(Declaration):
         """
         source, target = self.treebanks
         sentences = source.read()
-        translations = same_sentences(target, [sentence.id for sentence in sentences], source.name)
+        translations = same_sentences(target, sentence_ids(source), source.name)
         return [
             (written_words(sentence), written_words(translation))
             for sentence, translation in zip(sentences, translations, strict=True)

@@ -18,7 +18,8 @@ from babelscope.core.errors import DataError, InputError, did_you_mean
 from babelscope.core.hashing import digest
 from babelscope.core.outside import given_path, parse_json, reading
 from babelscope.corpora.lines import Line, content_digest, numbered_lines, the_one
-from babelscope.corpora.running_text import running_sentences
+from babelscope.corpora.raw_text import check_raw
+from babelscope.corpora.running_text import EDITION, running_sentences
 from babelscope.corpora.sources import Split, data_folders
 
 T = TypeVar("T")
@@ -35,6 +36,11 @@ _LINES, _DOCUMENTS = (".txt", ".txt.gz"), (".jsonl", ".jsonl.gz")
 """How files in a folder end. A file that is named by itself is lines of text unless it ends as documents do."""
 _TEXT_KEYS = ("content", "text")
 """Where a document's text is: `content` in OSCAR from 2021 on, `text` in most others."""
+LINES_OR_JSON = (
+    "give one sentence a line, in a file named .txt, or JSON with a document a line and its text in 'content' or "
+    "'text', in one named .jsonl"
+)
+"""What to give in place of what is no text."""
 _LONGEST_DOCUMENT = 1 << 26
 
 
@@ -68,7 +74,9 @@ def text_digest(name: str) -> str:
     files = _files(text_place(name))
     if len(files) == 1 and not files[0].name.endswith(_DOCUMENTS):
         return content_digest(files[0])
-    return digest({"texts": [[file.name.removesuffix(".gz"), content_digest(file)] for file in files]})
+    texts = {"texts": [[file.name.removesuffix(".gz"), content_digest(file)] for file in files]}
+    cut = {"cut": EDITION} if any(file.name.endswith(_DOCUMENTS) for file in files) else {}
+    return digest(texts | cut)
 
 
 def _files(place: Path) -> list[Path]:
@@ -104,7 +112,7 @@ def read_text(name: str, split: Split) -> Sequence[str]:
     """The sentences of a split; empty lines are left out.
 
     Raises:
-        DataError: a file is damaged or no JSON, or the text has fewer than ten sentences.
+        DataError: a file is damaged, is neither a sentence a line nor JSON, or the text has fewer than ten sentences.
     """
     place = text_place(name)
     sentences = [sentence for file in _files(place) for sentence in _sentences(file)]
@@ -118,6 +126,7 @@ def _sentences(file: Path) -> Iterator[str]:
         for line in numbered_lines(file, _LONGEST_DOCUMENT):
             yield from running_sentences(_document(file, line)) if line.text.strip() else ()
         return
+    check_raw(file, LINES_OR_JSON)
     yield from (text for line in numbered_lines(file) if (text := line.text.strip()))
 
 

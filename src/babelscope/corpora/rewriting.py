@@ -16,8 +16,9 @@ from babelscope.corpora.lines import Line, numbered_lines
 from babelscope.corpora.raw_text import check_raw
 from babelscope.corpora.transliteration import Change
 
-KEPT, KEPT_TEXT = "OrigForm", "# orig_text = "
-_TEXT = "# text = "
+KEPT, KEPT_TEXT = "OrigForm", "orig_text"
+_COMMENT = re.compile(r"(?P<before>#\s*)(?P<name>text|orig_text)(?P<after>\s*=.*)")
+"""With whatever spaces, as the reader of CoNLL-U takes it."""
 _AGAIN = "the file is transliterated, restore it first"
 _FORM, _MISC, _COLUMNS = 1, 9, 10
 
@@ -34,7 +35,10 @@ def rewrite(source: Path, target: Path, change: Change) -> int:
     """
     if _is_conllu(source):
         return _write(source, target, lambda line: _changed(source, line, change))
-    check_raw(source, "its labels would be changed, too; name CoNLL-U .conllu")
+    check_raw(
+        source,
+        "its labels and keys would be changed, too; name CoNLL-U .conllu, and give text alone of what else it is",
+    )
     return _write(source, target, lambda line: change(line.text))
 
 
@@ -72,10 +76,10 @@ def _write(source: Path, target: Path, rewritten: Callable[[Line], str]) -> int:
 
 
 def _changed(path: Path, line: Line, change: Change) -> str:
-    if line.text.startswith(KEPT_TEXT):
-        raise DataError(path, line.number, f"{KEPT_TEXT.strip(' #=')} is kept for text that was changed: {_AGAIN}")
-    if line.text.startswith(_TEXT):
-        return KEPT_TEXT + line.text.removeprefix(_TEXT)
+    if comment := _COMMENT.fullmatch(line.text):
+        if comment["name"] == KEPT_TEXT:
+            raise DataError(path, line.number, f"{KEPT_TEXT} is kept for text that was changed: {_AGAIN}")
+        return f"{comment['before']}{KEPT_TEXT}{comment['after']}"
     if not line.text or line.text.startswith("#"):
         return line.text
     columns = _columns(path, line)
@@ -90,8 +94,8 @@ def _changed(path: Path, line: Line, change: Change) -> str:
 
 
 def _restored(path: Path, line: Line) -> str:
-    if line.text.startswith(KEPT_TEXT):
-        return _TEXT + line.text.removeprefix(KEPT_TEXT)
+    if (comment := _COMMENT.fullmatch(line.text)) and comment["name"] == KEPT_TEXT:
+        return f"{comment['before']}text{comment['after']}"
     if not line.text or line.text.startswith("#"):
         return line.text
     columns = _columns(path, line)

@@ -1,9 +1,10 @@
 """Running text as sentences, by one rule for all languages.
 
-A line is a paragraph. In it, a sentence ends at one of the signs . ! ? … ؟ ۔ with the quotation marks and brackets that
-follow, where white space comes next and then no small letter; and at one of 。 ！ ？ । whatever comes next. No sentence
-ends at a full stop after a single letter or a number of one or two digits (initials, dates, items of lists). What does
-not end in such a sign is left out: headings, items of lists, captions.
+A line is a paragraph. In it, a sentence ends at one of the signs . ! ? … ؟ ۔ ։ with the quotation marks and brackets
+that follow, where white space comes next and then no small letter; and at one of the signs of other scripts that end
+nothing else (`_FULL_STOPS`), whatever comes next. No sentence ends at a full stop after a single letter or a number of
+one or two digits (initials, dates, items of lists). What does not end in such a sign is left out: headings, items of
+lists, captions.
 """
 
 from __future__ import annotations
@@ -11,8 +12,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+EDITION = 2
+"""Raise it where the sentences of a text change: the first knew no full stops of Armenian, Ethiopic, Burmese, Khmer,
+Tibetan and other scripts."""
 _CLOSING = "[\"'”’»)\\]」』）]*"
-_END = re.compile(rf"[.!?…؟۔]+{_CLOSING}(?=\s|$)|[。！？।]+{_CLOSING}")
+_FULL_STOPS = "。！？｡।॥።፧။។៕߹᱾꯫᠃᙮"
+"""Of Chinese and Japanese, of Indian scripts, Ethiopic, Burmese, Khmer, N'Ko, Ol Chiki, Meetei Mayek, Mongolian and
+Canadian syllabics."""
+_SHAD = "[།༎](?: ?[།༎])*"
+"""Of Tibetan, where one can stand apart from the next."""
+_END = re.compile(rf"[.!?…؟۔։]+{_CLOSING}(?=\s|$)|(?:[{_FULL_STOPS}]+|፡፡|{_SHAD}){_CLOSING}")
 _ABBREVIATED = re.compile(r"(?:^|[\W_])(?:[^\W\d_]|\d{1,2})\.$")
 
 

@@ -20,16 +20,28 @@ CODES = {
     "LAO": "Laoo", "KHMER": "Khmr", "MYANMAR": "Mymr", "TIBETAN": "Tibt", "ETHIOPIC": "Ethi", "MONGOLIAN": "Mong",
     "SYRIAC": "Syrc", "THAANA": "Thaa", "COPTIC": "Copt", "TIFINAGH": "Tfng", "NKO": "Nkoo", "HANGUL": "Hang",
     "HIRAGANA": "Hira", "KATAKANA": "Kana", "CJK": "Hani", "OL": "Olck", "ORIYA": "Orya", "CHEROKEE": "Cher",
+    "IDEOGRAPHIC": "Hani", "CANADIAN": "Cans", "ADLAM": "Adlm", "MEETEI": "Mtei", "YI": "Yiii", "JAVANESE": "Java",
+    "SUNDANESE": "Sund", "CHAKMA": "Cakm", "TAGALOG": "Tglg", "SYLOTI": "Sylo", "KAYAH": "Kali", "HANIFI": "Rohg",
 }  # fmt: skip
 """First word of a letter's name in Unicode -> ISO 15924 code."""
+UNKNOWN = "Zzzz"
+"""The code of every script that is not in the table."""
+_OF_NO_SCRIPT = frozenset({"MODIFIER", "CARON", "VEDIC", "VERTICAL", "MASU"})
+"""First words of letters that several scripts have, such as the apostrophe of Hawaiian."""
 
 
 @lru_cache(maxsize=100_000)
 def script_of_letter(letter: str) -> str | None:
-    """The ISO 15924 code of a letter's script; None for what is no letter, or of another script."""
+    """The ISO 15924 code of a letter's script, `Zzzz` if it is not known here; None for what is of no script."""
     if unicodedata.category(letter)[0] != "L":
         return None
-    return CODES.get(unicodedata.name(letter, "").replace("-", " ").split(" ")[0])
+    plain = unicodedata.normalize("NFKC", letter)[0]  # of a full-width letter, or the micro sign
+    words = _first_word(letter), _first_word(plain)
+    return next((CODES[word] for word in words if word in CODES), None if words[1] in _OF_NO_SCRIPT else UNKNOWN)
+
+
+def _first_word(letter: str) -> str:
+    return unicodedata.name(letter, "").replace("-", " ").split(" ")[0]
 
 
 def script_shares(text: str) -> dict[str, float]:

@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from babelscope.core.errors import InputError, did_you_mean
+from babelscope.core.errors import DataError, InputError, did_you_mean
 from babelscope.core.examples import NO_LABEL, Multiword, Sentence, Word
 from babelscope.core.languages import REAL_LANGUAGES, Language, code_of_name
 from babelscope.core.outside import given_path
@@ -129,12 +129,12 @@ def _check_name(name: str) -> None:
 def find_treebank(name: str, split: Split, sources: tuple[Source, ...] = SOURCES) -> Path:
     """The CoNLL-U file of a treebank's split (`train`, `dev` or `test`).
 
-    Raises `InputError` if no source has the treebank, or the treebank has no such split.
+    Raises `InputError` if no source has the treebank, or the treebank has no such split, or has it in parts.
     """
     if split not in SPLITS:
         raise InputError(f"{split!r} is not a split; allowed are {', '.join(SPLITS)}")
     folder = treebank_folder(name, sources)
-    if file := _file(folder, split):
+    if file := _whole_file(folder, split):
         return file
     there = ", ".join(_splits(folder)) or "no split at all"
     raise InputError(f"{name} has no {split} split: {folder} holds {there} (files named *-ud-SPLIT.conllu[.gz])")
@@ -163,12 +163,18 @@ def read_split(
 
     Where a treebank has no train file, its dev file takes that place: the first nine tenths are `train`, the last
     tenth is `dev`, held out for model selection, unless the `whole` is wanted. A test file is never training data.
+
+    Raises:
+        InputError: as of `find_treebank`.
+        DataError: the file is malformed, or there is nothing left of it to train on.
     """
     path = split_file(name, split, sources)
     if whole or not is_divided(name, split, sources):
         return read(path, count)
     sentences = read(path, None)
     held_out = max(1, len(sentences) // 10)
+    if held_out == len(sentences):
+        raise DataError(path, None, "1 sentence; a dev file that is divided into train and dev takes two or more")
     return sentences[:-held_out] if split == "train" else sentences[-held_out:]
 
 
@@ -222,16 +228,30 @@ def _public_files() -> tuple[_PublicFile, ...]:
     return tuple(_PublicFile(**row) for row in csv.DictReader(table.splitlines()))
 
 
-def _file(folder: Path, split: Split) -> Path | None:
-    return the_one(sorted(file for suffix in ("", ".gz") for file in folder.glob(f"*-ud-{split}.conllu{suffix}")))
+def _files(folder: Path, split: str) -> list[Path]:
+    return sorted(file for suffix in ("", ".gz") for file in folder.glob(f"*-ud-{split}.conllu{suffix}"))
+
+
+def _whole_file(folder: Path, split: Split) -> Path | None:
+    """The file of a split; `InputError` if there are parts of it alone, of which none may be taken for all."""
+    if file := the_one(_files(folder, split)):
+        return file
+    if parts := _files(folder, f"{split}-*"):
+        names, end = ", ".join(part.name for part in parts), f"-ud-{split}.conllu"
+        whole = parts[0].name.split("-ud-")[0] + end
+        raise InputError(
+            f"{folder}: the {split} split is in parts ({names}), and is read from one file named *{end}: join them, "
+            f"unpacked, in their order: cat PARTS > {whole}"
+        )
+    return None
 
 
 def _splits(folder: Path) -> tuple[Split, ...]:
-    return tuple(split for split in SPLITS if _file(folder, split))
+    return tuple(split for split in SPLITS if _files(folder, split))
 
 
 def _divides_dev(folder: Path, split: Split) -> bool:
-    return split != "test" and _file(folder, "train") is None and _file(folder, "dev") is not None
+    return split != "test" and _whole_file(folder, "train") is None and bool(_files(folder, "dev"))
 
 
 def _hub_sentences(rows: Any) -> Iterator[Sentence]:

@@ -217,8 +217,9 @@ def _cased(letters: str, to: str, before: str, after: str) -> str:
 def permutation(seed: int) -> Mapping[int, str]:
     """A table for `str.translate` that exchanges the Latin letters, capitals like small ones; marks stay on letters.
 
-    No letter stays itself, so that words keep their lengths and their repetitions and nothing else. Letters that are
-    no plain one with a mark, such as ə and ŋ, are exchanged among themselves.
+    No small letter stays itself, nor its capital, so that words keep their lengths and their repetitions and nothing
+    else. Letters that are no plain one with a mark, such as ə and ŋ, are exchanged among themselves. Capitals that are
+    those of no one small letter stay: İ, ẞ, Ⱥ, Ⱦ, and pairs such as ǅ.
     """
     chance = random.Random(seed)  # noqa: S311
     pairs = _exchanged([chr(code) for code in range(ord("a"), ord("z") + 1)], chance)
@@ -235,6 +236,8 @@ def permutation(seed: int) -> Mapping[int, str]:
 
 MARKED = (*range(0xC0, 0x2B0), *range(0x1E00, 0x1F00))
 """The Latin letters beyond ASCII, by their numbers."""
+LATER_CAPITALS = "ƛɤ"
+"""Which have capitals as of Unicode 16: the same table is made by every version of Python."""
 
 
 def _exchanged(letters: Sequence[str], chance: random.Random) -> dict[str, str]:
@@ -247,7 +250,9 @@ def _exchanged(letters: Sequence[str], chance: random.Random) -> dict[str, str]:
 
 def _has_capital(letter: str) -> bool:
     """Whether it has one of its own: that of ı is I, and that of ß is two letters."""
-    return len(letter.upper()) == 1 and letter.upper() != letter == letter.upper().lower()
+    return (
+        letter not in LATER_CAPITALS and len(letter.upper()) == 1 and letter.upper() != letter == letter.upper().lower()
+    )
 
 
 def _base(letter: str) -> str:

@@ -15,12 +15,16 @@ from typing import Any, Protocol
 
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.examples import NO_LABEL, Tagged, Tree
-from babelscope.corpora.bio import OUTSIDE, read_bio, split_tag, write_bio
+from babelscope.corpora.bio import DOCUMENT, OUTSIDE, read_bio, repaired, split_tag, write_bio
 from babelscope.corpora.conllu import COLUMNS, word_lines
 from babelscope.corpora.lines import Line, numbered_lines
 from babelscope.corpora.pairs import check_header
-from babelscope.corpora.raw_text import check_raw
+from babelscope.corpora.raw_text import check_raw, kind_of_name
 
+_NEITHER = (
+    "give BIO, which begins with a word and one of the tags O, B-TYPE and I-TYPE (leave out comments, convert the tags "
+    "of BIOES, BILOU or IO), or plain text, one sentence a line"
+)
 ENDS = ".!?…"
 """Signs that end sentences, and stand apart from words in treebanks."""
 
@@ -96,9 +100,9 @@ class BioDocument:
     """What stands before every word of the file and is no part of it, such as `de:` in WikiANN."""
 
     def write(self, path: Path, predictions: Sequence[Sequence[str]]) -> None:
-        """A word and its tag in each line."""
+        """A word and its tag in each line; an entity begins with B-, as where predictions are scored."""
         written = ([self.prefix + word for word in words] for words in self.inputs)
-        write_bio(path, map(Tagged, written, predictions))
+        write_bio(path, map(Tagged, written, map(repaired, predictions)))
 
 
 @dataclass(frozen=True)
@@ -178,11 +182,15 @@ def read_bio_words(path: Path) -> BioDocument:
     """BIO, or plain text: one sentence a line. It is BIO if the first line is a word and a BIO tag.
 
     A code before every word of BIO, as in WikiANN, is not read with it.
+
+    Raises:
+        DataError: it is neither, or malformed BIO.
     """
     if _begins_as_bio(path):
         sentences = read_bio(path)
         prefix = _code_before([word for sentence in sentences for word in sentence.words])
         return BioDocument([[word.removeprefix(prefix) for word in each.words] for each in sentences], prefix)
+    check_raw(path, _NEITHER)
     return BioDocument(list(_plain_sentences(path)))
 
 
@@ -196,15 +204,20 @@ def _code_before(words: Sequence[str]) -> str:
 def read_table(path: Path, texts: tuple[str, ...] = ("first",), label: str = "label") -> TableDocument:
     """TSV with a header that has the columns of the text, or for single texts plain text: one text a line.
 
-    A file that is named .tsv is no plain text: its header would be taken for one.
+    A file that is named .tsv is no plain text: its header would be taken for one. So it is with .csv and JSON.
 
     Raises:
-        DataError: a column is missing, or with its line: another number of cells than the header has, no text.
+        DataError: it is neither; a column is missing, or with its line: another number of cells than the header has,
+            no text.
     """
+    is_named_table = path.name.removesuffix(".gz").endswith(".tsv")
+    instead = f"give TSV with the header {' '.join(texts)}, in a file named .tsv, columns separated by tabs"
+    if kind := kind_of_name(path):
+        raise DataError(path, None, f"{kind}, which is not read here: {instead}")
     lines = numbered_lines(path)
     header = next(lines, Line(1, "")).text.split("\t")
-    is_named_table = path.name.removesuffix(".gz").endswith(".tsv")
     if len(texts) == 1 and texts[0] not in header and len(header) == 1 and not is_named_table:
+        check_raw(path, f"{instead}, or plain text, one text a line")
         header, lines = [texts[0]], numbered_lines(path)
     check_header(path, header, [*texts, *([label] if label in header else [])])
     rows = [_row(path, line, header, texts) for line in lines]
@@ -234,7 +247,8 @@ def _plain_sentences(path: Path) -> Iterator[list[str]]:
 
 
 def _begins_as_bio(path: Path) -> bool:
-    cells = next((line.text.split() for line in numbered_lines(path) if line.text.strip()), [])
+    lines = (line.text.split() for line in numbered_lines(path))
+    cells = next((cells for cells in lines if cells and cells != [DOCUMENT]), [])
     try:
         return len(cells) > 1 and (cells[-1] == OUTSIDE or bool(split_tag(cells[-1])))
     except InputError:

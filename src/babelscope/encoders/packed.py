@@ -22,7 +22,7 @@ from torch import Tensor
 
 from babelscope.core.errors import DataError
 from babelscope.core.outside import read_json, read_text, reading
-from babelscope.encoders.places import CARD, LANGUAGES, check_folder
+from babelscope.encoders.places import CARD, LANGUAGES, check_folder, named_weights
 from babelscope.encoders.state import Weights
 from babelscope.encoders.written import check_finite, tensors_digest, write_tensors
 
@@ -52,7 +52,8 @@ PLACE = re.compile(rf"({LANGUAGES}/([\w-]+/)?)?[\w.-]+({'|'.join(map(re.escape, 
 
 
 def pack(folder: Path, file: Path) -> list[str]:
-    """Write a model's folder as one file; gives what was left out: files that are no text.
+    """Write a model's folder as one file; gives what was left out: files that are no text, and
+    weights that the model is not loaded from.
 
     The same folder gives the same file on the same machine.
 
@@ -63,7 +64,8 @@ def pack(folder: Path, file: Path) -> list[str]:
     check_folder(folder)
     rows = read_json(folder / "config.json").get("vocab_size")
     kept: Weights = {}
-    for part in sorted(folder.glob("*.safetensors")):
+    parts = _weights(folder)
+    for part in parts:
         for name, weight in _read(part)[0].items():
             kept |= _packed(name, weight.float() if weight.is_floating_point() else weight, rows)
     places = sorted(place for place in folder.rglob("*") if place.is_file() and place.suffix != ".safetensors")
@@ -75,7 +77,15 @@ def pack(folder: Path, file: Path) -> list[str]:
     kept["files"] = torch.from_numpy(np.frombuffer(compressed, dtype=np.uint8).copy())
     kept[DIGEST] = torch.frombuffer(bytearray.fromhex(tensors_digest(kept, {})), dtype=torch.uint8)
     write_tensors(file, kept, {"format": FORMAT})
-    return [name for name in names if name not in texts]
+    others = [path.name for path in sorted(folder.glob("*.safetensors")) if path not in parts]
+    return [*(name for name in names if name not in texts), *others]
+
+
+def _weights(folder: Path) -> list[Path]:
+    """The files that a model is loaded from: one by its usual name, else those that an index names."""
+    whole = folder / "model.safetensors"
+    named = [folder / name for name in named_weights(folder) if name.endswith(".safetensors")]
+    return [whole] if whole.is_file() else named or sorted(folder.glob("*.safetensors"))
 
 
 def unpack(file: Path, folder: Path) -> None:

@@ -6,8 +6,11 @@ import re
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from pydantic import PositiveInt
+
+from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError
 from babelscope.core.files import replacing
 from babelscope.core.outside import given_path, new_path
@@ -30,7 +33,7 @@ LOOKED_AT = 200
 """Pairs, to see whether their sides are exchanged."""
 
 
-class Wanted(NamedTuple):
+class Wanted(Declaration):
     """What is brought in, and how."""
 
     language: str
@@ -40,9 +43,9 @@ class Wanted(NamedTuple):
     joined by a comma, `english.txt,italian.txt`."""
     source: str = SOURCE
     """The code of what the translations are from, which the model reads."""
-    pairs: int | None = None
+    pairs: PositiveInt | None = None
     """At most; None: all."""
-    pieces: int | None = None
+    pieces: PositiveInt | None = None
     """Learned at most; None: by the amount of text."""
     keep_accents: bool = True
 

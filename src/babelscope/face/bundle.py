@@ -169,4 +169,6 @@ def encoders_of(given: Sequence[str]) -> dict[str, Path]:
     for text, (name, _, folder) in zip(given, pairs, strict=True):
         if not (name and folder and given_path(folder).is_dir()):
             raise InputError(f"--encoder {text}: expected NAME=FOLDER, with the folder that the encoder is in")
+        if [other for other, _, _ in pairs].count(name) > 1:
+            raise InputError(f"--encoder {text}: {name} is given twice; give one folder for it")
     return {name: given_path(folder).absolute() for name, _, folder in pairs}

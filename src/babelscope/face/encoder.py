@@ -95,10 +95,15 @@ class Encoder:
         Raises:
             InputError: there is no such text, or the language cannot be brought in.
         """
+        from babelscope.core.validation import validate
         from babelscope.face.bring_in import Wanted, recorded
 
         check_each("bring_in", parallel, "a text with translations", "ntrex:it or pairs.tsv")
-        wanted = Wanted(language, parallel, source, pairs, pieces, keep_accents)
+        given = {
+            "language": language, "parallel": parallel, "source": source, "pairs": pairs, "pieces": pieces,
+            "keep_accents": keep_accents,
+        }  # fmt: skip
+        wanted = validate(Wanted, given, "bring_in")
         grown, records = recorded(self.build(), self.place, wanted)
         named = replace(grown, name=name or f"{self.title}+{language}")
         return Encoder(keep(named, self.store, records), self.store)

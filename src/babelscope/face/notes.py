@@ -63,13 +63,12 @@ def _fewer(steps: Iterable[Step]) -> Iterator[str]:
 
 
 def _divided(data: Iterable[FileData]) -> Iterator[str]:
-    """Single files whose last part is the test set."""
+    """Splits that are parts of one file, or of another split's file."""
     for each in data:
-        if each.split == "test" and each.splits_one_file and ":tenths-" not in each.name:
-            yield (
-                f"{each.name}: one file, divided in its order: eight tenths to train on, one to select on and the "
-                "last one to test on, so that its scores compare with no others"
-            )
+        if each.divided and each.division:
+            yield f"{each.name}: {each.division}"
+        elif each.split == "test" and each.division:
+            yield f"{each.name}: {each.division}, so that its scores compare with no others"
 
 
 def _not_composed(data: Iterable[FileData]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from babelscope.core.faults import Faults
 from babelscope.core.row import Row
 from babelscope.core.step import Needs, Step, Workspace
 from babelscope.corpora.letters import split_name
-from babelscope.corpora.parallel_sentences import Parallel, find_parallel
+from babelscope.corpora.parallel_sentences import Parallel, WorldParallel, find_parallel
 from babelscope.measures.compiled import Compiled
 from babelscope.measures.measure import Measure
 from babelscope.measures.similarities import SIMILARITIES, check_similarity
@@ -130,8 +130,10 @@ class SentenceSimilarity(Step):
     @property
     def told_by(self) -> dict[Hashable, Hashable]:
         labels, revised = tuple(self.labels.items()), dict(self.revised)
+        # Those of the world are the same beside any others; of files all languages must have a sentence.
+        texts = self.texts.model_copy(update={"languages": ()}) if isinstance(self.texts, WorldParallel) else self.texts
         return {
-            (labels, *pair, name): (self.pooling, self.texts, revised.get(name))
+            (labels, *pair, name): (self.pooling, texts, revised.get(name))
             for pair in self.texts.pairs
             for name in self.measures
         }

@@ -60,6 +60,12 @@ class DataSource(Registered):
     """How they are named, for messages: `ntrex:CODE`."""
     forms: ClassVar[tuple[str, ...]]
     """The forms of examples that it has (`core.tasks`)."""
+    in_order: ClassVar[str] = (
+        "one file, divided in its order: eight tenths to train on, one to select on and the last one to test on"
+    )
+    """How data sets of one file are divided, for messages; empty where their names say it."""
+    divides: ClassVar[Split] = "train"
+    """Of which split's file `train` and `dev` are parts where `is_divided` says so."""
 
     def has(self, name: str) -> bool:
         """Whether a data set of that name would be its."""

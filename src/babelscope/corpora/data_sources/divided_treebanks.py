@@ -29,6 +29,7 @@ class DividedTreebanks(DataSource):
     source: Literal["divided treebanks"] = "divided treebanks"
     names: ClassVar[tuple[str, ...]] = (NAME,)
     forms: ClassVar[tuple[str, ...]] = (WORDS, TREES, LINES)
+    in_order: ClassVar[str] = ""
 
     def has(self, name: str) -> bool:
         return name.startswith("UD_") and ":" in name

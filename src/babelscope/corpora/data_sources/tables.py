@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from babelscope.core.errors import InputError
 from babelscope.core.tasks import TEXTS, Task
-from babelscope.corpora.benchmarks import divide
+from babelscope.corpora.benchmarks import divided_part
 from babelscope.corpora.data_sources.base import DataSource, Wanted, given_path
 from babelscope.corpora.lines import the_one
 from babelscope.corpora.pairs import labelled_layout, read_pairs
@@ -35,9 +35,10 @@ class Tables(DataSource):
 
     def read(self, wanted: Wanted, count: int | None) -> Sequence[Any]:
         task, name, split = wanted.task, wanted.source, wanted.split
-        examples = read_pairs(self.file(task, name, split), labelled_layout(task))
+        path = self.file(task, name, split)
+        examples = read_pairs(path, labelled_layout(task))
         shared = self._shared(task, name, split) and not wanted.whole
-        return divide(examples)[split == "dev"] if shared else examples
+        return divided_part(examples, split, path) if shared else examples
 
     def is_divided(self, task: Task, name: str, split: Split) -> bool:
         return given_path(name, NAME, folders=True).is_dir() and self._shared(task, name, split)

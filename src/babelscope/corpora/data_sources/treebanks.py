@@ -21,6 +21,7 @@ class Treebanks(DataSource):
     prefixes: ClassVar[tuple[str, ...]] = ("UD_",)
     names: ClassVar[tuple[str, ...]] = ("UD_LANGUAGE-NAME",)
     forms: ClassVar[tuple[str, ...]] = (WORDS, TREES, LINES)
+    divides: ClassVar[Split] = "dev"
 
     def has(self, name: str) -> bool:
         return super().has(name) and ":" not in name

@@ -86,7 +86,11 @@ def bring_in(
     from babelscope.face.bring_in import Wanted, write_with_language
     from babelscope.face.session import open_store, with_weights
 
-    wanted, place = Wanted(language, tuple(parallel), source, pairs, pieces, not strip_accents), open_store(store)
+    wanted = Wanted(
+        language=language, parallel=tuple(parallel), source=source, pairs=pairs, pieces=pieces,
+        keep_accents=not strip_accents,
+    )  # fmt: skip
+    place = open_store(store)
     told = with_weights(lambda: write_with_language(model, wanted, output, place), place)
     out.print(told, highlight=False)
 

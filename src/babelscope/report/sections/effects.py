@@ -249,20 +249,23 @@ def _overall(each: Mapping[Setting, Compared]) -> dict[Setting, Compared]:
         if _is_mean(compared):
             by_schedule.setdefault(setting.schedule, {}).setdefault(setting.task, []).append(compared)
     return {
-        Setting("", None, schedule): _mean_of_tasks(list(tasks.values()))
-        for schedule, tasks in by_schedule.items()
-        if len(tasks) > 1
+        Setting("", None, schedule): _mean_of_tasks(tasks) for schedule, tasks in by_schedule.items() if len(tasks) > 1
     }
 
 
-def _mean_of_tasks(tasks: Sequence[Sequence[Compared]]) -> Compared:
+def _mean_of_tasks(tasks: Mapping[str, Sequence[Compared]]) -> Compared:
     """A task counts once, however many trainings and languages it has."""
-    left_out = list(dict.fromkeys(place for task in tasks for compared in task for place in compared.left_out))
-    trainings = [[_by_language(compared.by_language) for compared in task] for task in tasks]
+    left_out = dict.fromkeys(
+        f"{place} ({title_of(task)})"
+        for task, each in tasks.items()
+        for compared in each
+        for place in compared.left_out
+    )
+    trainings = [[_by_language(compared.by_language) for compared in each] for each in tasks.values()]
     joined = mean_over([mean_over(task) for task in trainings]) if all(map(all, trainings)) else {}
     by_language = {language: [mean] for language, mean in joined.items()}
     drawn = drawn_of(training for task in trainings for training in task)
-    return Compared(Shown("share"), by_language, left_out, _told(trainings) if joined else None, drawn)
+    return Compared(Shown("share"), by_language, list(left_out), _told(trainings) if joined else None, drawn)
 
 
 def _told(trainings: Sequence[Sequence[Mapping[str, Samples]]]) -> dict[str, list[Samples]]:
