@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
@@ -76,12 +76,12 @@ def _check_computes_alike(donor: Encoder, encoder: Encoder) -> None:
             )
 
 
-def _check_pieces(donor: Encoder, encoder: Encoder, taken: Iterable[str]) -> None:
+def _check_pieces(donor: Encoder, encoder: Encoder, taken: Collection[str]) -> None:
     """Refuse weights with an entry for each piece where the donor's pieces are others."""
     from babelscope.encoders.state import names_per_piece
 
     theirs, ours = (each.tokenizer.get_vocab() for each in (donor, encoder))
-    if theirs != ours and (by_piece := [name for name in names_per_piece(encoder) if name in set(taken)]):
+    if theirs != ours and (by_piece := [name for name in names_per_piece(encoder) if name in taken]):
         alike = sum(theirs.get(piece) == number for piece, number in ours.items())
         raise InputError(
             f"{by_piece[0]} has an entry for each piece, of which the donor {_described(donor)} and "

@@ -84,10 +84,14 @@ def verdicts(compared: Gains) -> dict[Case, str]:
 
 
 def case_of(row: Row) -> Case:
-    """Which case a score or a gain belongs to."""
-    *_, last = (row.train_languages or "").split("+")
-    own = last == row.language and (row.shots is not None or row.train_languages == row.language)
-    return Case(row.task or "", row.language or "", (row.shots or ALL) if own else 0)
+    """Which case a gain belongs to."""
+    return case_in(row.task or "", row.language or "", (row.train_languages or "").split("+"), row.shots)
+
+
+def case_in(task: str, language: str, trained_on: Sequence[str], shots: int | None) -> Case:
+    """Which case a model belongs to that was trained on these languages, and on `shots` examples of the last."""
+    own = trained_on[-1] == language and (shots is not None or len(trained_on) == 1)
+    return Case(task, language, (shots or ALL) if own else 0)
 
 
 def recipes_of(report: Report) -> list[str]:

@@ -15,6 +15,7 @@ from babelscope.report.sections.unseen.gains import (
     Case,
     Gain,
     Gains,
+    case_in,
     label,
     recipes_of,
     verdicts,
@@ -85,10 +86,8 @@ def _score_tables(report: Report) -> list[Table]:
     """Means over seeds by case and recipe, where the study makes encoders, one for each of these."""
     cells: dict[Case, dict[str, list[Score]]] = defaultdict(lambda: defaultdict(list))
     for score in report.scores:
-        own = score.sources[-1] == score.language and (score.shots is not None or len(score.sources) == 1)
-        case = Case(score.task, score.language, (score.shots or ALL) if own else 0)
         recipe = BILSTM if score.encoder == "bilstm" else report.recipes.get(score.encoder, AS_IT_IS)
-        cells[case][recipe].append(score)
+        cells[case_in(score.task, score.language, score.sources, score.shots)][recipe].append(score)
     made = any(score.encoder in report.recipes for score in report.scores)
     if not made or any(len(scores) > 1 for by_recipe in cells.values() for scores in by_recipe.values()):
         return []
