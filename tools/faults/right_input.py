@@ -25,7 +25,9 @@ _WORDS = (
 )
 CONLLU = "".join("\n".join([f"# sent_id = {k}", "# text = The cats du sleep.", *_WORDS, "", ""]) for k in range(12))
 BIO = "-DOCSTART- O\n\nAda B-PER\nlives O\nin O\nNew B-LOC\nYork I-LOC\n\n" * 12
-TSV = "first\tsecond\tlabel\n" + "It is so.\tSo it is.\tentailment\nIt is so.\tIs it?\tneutral\n" * 10
+TSV = "first\tsecond\tlabel\n" + "".join(
+    f"It is {k}.\tSo it is.\tentailment\nIt is {k}.\tIs it?\tneutral\n" for k in range(10)
+)
 _PAIRS = "1\tIt is so.\tSo it is.\tentailment\n2\tIt is.\tIs it?\tneutral\n"
 MNLI = "index\tsentence1\tsentence2\tgold_label\n" + _PAIRS * 9
 XNLI = re.sub("^[12]", "de", MNLI.replace("index", "language"), flags=re.MULTILINE)

@@ -83,13 +83,15 @@ def bring_in(
     store: StoreFolder = DEFAULT_STORE,
 ) -> None:
     """Bring a language into a model by translated sentences, without training, and write it as a folder."""
+    from babelscope.core.validation import validate
     from babelscope.face.bring_in import Wanted, write_with_language
     from babelscope.face.session import open_store, with_weights
 
-    wanted = Wanted(
-        language=language, parallel=tuple(parallel), source=source, pairs=pairs, pieces=pieces,
-        keep_accents=not strip_accents,
-    )  # fmt: skip
+    given = {
+        "language": language, "parallel": parallel, "source": source, "pairs": pairs, "pieces": pieces,
+        "keep_accents": not strip_accents,
+    }  # fmt: skip
+    wanted = validate(Wanted, given, "bring-in")
     place = open_store(store)
     told = with_weights(lambda: write_with_language(model, wanted, output, place), place)
     out.print(told, highlight=False)
