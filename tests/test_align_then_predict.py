@@ -377,9 +377,18 @@ def test_a_language_in_other_letters_counts_once():
         assert found.interval.mean == pytest.approx(expected.interval.mean)
 
 
-def test_where_no_model_is_tuned_the_text_says_with_what_languages_are_compared():
-    (alignment,) = alignments(declared([row.labelled(key="1") for row in alike()]))
-    assert alignment.source == f"world:qaa-{min(LANGUAGES)}" and set(alignment.values) == set(LANGUAGES)
+@pytest.mark.parametrize(
+    ("dataset", "source"),
+    [
+        ("world:qaa-{}", "world:qaa"),
+        ("ntrex:{}:lines-1-9", "ntrex:en"),
+        ("treebank:en:a.conllu+treebank:{}:b.conllu", "treebank:en:a.conllu"),
+    ],
+)
+def test_where_no_model_is_tuned_the_text_says_with_what_languages_are_compared(dataset, source):
+    rows = [row.labelled(key="1", dataset=dataset.format(row.language)) for row in alike()]
+    (alignment,) = alignments(declared(rows))
+    assert alignment.source == source and set(alignment.values) == set(LANGUAGES)
 
 
 @pytest.mark.parametrize("after_tuning", [True, False])

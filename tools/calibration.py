@@ -9,6 +9,7 @@ own 95% Monte-Carlo intervals; all of them, or those that are named.
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 
@@ -27,6 +28,8 @@ from babelscope.core.inference import (
     equivalence,
     holm,
 )
+from babelscope.core.samples import Samples, drawn_of, mean_over
+from babelscope.report.judged import over_places
 
 GAINS = (0.0, 0.01, 0.02, 0.05)
 SEEDS = (FEWEST_SEEDS, 5, 10)
@@ -145,6 +148,28 @@ def languages(replicates: int) -> Iterator[str]:
         yield _line(seeds, count, *shown[0], *(shows for shows, _ in shown[1:]))
 
 
+def tasks(replicates: int) -> Iterator[str]:
+    """Of the mean over two tasks, which are not of the same languages; half of a language's effect is that of both."""
+    yield from _header("languages of one task", "of the other", "false", "coverage", *_powers(GAINS))
+    for fewer, more in ((10, 10), (5, 10), (3, 10), (3, 6), (3, 3)):
+        shown = [_shown(list(_over_tasks(fewer, more, gain, replicates)), gain) for gain in GAINS]
+        yield _line(fewer, more, *shown[0], *(shows for shows, _ in shown[1:]))
+
+
+def _over_tasks(fewer: int, more: int, gain: float, replicates: int) -> Iterator[Effect]:
+    chance, seeds = np.random.default_rng(0), tuple(range(5))
+    for _ in range(replicates):
+        shared, groups = chance.normal(gain, LANGUAGE_SD * math.sqrt(0.5), more), []
+        for count in (fewer, more):
+            own, by_seed = chance.normal(0, LANGUAGE_SD * math.sqrt(0.5), count), chance.normal(0, 0.01, len(seeds))
+            noise = chance.normal(0, 0.006, (count, len(seeds)))
+            means = (shared[:count] + own)[:, None] + by_seed + noise
+            groups.append({str(k): Samples(seeds, each[:, None]) for k, each in enumerate(means)})
+        means_of_both = {language: [mean] for language, mean in mean_over(groups).items()}
+        if found := over_places(means_of_both, drawn_of(groups)):
+            yield found
+
+
 def _in_languages(seeds: int, count: int, gain: float, replicates: int) -> Iterator[Effect]:
     generator = np.random.default_rng([seeds, count, round(1000 * gain)])
     for _ in range(replicates):
@@ -187,7 +212,7 @@ def _line(*cells: object) -> str:
 
 
 TABLES: dict[str, Callable[[int], Iterator[str]]] = {
-    table.__name__: table for table in (pairs, settings, bootstrap, equal, families, lines, race, languages)
+    table.__name__: table for table in (pairs, settings, bootstrap, equal, families, lines, race, languages, tasks)
 }
 
 if __name__ == "__main__":

@@ -16,6 +16,9 @@ from typing import NamedTuple
 from babelscope.core.intervals import Interval, spearman_interval
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples, mean_of
+from babelscope.corpora.datasets import WORLD_PREFIX
+from babelscope.corpora.parallel import SOURCE
+from babelscope.corpora.translations import COLLECTIONS
 from babelscope.measures.similarities import SIMILARITIES
 from babelscope.report.model import Report
 from babelscope.report.paired import BySeed, mean_by_seed
@@ -129,7 +132,7 @@ def _sources(rows: Sequence[Row], texts: Mapping[Row, Texts]) -> dict[Texts, str
     """The language that texts compare others with, as the tuned models name it; with a text where two would be alike.
 
     Models may be trained on more than the source; what all have in common is the least of them. Where none is tuned, it
-    is a text, whose name has both languages.
+    is the text of the source.
     """
     trained: dict[Texts, set[str]] = defaultdict(set)
     languages: dict[Texts, set[str]] = defaultdict(set)
@@ -142,8 +145,16 @@ def _sources(rows: Sequence[Row], texts: Mapping[Row, Texts]) -> dict[Texts, str
         others = (other for other in least if other != each and least[other] == least[each])
         return any(languages[each] & languages[other] for other in others)
 
-    named = {each: f"{source} ({min(each)})" if source else min(each) for each, source in least.items()}
+    named = {each: f"{source} ({min(each)})" if source else _source_of(min(each)) for each, source in least.items()}
     return {each: named[each] if is_alike(each) else source or named[each] for each, source in least.items()}
+
+
+def _source_of(text: str) -> str:
+    """What the sentences of a text are compared with, by its name: `world:qaa` of `world:qaa-qab`."""
+    if text.startswith(WORLD_PREFIX):
+        return text.split("-")[0]
+    collection = text.split(":")[0]
+    return f"{collection}:{SOURCE}" if collection in COLLECTIONS else text.split("+")[0]
 
 
 def charted(aligned: Iterable[Alignment]) -> list[str]:
