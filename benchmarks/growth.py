@@ -24,6 +24,7 @@ from babelscope.core.hashing import digest, file_digest
 from babelscope.core.row import Row, as_record
 from babelscope.core.yaml import to_yaml
 from babelscope.engine.environment import processor
+from babelscope.engine.made_of import MADE_OF, bits_of
 from babelscope.engine.recall import describe
 from babelscope.engine.store import Store
 from babelscope.face.job import job_of
@@ -54,7 +55,8 @@ def fill(folder: Path, study: Path) -> int:
         result.mkdir(parents=True)
         (result / "rows.jsonl").write_text(rows)
         files = {"rows.jsonl": {"sha256": file_digest(result / "rows.jsonl"), "bytes": len(rows)}}
-        made = {"finished": "2026-01-01T00:00:00+00:00", "versions": {}, "platform": platform.platform()}
+        made_of = {needed.key: bits_of({"files": files}) for needed in job.plan.steps[key].inputs}
+        made = {MADE_OF: made_of, "finished": "2026-01-01T00:00:00+00:00", "versions": {}, "platform": platform.platform()}
         manifest = {"key": key, **describe(job.plan.steps[key]), "seconds": 0.5, "files": files, **made}
         (result / "manifest.json").write_text(json.dumps({**manifest, "digest": digest(manifest)}, indent=1))
     return len(job.plan.steps)
