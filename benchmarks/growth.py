@@ -56,7 +56,12 @@ def fill(folder: Path, study: Path) -> int:
         (result / "rows.jsonl").write_text(rows)
         files = {"rows.jsonl": {"sha256": file_digest(result / "rows.jsonl"), "bytes": len(rows)}}
         made_of = {needed.key: bits_of({"files": files}) for needed in job.plan.steps[key].inputs}
-        made = {MADE_OF: made_of, "finished": "2026-01-01T00:00:00+00:00", "versions": {}, "platform": platform.platform()}
+        made = {
+            MADE_OF: made_of,
+            "finished": "2026-01-01T00:00:00+00:00",
+            "versions": {},
+            "platform": platform.platform(),
+        }
         manifest = {"key": key, **describe(job.plan.steps[key]), "seconds": 0.5, "files": files, **made}
         (result / "manifest.json").write_text(json.dumps({**manifest, "digest": digest(manifest)}, indent=1))
     return len(job.plan.steps)
