@@ -8,13 +8,14 @@ from contextlib import suppress
 from itertools import chain
 
 from babelscope.core.errors import InputError
-from babelscope.core.examples import gold_labels, read_twice
+from babelscope.core.examples import bare_texts, gold_labels, many_of, read_twice
 from babelscope.core.step import Step
 from babelscope.core.tasks import LINES, TASKS
 from babelscope.core.words import listed
 from babelscope.corpora.codes import same_language
 from babelscope.corpora.datasets import Dataset, FileData, WorldData
 from babelscope.corpora.doubtful import earlier_ones, one_label, untrained_labels
+from babelscope.corpora.parallel import FilePairs, NamedPairs
 from babelscope.corpora.parallel_sentences import ParallelTranslations
 from babelscope.encoders.places import TunedOn, tuned_on
 from babelscope.face.leaks import leaks
@@ -84,16 +85,33 @@ def _learned_by(steps: list[Step]) -> Iterator[str]:
         for step in steps
         if isinstance(step, SentenceSimilarity) and isinstance(step.texts, ParallelTranslations)
     )
+    read = _Translations()
     for encoder, texts in told:
         with suppress(InputError):  # which a run says of the files
-            known = [sentence for text in translations(encoder) for pair in text.read() for sentence in pair]
+            known = read.of(translations(encoder))
             for (_, name), sentences in zip(texts.pairs, texts.read()[1:] if known else (), strict=False):
-                if both := read_twice(sentences, known):
+                if both := many_of(sum(text in known for text in bare_texts(sentences)), len(sentences)):
                     yield (
                         f"{name}: {both:,} of {len(sentences):,} sentences whose likeness is measured are among the "
                         f"translations by which {encoder.labels['encoder']} was made, so that they are more alike than "
                         "new ones"
                     )
+
+
+class _Translations:
+    """The sentences of parallel texts, as they tell examples apart; each text is read once, whoever learned by it."""
+
+    def __init__(self) -> None:
+        self._read: dict[NamedPairs | FilePairs, frozenset[object]] = {}
+
+    def of(self, texts: Iterable[NamedPairs | FilePairs]) -> frozenset[object]:
+        """Of both sides of all."""
+        return frozenset[object]().union(*map(self._of_one, texts))
+
+    def _of_one(self, text: NamedPairs | FilePairs) -> frozenset[object]:
+        if text not in self._read:
+            self._read[text] = frozenset(bare_texts(chain.from_iterable(text.read())))
+        return self._read[text]
 
 
 def _tuned_before(steps: list[Step]) -> Iterator[str]:

@@ -97,10 +97,19 @@ def check_encoders(steps: Iterable[Step]) -> None:
 
 
 def made_of(step: Step) -> Iterator[Step]:
-    """A step, and all that it needs directly or through others; what several need comes several times."""
-    yield from (value for value in declared([step]) if isinstance(value, Step))
-    for needed in step.inputs:
-        yield from made_of(needed)
+    """A step, and all that it needs directly or through others, each once."""
+    seen: set[str] = set()
+
+    def visit(step: Step) -> Iterator[Step]:
+        for value in declared([step]):
+            if isinstance(value, Step) and value.key not in seen:
+                seen.add(value.key)
+                yield value
+        for needed in step.inputs:
+            if needed.key not in seen:
+                yield from visit(needed)
+
+    return visit(step)
 
 
 def declared(steps: Iterable[Declaration]) -> Iterator[Declaration]:

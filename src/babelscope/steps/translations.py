@@ -12,6 +12,7 @@ from babelscope.steps.pretrain import Adapt
 
 
 def translations(encoder: EncoderStep) -> Iterator[NamedPairs | FilePairs]:
-    """Those in files that it, or what it was made of, read."""
+    """Those in files that it, or what it was made of, read; each once."""
     parts = (part for part in made_of(encoder) if isinstance(part, Adapt | Align))
-    yield from (text for part in parts for text in part.parallel if isinstance(text, NamedPairs | FilePairs))
+    texts = dict.fromkeys(text for part in parts for text in part.parallel)
+    yield from (text for text in texts if isinstance(text, NamedPairs | FilePairs))
