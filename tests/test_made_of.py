@@ -116,6 +116,8 @@ def test_weights_that_somebody_finds_damaged_are_computed_again_by_the_next_run(
     assert not run(plan, other, drop=False).computed  # nothing reads them
     with pytest.raises(DamagedResult, match="run the study again"):
         other.result(heavy)
+    for _ in range(2):  # whoever looks before the run takes nothing from it
+        assert set(Store(store.folder).damaged(plan.steps)) == {heavy}
     assert run(plan, Store(store.folder), drop=False).computed == (heavy,)
     assert not run(plan, Store(store.folder), drop=False).computed
     Store(store.folder).check(heavy)

@@ -86,12 +86,14 @@ def _judge(laboratory: Laboratory, store: Path, tally: Counter[str]) -> None:
     laid = {path.name for path in store.glob("drafts/*") if path.name in sound}  # of what is published, which has none
     _mend(laboratory, store, tally)
     laboratory.finish(store, laid)
-    if Store(store).damaged(laboratory.plan.steps):  # an index swore to them, and went when they were read just now
+    if Store(store).damaged(
+        laboratory.plan.steps
+    ):  # an index swore to them, or runs do not read them: they were read just now
         _mend(laboratory, store, tally)
         laboratory.finish(store, laid)
         if damaged := Store(store).damaged(laboratory.plan.steps):
             raise WrongError(f"rows that stay damaged: {damaged}")
-        tally["corruption: repaired by the run after next, since an index swore to it"] += 1
+        tally["corruption: repaired by the run after next, since somebody has read it"] += 1
     if lost := [key for key, manifest in sound.items() if _manifest(store, key).read_bytes() != manifest]:
         raise WrongError(f"computed again though they were sound: {lost}")
 

@@ -112,7 +112,7 @@ class Store:
                 self.check(key)
             except DamagedResult as error:
                 found[key] = error
-        forget_doubts(self.folder, doubtful)
+        forget_doubts(self.folder, doubtful - found.keys())
         for key in filter((there - found.keys()).__contains__, keys):
             seen = look_at(self.place_of(key))
             if again or not index.has(key, seen):
