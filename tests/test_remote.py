@@ -105,6 +105,27 @@ def test_who_publishes_late_changes_nothing(machine: Machine) -> None:
         store.check(KEY)
 
 
+@pytest.mark.parametrize("ask", ["rows", "result", "manifest", "published", "damaged"])
+def test_a_copy_of_a_result_that_another_has_taken_the_place_of_is_not_read(machine: Machine, ask: str) -> None:
+    """It counted as soon as its key was there again: two machines read other numbers from one store."""
+
+    def publish(store: RemoteStore, number: int) -> None:
+        store.write_rows(KEY, [Row("seconds", float(number))])
+        (store.draft(KEY) / "weights").write_text(f"of machine {number}")
+        store.publish(KEY, {"step": "Cost", "seconds": float(number)})
+
+    first, second = prepared(machine("first")), prepared(machine("second"))
+    publish(first, 1)
+    second.results.remove(KEY)
+    assert first.place_of(KEY).is_dir() and not machine("first").has(KEY)
+    publish(second, 2)
+    later = machine("first")
+    {"published": later.published, "damaged": later.damaged}.get(ask, lambda keys: getattr(later, ask)(KEY))([KEY])
+    assert later.manifest(KEY) == second.manifest(KEY) and later.rows(KEY) == [Row("seconds", 2.0)]
+    assert (later.result(KEY) / "weights").read_text() == "of machine 2"
+    assert not later.damaged([KEY]) and machine("third").rows(KEY) == [Row("seconds", 2.0)]
+
+
 def test_another_machine_goes_on_from_a_draft_that_was_saved(machine: Machine, outside: Path) -> None:
     first, second, third = (prepared(machine(name)) for name in ("first", "second", "third"))
     with first.claim(KEY):

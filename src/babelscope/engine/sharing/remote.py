@@ -20,6 +20,7 @@ import shutil
 import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ from babelscope.engine.sharing.cache import Cache
 from babelscope.engine.sharing.drafts import SavedDrafts
 from babelscope.engine.sharing.leases import Lease, Leases
 from babelscope.engine.sharing.objects import Objects, objects_at
-from babelscope.engine.sharing.results import SharedResults
+from babelscope.engine.sharing.results import AT_ONCE, SharedResults
 from babelscope.engine.store import Store
 
 FORMAT, MARK = 1, "babelscope-remote.json"
@@ -70,6 +71,8 @@ class RemoteStore(Store):
         self._held: dict[str, Lease] = {}
         self._saved: dict[str, float] = {}
         """When the draft of a step was last saved, or it began."""
+        self._same: set[str] = set()
+        """Results of which the copy here was seen to be that of the store."""
         _refuse_foreign(self.objects)
 
     def has(self, key: str) -> bool:
@@ -77,8 +80,11 @@ class RemoteStore(Store):
         return self.results.has(key)
 
     def published(self, keys: Iterable[str]) -> set[str]:
-        """Those of the keys whose results are published for all."""
-        return self.results.among(set(keys))
+        """Those of the keys whose results are published for all; copies here that are of others go."""
+        there = self.results.among(set(keys))
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            [*pool.map(self._is_here, super().published(there) - self._same)]
+        return there
 
     def keys(self, digits: str = "") -> list[str]:
         """All results that are published, whose keys begin with these digits."""
@@ -107,7 +113,7 @@ class RemoteStore(Store):
 
     def damaged(self, keys: Collection[str], *, again: bool = False) -> dict[str, DamagedResult]:
         """Those of the results here whose rows are not as they were published; others are verified when they come."""
-        here = super().published(keys)
+        here = {key for key in super().published(keys) if self._is_here(key)}
         return super().damaged([key for key in keys if key in here], again=again)
 
     def check(self, key: str) -> None:
@@ -200,8 +206,26 @@ class RemoteStore(Store):
         return moved
 
     def _is_here(self, key: str) -> bool:
-        """Whether this machine has a copy of a result."""
-        return super().has(key)
+        """Whether this machine has a copy of a result. One goes that is of a result which another has replaced.
+
+        What the store has is looked at once in a process.
+        """
+        if not super().has(key):
+            return False
+        if key not in self._same and self.results.has(key):
+            if self._is_of_another(key):
+                self._verified.discard(key)
+                with suppress(StoreError):  # another process was faster
+                    shutil.rmtree(self.set_aside(self.place_of(key)))
+                return False
+            self._same.add(key)
+        return True
+
+    def _is_of_another(self, key: str) -> bool:
+        """Whether the copy here is a sound one of another result than the store has, which is sound as well."""
+        with suppress(StoreError):
+            return self.results.manifest(key) != read_manifest(self.place_of(key), key)
+        return False
 
     def _save_draft(self, key: str) -> None:
         """Put a draft where another machine can go on from it. A failure is said in the log, and costs no step."""
