@@ -16,11 +16,17 @@ import pytest
 from babelscope.core.errors import InputError
 from babelscope.core.row import Row
 from babelscope.corpora.conllu import write_conllu
+from babelscope.engine.run import run_plan
 from babelscope.engine.sharing.archive import unpacked
 from babelscope.engine.store import Store
 from babelscope.face.bundle import encoders_of, reproduce
 from babelscope.face.job import job_of
 from babelscope.face.result import Result
+from babelscope.measures.comparison import Compare
+from babelscope.steps import Evaluate
+from babelscope.steps.plan import Plan
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import load_study
 from babelscope.world import World
 from command_line import babelscope, declaration, transfer, write_study
 
@@ -342,3 +348,21 @@ def test_another_kind_of_archive_is_refused(study: Path, store: Path, tmp_path: 
     answer = babelscope("bundle", study, "-o", tmp_path / given, "--store", store)
     assert answer.status == 2 and "name it one.tar.xz" in answer.errors
     assert not (tmp_path / given).exists()
+
+
+def test_a_run_says_what_has_no_rows_and_brings_scores_back(study: Path, store: Path, tmp_path: Path) -> None:
+    """It counted as done, and running again changed nothing."""
+    copied, plan = shutil.copytree(store, tmp_path / "store"), compile_study(load_study(study))
+    (scored,) = (step for step in plan.steps.values() if isinstance(step, Evaluate))
+    result = Store(copied).place_of(scored.model.key)
+    shutil.rmtree(result)
+    answer = babelscope("run", study, "--store", copied)
+    assert answer.status == 0 and ": 0 steps computed, 2 cached" in answer.output
+    assert "note: 1 of the study's steps have no result here, and so no rows (tune " in answer.output
+    shutil.copytree(store / "results" / result.parent.name / result.name, result)
+    shutil.rmtree(Store(copied).place_of(scored.key))
+    reader = Compare(claim="any", first=(scored,), second=(scored,))
+    assert run_plan(Plan.of([*plan.steps.values(), reader]), Store(copied), jobs=1).computed
+    shutil.rmtree(Store(copied).place_of(scored.key))
+    again = run_plan(Plan.of([*plan.steps.values(), reader]), Store(copied), jobs=1)
+    assert again.computed == (scored.key,)

@@ -34,6 +34,7 @@ from babelscope.engine.events import (
 from babelscope.engine.forecast import missing_bytes
 from babelscope.engine.local import LocalCrew
 from babelscope.engine.store import Store
+from babelscope.steps import Evaluate
 from babelscope.steps.plan import Plan
 
 POLL_INTERVAL = 0.2
@@ -120,6 +121,9 @@ class _Run:
         self.agenda = Agenda(plan, self.there.__contains__, self.is_whole)
         for key in [*damaged, *read]:
             self.agenda.need(key, is_read=True)
+        for key, step in plan.steps.items():  # scores are wanted themselves, also where all that reads them is there
+            if isinstance(step, Evaluate):
+                self.agenda.need(key)
 
     def run(self, crew: Crew) -> Outcome:
         if self.agenda.unfinished:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from babelscope.core.outside import given_path
+from babelscope.core.words import listed
 from babelscope.face.cli.options import (
     DEFAULT_STORE,
     OutputFile,
@@ -87,6 +88,13 @@ def run(
         out.print(
             f"keep: rows: {held} tunings have their weights still, which steps that failed or another unfinished run "
             f"may read: see babelscope store gc --keep {name}",
+            highlight=False,
+        )
+    there = {*outcome.computed, *outcome.cached, *outcome.failed, *outcome.blocked}
+    if missing := [step.title for key, step in job.plan.steps.items() if key not in there]:
+        out.print(
+            f"note: {len(missing):,} of the study's steps have no result here, and so no rows ({listed(missing, 3)}); "
+            "they were not computed, since all that is computed from them is there",
             highlight=False,
         )
     if outcome.failed:
