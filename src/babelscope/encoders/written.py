@@ -27,7 +27,7 @@ def tensors_digest(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -
     hashed = sha256(json.dumps(metadata, sort_keys=True).encode())
     for name in sorted(tensors):
         hashed.update(json.dumps([name, str(tensors[name].dtype), tensors[name].shape]).encode())
-        hashed.update(tensors[name].reshape(-1).view(torch.uint8).numpy().data)
+        hashed.update(tensors[name].detach().reshape(-1).view(torch.uint8).numpy().data)
     return hashed.hexdigest()
 
 
