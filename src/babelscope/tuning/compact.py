@@ -55,8 +55,8 @@ def restored(start: Mapping[str, Tensor], kept: Mapping[str, Tensor]) -> dict[st
     if START in kept and not torch.equal(kept[START], _digest(start)):
         raise InputError(
             "the weights that the training began with come out with other bits here than where it was computed (by "
-            "another kind of processor, say), and keep: compact keeps how far they moved alone; read them there, or run the study "
-            "here in a store of its own, or with keep: best"
+            "another kind of processor), and keep: compact keeps how far they moved alone; read them there, or run "
+            "the study here in a store of its own, or with keep: best"
         )
     return {name: _restored(weight, kept.get(name), kept.get(name + ROW_STEP)) for name, weight in start.items()}
 
