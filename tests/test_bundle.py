@@ -16,6 +16,8 @@ import pytest
 from babelscope.core.errors import InputError
 from babelscope.core.row import Row
 from babelscope.corpora.conllu import write_conllu
+from babelscope.engine.made_of import MADE_OF
+from babelscope.engine.manifest import replace_manifest
 from babelscope.engine.run import run_plan
 from babelscope.engine.sharing.archive import unpacked
 from babelscope.engine.store import Store
@@ -366,3 +368,18 @@ def test_a_run_says_what_has_no_rows_and_brings_scores_back(study: Path, store: 
     shutil.rmtree(Store(copied).place_of(scored.key))
     again = run_plan(Plan.of([*plan.steps.values(), reader]), Store(copied), jobs=1)
     assert again.computed == (scored.key,)
+
+
+def test_results_that_contradict_those_that_are_there_are_said_when_they_are_copied(
+    study: Path, store: Path, tmp_path: Path
+) -> None:
+    """Of a machine whose training ended in other bits; it was said by whoever read them."""
+    (scored,) = (step for step in compile_study(load_study(study)).steps.values() if isinstance(step, Evaluate))
+    here, elsewhere = (shutil.copytree(store, tmp_path / name) for name in ("here", "elsewhere"))
+    other = Store(elsewhere)
+    replace_manifest(other.place_of(scored.key), other.manifest(scored.key) | {MADE_OF: {scored.model.key: "0" * 64}})
+    shutil.rmtree(other.place_of(scored.model.key))
+    shutil.rmtree(Store(here).place_of(scored.key))
+    answer = babelscope("store", "pull", elsewhere, "--store", here)
+    assert answer.status == 1 and "0 results copied, 1 were there, 1 damaged" in answer.output
+    assert "was computed from other bits of result" in answer.errors

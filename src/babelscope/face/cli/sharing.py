@@ -183,11 +183,12 @@ def _copy(source: Store, target: Store, name: str | None, with_: list[str] | Non
         raise InputError(f"{source.address}: the same store twice; give another one")
     with counting("copied", err) as told:
         copied = copy(_keys(source, name, with_), source, target, told)
-    spoilt = {} if is_remote(target.address) else target.damaged(copied.there)
+    together = (*copied.copied, *copied.there)  # which may have been computed from one another's with other bits
+    spoilt = {} if is_remote(target.address) else target.damaged(together, again=True)
     damaged = [*copied.damaged.values(), *map(str, spoilt.values())]
     _say_damaged(damaged)
-    there = len(copied.there) - len(spoilt)
-    out.print(f"{len(copied.copied)} results copied, {there} were there, {len(damaged)} damaged", highlight=False)
+    new, there = (len({*keys} - spoilt.keys()) for keys in (copied.copied, copied.there))
+    out.print(f"{new} results copied, {there} were there, {len(damaged)} damaged", highlight=False)
     if copied.dropped:
         out.print(
             f"{len(copied.dropped)} left out, whose weights were dropped: {target.address} keeps all weights; "
