@@ -318,6 +318,9 @@ def test_what_is_given_in_place_of_something_else_is_refused(tiny, tagger):
     for wrong, problem in (
         ({"alphas": 0.5}, None), ({"alphas": [1e30]}, "alphas are between -1000 and 1000"),
         ({"alphas": [float("nan")]}, "alphas are numbers"), ({"alphas": ["x"]}, "are numbers"),
+        ({"alphas": [[0.5]]}, "are numbers"), ({"alphas": np.array("x")}, "are numbers"),
+        ({"alphas": [0.5], "evaluate": {"world:qab"}}, "evaluate is a list of data sets"),
+        ({"alphas": [0.5], "evaluate": [5]}, "evaluate is a list of data sets"),
         ({"sentences": 0}, "sentences is a number"), ({"sentences": True}, "sentences is a number"),
         ({"split": "foo"}, "split is one of train, dev, test"), ({"part": "foo"}, "part is one of all, encoder, head"),
     ):  # fmt: skip

@@ -178,9 +178,12 @@ def interpolate(
     _check_between(first, second)
     points = _points(alphas)
     _check_choices(split, sentences, part)
-    if evaluate is not None and not isinstance(evaluate, str) and not evaluate:
-        raise InputError("interpolate: evaluate has no data set; leave it out for what the two were trained on")
-    names = [evaluate] if isinstance(evaluate, str) else evaluate or _trained_on(origin, end)
+    names = _trained_on(origin, end) if evaluate is None else [evaluate] if isinstance(evaluate, str) else evaluate
+    if not isinstance(names, list | tuple) or not names or not all(isinstance(name, str) for name in names):
+        raise InputError(
+            f"interpolate: evaluate is a list of data sets, such as ['world:qab'] (given: {evaluate!r:.200}); leave it "
+            "out for what the two were trained on"
+        )
     (transfer,) = origin.study.tasks.values()
     evaluated = [
         datasets.find(first.task, name, split, sentences, origin.study.world_seed, transfer.entity_types)
@@ -219,15 +222,19 @@ def _check_choices(split: object, sentences: object, part: object) -> None:
 
 
 def _points(alphas: Iterable[float]) -> tuple[tuple[float], ...]:
-    given = list(dict.fromkeys(alphas)) if isinstance(alphas, Iterable) else [alphas]
-    for alpha in given:
-        if isinstance(alpha, bool) or not isinstance(alpha, Real) or not isfinite(alpha):
-            raise InputError(f"interpolate: alphas are numbers, such as [0, 0.5, 1] (given: {alpha!r})")
-        if abs(alpha) > FARTHEST:
-            raise InputError(f"interpolate: alphas are between -{FARTHEST} and {FARTHEST} (given: {alpha!r})")
-    if not given:
+    given = [*alphas] if isinstance(alphas, Iterable) and getattr(alphas, "ndim", 1) else [alphas]
+    points = dict.fromkeys(map(_place, given))
+    if not points:
         raise InputError("interpolate: give places on the line, such as [0, 0.5, 1]")
-    return tuple((float(alpha),) for alpha in given)
+    return tuple((point,) for point in points)
+
+
+def _place(alpha: object) -> float:
+    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not isfinite(alpha):
+        raise InputError(f"interpolate: alphas are numbers, such as [0, 0.5, 1] (given: {alpha!r})")
+    if not -FARTHEST <= (place := float(alpha)) <= FARTHEST:
+        raise InputError(f"interpolate: alphas are between -{FARTHEST} and {FARTHEST} (given: {alpha!r})")
+    return place
 
 
 def _trained_on(*models: Tuned) -> list[str]:
