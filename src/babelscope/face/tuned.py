@@ -222,7 +222,7 @@ def _check_choices(split: object, sentences: object, part: object) -> None:
 
 
 def _points(alphas: Iterable[float]) -> tuple[tuple[float], ...]:
-    given = [*alphas] if isinstance(alphas, Iterable) and getattr(alphas, "ndim", 1) else [alphas]
+    given = [*alphas] if isinstance(alphas, Iterable) and getattr(alphas, "ndim", True) else [alphas]
     points = dict.fromkeys(map(_place, given))
     if not points:
         raise InputError("interpolate: give places on the line, such as [0, 0.5, 1]")
