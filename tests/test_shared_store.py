@@ -355,3 +355,17 @@ def test_a_publication_that_a_kill_ended_is_gone_on_from_unless_its_rows_were_ed
     if edited:
         rows.write_bytes(rows.read_bytes().replace(b"0.33", b"0.43"))
     assert (store.renew_draft(step.key) is None) is not edited
+
+
+@pytest.mark.parametrize("more", [lambda content: content, lambda content: b"{}\n"], ids=["twice", "another"])
+def test_rows_that_nobody_announced_are_not_gone_on_from(
+    store: Store, outside: Path, more: Callable[[bytes], bytes]
+) -> None:
+    """Whole lines behind those that the digest is of counted as what a kill had kept from being noted."""
+    step = Resuming(name="step", outside=str(outside))
+    store.add_rows(step.key, ROWS)
+    path = store.draft(step.key) / "rows.jsonl"
+    path.write_bytes(path.read_bytes() + more(path.read_bytes()))
+    assert isinstance(execute(step, store), Finished)
+    assert journal(outside)[1:] == ["rows 0"]
+    assert list((store.folder / "damaged").iterdir())

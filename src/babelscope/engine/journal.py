@@ -56,8 +56,8 @@ class Journal:
         """Add rows at the end, flushed to the disk."""
         text = "".join(map(_line, rows))
         with explained(self._path):
-            if not self._path.exists():
-                self._note_digest(b"")  # since a kill may come before that of the rows
+            content = self._content()
+            self._note_digest(content + text.encode(), added_to=content)  # since a kill may leave a part of it
             append_text(self._path, text)
             crash_point("rows-added")
             self._note_digest(self._content())
@@ -83,22 +83,27 @@ class Journal:
         """Remove the digest."""
         (self._folder / DIGEST).unlink(missing_ok=True)
 
-    def _note_digest(self, content: bytes, before: bytes | None = None) -> None:
-        """Of what is written, with the step's key; and of what was before, while it is not known which is there."""
-        earlier = {} if before is None else {"before": _digest(before)}
-        recorded = {"key": self._folder.name} | _digest(content) | earlier
+    def _note_digest(self, content: bytes, before: bytes | None = None, added_to: bytes | None = None) -> None:
+        """Of what is written, with the step's key.
+
+        While it is not known what is there, also of what was before, or of what is being `added_to`.
+        """
+        earlier = {"before": before, "added to": added_to}
+        told = {name: _digest(other) for name, other in earlier.items() if other is not None}
+        recorded = {"key": self._folder.name} | _digest(content) | told
         write_json(self._folder / UNFINISHED_DIGEST, recorded)
         crash_point("digest-written")
         (self._folder / UNFINISHED_DIGEST).replace(self._folder / DIGEST)
 
     def _matches(self, content: bytes) -> bool:
-        """Whether it begins with what the digest is of: a kill may have come between an addition and its digest."""
+        """Whether it is what the digest is of: all, what was before, or a part of more; a line without an end aside."""
         try:
             recorded = json.loads(read_file(self._folder / DIGEST))
             if recorded["key"] != self._folder.name:  # the folder was another step's
                 return False
-            begins = sha256(content[: recorded["bytes"]]).hexdigest() == recorded["sha256"]
-            return begins or _digest(content) == recorded.get("before")
+            whole = {name: recorded[name] for name in ("bytes", "sha256")}
+            is_whole = b"\n" not in content[whole["bytes"] :] and _digest(content[: whole["bytes"]]) == whole
+            return is_whole or _digest(content) == recorded.get("before") or _is_part(content, whole, recorded)
         except FileNotFoundError:
             return not content or self._is_in_manifest(content)  # there is one as soon as there are rows
         except (*MISPLACED, ValueError, KeyError, TypeError, RecursionError):
@@ -111,6 +116,12 @@ class Journal:
         except StoreError:
             return False
         return bool(recorded == _digest(content))
+
+
+def _is_part(content: bytes, whole: Mapping[str, Any], recorded: Mapping[str, Any]) -> bool:
+    """Whether something was being added to what it begins with, and it has not become longer than that."""
+    begun = recorded.get("added to")
+    return bool(begun and len(content) < whole["bytes"] and _digest(content[: begun["bytes"]]) == begun)
 
 
 def _digest(content: bytes) -> dict[str, Any]:
