@@ -56,11 +56,12 @@ class Journal:
         """Add rows at the end, flushed to the disk."""
         text = "".join(map(_line, rows))
         with explained(self._path):
-            content = self._content()
-            self._note_digest(content + text.encode(), added_to=content)  # since a kill may leave a part of it
+            before = self._content()
+            after = before + text.encode()
+            self._note_digest(after, added_to=before)  # since a kill may leave a part of it
             append_text(self._path, text)
             crash_point("rows-added")
-            self._note_digest(self._content())
+            self._note_digest(after)
 
     def read(self) -> Written:
         """What is there."""

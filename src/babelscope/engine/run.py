@@ -147,7 +147,7 @@ class _Run:
         """Have results computed again that were made of other bits of a result than it has come out with now."""
         self.readers = self.readers or readers_of(self.plan)
         readers = self.readers.get(key, set()) & self.there
-        for reader in self.set_aside_damaged(readers, again=True):
+        for reader in self.set_aside_damaged(readers, again=True) if readers else ():  # few steps have any
             self.there.discard(reader)
             self.agenda.need(reader)
 
