@@ -378,6 +378,7 @@ def test_two_processes_make_room_at_once(address: str, tmp_path: Path, monkeypat
 
     monkeypatch.setattr(cache, "bytes_in", overtaken)
     store._cache.make_room(10**6)
+    assert not list(store.folder.glob("results/*/*")) and store.keys() == ["ab" * 32, "cd" * 32]
 
 
 def test_what_was_removed_for_all_is_not_there(machine: Machine, outside: Path) -> None:
