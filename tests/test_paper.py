@@ -295,7 +295,7 @@ def test_methods_say_what_was_done_with_what(sourced_folder, encoder_folder):
         (line[0], line[1:]) for line in lines_of(sourced_folder / "tables" / "settings-of-the-trainings.tex")
     )
     assert settings["setting"] == ["tasks.pos, tasks.ner, tasks.rte", "encoders.adapted"]
-    assert settings["runs"] == ["3", "1"] and settings["epsilon"] == ["1e-08"] * 2 and settings["threads"] == ["1"] * 2
+    assert settings["seeds"] == ["3", "1"] and settings["epsilon"] == ["1e-08"] * 2 and settings["threads"] == ["1"] * 2
 
 
 def test_two_seeds_have_no_intervals_and_surgeries_are_named(report, encoder_folder, tmp_path):

@@ -44,7 +44,8 @@ class Training(NamedTuple):
     tuning: Tuning
     selection: str | None
     """What selects the best step; None: nothing, and the last is kept."""
-    runs: int
+    seeds: int
+    """How many there are; each encoder is trained with all of them."""
     masking: float | None = None
     """Share of the pieces that are hidden; None: it is no language modelling."""
     frozen_dropout: str | None = None
@@ -92,13 +93,13 @@ def paper_study(name: str) -> Study:
 
 def trainings(study: Study) -> Iterator[Training]:
     """All trainings that a study declares."""
-    runs, frozen = len(study.seeds), _frozen_dropout(study)
+    seeds, frozen = len(study.seeds), _frozen_dropout(study)
     for name, transfer in study.tasks.items():
         language = study.task(name).name == "mlm"
         selection, masking = _selection(transfer, language), _masking() if language else None
-        yield Training(f"tasks.{name}", transfer.tuning, selection, runs, masking, frozen)
+        yield Training(f"tasks.{name}", transfer.tuning, selection, seeds, masking, frozen)
         if BILSTM in transfer.baselines:
-            yield Training(f"bilstm.{name}", transfer.recurrent, selection, runs)
+            yield Training(f"bilstm.{name}", transfer.recurrent, selection, seeds)
     for made in made_encoders(study):
         yield Training(f"encoders.{made.name}", made.tuning, None, 1, made.masking)
 
@@ -145,7 +146,7 @@ def settings(training: Training) -> dict[str, str]:
     examples = tuning.examples_per_batch
     warmup = f"linear warm-up over {tuning.warmup:.0%} of the steps, then " if tuning.warmup else ""
     return {
-        "runs": f"{training.runs}",
+        "seeds": f"{training.seeds}",
         "batch": f"{tuning.tokens_per_batch} tokens" if examples is None else f"{examples} examples",
         "last batch of an epoch": "of similar lengths" if examples is None else "the rest",
         "languages of a batch": tuning.batches,
