@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import typer.main
 from ruamel.yaml import YAML
 
 SOON = 120
@@ -27,6 +29,10 @@ class Answer(NamedTuple):
     status: int
     output: str
     errors: str
+
+
+# The tree of commands is the same for all calls; to make it takes longer than most of them.
+typer.main.get_command = functools.cache(typer.main.get_command)
 
 
 def babelscope(*arguments: object) -> Answer:

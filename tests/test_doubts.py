@@ -130,30 +130,50 @@ def test_text_that_an_encoder_was_adapted_to_and_that_is_scored_is_told(tmp_path
     assert "6 of 6 examples of the test split are also among those of" in found
 
 
-def test_likeness_of_what_an_encoder_was_made_by_is_told(tmp_path, encoder_folder, monkeypatch):
-    """And not of other lines of the same collection."""
+@pytest.fixture
+def alike(tmp_path, encoder_folder, monkeypatch):
+    """A function from lines of NTREX to the steps that measure how alike these are in an encoder made by the first 20.
+
+    It is scored on a treebank of the same folder, too.
+    """
     monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
-    (tmp_path / "ntrex").mkdir()
+    for folder in ("ntrex", "ud/UD_German-XYZ"):
+        (tmp_path / folder).mkdir(parents=True)
+    write_conllu(tmp_path / "ud/UD_German-XYZ/de_xyz-ud-test.conllu", SENTENCES["test"])
     for code in ("eng", "deu"):
         text = "".join(f"{code} sentence {k} .\n" for k in range(40))
         (tmp_path / "ntrex" / f"newstest2019-{'src' if code == 'eng' else 'ref'}.{code}.txt").write_text(text)
     made = {"name": "made", "encoder": str(encoder_folder), "languages": {"de": ["ntrex:de:lines-1-20"]}}
-    for lines, said in (("1-20", 1), ("21-40", 0)):
+
+    def steps(lines):
         similarity = {
             "measure": "similarity",
             "source": "ntrex:en",
             "targets": [f"ntrex:de:lines-{lines}"],
             "sentences": 20,
         }
-        tasks = {"pos": transfer(baselines=[])}
+        tasks = {"pos": transfer(evaluate=["UD_German-XYZ"], baselines=[])}
         declared = declaration(encoder_folder, encoders=[str(encoder_folder), made], surgeries=[None], retrieval=None,
-                               seeds=[0], tasks=tasks)  # fmt: skip
-        steps = compile_study(Study.model_validate(declared | {"measures": [similarity]})).steps.values()
-        found = list(doubts(steps))
-        assert len(found) == said
-        assert all(
-            "20 of 20 sentences whose likeness is measured are among the translations by which made" in s for s in found
-        )
+                               seeds=[0], tasks=tasks, measures=[similarity])  # fmt: skip
+        return compile_study(Study.model_validate(declared)).steps.values()
+
+    return steps
+
+
+def test_likeness_of_what_an_encoder_was_made_by_is_told(alike):
+    """And not of other lines of the same collection."""
+    (found,) = doubts(alike("1-20"))
+    assert "20 of 20 sentences whose likeness is measured are among the translations by which made" in found
+    assert doubts(alike("21-40")) == []
+
+
+def test_nothing_is_fetched_for_doubts(alike, monkeypatch):
+    """Where results are, data need not be."""
+    steps = alike("1-20")
+    monkeypatch.delenv("BABELSCOPE_DATA")
+    for call in ("pooch.retrieve", "huggingface_hub.dataset_info"):
+        monkeypatch.setattr(call, lambda *_, **__: pytest.fail("the network is asked"))
+    assert doubts(steps) == []
 
 
 def test_labels_are_those_of_words_and_classes():

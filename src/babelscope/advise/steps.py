@@ -11,6 +11,7 @@ from babelscope.advise.recipes import BROUGHT_IN, EXTENDED, ZERO_SHOT, Recipe
 from babelscope.advise.request import Request
 from babelscope.advise.search import USUAL, Training
 from babelscope.advise.translated import translated
+from babelscope.core.tasks import MASKING_RATE
 from babelscope.corpora.datasets import FileData, find_file
 from babelscope.corpora.letters import LETTERS
 from babelscope.corpora.sources import ALL, SPLITS, Split
@@ -18,9 +19,6 @@ from babelscope.encoders.places import hidden_width, locate
 from babelscope.steps import Adapt, Align, BringIn, EncoderStep, Evaluate, Load, Recurrent, Tune
 from babelscope.study.verdicts import AS_IT_IS, BILSTM
 from babelscope.tuning.settings import RECURRENT, Tuning
-
-MASKING = 0.15
-"""Share of the tokens that an adaptation masks."""
 
 
 def load_step(encoder: str) -> Load:
@@ -68,7 +66,7 @@ def _prepared(request: Request, recipe: Recipe, encoder: Load, pairs: int | None
         return _brought_in(request, recipe, encoder, pairs)
     text = find_file("mlm", _lettered(request.text_name, recipe), "train")
     return Adapt(
-        name=recipe.row_name, encoder=encoder, texts=(text,), masking=MASKING, seed=0,
+        name=recipe.row_name, encoder=encoder, texts=(text,), masking=MASKING_RATE, seed=0,
         new_pieces=request.new_pieces if recipe.kind == EXTENDED else None, tuning=adaptation_tuning(request, recipe),
     )  # fmt: skip
 

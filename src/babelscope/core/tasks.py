@@ -27,6 +27,9 @@ WORDS, TREES, ENTITIES, TEXTS, LINES = "words", "trees", "entities", "texts", "l
 """Forms of examples: words with their annotation (`Sentence`, or `Tagged`), sentences with their trees (`Sentence`),
 words with BIO tags (`Tagged`), labelled texts (`SentencePair`), and plain text. A data source says which it has."""
 
+MASKING_RATE = 0.15
+"""Share of the pieces that masked language modelling hides, where no other is declared (Devlin et al., 2019)."""
+
 
 class Task(Declaration):
     """A task, by its name where it is a built-in one."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib.util import find_spec
 from pathlib import Path
 from textwrap import shorten
@@ -11,6 +13,7 @@ from typing import Any
 
 PLACE = "BABELSCOPE_CACHE"
 """The environment variable that names another folder for what can be made again: prepared data, copies of results."""
+NOT_NOW = "it is not here, and this is no time to fetch it"
 
 
 def user_cache() -> Path:
@@ -20,6 +23,19 @@ def user_cache() -> Path:
     return Path(pooch.os_cache("babelscope"))
 
 
+_MAY_FETCH = ContextVar("may fetch", default=True)
+
+
+@contextmanager
+def nothing_fetched() -> Iterator[None]:
+    """While the block lasts the network is left alone: what is not here cannot be had."""
+    before = _MAY_FETCH.set(False)
+    try:
+        yield
+    finally:
+        _MAY_FETCH.reset(before)
+
+
 def fetch(url: str, sha256: str, folder: Path, downloader: Any = None) -> Path:
     """A file of the network, fetched once into `folder` and checked against its SHA-256.
 
@@ -27,8 +43,11 @@ def fetch(url: str, sha256: str, folder: Path, downloader: Any = None) -> Path:
     """
     import pooch
 
+    name = url.rsplit("/", 1)[1]
+    if not (_MAY_FETCH.get() or (folder / name).is_file()):
+        raise FileNotFoundError(NOT_NOW)
     pooch.get_logger().setLevel("WARNING")
-    return Path(pooch.retrieve(url, f"sha256:{sha256}", url.rsplit("/", 1)[1], folder, downloader=downloader))
+    return Path(pooch.retrieve(url, f"sha256:{sha256}", name, folder, downloader=downloader))
 
 
 def from_hub(dataset: str, configuration: str, revision: str | None = None) -> Mapping[str, Any]:
@@ -36,6 +55,8 @@ def from_hub(dataset: str, configuration: str, revision: str | None = None) -> M
 
     Raises what network libraries raise, which share no base class; `ImportError` without the library `datasets`.
     """
+    if not _MAY_FETCH.get():
+        raise FileNotFoundError(NOT_NOW)
     if not find_spec("datasets"):
         raise ImportError("the library datasets is not installed: pip install 'babelscope[hub]'")
     import datasets

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babelscope.core.step import Step
+from babelscope.core.tasks import MASKING_RATE
 from babelscope.encoders.footprint import Footprint
 from babelscope.measures.interpolation import Surface
 from babelscope.measures.retrieval import Retrieve
@@ -23,8 +24,6 @@ SPECIAL = 2
 """Pieces around a sequence."""
 LEARNING = 3
 """What learning from a token takes, as a multiple of reading it: the way back takes twice the way forward."""
-MASKED = 0.15
-"""Share of the tokens that a tuning by language modelling predicts."""
 
 
 class Work(NamedTuple):
@@ -142,7 +141,7 @@ def _selecting(step: Training, steps: int) -> float:
 
 def _predicted(step: Training) -> float:
     if isinstance(step, Tune):
-        return MASKED if kind_of(step.task).needs_mlm_head else 0.0
+        return MASKING_RATE if kind_of(step.task).needs_mlm_head else 0.0
     return step.masking if isinstance(step, Pretrain | Adapt) else 0.0
 
 

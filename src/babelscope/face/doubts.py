@@ -12,6 +12,7 @@ from babelscope.core.examples import bare_texts, gold_labels, many_of, read_twic
 from babelscope.core.step import Step
 from babelscope.core.tasks import LINES, TASKS
 from babelscope.core.words import listed
+from babelscope.corpora.cache import nothing_fetched
 from babelscope.corpora.codes import same_language
 from babelscope.corpora.datasets import Dataset, FileData, WorldData
 from babelscope.corpora.doubtful import earlier_ones, one_label, untrained_labels
@@ -26,11 +27,12 @@ from babelscope.steps.translations import translations
 from babelscope.tasks.kinds import kind_of
 
 
-def doubts(steps: Iterable[Step]) -> Iterator[str]:
-    """A line each, of what is at hand."""
+def doubts(steps: Iterable[Step]) -> list[str]:
+    """A line each, of what is at hand: nothing is fetched for it."""
     steps = list(steps)
     told = leaks(steps), _same_in_letters(steps), _of_labels(steps), _repeated(steps), _learned_by(steps)
-    yield from dict.fromkeys(chain(*told, _tuned_before(steps)))
+    with nothing_fetched():
+        return [*dict.fromkeys(chain(*told, _tuned_before(steps)))]
 
 
 def _same_in_letters(steps: list[Step]) -> Iterator[str]:

@@ -191,7 +191,7 @@ class Job(NamedTuple):
         outcomes = progress.sentence_outcomes(self.store)
         return report_of(
             self.study, self.rows(), title=self.title, provenance=provenance, outcomes=outcomes, plan=self.plan,
-            command=self.command, missing=self.missing, doubts=list(doubts(self.plan.steps.values())),
+            command=self.command, missing=self.missing, doubts=doubts(self.plan.steps.values()),
         )  # fmt: skip
 
     def check_not_read(self, output: Path) -> None:

@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from babelscope.core.errors import StudyError
+from babelscope.core.tasks import MASKING_RATE
 from babelscope.studies import STUDIES, find_study
 from babelscope.study.declare import Study, Transfer
 from babelscope.study.encoders import Adaptation, Pretraining
@@ -96,7 +97,7 @@ def trainings(study: Study) -> Iterator[Training]:
     seeds, frozen = len(study.seeds), _frozen_dropout(study)
     for name, transfer in study.tasks.items():
         language = study.task(name).name == "mlm"
-        selection, masking = _selection(transfer, language), _masking() if language else None
+        selection, masking = _selection(transfer, language), MASKING_RATE if language else None
         yield Training(f"tasks.{name}", transfer.tuning, selection, seeds, masking, frozen)
         if BILSTM in transfer.baselines:
             yield Training(f"bilstm.{name}", transfer.recurrent, selection, seeds)
@@ -107,13 +108,6 @@ def trainings(study: Study) -> Iterator[Training]:
 def made_encoders(study: Study) -> list[Adaptation | Pretraining]:
     """What learns language before it is tuned, or serves as a reference."""
     return [made for made in (*study.encoders, *study.references) if isinstance(made, Pretraining | Adaptation)]
-
-
-def _masking() -> float:
-    """The share of the tokens that language modelling masks, where nothing else is declared."""
-    from babelscope.tasks.mlm import MaskedLanguageModelling  # loads torch, which nobody needs to list studies
-
-    return MaskedLanguageModelling.rate
 
 
 def _selection(transfer: Transfer, language: bool) -> str | None:

@@ -16,6 +16,7 @@ from pydantic import (
 )
 
 from babelscope.core.declaration import Count, Declaration
+from babelscope.core.tasks import MASKING_RATE
 from babelscope.corpora.codes import checked_code, known_as
 from babelscope.corpora.parallel import WorldPairs
 from babelscope.corpora.world_text import WorldText
@@ -87,7 +88,7 @@ class Adaptation(Declaration):
     """How many of each named text, or of each two, are read at most; None: all."""
     new_pieces: Count | None = None
     """How many pieces at most are added to the vocabulary for what it covers badly in these texts; None: none."""
-    masking: Annotated[float, Field(gt=0, lt=1)] = 0.15
+    masking: Annotated[float, Field(gt=0, lt=1)] = MASKING_RATE
     """Share of the pieces that are hidden."""
     tuning: CountedTuning
     seed: NonNegativeInt = 0

@@ -207,14 +207,15 @@ def _declared(name: str, kind: str, transfer: Transfer) -> Task:
 
 def _check_told_apart(tasks: Mapping[str, Transfer]) -> None:
     """Whether tunings that rows give the same names are the same; where they are scored may differ."""
-    for (name, transfer), (other_name, other) in combinations(tasks.items(), 2):
-        both = ((name, transfer), (other_name, other))
-        trained = [(str(declared_task(key, tasks)), each.train, each.shots) for key, each in both]
-        plain = [each.model_copy(update=_MAY_DIFFER) for each in (transfer, other)]
-        share = not (transfer.encoders and other.encoders) or set(transfer.encoders) & set(other.encoders)
-        if share and trained[0] == trained[1] and plain[0] != plain[1]:
-            train = ", ".join(transfer.train)
-            raise ValueError(f"{trained[0][0]} is trained in two ways on {train}; rows could not tell the two apart")
+    alike: dict[tuple[str, tuple[str, ...], int | None], list[Transfer]] = {}
+    for name, transfer in tasks.items():
+        alike.setdefault((str(declared_task(name, tasks)), transfer.train, transfer.shots), []).append(transfer)
+    for (task, train, _), transfers in alike.items():
+        for one, other in combinations(transfers, 2):
+            share = not (one.encoders and other.encoders) or set(one.encoders) & set(other.encoders)
+            if share and one.model_copy(update=_MAY_DIFFER) != other.model_copy(update=_MAY_DIFFER):
+                names = ", ".join(train)
+                raise ValueError(f"{task} is trained in two ways on {names}; rows could not tell the two apart")
 
 
 def _check_scored_alike(tasks: Mapping[str, Transfer]) -> None:

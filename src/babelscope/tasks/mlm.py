@@ -17,6 +17,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from babelscope.core.errors import InputError
 from babelscope.core.intervals import exponential
 from babelscope.core.seeds import derive_seed
+from babelscope.core.tasks import MASKING_RATE
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.on_device import KeptBatches
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_length, encode_sentences
@@ -137,7 +138,7 @@ class HeldOut:
         tokenizer: PreTrainedTokenizerBase,
         sentences: Sequence[str],
         max_length: int,
-        rate: float = 0.15,
+        rate: float = MASKING_RATE,
         seed: int = 0,
         foreign: Tensor | None = None,
     ) -> HeldOut:
@@ -197,7 +198,7 @@ class MaskedLanguageModelling:
     tokenizer: PreTrainedTokenizerBase
     sentences: Sequence[str]
     max_length: int
-    rate: float = 0.15
+    rate: float = MASKING_RATE
     dev: Mapping[str, Validation] = field(default_factory=dict)
     measure: str = "perplexity"
     higher_is_better: bool = False
