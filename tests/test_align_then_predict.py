@@ -265,6 +265,38 @@ def test_seeds_that_one_side_lacks_do_not_count():
     assert change.seeds == 2 and not change.known
 
 
+def without(rows: list[Row], surgery: str, language: str) -> list[Row]:
+    return [row for row in rows if (row.surgery, row.language) != (surgery, language)]
+
+
+def test_a_mean_that_lacks_a_language_is_not_told():
+    """One over four would stand beside those over five, and be called one over five."""
+    made = declared(without(scores(), "reinit:layers=0+1", "qab"))
+    (one,) = reinitialised(made)
+    assert not one.losses((0, 1), one.foreign) and one.change((0, 1), one.foreign) is None
+    assert one.more((0, 1)) is None and one.change((2, 3), one.foreign) is not None
+    (table,) = reinitialised_tables(made)
+    _, mean, lacking, *others = [[cell.text for cell in line] for line in table.lines]
+    assert mean[0] == "qaa → X (mean of 5)" and (mean[3], lacking[3]) == ("", "") and mean[4] and lacking[4]
+    assert all(line[3] for line in others) and not reinitialised_findings(made)
+    (figure,) = reinitialised_figures(made)
+    chart = figure.chart.to_dict()
+    records = chart["datasets"][chart["data"]["name"]]
+    assert [one["layers"] for one in records if one["scored on"] == "the other languages"] == ["3–4", "5–6"]
+
+
+def test_how_much_more_the_others_lose_is_over_all_of_them():
+    """A language that shares no seed with the source is not left out of the mean."""
+    rows = [row for row in scores() if (row.language == "qab") == (row.seed == 2)]
+    (one,) = reinitialised(declared(rows))
+    assert len(one.losses((0, 1), one.foreign)) == 5 and one.more((0, 1)) is None
+
+
+def test_where_nothing_is_known_of_any_layers_there_is_no_chart():
+    rows = [row for row in scores() if row.language == "qab" or row.surgery is None]
+    assert not list(reinitialised_figures(declared(rows)))
+
+
 def test_the_table_has_a_line_for_the_source_the_mean_and_every_language():
     (table,) = reinitialised_tables(report())
     assert table.headers == ["Trained on → scored on", "Encoder", "LAS (%)", "Δ 1–2", "Δ 3–4", "Δ 5–6"]
@@ -416,6 +448,17 @@ def test_peaks_are_found_before_and_after_tuning():
     assert "over 5 target languages" in related and sign.startswith("X-Gap is the score in the language of the train")
 
 
+def test_figures_of_layers_can_be_filtered_by_task():
+    """As far as they are of one: what is measured before tuning is of none."""
+    made = report(*alike(), *alike(task="parsing"))
+    for figure in aligned_figures(made, correlations(made)):
+        records = [record for data in figure.chart.to_dict()["datasets"].values() for record in data]
+        before, after = (
+            {each["task"] for each in records if ("before" in each.get("stage", "")) == is_} for is_ in (1, 0)
+        )
+        assert after == {"Dependency parsing"} and before <= {None}
+
+
 def test_similarities_are_in_their_own_section_alone():
     rows = [*alike(), *alike("retrieval"), *alike(task="parsing"), *published_rows("align-then-predict")]
     made = report(*rows)
@@ -451,6 +494,45 @@ def test_two_texts_that_share_a_target_and_a_training_stay_apart():
     apart = alignments(declared([*first, *second]))
     assert [each.source for each in apart] == ["qaa+qab (text:qab)", "qaa+qab (world:qaa-qab)"]
     assert [each.of("qab", 1) for each in apart] == [0.45, 0.9]
+
+
+def test_correlations_with_two_sources_are_told_apart():
+    """Two texts of one tuning, of which one makes the alike languages close and the other the unlike ones."""
+    first = [row.labelled(key="1") for row in alike(task="parsing")]
+    second = [row.labelled(key="2", dataset=f"text:{row.language}") for row in alike(task="parsing", falling=-0.1)]
+    made = report(*first, *second, *published_rows("align-then-predict"))
+    related, sources = correlations(made), {"qaa (world:qaa-qab)": 1, "qaa (text:qab)": -1}
+    *_, table = aligned_tables(made, related)
+    assert table.headers[3:5] == ["Compared with", "Measure"] and {len(line) for line in table.lines} == {9}
+    assert {(line[3].text, line[6].text) for line in table.lines if line[3].text} == {
+        (source, f"{sign:.2f}".replace("-", "−")) for source, sign in sources.items()
+    }
+    titles_there = [each.title for each in aligned_figures(made, related) if each.title.startswith("X-Gap")]
+    assert sorted(titles_there) == sorted(
+        f"X-Gap against linear CKA (debiased) with {source}, trained on qaa, e" for source in sources
+    )
+    said = [each for each in aligned_findings(made, related) if "Spearman" in each]
+    for source, sign in sources.items():
+        (sentence,) = (each for each in said if f"trained on qaa, compared with {source}: Spearman" in each)
+        assert ("is 1.00" if sign == 1 else "is −1.00") in sentence
+
+
+def test_one_source_of_each_training_is_not_named_in_correlations():
+    """What a model was trained on names it."""
+    other = [
+        row.labelled(train_languages="qag", dataset=row.dataset and row.dataset.replace("qaa", "qag"))
+        for row in (*scores(), *alike(task="parsing")) if row.language != "qaa"
+    ]  # fmt: skip
+    other += [row.labelled(language="qag", train_languages="qag") for row in scores() if row.language == "qaa"]
+    made = report(*alike(task="parsing"), *other)
+    related = correlations(made)
+    assert {each.source for each in related} == {"qaa", "qag"}
+    *_, table = aligned_tables(made, related)
+    assert "Compared with" not in table.headers
+    assert not any("compared with" in each for each in aligned_findings(made, related))
+    assert [each.title for each in aligned_figures(made, related)][-2:] == [
+        f"X-Gap against linear CKA (debiased), trained on {code}, e" for code in ("qaa", "qag")
+    ]
 
 
 def test_real_languages_are_brought_in_with_distillation_and_without():

@@ -287,12 +287,20 @@ def test_damage_of_what_is_there_already_is_said_when_results_are_pushed(
     assert answer.status == 1 and "1 damaged" in answer.output and str(file.parent) in answer.errors
 
 
-@pytest.mark.parametrize("command", ["pull", "verify"])
-def test_a_store_that_is_not_there_is_not_read_as_an_empty_one(command: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("address", ["{folder}", "file://{folder}"])
+@pytest.mark.parametrize("command", ["pull", "push", "verify", "sizes"])
+def test_a_store_that_is_not_there_is_not_read_as_an_empty_one(command: str, address: str, tmp_path: Path) -> None:
     """Its name may be wrong."""
-    nowhere = (tmp_path / "nowhere",) if command == "pull" else ()
-    answer = babelscope("store", command, *nowhere, "--store", tmp_path / ("nowhere" if command == "verify" else "new"))
-    assert answer.status == 2 and f"error {tmp_path / 'nowhere'}: there is no such store" in answer.errors
+    nowhere, new = address.format(folder=tmp_path / "nowhere"), tmp_path / "new"
+    given = {"pull": [nowhere, "--store", new], "push": [new, "--store", nowhere]}.get(command, ["--store", nowhere])
+    answer = babelscope("store", command, *given)
+    assert answer.status == 2 and f"error {nowhere}: there is no such store" in answer.errors
+    assert not new.exists() and not (tmp_path / "nowhere").exists()
+
+
+def test_a_folder_that_machines_share_is_made_by_a_copy(store: Path, tmp_path: Path) -> None:
+    answer = babelscope("store", "push", f"file://{tmp_path / 'new'}", "--store", store)
+    assert answer.status == 0 and (tmp_path / "new" / "results").is_dir()
 
 
 @pytest.mark.parametrize(("command", "suffix"), [("bundle", ".yaml"), ("rows", ".csv"), ("report", ".md")])

@@ -148,6 +148,8 @@ def test_what_a_step_needs_is_not_in_its_key(monkeypatch: pytest.MonkeyPatch) ->
         (Engine("locl"), "--engine locl: give local, dask:FILE"),
         (Engine("tcp://127.0.0.1:9", jobs=2), "--jobs: is of this machine"),
         (Engine(jobs=0), "--jobs 0: give at least 1"),
+        (Engine(jobs="a"), "--jobs 'a': give at least 1"),
+        (Engine(jobs=1.5), "--jobs 1.5: give at least 1"),
     ],
 )
 def test_an_engine_that_is_none_is_refused(store: Store, engine: Engine, said: str) -> None:

@@ -181,3 +181,28 @@ def test_labels_are_those_of_words_and_classes():
     assert gold_labels(examples) == ["X", "Y", "yes"]
     assert repeated([Tagged(["a"], ["X"]), Tagged(["a"], ["Y"])]) == 0
     assert repeated([Tagged(["a"], ["X"]), Tagged(("a",), ("X",))]) == 1
+
+
+def test_encoders_that_are_trained_or_scored_on_other_numbers_of_examples_are_told(encoder_folder):
+    """Rows do not say it, and contrasts would take it for what encoders are worth."""
+    own = str(encoder_folder)
+    made = {"name": "made", "texts": [{"language": "qab", "sentences": 9}], "tuning": {"steps": 1},
+            "shape": {"layers": 1}, "vocabulary_size": 90}  # fmt: skip
+
+    def found(**other):
+        sizes = {"train": 20, "dev": 5, "test": 10}
+        tasks = {
+            "one": transfer(task="pos", encoders=[own], baselines=[], evaluate=["world:qab"], sizes=sizes),
+            "two": transfer(task="pos", encoders=["made"], baselines=[], evaluate=["world:qab"], sizes=sizes | other),
+        }
+        declared = declaration(encoder_folder, encoders=[own, made], surgeries=[None], retrieval=None, seeds=[0],
+                               tasks=tasks)  # fmt: skip
+        return doubts(compile_study(Study.model_validate(declared)).steps.values())
+
+    assert found() == []
+    (scored,) = found(test=6)
+    assert "are scored on 10 examples of world:qab and models of made are scored on 6 examples of world:qab" in scored
+    (trained,) = found(train=8)
+    assert trained.endswith(
+        "models of made are trained on 8 examples, so that differences are not of the encoders alone"
+    )

@@ -166,9 +166,9 @@ def test_a_text_that_an_encoder_cannot_read_is_told(unknown, told):
 
 @pytest.mark.parametrize(("tokens", "told"), [(818, 0), (652, 1)])
 def test_perplexities_of_other_tokens_are_told(tokens, told):
-    run = {"encoder": "e", "task": "mlm", "train_languages": "en", "language": "de", "dataset": "text"}
+    run = {"encoder": "e", "task": "mlm", "train_languages": "en", "language": "de", "dataset": "text", "split": "test"}
     rows = [
-        Row("perplexity", 20.0, "perplexity", kind="score", split="test", seed=seed, **run | {"encoder": encoder})
+        Row("perplexity", 20.0, "perplexity", kind="score", seed=seed, **run | {"encoder": encoder})
         for encoder in "ef" for seed in range(3)
     ]  # fmt: skip
     sizes = [

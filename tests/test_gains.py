@@ -137,6 +137,31 @@ def test_both_languages_of_bilingual_models_are_sources():
     assert (found.source, found.targets) == (pytest.approx(0.2), pytest.approx(0))
 
 
+@pytest.mark.parametrize(("training", "of_source"), [("qaa+qab:10", 0.15), ("qaa+qab", 0.15), ("qab:10", 0.1)])
+def test_a_language_of_which_a_model_saw_few_examples_is_a_source(training, of_source):
+    """It was averaged with the others."""
+    rows = [
+        along(one.path.replace("qaa", training), one)
+        for language, mean in (("qaa", 0.8), ("qab", 0.7), ("qac", 0.9))
+        for one in seeded(language, (0.5, 0.6, 0.7), mean)
+    ]
+    (found,) = seed_means(report(*rows), Between.of(report(*rows)))
+    assert found.source == pytest.approx(of_source)
+    assert found.targets == pytest.approx(0.3 if training != "qab:10" else 0.25)
+
+
+def test_a_line_from_two_whole_languages_to_few_examples_of_one_is_of_no_few_examples():
+    """At its end the examples of the second are gone, too."""
+    rows = [one for seed in SEEDS for one in few(10, "qac", seed, 0.5)]
+    lost = [
+        along("qaa+qab > qaa+qab:10+qac:10", one) if one.path else one.labelled(train_languages="qaa+qab+qac")
+        for one in rows
+    ]
+    assert few_shots(report(*lost), Between.of(report(*lost))) == []
+    kept = [along("qaa > qaa+qab:10+qac:10", one) if one.path else one for one in lost]
+    assert len(few_shots(report(*kept), Between.of(report(*kept)))) == 1
+
+
 @pytest.mark.parametrize("end", [0.0, 1.0])
 def test_lines_of_seeds_without_the_models_themselves_have_no_mean(end):
     rows = [*seeded("qaa", (0.9, 0.8, 0.7), 0.85), *seeded("qab", (0.5, 0.6, 0.7), 0.7)]

@@ -70,6 +70,13 @@ def test_where_nothing_can_be_written_is_said_before_anything_else(command, empt
     assert_refused(babelscope(*WRITERS[command], "-o", "x.html"), "cannot be written to; choose another place", empty)
 
 
+@pytest.mark.parametrize("command", ["rows", "report", "predict", "transliterate", "advise"])
+def test_what_is_written_plainly_is_not_named_as_if_it_were_compressed(command, empty):
+    """No program could read it, this one neither."""
+    told = "x.conllu.gz: files are written uncompressed; leave .gz out of the name"
+    assert_refused(babelscope(*WRITERS[command], "-o", "x.conllu.gz"), told, empty)
+
+
 @pytest.mark.parametrize("command", READERS)
 def test_a_path_that_cannot_be_read_is_refused_in_words(command, empty):
     for path in NO_PATHS:

@@ -71,6 +71,19 @@ def test_what_is_unknown_is_no_part_of_the_family():
     assert judged([]) == []
 
 
+@pytest.mark.parametrize(("p", "family", "said"), [(0.02, 2, "shows"), (0.02, 3, "does not show"), (0.02, 0, "shows")])
+def test_claims_that_are_to_come_count_in_the_family(p, family, said):
+    assert judged([an_effect(p), None], family=family) == [said, "cannot be said yet"]
+
+
+@given(st.lists(st.floats(0, 0.06), min_size=1, max_size=6), st.data())
+def test_what_shows_among_claims_that_are_to_come_shows_once_they_are_there(p_values, data):
+    known = data.draw(st.integers(1, len(p_values)))
+    before = judged([an_effect(p) for p in p_values[:known]], family=len(p_values))
+    after = judged([an_effect(p) for p in p_values])
+    assert all(later == "shows" for early, later in zip(before, after[:known], strict=True) if early == "shows")
+
+
 def test_the_level_is_not_reached_by_what_is_equal_to_it():
     assert (
         said(0.1, 0.05) == "does not show" and said(0.1, 0.0499) == "shows" and said(-0.1, 0.01).startswith("the rev")

@@ -12,8 +12,10 @@ from babelscope.core.errors import DamagedResult
 from babelscope.engine.made_of import MADE_OF, bits_of
 from babelscope.engine.manifest import MANIFEST, replace_manifest
 from babelscope.engine.sharing.exchange import copy
+from babelscope.engine.sharing.places import store_at
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
+from command_line import babelscope
 from test_dropping import run, tuned
 from toy_steps import runs
 
@@ -87,6 +89,23 @@ def test_results_of_two_stores_are_not_read_together(plans, store: Store, outsid
     assert len(run(plan, Store(store.folder), drop=False).computed) == 1
     assert value_of(Store(store.folder), reader) == right[which == "heavy"]  # of the bits that are there
     assert Store(store.folder).has(kept)
+
+
+def test_a_copy_to_where_other_bits_are_shared_says_what_does_not_fit(plans, store, outside, tmp_path, address) -> None:
+    """Nothing was said until somebody asked for rows, which a remote store then refused."""
+    plan, _, heavy, reader = plans
+    other = Store(tmp_path / "other")
+    run(plan, store, drop=False)
+    elsewhere(outside)
+    run(plan, other, drop=False)
+    copy([heavy], other, store_at(address))
+    for _ in range(2):  # what was there before is looked at, too
+        answer = babelscope("store", "push", address, "--store", store.folder)
+        assert (answer.status, answer.output) == (1, "0 results copied, 1 were there, 1 damaged\n")
+        assert f"{reader}: was computed from other bits of result {heavy[:12]}" in answer.errors
+        assert f"damaged {address}/results/" in answer.errors
+    assert run(plan, store_at(address), drop=False).computed == (reader,)
+    assert babelscope("store", "push", address, "--store", store.folder).status == 0
 
 
 def test_a_result_that_does_not_say_what_it_was_made_of_is_believed(plans, store: Store, outside: Path) -> None:

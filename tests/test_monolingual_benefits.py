@@ -187,6 +187,24 @@ def test_published_vocabularies_stand_beside_ours():
     assert texts["published: BERT, Japanese",] == ["ja · wikipedia:ja", "1.12"]
 
 
+def test_contexts_of_training_text_do_not_stand_for_those_of_test_text():
+    """Where one treebank is read for both."""
+    about = {"kind": "vocabulary", "encoder": "e", "language": "fr"}
+    rows = [
+        Row("English-like contexts", value, dataset="UD_French-GSD", split=split, **about)
+        for split, value in (("test", 0.9278), ("train", 0.8951))
+    ]
+    rows.append(Row("fertility", 2.31, dataset="UD_French-GSD", split="test", **about))
+    rows.append(Row("English-like contexts", 0.5, dataset="wikipedia:fr", split="train", **about))
+    (section,) = (each for each in sections_of(Report("", "", rows)) if each.title == "Vocabularies")
+    (table,) = section.tables
+    assert [[cell.text for cell in line[1:]] for line in table.lines] == [
+        ["fr · UD_French-GSD, test", "92.78", "2.31"],
+        ["fr · UD_French-GSD, train", "89.51", ""],
+        ["fr · wikipedia:fr", "50.00", ""],
+    ]
+
+
 def test_published_costs_stand_beside_ours():
     labels = {"kind": "cost", "encoder": "e", "surgery": "drop-last-half"}
     ours = [Row("seconds to make", value, "s of CPU", **labels) for value in (0.25, 0.75)]

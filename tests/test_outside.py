@@ -47,6 +47,12 @@ def test_a_path_that_cannot_be_is_refused_in_words(given, problem):
         assert problem in message and len(message) < 400 and message.encode()
 
 
+@pytest.mark.parametrize("given", [3, None, b"a", ["a"], True])
+def test_what_is_neither_text_nor_a_path_is_refused_in_words(given):
+    with pytest.raises(InputError, match="no path: give it as text or as a Path"):
+        given_path(given)
+
+
 @pytest.mark.parametrize("given", ["a", "a/b", "/", "", "~", "~/a", "é" * 127, "a\nb", "\u202e", "-", "a\\b", "."])
 def test_any_other_path_is_as_it_was_given(given, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -86,6 +86,10 @@ def test_a_text_of_unknown_length_cannot_be_compared_beside_others():
     assert shown.per == "character" and german and dutch is None
     shown, found = differences(unsized := Report("t", "q", scored("")), pairs(unsized, ["de"]))
     assert not shown.per and all(found)
+    unfinished = Report("t", "q", scored(""), missing="2 of 4 steps are done; the rest is missing")
+    assert differences(unfinished, pairs(unfinished, ["de"]))[1] == [None], "texts may be counted later"
+    (german, *_), _ = zip(*pairs(unfinished, ["de"]), strict=True)
+    assert all(differences(unfinished, [(german, german)])[1]), "an encoder has the tokens that it has"
 
 
 def test_claims_say_that_they_are_per_character():

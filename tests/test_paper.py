@@ -320,7 +320,8 @@ def test_methods_say_what_is_trained_of_an_encoder_on_how_little_and_what_is_kep
     write_report(report_of(study, report.rows, plan=compile_study(study)), tmp_path / "paper")
     text = (tmp_path / "paper" / "methods.tex").read_text()
     for said in (
-        "trained on world:qaa and world:qab (at most 30 examples, of the last 10), selected on at most 20 examples of ",
+        "trained on world:qaa and world:qab (at most 30 examples, of the last 10), selected on at most 20 examples of "
+        "the dev split of world:qaa and",
         "trained on world:qac (10 examples), taken as it was at the last step and tested on",
         "of world:qac; its baselines are word-majority.",
         "Encoders were trained under the schedules: everything trained and freeze:1. Best weights were kept rounded",

@@ -203,6 +203,33 @@ def test_layers_are_drawn_by_task_and_corpus() -> None:
     assert "band" not in figures(report(rows))["CKA with start, by layer: Part-of-speech tagging, target"].caption
 
 
+def distances(seed: int, values: dict[int, float], encoder: str = "e") -> list[Row]:
+    shared = {"kind": "probe", "encoder": encoder, "dataset": "target", "split": "probe", "seed": seed}
+    return [
+        Row("distance to start", value + layer, step=step, layer=layer, **shared)
+        for step, value in values.items()
+        for layer in (0, 1)
+    ]
+
+
+def test_layers_are_drawn_at_the_steps_that_all_seeds_have() -> None:
+    """Of two seeds that rise the mean would fall where the higher one ends; another condition goes on."""
+    made = report(
+        distances(0, {0: 0.0, 10: 0.1, 20: 0.2}), distances(1, {0: 1.0, 10: 1.1}),
+        distances(0, {0: 0.0, 20: 0.4}, encoder="f"),
+    )  # fmt: skip
+    (figure,) = probe_figures(made)
+    found = {(one["condition"], one["layer"], one["step"]): one["value"] for one in records(figure.chart)}
+    means = {("e", 0): 0.5, ("e", 10): 0.6, ("f", 0): 0.0, ("f", 20): 0.4}
+    assert found == pytest.approx(
+        {(condition, layer, step): mean + layer for (condition, step), mean in means.items() for layer in (0, 1)}
+    )
+
+
+def test_layers_without_a_step_of_all_seeds_have_no_chart() -> None:
+    assert not probe_figures(report(distances(0, {10: 0.1}), distances(1, {20: 0.1})))
+
+
 def test_bands_of_perplexity_are_of_its_logarithm() -> None:
     made = report(both(0, {0: 20, 10: 5}, {0: 10, 10: 12}), both(1, {0: 30, 10: 50}, {0: 10, 10: 13}))
     figure = figures(made)["Perplexity while one language is learned"]

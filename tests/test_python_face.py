@@ -129,6 +129,14 @@ def test_a_built_in_study_has_the_plan_of_the_command_line(tmp_path):
     assert said.endswith(f"{job.summary}\n")
 
 
+@pytest.mark.parametrize("name", ["underspecified", "first-look@real"])
+def test_a_declared_study_does_not_go_by_the_name_of_a_built_in_one(tiny, name):
+    """Its report had that one's published numbers beside its own, its citation and its command."""
+    with pytest.raises(bs.errors.InputError, match=f"^study: '{name}' is the name of a built-in study, .*another name"):
+        bs.Study(name=name, encoders=[tiny], tasks={"pos": transfer()})
+    assert bs.read_study("underspecified").name == "underspecified@world"
+
+
 # Encoders
 
 
@@ -283,6 +291,8 @@ def test_a_tuned_encoder_is_read_and_exported(tagger, tmp_path):
     assert (tagger.export(tmp_path / "model") / "config.json").is_file()
     with pytest.raises(bs.errors.InputError, match="already there"):
         tagger.export(tmp_path / "model")
+    with pytest.raises(bs.errors.InputError, match="None: no path"):
+        tagger.export(None)
     layers = bs.similarity(tagger, ENGLISH, OTHERS)
     assert layers.shape == (3,) and not np.array_equal(layers, bs.similarity(built, OTHERS, ENGLISH[::-1]))
 
@@ -442,6 +452,9 @@ def test_a_study_runs_is_shown_and_reported(tiny, tmp_path, capfd):
     shown = result._repr_html_()
     assert "<svg" in shown and "<td>world:qab</td>" in shown and "first 20 of them" in shown
     assert result.write(tmp_path / "rows.csv").read_text(encoding="utf-8").count("\n") == len(result) + 1
+    for write in (result.write, result.report, result[:1].write):
+        with pytest.raises(bs.errors.InputError, match="3: no path: give it as text or as a Path"):
+            write(3)
     assert study.run(store).frame().equals(result.frame())
     assert "steps" not in capfd.readouterr().err
 

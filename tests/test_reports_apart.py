@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.core.scores import measure_of
+from babelscope.corpora.sources import ALL
 from babelscope.report.cautions import cautions
 from babelscope.report.figures import line_chart
 from babelscope.report.model import Report
@@ -32,6 +34,7 @@ from babelscope.report.sections.scores.findings import differences
 from babelscope.report.sections.scores.tables import score_table
 from babelscope.report.sections.unseen.gains import Case, case_of
 from babelscope.report.text_sizes import KIND
+from babelscope.report.words import bounded, direction
 from babelscope.study.encoders import BringingIn
 from babelscope.surgery import parse_operation
 from babelscope.tuning.schedule import parse_schedule
@@ -242,10 +245,34 @@ def test_an_average_is_over_languages_where_one_has_several_data_sets():
 
 
 @pytest.mark.parametrize(
-    ("training", "shots", "expected"), [("qaa+qab", 10, 10), ("qab", 10, 10), ("qaa", None, 0), ("qaa+qab", None, 0)]
+    ("training", "shots", "expected"),
+    [
+        ("qaa+qab", 10, 10),
+        ("qab", 10, 10),
+        ("qaa", None, 0),
+        ("qaa+qab", None, ALL),
+        ("qab+qaa", None, ALL),
+        ("qaa+qab+qac", 10, 10),
+        ("qab+qaa", 10, ALL),
+    ],
 )
 def test_few_sentences_after_those_of_a_source_are_labelled_ones(training, shots, expected):
     assert case_of(score(0.5, 0, "qab", train_languages=training, shots=shots)) == Case("pos", "qab", expected)
+
+
+@pytest.mark.parametrize("training", ["qaa+qab", "qaa+qab+qac"])
+def test_gaps_are_measured_from_what_there_are_not_few_examples_of(training):
+    """The second language of three passed for a whole one."""
+    values = {"qaa": 0.9, "qab": 0.5, "qac": 0.5, "qad": 0.4}
+    rows = [row for code, value in values.items() for row in seeds(value, code, train_languages=training, shots=10)]
+    found = {gap.language: gap.samples.mean for gap in gaps(report(rows))}
+    assert found == pytest.approx({"qab": 0.4, "qac": 0.4, "qad": 0.5})
+
+
+def test_equal_scores_are_neither_better_nor_worse():
+    """Sums of floating-point numbers differ by rounding."""
+    assert direction([1e-18, -1e-18], "better", "worse") == "neither better nor worse of two languages"
+    assert bounded(Interval(-1e-18, -0.01, 0.01, None, 1), 100) == "0.0 [−1.0, 1.0]"
 
 
 def test_an_encoder_that_is_scored_before_and_after_its_training_is_two_conditions():

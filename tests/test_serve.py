@@ -83,6 +83,16 @@ def test_the_page_tells_how_far_the_study_is(served, job):
     assert status == 200 and "nothing is running." in rest and "<html" not in rest and "Loss of" not in rest
 
 
+def test_what_a_report_warns_of_stands_above_what_is_found(served, monkeypatch):
+    """Findings were shown without the doubts that a report has of them."""
+    monkeypatch.setattr("babelscope.face.job.doubts", lambda steps: [f"1 of 2 sentences of {HOSTILE} is trained on"])
+    _, _, page = ask(served, "/now")
+    warned, found = page.index("1 of 2 sentences of &lt;img"), page.index('href="/report"')
+    assert page.index("<h2>Steps</h2>") < warned < found and HOSTILE not in page
+    assert page.index('<ul class="warnings"') < warned
+    assert "not finished" not in page  # which the page says by itself
+
+
 def test_the_whole_log_and_the_report_have_pages(served, job):
     status, headers, text = ask(served, f"/log/{keys(job, Tune)[1]}")
     assert (status, headers["Content-Type"]) == (200, "text/plain; charset=utf-8") and HOSTILE in text

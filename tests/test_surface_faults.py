@@ -40,6 +40,7 @@ def faults(encoder: Path, **changes: Any) -> list[str]:
         ({"evaluate": []}, "measures.1.evaluate", ""),
         ({"part": "tail"}, "measures.1.part", "'tail'"),
         ({"sentences": 9}, "measures.1.evaluate", "scored on 9 sentences of world:qab and on 10 sentences of"),
+        ({"sentences": 9, "part": "head"}, "measures.1.evaluate", "scored on 9 sentences of world:qab and on 10"),
         ({"tasks": ["pos a", "elsewhere"]}, "measures.1", "no encoder is tuned on all of pos a, elsewhere"),
         ({"alphas": []}, "measures.1", "two places or more"),
         ({"alphas": [0.5, 0.5]}, "measures.1", "two places or more"),
@@ -74,3 +75,28 @@ def test_all_faults_are_reported_at_once_before_anything_runs(encoder_folder, tm
     for path in ("measures.0", "measures.1.evaluate.0", "measures.3", "measures.4"):
         assert f"{path}: " in answer.errors, answer.errors
     assert "measures.2" not in answer.errors
+
+
+@pytest.mark.parametrize(
+    ("split", "sentences", "problem"),
+    [
+        ("dev", 9, "9 choose the model on this line, .* against all, of 10 examples: half .*; give 5"),
+        ("dev", 5, None),
+        ("test", 9, "scored on 9 sentences of world:qab, and all, .* on 8; give 8"),
+        ("test", 8, None),
+    ],
+)
+def test_lines_to_models_of_few_examples_are_of_the_sentences_that_all_of_them_are(
+    encoder_folder, split, sentences, problem
+):
+    """Reports subtract the scores of the two."""
+    few = {"task": "pos", "train": ["world:qaa", "world:qab"], "evaluate": ["world:qab"],
+           "sizes": {"train": 20, "dev": 5, "test": 8}}  # fmt: skip
+    tasks = {"source": few | {"train": ["world:qaa"]}, "half": few | {"shots": 5}, "all": few | {"shots": 10}}
+    line = interpolation("source", "half", evaluate=["world:qab"], split=split, sentences=sentences)
+    study = validate(Study, declared(encoder_folder) | {"tasks": tasks, "measures": [line]}, "test")
+    if problem is None:
+        compile_study(study)
+    else:
+        with pytest.raises(StudyError, match=rf"(?s)measures.0.sentences: .*{problem}"):
+            compile_study(study)

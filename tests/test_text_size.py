@@ -156,11 +156,27 @@ def test_two_texts_of_one_name_are_not_confused():
     assert text_sizes.sizes_of([*rows, *sized("native", 25, dataset="target", task="pos")])(rows[0])
 
 
+def test_a_corpus_of_probes_with_the_name_of_a_test_set_has_a_size_of_its_own():
+    """Their numbers were mixed, and sentences of the one were paired with losses of the other."""
+    shared = {"encoder": "m", "language": "nl", "dataset": "text:nl:t"}
+    of_probes = sized("m", 30, dataset="text:nl:t", key="of probes")
+    tested = sized("m", 90, dataset="text:nl:t", split="test", key="tested")
+    probe = probed("m", 7.0, 0, task="mlm", seed=0, dataset="text:nl:t")
+    score = Row("perplexity", 9.0, kind="score", task="mlm", split="test", seed=0, train_languages="nl", **shared)
+    for counts in (of_probes + tested, tested + of_probes):
+        made = Report("", "", [probe, score, *counts])
+        sizes_there = [made.size_of(each) for each in (probe, probe.labelled(task=None), score, *made.scores)]
+        assert [(size.tokens, size.key) for size in sizes_there] == [(30, "of probes")] * 2 + [(90, "tested")] * 2
+    assert text_sizes.sizes_of(of_probes)(score) is None, "the test set was not counted"
+    assert text_sizes.sizes_of(tested)(probe).tokens == 90, "probes may be of a test split"
+
+
 def test_test_sets_have_a_table_too():
     shared = {"kind": "score", "task": "mlm", "language": "nl", "dataset": "text:nl:t", "split": "test"}
     scores = [Row("perplexity", 16.0, encoder="m", seed=seed, train_languages="nl", **shared) for seed in (0, 1)]
     scores += [Row("perplexity", 256.0, encoder="native", **shared)]
-    counts = sized("m", 50, dataset="text:nl:t") + sized("native", 25, dataset="text:nl:t")
+    text = {"dataset": "text:nl:t", "split": "test"}
+    counts = sized("m", 50, **text) + sized("native", 25, **text)
     (section,) = (one for one in sections_of(Report("", "", [*scores, *counts])) if "character" in one.title)
     assert [line[0] + line[4] for line in texts(section.tables[0])] == ["m4.000", "native4.000"]
     assert not [one for one in sections_of(Report("", "", scores)) if "character" in one.title]
@@ -179,7 +195,8 @@ def test_sentences_count_where_losses_and_sizes_of_each_were_kept(kept):
     ]  # fmt: skip
     counts = {"tokens": sum(tokens), "unknown tokens": 0, "characters": sum(characters), "bytes": sum(characters)}
     counted = [
-        Row(name, value, key="size", kind=text_sizes.KIND, encoder="m", **shared) for name, value in counts.items()
+        Row(name, value, key="size", kind=text_sizes.KIND, encoder="m", split="test", **shared)
+        for name, value in counts.items()
     ]
     known = {key: {"perplexity": each} for key, each in losses.items() if "mlm" in kept}
     known |= {"size": {unit: [tokens, characters] for unit in ("characters", "bytes")}} if "size" in kept else {}

@@ -59,6 +59,20 @@ def test_two_baselines_of_other_sizes_are_refused(encoder_folder):
         steps_of(encoder_folder, tasks, encoders=[own[0], made])
 
 
+def test_two_baselines_that_are_scored_on_other_data_are_refused(encoder_folder):
+    """Tables would show the scores of both as those of one."""
+    own = [str(encoder_folder), "made"]
+    made = {"name": "made", "texts": [{"language": "qab", "sentences": 9}], "tuning": {"steps": 1},
+            "shape": {"layers": 1}, "vocabulary_size": 90}  # fmt: skip
+    tasks = {
+        name: transfer(task="pos", encoders=[encoder], baselines=["word-majority"], sizes=SIZES | {"train": size},
+                       evaluate=[data])
+        for name, encoder, size, data in (("a", own[0], 20, "world:qab"), ("b", own[1], 10, "world:qac"))
+    }  # fmt: skip
+    with pytest.raises(StudyError, match=r"word-majority on qab.* two ways, on other numbers of examples of world:qaa"):
+        steps_of(encoder_folder, tasks, encoders=[own[0], made])
+
+
 def test_baselines_of_several_numbers_of_examples_are_told_apart(encoder_folder):
     few = {
         f"few-{shots}": transfer(task="pos", train=["world:qaa", "world:qab"], shots=shots, evaluate=["world:qab"],
@@ -77,19 +91,32 @@ def test_baselines_of_several_numbers_of_examples_are_told_apart(encoder_folder)
 
 
 def test_what_is_selected_on_test_sets_leaves_no_training_set_few(encoder_folder):
-    few = {"train": ["world:qaa", "world:qab"], "shots": 10, "evaluate": ["world:qab"], "baselines": ["word-majority"]}
-    for given in ({"baselines": []}, few):  # whose baseline was of other examples, by its rows
-        steps = steps_of(encoder_folder, {"pos": transfer(selected_on="test", sizes=SIZES, **given)})
-        (tuned,) = {step.model for step in steps if isinstance(step, Evaluate)}
-        assert tuned.trained_on.shots is None and "shots" not in tuned.labels
+    steps = steps_of(encoder_folder, {"pos": transfer(selected_on="test", sizes=SIZES, baselines=[])})
+    (tuned,) = {step.model for step in steps if isinstance(step, Evaluate)}
+    assert tuned.trained_on.shots is None and "shots" not in tuned.labels
+
+
+def test_few_examples_are_not_selected_on_test_sets(encoder_folder):
+    """Rows would not say that they were few."""
+    few = transfer(selected_on="test", train=["world:qaa", "world:qab"], shots=10, evaluate=["world:qab"])
+    with pytest.raises(ValueError, match=r"shots and selected_on: test do not go together"):
+        steps_of(encoder_folder, {"pos": few})
+
+
+@pytest.mark.parametrize(
+    ("others", "told"),
+    [([], "qaa"), (["world:qab"], "qaa+qab:10")],
+    ids=["of the same language alone", "of another, too"],
+)
+def test_a_language_of_which_there_is_a_whole_data_set_is_not_few(encoder_folder, treebanks, others, told):
+    tasks = {"pos": transfer(train=[*treebanks, *others], shots=10, evaluate=["world:qac"], sizes=SIZES,
+                             baselines=["word-majority"])}  # fmt: skip
+    steps = steps_of(encoder_folder, tasks)
+    (tuned,) = (step for step in steps if isinstance(step, Tune))
     (baseline,) = (step for step in steps if isinstance(step, Baseline))
-    assert baseline.labels["train_languages"] == tuned.labels["train_languages"] and "shots" not in baseline.labels
-
-
-def test_few_examples_of_a_language_that_others_are_selected_in_are_few(encoder_folder, treebanks):
-    tasks = {"pos": transfer(train=treebanks, shots=10, evaluate=["world:qab"], baselines=[], sizes=SIZES)}
-    (tuned,) = (step for step in steps_of(encoder_folder, tasks) if isinstance(step, Tune))
-    assert tuned.trained_on.shots == 10
+    assert str(tuned.trained_on) == told
+    assert baseline.labels["train_languages"] == tuned.labels["train_languages"]
+    assert baseline.labels.get("shots") == tuned.labels.get("shots")
 
 
 CKA = {"measure": "similarity", "source": "world:qaa", "targets": ["world:qab"], "sentences": 8}
@@ -137,3 +164,31 @@ def test_measures_that_share_what_they_measure_are_allowed(encoder_folder):
         {"measure": "projection", "source": "qaa", "targets": ["qac"], "sentences": 9},
     ]  # fmt: skip
     assert steps_of(encoder_folder, {"pos": transfer(baselines=[])}, measures=measures)
+
+
+def test_tasks_that_pages_call_the_same_are_refused(encoder_folder):
+    """A figure drew the two as one line."""
+    pos = transfer(baselines=[], sizes=SIZES)
+    for name in ("Part-of-speech tagging", "part-of-speech Tagging"):
+        own = pos | {"task": "tagging", "label": "deprel"}
+        with pytest.raises(ValueError, match=f"pages would call both pos and {name} '{name}'; rename the task"):
+            steps_of(encoder_folder, {"pos": pos, name: own})
+    steps_of(encoder_folder, {"pos": pos, "relations": own})
+
+
+@pytest.mark.parametrize(
+    ("name", "refused"),
+    [("world-natural, reverse", True), ("world-natural reverse", True), ("world-natural, schedule freeze:1", True),
+     ("world-natural untrained", True), ("world-natural again", False)],
+)  # fmt: skip
+def test_encoders_that_pages_call_as_they_call_another_after_a_surgery_are_refused(encoder_folder, name, refused):
+    """The report of all that was computed was an error."""
+    made = {"name": name, "texts": [{"language": "qab", "sentences": 9}], "tuning": {"steps": 1},
+            "shape": {"layers": 1}, "vocabulary_size": 90}  # fmt: skip
+    tasks = {"pos": transfer(baselines=[], sizes=SIZES)}
+    given = {"encoders": ["world-natural", made], "surgeries": [None, {"name": "reverse", "operations": ["reverse"]}]}
+    if not refused:
+        steps_of(encoder_folder, tasks, **given)
+    else:
+        with pytest.raises(StudyError, match=rf"encoders.1: '{name}' is what pages call world-natural after a surgery"):
+            steps_of(encoder_folder, tasks, **given)

@@ -11,6 +11,7 @@ from babelscope.corpora.bio import read_bio, repaired, write_bio
 from babelscope.corpora.conllu import read_conllu, write_conllu
 from babelscope.corpora.pairs import read_pairs, write_pairs, written_layout
 from babelscope.encoders.places import tuned_on
+from babelscope.engine.model_card import write_model_card
 from babelscope.engine.recall import recall
 from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
@@ -132,7 +133,21 @@ def test_an_exported_model_has_a_card_that_says_what_it_is(ran, exported, tmp_pa
     assert babelscope("export", evaluation, "-o", tmp_path / "scored", "--store", ran.store).status == 0
     (accuracy,) = (row.value for row in Store(ran.store).rows(evaluation) if row.measure == "accuracy")
     scored = (tmp_path / "scored/README.md").read_text(encoding="utf-8")
-    assert f"accuracy on the test sentences of `{data.name}`: {accuracy:.4f}" in scored
+    tested = f"`{data.name}` (at most {data.examples:,} examples)"
+    assert f"accuracy on the test sentences of {tested}: {accuracy:.4f}" in scored
+
+
+@pytest.mark.parametrize("selected_on", ["dev", "test"])
+def test_a_card_says_that_the_test_sentences_have_selected_the_model(encoder_folder, tmp_path, selected_on):
+    """A score stood beside it, and nothing said that it was of the same sentences."""
+    tasks = {"pos": transfer(**QUICK, selected_on=selected_on)}
+    declared = declaration(encoder_folder, surgeries=[None], tasks=tasks, retrieval=None)
+    tuning = next(step for step in compile_study(Study.model_validate(declared)).steps.values() if type(step) is Tune)
+    write_model_card(tmp_path, tuning, [])
+    card, count = (tmp_path / "README.md").read_text(encoding="utf-8"), tuning.dev[0].examples
+    told = {"dev": "", "test": "the test sentences of "}[selected_on] + f"`world:qaa` (at most {count} examples)"
+    assert f"selected on: {told}" in card
+    assert ("so that scores on these are better than on new ones" in card) == (selected_on == "test")
 
 
 def test_text_in_other_letters_has_to_be_transliterated_first(ran, sentences, tmp_path):

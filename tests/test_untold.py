@@ -114,7 +114,11 @@ def test_every_comparison_of_one_claim_has_a_line():
 
 
 def test_angles_at_other_models_than_the_bilingual_one_are_told_apart():
-    paths = {"qaa+qab > qaa > qab": 60.0, "qaa > qaa+qab > qab": 56.0, "qac+qad:10 > qac > qad:10": 40.0}
+    """And those towards other models, too."""
+    paths = {
+        "qaa+qab > qaa > qab": 60.0, "qac+qad:10 > qac > qad:10": 40.0, "qaa > qaa+qab > qab": 56.0,
+        "qaa > qaa+qab:5 > qab": 20.0,
+    }  # fmt: skip
     rows = [
         Row(measure, value, kind="angle", encoder="e", task="pos", path=path, part="all", seed=seed)
         for path, angle in paths.items() for seed in range(3)
@@ -122,5 +126,9 @@ def test_angles_at_other_models_than_the_bilingual_one_are_told_apart():
     ]  # fmt: skip
     (table,) = (each for part in sections_of(Report("t", "q", rows)) for each in part.tables if "Angle" in each.title)
     assert {line[0].text: line[2].number for line in table.lines} == pytest.approx(
-        {"e": (61.0 + 41.0) / 2, "e, at the model of qaa": 57.0}
+        {
+            "e": (61.0 + 41.0) / 2,
+            "e, at the model of qaa towards qaa+qab and qab": 57.0,
+            "e, at the model of qaa towards qaa+qab:5 and qab": 21.0,
+        }
     )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class TrainedOn(NamedTuple):
-    """The languages of a model's training data, and how many examples there were of the last ones if these are few.
+    """The languages of a model's training data, and how many examples of each but the first if these are few.
 
     As text `qaa`, `qaa+qab`, `qaa+qab:10` or `qab:100`: the number stands with every language but the first, or with
     the only one.

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from multiprocessing.connection import wait
 from multiprocessing.reduction import ForkingPickler
+from numbers import Integral
 
 import psutil
 
@@ -32,8 +33,9 @@ class LocalCrew:
         seconds: float | None = None,
         gpus: Sequence[str] | None = None,
     ):
-        if jobs is not None and (jobs < 1 or isinstance(jobs, bool)):
-            raise InputError(f"--jobs {jobs}: give at least 1, or leave it out for as many as the cores have room for")
+        if jobs is not None and (not isinstance(jobs, Integral) or isinstance(jobs, bool) or jobs < 1):
+            room = "leave it out for as many as the cores have room for"
+            raise InputError(f"--jobs {jobs!r:.100}: give at least 1, a whole number, or {room}")
         self._store, self._jobs, self._seconds, self._chosen = store, jobs, seconds, gpus
         self._cores = usable_cores()
         self._children: list[Child] = []

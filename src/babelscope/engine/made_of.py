@@ -41,8 +41,9 @@ class Bits:
         """Refuse a result that was computed from others than are there now. Raises DamagedResult."""
         for needed, bits in manifest.get(MADE_OF, {}).items():
             if self._now(needed) not in (None, bits):
+                place = f"{self._store.address}/results/{key[:2]}/{key}"  # which is the remote one, not its copy here
                 other = f"other bits of result {needed[:12]} than are there now"
-                raise damaged(self._store.place_of(key), f"was computed from {other} (of another machine, say)")
+                raise damaged(place, f"was computed from {other} (of another machine, say)")
 
     def _now(self, key: str) -> str | None:
         stamp = look_at(self._store.place_of(key)).stamp

@@ -35,10 +35,8 @@ def _lines(step: Training | Evaluate, scores: Sequence[Row]) -> Iterator[str]:
     yield from ("---", "tags:", "- babelscope", "---", f"# {_heading(trained)}", "", made, "")
     if isinstance(trained, Tune):
         yield from _tuning(trained)
-        yield from (
-            f"- {row.measure} on the {row.split} sentences of {_code(row.dataset or '')}: {row.value:.4f}"
-            for row in scores if row.measure in trained.task.measures
-        )  # fmt: skip
+        if isinstance(step, Evaluate):
+            yield from _scored(step, scores)
         yield ""
     yield "The licences of the encoder and of the training data hold for what was made of them."
     letters = letters_of(step)
@@ -76,9 +74,26 @@ def _tuning(tuning: Tune) -> Iterator[str]:
     yield f"- encoder: {_code(tuning.labels['encoder'])}"
     yield f"- training data: {', '.join(map(_data, tuning.train))}"
     if tuning.dev:
-        yield f"- the best step was selected on: {', '.join(map(_data, tuning.dev))}"
+        yield f"- the best step was selected on: {_selected_on(tuning.dev)}"
     yield f"- settings: {', '.join(settings) or 'the defaults'}"
     yield f"- seed: {tuning.seed}"
+
+
+def _selected_on(data: Sequence[Dataset]) -> str:
+    """Whoever reads a score beside it must see that it is of the same sentences."""
+    tested = any(each.split == "test" for each in data)
+    named = ", ".join(_sentences(each) if each.split == "test" else _data(each) for each in data)
+    return named + (", so that scores on these are better than on new ones" if tested else "")
+
+
+def _scored(step: Evaluate, scores: Sequence[Row]) -> Iterator[str]:
+    for row in scores:
+        if row.measure in step.model.task.measures:
+            yield f"- {row.measure} on {_sentences(step.data)}: {row.value:.4f}"
+
+
+def _sentences(data: Dataset) -> str:
+    return f"the {data.split} sentences of {_data(data)}"
 
 
 def _data(data: Dataset) -> str:

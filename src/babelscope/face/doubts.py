@@ -30,7 +30,8 @@ from babelscope.tasks.kinds import kind_of
 def doubts(steps: Iterable[Step]) -> list[str]:
     """A line each, of what is at hand: nothing is fetched for it."""
     steps = list(steps)
-    told = leaks(steps), _same_in_letters(steps), _of_labels(steps), _repeated(steps), _learned_by(steps)
+    of_sizes = _other_sizes(steps)
+    told = leaks(steps), _same_in_letters(steps), of_sizes, _of_labels(steps), _repeated(steps), _learned_by(steps)
     with nothing_fetched():
         return [*dict.fromkeys(chain(*told, _tuned_before(steps)))]
 
@@ -49,6 +50,27 @@ def _same_in_letters(steps: list[Step]) -> Iterator[str]:
         same = trained.model_copy(update={"split": data.split, "examples": data.examples})
         if same.code != data.code and read_twice(examples := data.read(), same.read()) == len(examples):
             yield f"{data.name} is {trained.name} to the letter, which is trained on: its scores are not zero-shot"
+
+
+def _other_sizes(steps: list[Step]) -> Iterator[str]:
+    """Models that rows tell apart by their encoders alone, of which some are trained or scored on fewer examples."""
+    found: dict[tuple[str, str, str], dict[tuple[int | None, ...], dict[str, None]]] = {}
+    for step in (step for step in steps if isinstance(step, Evaluate)):
+        model = f"{step.model.task}, trained on {step.model.trained_on}"
+        trained, scored = tuple(data.examples for data in step.model.train), (step.data.examples,)
+        for key, sizes in {
+            (model, "trained on", ""): trained,
+            (model, "scored on", f" of {step.data.name}"): scored,
+        }.items():
+            found.setdefault(key, {}).setdefault(sizes, {})[step.model.labels["encoder"]] = None
+    for (model, use, data), encoders in found.items():
+        if len(encoders) > 1:
+            told = [f"models of {listed([*names])} are {use} {_counted(n)}{data}" for n, names in encoders.items()]
+            yield f"{model}: {listed(told)}, so that differences are not of the encoders alone"
+
+
+def _counted(sizes: tuple[int | None, ...]) -> str:
+    return f"{' and '.join('all' if size is None else f'{size:,}' for size in sizes)} examples"
 
 
 def _of_labels(steps: list[Step]) -> Iterator[str]:

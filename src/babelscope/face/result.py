@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, overload
 
 from babelscope.core.errors import InputError
+from babelscope.core.outside import given_path
 from babelscope.core.row import COLUMNS, Row
 from babelscope.core.row_table import row_table, write_table
 from babelscope.engine.mark import check_outside
@@ -66,9 +67,10 @@ class Rows(Sequence[Row]):
         Raises:
             InputError: as of `frame`; another suffix, or the file cannot be written.
         """
-        check_outside(Path(path))
-        write_table(self.frame(wide), Path(path))
-        return Path(path)
+        file = given_path(path)
+        check_outside(file)
+        write_table(self.frame(wide), file)
+        return file
 
     def __repr__(self) -> str:
         return f"<{len(self)} rows>"
@@ -93,7 +95,7 @@ class Result(Rows):
         Raises:
             InputError: as of `Rows.write`, or the study reads the file.
         """
-        self.job.check_not_read(Path(path))
+        self.job.check_not_read(given_path(path))
         return super().write(path, wide)
 
     def report(self, path: str | Path) -> list[Path]:
@@ -105,9 +107,10 @@ class Result(Rows):
         """
         from babelscope.report import write_report
 
-        check_outside(Path(path))
-        self.job.check_not_read(Path(path))
-        return write_report(self.job.report(), Path(path))
+        place = given_path(path)
+        check_outside(place)
+        self.job.check_not_read(place)
+        return write_report(self.job.report(), place)
 
     def __repr__(self) -> str:
         return f"<Result of {self.job.title}: {len(self)} rows>"

@@ -7,6 +7,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from threading import Lock
@@ -54,7 +55,7 @@ class Watched:
     def __init__(self, job: Job):
         self._job, self._lock = job, Lock()
         self._live: tuple[float, Live] | None = None
-        self._sections: tuple[int, list[Section]] = (0, [])
+        self._written: tuple[int, list[Section], list[str]] = (0, [], [])
 
     def answer(self, path: str) -> Answer:
         """What a path stands for."""
@@ -85,14 +86,15 @@ class Watched:
             Table("Steps by kind", header, [[Cell(line[0]), *(Cell(n, float(n)) for n in line[1:])] for line in lines]),
             [Course(key, step.title, course_of(job.store, key)) for key, step in steps.items() if key in running],
             [FailedStep(key, step.title, self._text(key)[-TAIL:]) for key, step in steps.items() if key in failed],
-            self._found(len(published)),
+            *self._found(len(published)),
         )  # fmt: skip
 
-    def _found(self, done: int) -> list[Section]:
-        """The report's sections, written anew when more is done."""
-        if done and done != self._sections[0]:
-            self._sections = done, sections_of(self._job.report())
-        return self._sections[1] if done else []
+    def _found(self, done: int) -> tuple[list[Section], list[str]]:
+        """The report's sections and warnings, written anew when more is done."""
+        if done and done != self._written[0]:
+            report = replace(self._job.report(), missing="")  # how far it is, the page says itself
+            self._written = done, sections_of(report), report.warnings
+        return self._written[1:] if done else ([], [])
 
     def _log(self, key: str) -> Answer:
         text = self._text(key) if key in self._job.plan.steps else ""

@@ -16,7 +16,7 @@ from babelscope.face.encoder import Encoder
 from babelscope.face.job import Job, spoken_changes
 from babelscope.face.result import Result
 from babelscope.face.session import LOCAL, Engine, require_success
-from babelscope.studies import find_study
+from babelscope.studies import check_own_name, find_study
 from babelscope.study import declare as declared_study
 from babelscope.study.declare import Transfer
 
@@ -43,11 +43,13 @@ class Study(declared_study.Study):
 
         Raises:
             StudyError: unknown keys or values that are not allowed, all of them at once, each with its path.
+            InputError: the name is a built-in study's.
         """
         given = {"name": name, "encoders": [_declared(encoder) for encoder in encoders], **more}
         if tasks is not None:
             given["tasks"] = tasks
         declare(lambda: super(Study, self).__init__(**given), "study", declared_study.Study)
+        check_own_name(self.name, "study")
 
     def plan(self, store: Store | Path | str | None = None) -> Job:
         """Its steps, which of them are done, and what the others are expected to cost. Computes nothing.
@@ -109,7 +111,8 @@ def read_study(name: str | Path, changes: Mapping[str, Any] | None = None) -> St
     """
     if not isinstance(changes, Mapping | None):
         raise InputError(f"read_study: changes are a mapping, such as {{'seeds': 5}} (given: {changes!r:.200})")
-    study = Study(**dict(find_study(str(name), changes or {})))
+    found = find_study(str(name), changes or {})
+    study = Study.model_construct(**dict(found))  # validated there; a built-in one may have its name
     study._changes = spoken_changes(changes or {})
     return study
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from babelscope.core.errors import InputError
+from babelscope.core.outside import given_path
 from babelscope.core.step import Step
 from babelscope.core.validation import validate
 from babelscope.corpora import datasets
@@ -93,8 +94,9 @@ class Tuned:
         Raises:
             InputError: its head is one that transformers does not have, or the folder exists.
         """
-        with_weights(lambda: export(self.store, self.key, Path(folder)), self.store)
-        return Path(folder)
+        place = given_path(folder)
+        with_weights(lambda: export(self.store, self.key, place), self.store)
+        return place
 
     def __repr__(self) -> str:
         return f"<Tuned {self.step.title.removeprefix('tune ')}>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import pairwise, takewhile
+from itertools import pairwise, product, takewhile
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, FiniteFloat, NonNegativeInt, PositiveInt, SerializeAsAny, model_validator
@@ -18,7 +18,7 @@ from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset, data_labels
 from babelscope.corpora.sources import Split
 from babelscope.measures.between import check_alike, check_tasks, edition_of, encoders_of, path_labels
-from babelscope.measures.compiled import Compiled
+from babelscope.measures.compiled import Compiled, TrainedTask
 from babelscope.measures.formulas.grid import PATH, PLANE, RANDOM, SEEDS, Point, grid
 from babelscope.measures.measure import Measure
 from babelscope.steps import Tune
@@ -71,9 +71,34 @@ class Interpolation(Measure):
         if len(self.tasks) == 1 and len(compiled.seeds) == 1 and not self.random:
             faults.add("tasks", "one task has models to combine if there is more than one seed; give another")
         data = self._data(compiled, faults)
+        self._check_few_shot(data, compiled, faults)
         for other in takewhile(lambda measure: measure is not self, compiled.measures):
             if isinstance(other, Interpolation):
                 self._check_told_apart(data, other, compiled, faults)
+
+    def _check_few_shot(self, data: Sequence[Dataset], compiled: Compiled, faults: Faults) -> None:
+        """Note other sentences than those of a task that the report holds this line against."""
+        for name, twice in self._twice(compiled):
+            half, whole = twice.transfer.shots // 2, twice.transfer.sizes.test
+            if self.split == "dev" and self.sentences != half:
+                faults.add(
+                    "sentences",
+                    f"{self.sentences} choose the model on this line, which the report holds against {name}, of "
+                    f"{2 * half} examples: half of these train the line's end, and the other half choose; give {half}",
+                )
+            for own, tested in product(data, twice.test if self.split == "test" else ()):
+                if own.name == tested.name and own.examples != tested.examples:
+                    other = f"{name}, which the report holds it against, on {tested.examples}"
+                    faults.add("sentences", f"this line is scored on {_sentences(own)}, and {other}; give {whole}")
+
+    def _twice(self, compiled: Compiled) -> Iterator[tuple[str, TrainedTask]]:
+        """Tasks of twice as many examples as the end of the line has, where these are few."""
+        ends = [compiled.tasks[name] for name in self.tasks[1:] if name in compiled.tasks]
+        if len(ends) == 1 and self.part == "all" and (shots := ends[0].transfer.shots):
+            for name, other in compiled.tasks.items():
+                alike = other.task == ends[0].task and other.transfer.train == ends[0].transfer.train
+                if alike and other.transfer.shots == 2 * shots:
+                    yield name, other
 
     def _check_told_apart(
         self, data: Sequence[Dataset], other: Interpolation, compiled: Compiled, faults: Faults
@@ -91,9 +116,9 @@ class Interpolation(Measure):
                     )
 
     def _scored(self, compiled: Compiled) -> object:
-        """What rows say of the models, and the split they are scored on."""
+        """What rows say of the ends, and the split; lines of a part are divided by scores on whole ones."""
         tasks = [compiled.tasks[name] for name in self.tasks if name in compiled.tasks]
-        return [(str(task.task), task.train) for task in tasks], self.random, self.part, self.split
+        return [(str(task.task), task.train) for task in tasks], self.random, self.split
 
     def _share_encoders(self, other: Interpolation, compiled: Compiled) -> bool:
         mine, others = encoders_of(self.tasks, compiled), encoders_of(other.tasks, compiled)

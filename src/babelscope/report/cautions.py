@@ -51,7 +51,10 @@ def cautions(report: Report, scores: Sequence[Score]) -> list[str]:
 
 
 def _few_seeds(seeded: Sequence[Score]) -> Iterator[str]:
-    few = {score.condition: score.seeds for score in seeded if score.seeds < FEWEST_SEEDS}
+    few: dict[str, int] = {}
+    for score in seeded:
+        if score.seeds < FEWEST_SEEDS:
+            few[score.condition] = min(score.seeds, few.get(score.condition, FEWEST_SEEDS))
     if few:
         some = f" ({listed(list(few))})" if len(few) < len({score.condition for score in seeded}) else ""
         yield (

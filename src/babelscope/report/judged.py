@@ -58,7 +58,7 @@ def over_places(by_language: Mapping[str, Sequence[Samples]], drawn: int | None 
 
 
 def judged(
-    effects: Sequence[Effect | None], adjust: Adjust = holm, margins: Sequence[float | None] = ()
+    effects: Sequence[Effect | None], adjust: Adjust = holm, margins: Sequence[float | None] = (), family: int = 0
 ) -> list[Verdict]:
     """What each of several differences says, their p-values adjusted for one another.
 
@@ -66,10 +66,12 @@ def judged(
         effects: the differences; more is better. None: not known yet.
         adjust: `holm` for a family of claims, `benjamini_hochberg` for a table.
         margins: for each difference, where the claim is that it is smaller than this.
+        family: how many they are once all is known; what shows among them goes on to show, whatever comes.
     """
     wanted = margins or [None] * len(effects)
     p_values = {str(k): p for k, each in enumerate(effects) if (p := p_of(each, wanted[k])) is not None}
-    adjusted = adjust(p_values)
+    to_come = {f"to come {k}": 1.0 for k in range(family - len(p_values))}
+    adjusted = adjust(p_values | to_come)
     return [verdict(each, adjusted.get(str(k)), wanted[k] is not None) for k, each in enumerate(effects)]
 
 

@@ -62,6 +62,8 @@ class Live:
     running: Sequence[Course] = ()
     failed: Sequence[FailedStep] = ()
     sections: Sequence[Section] = ()
+    warnings: Sequence[str] = ()
+    """Of the report as a whole."""
 
     @property
     def summary(self) -> str:

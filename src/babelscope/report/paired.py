@@ -52,8 +52,15 @@ def level(report: Report, score: Score, per: str = "") -> Interval:
 def _of_other_tokens(report: Report, pairs: Sequence[Pair]) -> bool:
     if pairs[0][0].measure != "perplexity":
         return False
-    sizes = [(report.size_of(first), report.size_of(second)) for first, second in pairs]
-    return any(a.tokens != b.tokens for a, b in sizes if a and b)
+    return any(_divided_otherwise(report, first, second) for first, second in pairs)
+
+
+def _divided_otherwise(report: Report, first: Score, second: Score) -> bool:
+    """Whether two have other tokens; of those that an unfinished study has not counted yet, whether they may have."""
+    one, other = report.size_of(first), report.size_of(second)
+    if one and other:
+        return one.tokens != other.tokens
+    return bool(report.missing) and (first.encoder, first.surgery) != (second.encoder, second.surgery)
 
 
 def _per_character(report: Report, score: Score) -> Samples | None:

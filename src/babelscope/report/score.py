@@ -41,7 +41,7 @@ class Score:
     sources: Sequence[str]
     """Codes of the languages trained on."""
     shots: int | None
-    """Examples of the last of these, where they are few."""
+    """Examples of all but the first of these, or of the only one, where they are few."""
     schedule: str | None
     by_seed: Mapping[int, float]
     seeds: int
@@ -70,8 +70,7 @@ class Score:
 
         Gaps are measured from it.
         """
-        whole = self.sources[:-1] if self.shots and len(self.sources) > 1 else self.sources
-        return (self.itself, split_name(self.language)[1]) in [(itself(code), split_name(code)[1]) for code in whole]
+        return as_written(self.language) in map(as_written, self.sources[:1] if self.shots else self.sources)
 
     @property
     def sign(self) -> int:
@@ -87,6 +86,11 @@ class Score:
 def itself(code: str) -> str:
     """A language without the letters that a text is transliterated to, by one code."""
     return language_of(split_name(code)[0])
+
+
+def as_written(code: str) -> tuple[str, str | None]:
+    """A language by one code, and the letters that it is transliterated to."""
+    return itself(code), split_name(code)[1]
 
 
 def scale(unit: str) -> tuple[float, str]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from babelscope.core.intervals import exponential
 from babelscope.core.row import Row
 from babelscope.core.samples import Counts, Samples
+from babelscope.core.step import PROBE_SPLIT
 
 if TYPE_CHECKING:
     from babelscope.report.score import Score
@@ -50,6 +51,8 @@ class TextSize:
 
 
 SizeOf = Callable[["Row | Score"], TextSize | None]
+BySplit = dict[str | None, TextSize]
+TEST = "test"
 
 
 def sizes_of(rows: Sequence[Row]) -> SizeOf:
@@ -60,18 +63,30 @@ def sizes_of(rows: Sequence[Row]) -> SizeOf:
     counts: dict[tuple[str | None, ...], list[Row]] = defaultdict(list)
     for row in rows:
         if row.kind == KIND:
-            counts[row.encoder, row.surgery, row.language, row.dataset, row.task].append(row)
-    by_task = {key: size for key, each in counts.items() if (size := _size(each))}
-    told: dict[tuple[str | None, ...], set[TextSize]] = defaultdict(set)
-    for key, size in by_task.items():
-        told[key[:-1]].add(size)
+            counts[row.encoder, row.surgery, row.language, row.dataset, row.task, row.split].append(row)
+    by_text: dict[tuple[str | None, ...], dict[str | None, BySplit]] = defaultdict(lambda: defaultdict(dict))
+    for (*text, task, split), each in counts.items():
+        if size := _size(each):
+            by_text[tuple(text)][task][split] = size
 
     def size_of(of: Row | Score) -> TextSize | None:
-        key = (of.encoder, of.surgery, of.language, of.dataset)
-        alike = told.get(key, set())
-        return by_task.get((*key, of.task)) if of.task else next(iter(alike)) if len(alike) == 1 else None
+        by_task = by_text.get((of.encoder, of.surgery, of.language, of.dataset), {})
+        asked = [by_task.get(of.task, {})] if of.task else by_task.values()
+        found = {size for by_split in asked for size in _fitting(of, by_split)}
+        return found.pop() if len(found) == 1 else None
 
     return size_of
+
+
+def _fitting(of: Row | Score, by_split: BySplit) -> Sequence[TextSize]:
+    """Of a test set that of its test split; of a probe, whose row does not say of which, any other where there is one.
+
+    A corpus of probes may have the name of a data set that is scored as well.
+    """
+    tested = [by_split[TEST]] if TEST in by_split else []
+    if not isinstance(of, Row) or of.split != PROBE_SPLIT:
+        return tested
+    return [size for split, size in by_split.items() if split != TEST] or tested
 
 
 def _spread(perplexity: float, tokens: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from babelscope.core.intervals import Interval
+from babelscope.core.intervals import ROUNDING, Interval
 from babelscope.report.score import scale
 
 
@@ -21,7 +21,8 @@ def in_points(interval: Interval) -> str:
 
 def bounded(interval: Interval, factor: float = 1.0, symbol: str = "", digits: int = 1) -> str:
     """A mean, times a factor, with what stands after it, and its interval where that is known."""
-    mean = f"{interval.mean * factor:.{digits}f}{symbol}"
+    value = 0.0 if abs(interval.mean) <= ROUNDING else interval.mean * factor
+    mean = f"{value:.{digits}f}{symbol}"
     if interval.low is None or interval.high is None:
         return minus(mean)
     return minus(f"{mean} [{interval.low * factor:.{digits}f}, {interval.high * factor:.{digits}f}]")
@@ -36,7 +37,7 @@ def counted(number: int, noun: str = "") -> str:
 
 def direction(differences: Sequence[float], more: str, less: str, noun: str = "language") -> str:
     """Where differences are above and below 0: `higher in all five languages`, `higher in two languages of five`."""
-    above, below = (sum(sign * each > 0 for each in differences) for sign in (1, -1))
+    above, below = (sum(sign * each > ROUNDING for each in differences) for sign in (1, -1))
     whole = counted(len(differences), noun)
     every = f"all {whole}" if len(differences) > 2 else f"both {noun}s" if len(differences) == 2 else f"the one {noun}"
     parts = [(way, count) for way, count in ((more, above), (less, below)) if count]

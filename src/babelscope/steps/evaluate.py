@@ -100,15 +100,21 @@ class Baseline(Step):
     train: tuple[Dataset, ...]
     data: Dataset
     shots: PositiveInt | None = None
-    """How many examples there are of the last training set, where these are few."""
+    """How many examples there are of each training set after the first, or of the only one, where these are few."""
     revision: PositiveInt = 1
     """Of the baseline's class."""
 
     @property
     def labels(self) -> dict[str, Any]:
         """The columns of the baseline, of what it is fitted on, and of the data."""
-        trained_on = TrainedOn(tuple(dict.fromkeys(data.code for data in self.train)), self.shots)
-        return {"encoder": self.baseline, "task": self.task.name, **trained_on.columns, **data_labels(self.data)}
+        return self._model_labels | data_labels(self.data)
+
+    @property
+    def _model_labels(self) -> dict[str, Any]:
+        languages = tuple(dict.fromkeys(data.code for data in self.train))
+        # Few examples of the language that there are all of, too, are not few.
+        trained_on = TrainedOn(languages, self.shots if len(self.train) == 1 or len(languages) > 1 else None)
+        return {"encoder": self.baseline, "task": self.task.name, **trained_on.columns}
 
     @property
     def title(self) -> str:
@@ -116,7 +122,7 @@ class Baseline(Step):
 
     @property
     def told_by(self) -> dict[Hashable, Hashable]:
-        return {tuple(self.labels.items()): self.key}
+        return {tuple(self.labels.items()): self.key, tuple(self._model_labels.items()): self.train}
 
     def execute(self, workspace: Workspace) -> None:
         """Write the scores."""

@@ -73,11 +73,13 @@ class Tune(Step):
     def trained_on(self) -> TrainedOn:
         """The languages of the training data, and how many examples there are of what none are left to select on.
 
-        What is selected on test sets leaves no training data out, so that none of it is few.
+        What is selected on test sets leaves no training data out, so that none of it is few; nor is a language of which
+        all examples of another data set are there.
         """
         selected = {data.name for data in self.dev}
         on_test = any(data.split == "test" for data in self.dev)
-        few = [data.examples for data in self.train if data.examples and data.name not in selected and not on_test]
+        whole = {data.code for data in self.train if on_test or data.name in selected}
+        few = [data.examples for data in self.train if data.examples and data.code not in whole]
         return TrainedOn(tuple(dict.fromkeys(data.code for data in self.train)), few[-1] if few else None)
 
     @property

@@ -149,17 +149,22 @@ def find_study(name: str, changes: Mapping[str, Any]) -> Study:
     if name.endswith(YAML) or given_path(name).is_file():
         _check_keys(name, changes)
         study = load_study(given_path(name), dict(changes))
-        if study.name.partition("@")[0] in STUDIES:
-            raise InputError(
-                f"{name}: {study.name!r} is the name of a built-in study, whose published numbers and command its "
-                "report would have; give this one another name"
-            )
+        check_own_name(study.name, name)
         return study
     base, at, profile = name.partition("@")
     if base not in STUDIES:
         near = did_you_mean(base, STUDIES)
         raise InputError(f"no study is named {base!r}{near}; there are {', '.join(STUDIES)}, or give a YAML file")
     return STUDIES[base].study(profile if at else None, changes)
+
+
+def check_own_name(name: str, declared_in: str) -> None:
+    """Refuse the name of a built-in study for one of the user's own (`InputError`)."""
+    if name.partition("@")[0] in STUDIES:
+        raise InputError(
+            f"{declared_in}: {name!r} is the name of a built-in study, whose published numbers and command its "
+            "report would have; give this one another name"
+        )
 
 
 def _check_keys(file: str, changes: Iterable[str]) -> None:

@@ -100,7 +100,7 @@ class Transfer(Declaration):
     split then, since examples that are few are all trained on; without any, the last step is taken."""
     selected_on: Literal["dev", "test"] = "dev"
     """What selects the best step. test: the very data sets that are scored, by the mean over them, as in published work
-    on GLUE's dev sets; their scores are too high then. Training sets lose nothing to a dev split."""
+    on GLUE's dev sets; their scores are too high then. Training sets lose nothing to a dev split. Not with `shots`."""
     encoders: tuple[str, ...] = ()
     """Which encoders are tuned on it, by the names that rows have; none given: all."""
     sizes: Sizes = Sizes()
@@ -130,6 +130,15 @@ class Transfer(Declaration):
         return train
 
     @model_validator(mode="after")
+    def _few_are_told(self) -> Self:
+        if self.shots is not None and self.selected_on == "test":
+            raise ValueError(
+                "shots and selected_on: test do not go together: rows of what is selected on test sets do not say that "
+                "examples were few; leave one of the two out, or make `sizes` smaller"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _a_size_for_each(self) -> Self:
         sizes, sets = self.sizes.of("train", len(self.train)), len(self.train)
         if len(sizes) != sets:
@@ -156,6 +165,7 @@ def check_transfers(tasks: Mapping[str, Transfer]) -> None:
             _check_choice(f"{name}: the head", transfer.head, kind.heads)
         if transfer.entity_types and kind.reads != ENTITIES:
             raise ValueError(f"{name}: entity_types are for ner; leave them out")
+    _check_named_apart(tasks)
     _check_told_apart(tasks)
     _check_scored_alike(tasks)
 
@@ -203,6 +213,16 @@ def _declared(name: str, kind: str, transfer: Transfer) -> Task:
         raise InputError(f"{kind} needs a label, such as {known.example}")
     text = (transfer.text,) if isinstance(transfer.text, str) else transfer.text
     return known.declared(name, transfer.label, text, transfer.scale)
+
+
+def _check_named_apart(tasks: Mapping[str, Transfer]) -> None:
+    """Whether pages call no two tasks the same, as they would one of one's own that has a built-in one's title."""
+    first: dict[str, str] = {}
+    for name in tasks:
+        task = declared_task(name, tasks)
+        title = task.title or task.name
+        if (other := first.setdefault(title.casefold(), task.name)) != task.name:
+            raise ValueError(f"{name}: pages would call both {other} and {task.name} {title!r}; rename the task")
 
 
 def _check_told_apart(tasks: Mapping[str, Transfer]) -> None:

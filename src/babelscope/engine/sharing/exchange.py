@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from babelscope.core.errors import DamagedResult, StoreError
@@ -12,6 +13,7 @@ from babelscope.engine.dropping import is_whole
 from babelscope.engine.environment import note_environment
 from babelscope.engine.manifest import check_files, flush, read_manifest
 from babelscope.engine.mark import is_shelved
+from babelscope.engine.sharing.results import AT_ONCE
 from babelscope.engine.store import Store
 
 Told = Callable[[int, int], None]
@@ -52,6 +54,26 @@ def copy(keys: Collection[str], source: Store, target: Store, told: Told = lambd
         told(done, len(wanted))
     others = {*copied, *damaged, *without}
     return Copied(tuple(copied), tuple(key for key in wanted if key not in others), damaged, tuple(without))
+
+
+def misfits_in(store: Store, keys: Collection[str]) -> dict[str, DamagedResult]:
+    """Those of the results that were computed from other bits than the store has. Nothing but manifests is read.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+
+    def misfit(key: str) -> DamagedResult | None:
+        try:
+            store.bits.check(key, store.manifest(key))
+        except DamagedResult as error:
+            return error
+        return None
+
+    there = sorted(store.published(keys))
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        found = zip(there, pool.map(misfit, there), strict=True)
+        return {key: error for key, error in found if error}
 
 
 def strays_in(store: Store) -> list[str]:

@@ -15,8 +15,8 @@ from babelscope.face.cli.completion import study_names
 from babelscope.face.session import DEFAULT_STORE, STORE_VARIABLE, address_of
 
 __all__ = [
-    "DEFAULT_STORE", "PARALLEL", "BundleFile", "OtherStore", "OutputFile", "OutputFolder", "OutputReport",
-    "StoreFolder", "StudyName", "With", "check_changed", "check_not_the_study", "err", "out",
+    "DEFAULT_STORE", "PARALLEL", "BundleFile", "OtherStore", "OutputArchive", "OutputFile", "OutputFolder",
+    "OutputReport", "StoreFolder", "StudyName", "With", "check_changed", "check_not_the_study", "err", "out",
     "output_path",
 ]  # fmt: skip
 
@@ -29,6 +29,18 @@ def output_path(given: str | Path) -> Path:
     """
     path = writable_path(given)
     check_outside(path)
+    return path
+
+
+def output_file(given: str | Path) -> Path:
+    """A file that is to be written, as of `output_path`; under a name of compressed ones nobody could read it.
+
+    Raises:
+        InputError: as of `output_path`, or its name ends in .gz.
+    """
+    path = output_path(given)
+    if path.suffix.lower() == ".gz":
+        raise InputError(f"{path}: files are written uncompressed; leave {path.suffix} out of the name")
     return path
 
 
@@ -67,12 +79,15 @@ PARALLEL = typer.Option(
     help="sentences and translations: ntrex:it, FILE.tsv, FILE.tmx, or two files en.txt,it.txt; repeatable",
 )
 OutputFile = Annotated[
+    Path, typer.Option("-o", "--output", parser=output_file, metavar="FILE", help="the file to write")
+]
+OutputArchive = Annotated[
     Path, typer.Option("-o", "--output", parser=output_path, metavar="FILE", help="the file to write")
 ]
 OutputReport = Annotated[
     Path,
     typer.Option(
-        "-o", "--output", parser=output_path, metavar="FILE|FOLDER",
+        "-o", "--output", parser=output_file, metavar="FILE|FOLDER",
         help="the file to write, or without a suffix the folder: LaTeX tables, figures, methods, BibTeX and rows",
     ),
 ]  # fmt: skip

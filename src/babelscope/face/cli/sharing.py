@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +16,7 @@ from babelscope.face.cli.options import (
     DEFAULT_STORE,
     BundleFile,
     OtherStore,
-    OutputFile,
+    OutputArchive,
     StoreFolder,
     StudyName,
     With,
@@ -45,7 +46,7 @@ def pull(from_: OtherStore, name: OfStudy = None, store: StoreFolder = DEFAULT_S
     """Copy results from another store. What is here stays as it is."""
     from babelscope.face.session import open_store
 
-    _copy(_there(open_store(from_)), open_store(store), name, with_)
+    _copy(open_store(from_), open_store(store), name, with_)
 
 
 @app.command()
@@ -126,7 +127,7 @@ def gc(
         out.print(f"{len(pieces)} can go, {total}" + ("; --yes removes them" if pieces else ""), highlight=False)
 
 
-def bundle(name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
+def bundle(name: StudyName, output: OutputArchive, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
     """Write what another lab needs to check a study: declaration, rows, manifests, digests, environment; no models."""
     from babelscope.face.bundle import write_bundle
     from babelscope.face.cli.studies import note_missing
@@ -169,22 +170,26 @@ def reproduce(
 
 def _there(store: Store) -> Store:
     """Refuse a folder that is not there, whose name may be wrong (`InputError`)."""
-    if store.address == str(store.folder) and not store.folder.exists():
+    from babelscope.engine.sharing.objects import BUCKET, FOLDER
+
+    place = Path(store.address.removeprefix(FOLDER))
+    if not store.address.startswith(BUCKET) and not place.exists():
         raise InputError(f"{store.address}: there is no such store")
     return store
 
 
 def _copy(source: Store, target: Store, name: str | None, with_: list[str] | None) -> None:
-    from babelscope.engine.sharing.exchange import copy
+    from babelscope.engine.sharing.exchange import copy, misfits_in
     from babelscope.engine.sharing.places import is_remote
     from babelscope.face.display import counting
 
     if source.address == target.address:
         raise InputError(f"{source.address}: the same store twice; give another one")
+    _there(source)
     with counting("copied", err) as told:
         copied = copy(_keys(source, name, with_), source, target, told)
     together = (*copied.copied, *copied.there)  # which may have been computed from one another's with other bits
-    spoilt = {} if is_remote(target.address) else target.damaged(together, again=True)
+    spoilt = misfits_in(target, together) if is_remote(target.address) else target.damaged(together, again=True)
     damaged = [*copied.damaged.values(), *map(str, spoilt.values())]
     _say_damaged(damaged)
     new, there = (len({*keys} - spoilt.keys()) for keys in (copied.copied, copied.there))

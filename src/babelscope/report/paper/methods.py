@@ -106,11 +106,13 @@ def _tasks(used: Used) -> Iterator[str]:
     """What each task is trained, selected and tested on, and how much of it at most."""
     for name, task in used.study.tasks.items():
         train, evaluate = (escaped(_joined(data)) for data in (task.train, task.evaluate))
-        sizes = _joined(dict.fromkeys(map(_at_most, task.sizes.of("train", len(task.train)))))
+        sizes = [*map(_at_most, task.sizes.of("train", len(task.train)))]
         alone = len(task.train) == 1
-        few = f", of the last {task.shots}" if task.shots else ""
-        read = f"{task.shots} examples" if task.shots and alone else f"{sizes} examples{few}"
-        dev = f"selected on {_at_most(task.sizes.dev)} examples of each dev split"
+        few = f", of {'the last' if len(task.train) == 2 else 'each but the first'} {task.shots}" if task.shots else ""
+        given = sizes[0] if task.shots or len(set(sizes)) == 1 else f"in this order, {_joined(sizes)}"
+        read = f"{task.shots} examples" if task.shots and alone else f"{given} examples{few}"
+        whose = f"the dev split of {escaped(task.train[0])}" if task.shots else "each dev split"
+        dev = f"selected on {_at_most(task.sizes.dev)} examples of {whose}"
         dev = "taken as it was at the last step" if task.shots and alone else dev
         each = " of each" * (len(task.evaluate) > 1)
         yield (

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from babelscope.core.inference import Effect, benjamini_hochberg, effect, holm
+from babelscope.core.inference import Effect, benjamini_hochberg, holm
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
-from babelscope.core.samples import Samples, drawn_of, mean_of, mean_over, shared_seeds
 from babelscope.core.words import listed
-from babelscope.report.judged import Verdict, among, judged, over_places, p_of
+from babelscope.report.judged import Verdict, among, judged, p_of
 from babelscope.report.model import Contrasted, Report
-from babelscope.report.paired import differences
-from babelscope.report.score import Score, title_of
+from babelscope.report.planned import planned
+from babelscope.report.score import title_of
 from babelscope.report.section import Section, section
+from babelscope.report.sections.effect_settings import Compared, Setting, is_mean, over_all, settings
 from babelscope.report.sections.effect_tables import effect_table, language_table, mixed_table
 from babelscope.report.sections.effects_told import effect_answer, effect_figures
 from babelscope.report.shown import Shown
@@ -23,55 +23,6 @@ from babelscope.report.words import counted
 ALL_TASKS = "all tasks"
 NAMED = 3
 """Languages of a claim; more are counted, and the table by language names them."""
-
-
-class Setting(NamedTuple):
-    """What both sides of a contrast are tuned on, and how."""
-
-    task: str
-    """Empty: the mean over all tasks."""
-    training: str | None
-    schedule: str | None
-
-
-class Compared(NamedTuple):
-    """What a contrast comes to in a setting."""
-
-    shown: Shown
-    by_language: Mapping[str, Sequence[Samples]]
-    """At every place that both sides have, how much better the first is; empty where they share no seed."""
-    left_out: Sequence[str] = ()
-    """What one side has and the other lacks."""
-    told: Mapping[str, Sequence[Samples]] | None = None
-    """Of a mean over tasks that are not all of the same languages: in each language the mean over its own tasks."""
-    drawn: int | None = None
-    """Of a mean over tasks: from how many languages the spread over them is known."""
-
-    @property
-    def effect(self) -> Effect | None:
-        """The mean over places; None: not known yet."""
-        return over_places(self.by_language, self.drawn)
-
-    @property
-    def effects(self) -> dict[str, Effect]:
-        """That of each language alone."""
-        return {language: effect(mean.table) for language, mean in self._means.items()}
-
-    @property
-    def in_each(self) -> dict[str, float]:
-        """The mean in each language, at the seeds that all languages have: those of the effect."""
-        seeds = shared_seeds(self._means.values())
-        return {language: mean.at(seeds).mean for language, mean in self._means.items()} if seeds is not None else {}
-
-    @property
-    def by_language_and_seed(self) -> dict[tuple[str, int], float]:
-        """The mean over a language's places, at every seed that all of them have."""
-        means = self._means.items()
-        return {(language, seed): value for language, mean in means for seed, value in mean.by_seed.items()}
-
-    @property
-    def _means(self) -> dict[str, Samples]:
-        return _by_language(self.by_language if self.told is None else self.told)
 
 
 class Line(NamedTuple):
@@ -90,6 +41,8 @@ class Line(NamedTuple):
     sides: tuple[str, str]
     """The two conditions in words."""
     verdict: Verdict = Verdict.NOT_YET
+    family: int = 0
+    """Of how many claims it is one."""
 
     @property
     def scope(self) -> str:
@@ -139,17 +92,34 @@ def effects(report: Report) -> list[Line]:
 
     What a contrast comes to over all tasks (on its one task, if it has no other) is a claim of the study, and all of
     these are one family (Holm 1979). What it comes to on each task is a line of a table (Benjamini and Hochberg 1995).
+    Of an unfinished study the claims that have no rows of both yet are of the family, too.
     """
-    lines = [line for contrast in report.contrasts for line in _lines(report, contrast)]
-    judgements = {True: iter(_verdicts(lines, True)), False: iter(_verdicts(lines, False))}
-    return [line._replace(verdict=next(judgements[line.is_claim])) for line in lines]
+    ahead = planned(report) if report.contrasts else None
+    lines = [line for contrast in report.contrasts for line in _with_waiting(report, ahead, contrast)]
+    claimed = [line for line in lines if line.is_claim]
+    family = len(claimed) if report.missing else sum(p_of(line.effect, line.margin) is not None for line in claimed)
+    judgements = {True: iter(_verdicts(lines, True, family)), False: iter(_verdicts(lines, False))}
+    return [line._replace(verdict=next(judgements[line.is_claim]), family=family) for line in lines]
+
+
+def _with_waiting(report: Report, ahead: Report | None, contrast: Contrasted) -> list[Line]:
+    """The lines of a contrast, and the claims that only the report ahead has."""
+    lines = _lines(report, contrast)
+    if ahead is None:
+        return lines
+    there = {line.setting for line in lines}
+    there |= {Setting("", None, line.setting.schedule) for line in lines if line.is_claim}  # on some of the tasks
+    waiting = [line for line in _lines(ahead, contrast) if line.is_claim and line.setting not in there]
+    return lines + [
+        line._replace(compared=line.compared._replace(by_language={}, told=None), effect=None) for line in waiting
+    ]
 
 
 def _lines(report: Report, contrast: Contrasted) -> list[Line]:
-    each = _settings(report, contrast)
-    overall = _overall(each)
+    each = settings(report, contrast) or _unknown(report, contrast)
+    overall = over_all(each)
     compared = overall | each
-    over_all = {setting.schedule for setting in overall}
+    schedules = {setting.schedule for setting in overall}
     sides = _in_words(report, contrast.first), _in_words(report, contrast.second)
     languages = [report.labels.get(code, code) for code in contrast.languages]
     named = listed(languages) if len(languages) <= NAMED else counted(len(languages), "language")
@@ -157,9 +127,17 @@ def _lines(report: Report, contrast: Contrasted) -> list[Line]:
     every = {score.task for score in report.scores}
     return [
         Line(contrast, setting, _where(setting, compared, every), within, difference, difference.effect,
-             setting in overall or setting.schedule not in over_all, sides)
+             setting in overall or setting.schedule not in schedules, sides)
         for setting, difference in compared.items()
     ]  # fmt: skip
+
+
+def _unknown(report: Report, contrast: Contrasted) -> dict[Setting, Compared]:
+    """What a contrast is about of which an unfinished study has nothing yet, where its plan is not known."""
+    if not report.missing or report.used:
+        return {}
+    tasks = contrast.tasks or dict.fromkeys(score.task for score in report.scores)
+    return {Setting(task, None, None): Compared(Shown("share"), {}) for task in tasks}
 
 
 def _in_words(report: Report, side: tuple[str, str | None]) -> str:
@@ -167,10 +145,10 @@ def _in_words(report: Report, side: tuple[str, str | None]) -> str:
     return " ".join(filter(None, [encoder, report.surgery_name(surgery)]))
 
 
-def _verdicts(lines: Sequence[Line], claims: bool) -> list[Verdict]:
+def _verdicts(lines: Sequence[Line], claims: bool, family: int = 0) -> list[Verdict]:
     own = [line for line in lines if line.is_claim is claims]
     margins = [line.margin for line in own]
-    return judged([line.effect for line in own], holm if claims else benjamini_hochberg, margins)
+    return judged([line.effect for line in own], holm if claims else benjamini_hochberg, margins, family)
 
 
 def claims(found: Sequence[Line]) -> list[str]:
@@ -178,11 +156,10 @@ def claims(found: Sequence[Line]) -> list[str]:
     groups: dict[str, list[Line]] = {}
     for line in (line for line in found if line.is_claim):
         groups.setdefault(line.contrast.claim, []).append(line)
-    family = sum(p_of(line.effect, line.margin) is not None for lines in groups.values() for line in lines)
-    return [f"{claim}: {'; '.join(_claimed(group, family))}." for claim, group in groups.items()]
+    return [f"{claim}: {'; '.join(_claimed(group))}." for claim, group in groups.items()]
 
 
-def _claimed(lines: Sequence[Line], family: int) -> Iterator[str]:
+def _claimed(lines: Sequence[Line]) -> Iterator[str]:
     """Of one claim, which may be made of several pairs of conditions."""
     firsts = [line.sides[0] for line in lines if line.scope == lines[0].scope]
     for line in lines:
@@ -191,97 +168,14 @@ def _claimed(lines: Sequence[Line], family: int) -> Iterator[str]:
         where = "" if line.scope == ALL_TASKS else f", {line.scope}"
         size = f" ({line.shown.in_words(line.size)})" if line.size else ""
         margin = f" within {line.shown.margin_in_words(line.contrast.margin)}" if line.contrast.margin else ""
-        verdict = line.verdict if line.margin else among(line.verdict, line.effect, family)
+        verdict = line.verdict if line.margin else among(line.verdict, line.effect, line.family)
         yield f"{verdict} for {named}{margin}{where}{size}"
-
-
-def _settings(report: Report, contrast: Contrasted) -> dict[Setting, Compared]:
-    """What is compared in every setting in which both conditions were scored."""
-    about = [score for score in report.scores if contrast.is_about(score.task, score.language)]
-    first, second = (
-        [score for score in about if (score.encoder, score.surgery) == side]
-        for side in (contrast.first, contrast.second)
-    )
-    schedules = dict.fromkeys(score.schedule for score in [*first, *second] if score.seeds) or {None: None}
-    a, b = (_by_setting(side, schedules) for side in (first, second))
-    return {setting: _compared(report, a[setting], b[setting]) for setting in a if setting in b}
-
-
-def _by_setting(scores: Iterable[Score], schedules: Iterable[str | None]) -> dict[Setting, dict[str, Score]]:
-    """The scores by setting and place; those without seeds, baselines, stand in every schedule."""
-    by_setting: dict[Setting, dict[str, Score]] = {}
-    for score in scores:
-        for schedule in [score.schedule] if score.seeds else schedules:
-            by_setting.setdefault(Setting(score.task, score.training, schedule), {})[score.place] = score
-    return by_setting
-
-
-def _compared(report: Report, first: Mapping[str, Score], second: Mapping[str, Score]) -> Compared:
-    """At the places that both have; nothing where at one of these they share no seed."""
-    pairs = [(first[place], second[place]) for place in first if place in second]
-    left_out = [place for place in dict.fromkeys([*first, *second]) if not (place in first and place in second)]
-    if not pairs:
-        return Compared(Shown.of(next(iter(first.values()))), {}, left_out)
-    shown, better = differences(report, pairs)
-    by_language: dict[str, list[Samples]] = {}
-    for (score, _), difference in zip(pairs, better, strict=True):
-        if difference is None:
-            return Compared(shown, {}, left_out)
-        by_language.setdefault(score.itself, []).append(difference)
-    return Compared(shown, by_language, left_out)
 
 
 def _averaged(compared: Mapping[Setting, Compared], every: Collection[str]) -> str:
     """The tasks that a mean over tasks is of: all of them, or which."""
-    tasks = list(dict.fromkeys(setting.task for setting, each in compared.items() if setting.task and _is_mean(each)))
+    tasks = list(dict.fromkeys(setting.task for setting, each in compared.items() if setting.task and is_mean(each)))
     return ALL_TASKS if len(tasks) == len(every) else f"the mean of {listed(list(map(title_of, tasks)))}"
-
-
-def _is_mean(compared: Compared) -> bool:
-    """Whether means over tasks have it: differences of perplexities are ratios, and no points."""
-    return compared.shown.unit in ("share", "correlation")
-
-
-def _overall(each: Mapping[Setting, Compared]) -> dict[Setting, Compared]:
-    """By schedule the mean over tasks whose scores are shares or correlations, where there are several."""
-    by_schedule: dict[str | None, dict[str, list[Compared]]] = {}
-    for setting, compared in each.items():
-        if _is_mean(compared):
-            by_schedule.setdefault(setting.schedule, {}).setdefault(setting.task, []).append(compared)
-    return {
-        Setting("", None, schedule): _mean_of_tasks(tasks) for schedule, tasks in by_schedule.items() if len(tasks) > 1
-    }
-
-
-def _mean_of_tasks(tasks: Mapping[str, Sequence[Compared]]) -> Compared:
-    """A task counts once, however many trainings and languages it has."""
-    left_out = dict.fromkeys(
-        f"{place} ({title_of(task)})"
-        for task, each in tasks.items()
-        for compared in each
-        for place in compared.left_out
-    )
-    trainings = [[_by_language(compared.by_language) for compared in each] for each in tasks.values()]
-    joined = mean_over([mean_over(task) for task in trainings]) if all(map(all, trainings)) else {}
-    by_language = {language: [mean] for language, mean in joined.items()}
-    drawn = drawn_of(training for task in trainings for training in task)
-    return Compared(Shown("share"), by_language, list(left_out), _told(trainings) if joined else None, drawn)
-
-
-def _told(trainings: Sequence[Sequence[Mapping[str, Samples]]]) -> dict[str, list[Samples]]:
-    """In each language the mean over the tasks that have it, each the mean over its trainings that do."""
-    tasks = [_by_language(_gathered(task)) for task in trainings]
-    return {language: [mean] for language, mean in _by_language(_gathered(tasks)).items()}
-
-
-def _gathered(groups: Sequence[Mapping[str, Samples]]) -> dict[str, list[Samples]]:
-    languages = dict.fromkeys(language for group in groups for language in group)
-    return {language: [group[language] for group in groups if language in group] for language in languages}
-
-
-def _by_language(places: Mapping[str, Sequence[Samples]]) -> dict[str, Samples]:
-    """The mean over a language's places, as far as these share a seed."""
-    return {language: mean for language, each in places.items() if (mean := mean_of(each))}
 
 
 def _where(setting: Setting, compared: Mapping[Setting, Compared], every: Collection[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from babelscope.core.row import Row
 from babelscope.report.model import Report
@@ -34,20 +34,23 @@ def _pieces_table(report: Report, rows: Sequence[Row]) -> Table:
 
 
 def _texts_table(report: Report, rows: Sequence[Row]) -> Table:
-    texts: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    texts: dict[tuple[str, str], dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for row in rows:
         if row.language is not None:
             # Encoders read the same texts, and a language can have a treebank and raw text.
             label = report.labels.get(row.language, row.language)
-            texts[report.start(row), f"{label} · {row.dataset}"][row.measure] = row.value
+            texts[report.start(row), f"{label} · {row.dataset}"][row.split or ""][row.measure] = row.value
     lines = [
-        [
-            *map(Cell, names),
-            *(number_cell(None if (share := each.get(measure)) is None else 100 * share, ".2f") for measure in SHARES),
-            number_cell(each.get("fertility"), ".2f"),
-        ]
-        for names, each in texts.items()
+        # Contexts are counted in training splits, the rest is of test splits: of one treebank both may be there.
+        [Cell(encoder), Cell(f"{text}, {split}" if len(by_split) > 1 and split else text), *_numbers(each)]
+        for (encoder, text), by_split in texts.items()
+        for split, each in by_split.items()
     ]
     headers = ["Encoder", "Text", *(f"{name[0].upper()}{name[1:]} (%)" for name in SHARES), "Pieces a word"]
     note = "English-like contexts: of all windows of 10 pieces in a row, those with more than 5 English-like ones."
     return Table("Texts as the tokenizers read them", *without_empty(headers, lines), note)
+
+
+def _numbers(measured: Mapping[str, float]) -> list[Cell]:
+    shares = (number_cell(100 * measured[name] if name in measured else None, ".2f") for name in SHARES)
+    return [*shares, number_cell(measured.get("fertility"), ".2f")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import permutations, product
 
 from babelscope.core.errors import InputError, did_you_mean
 from babelscope.core.faults import Faults
@@ -51,6 +51,7 @@ class ResolvedEncoders:
         for k, given in enumerate(study.references):
             encoders.references.append(encoders._find(f"references.{k}", given))
         encoders._check_names()
+        encoders._check_shown_apart()
         encoders._check_references()
         encoders._name()
         return encoders
@@ -167,6 +168,16 @@ class ResolvedEncoders:
             other_key, other = taken.setdefault(name, (encoder.key, described))
             if other_key != encoder.key:
                 self.faults.add(key, f"rows would name both {described} and {other} {name}, and mix them; rename one")
+
+    def _check_shown_apart(self) -> None:
+        """Whether pages call one encoder after a surgery, or under a schedule, as another is named."""
+        names = {encoder.labels["encoder"]: key for key, _, encoder in self._all() if encoder is not None}
+        surgeries = [*(surgery.name for surgery in self.study.surgeries if surgery), "untrained"]
+        for name, other in permutations(names, 2):
+            operated = [f"{name}{mark} {surgery}" for mark in ("", ",") for surgery in surgeries]
+            if other in operated or other.startswith(f"{name}, schedule "):
+                problem = f"{other!r} is what pages call {name} after a surgery or under a schedule; rename one"
+                self.faults.add(names[other], problem)
 
     def _check_references(self) -> None:
         """Whether probes use them, and whether what these measure can be told apart."""

@@ -90,8 +90,9 @@ def _check_told_apart(steps: Iterable[Step], faults: Faults) -> None:
 
 def _not_told_apart(first: Step, second: Step) -> str:
     if isinstance(first, Tune | Baseline) and isinstance(second, Tune | Baseline):
-        ways = " and ".join("+".join(data.name for data in each.train) for each in (first, second))
-        problem = f"{first.title} is trained in two ways, on {ways}"
+        ways = ["+".join(data.name for data in each.train) for each in (first, second)]
+        told = f"on {ways[0]} and {ways[1]}" if ways[0] != ways[1] else f"on other numbers of examples of {ways[0]}"
+        problem = f"{first.title} is trained in two ways, {told}"
     else:
         problem = f"{first.title} is measured in two ways"
     return f"{problem}, and rows could not tell the two apart; make two studies of them"

@@ -64,9 +64,7 @@ class ResolvedTransfer:
                 yield from (self._baseline(name, data) for data in self.test)
 
     def _baseline(self, name: str, data: Dataset) -> Baseline:
-        # What is selected on test sets leaves no training data out, so that none of it is few, as of tunings.
-        shots = None if self.transfer.selected_on == "test" else self.transfer.shots
-        revision = BaselineRule.named(name).revision
+        revision, shots = BaselineRule.named(name).revision, self.transfer.shots
         return Baseline(baseline=name, task=self.task, train=self.train, data=data, shots=shots, revision=revision)
 
     def untuned(self) -> Iterator[Step]:

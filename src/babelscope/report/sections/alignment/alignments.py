@@ -23,13 +23,15 @@ from babelscope.measures.similarities import SIMILARITIES
 from babelscope.report.model import Report
 from babelscope.report.paired import BySeed, mean_by_seed
 from babelscope.report.published import with_published
-from babelscope.report.score import Score, itself, title_of
+from babelscope.report.score import Score, as_written, itself, title_of
 from babelscope.report.shown import Shown
 
 FEWEST = 4
 """Target languages that a rank correlation is computed of."""
 Texts = frozenset[str]
 """Names of the parallel texts that were compared with one source."""
+Written = tuple[str, str | None]
+"""A language by one code, and its letters: parallel texts and data of tasks may name it `deu` and `de`."""
 
 
 def is_similarity(row: Row) -> bool:
@@ -135,10 +137,10 @@ def _sources(rows: Sequence[Row], texts: Mapping[Row, Texts]) -> dict[Texts, str
     is the text of the source.
     """
     trained: dict[Texts, set[str]] = defaultdict(set)
-    languages: dict[Texts, set[str]] = defaultdict(set)
+    languages: dict[Texts, set[Written]] = defaultdict(set)
     for row in rows:
         trained[texts[row]] |= {row.train_languages} if row.train_languages else set()
-        languages[texts[row]].add(row.language or "")
+        languages[texts[row]].add(as_written(row.language or ""))
     least = {each: min(sorted(named), key=len) if named else "" for each, named in trained.items()}
 
     def is_alike(each: Texts) -> bool:
@@ -208,6 +210,8 @@ class Correlation(NamedTuple):
     """Over target languages: does a task carry over further where a layer makes languages more alike?"""
 
     stage: Stage
+    source: str
+    """What the target languages are compared with."""
     measure: str
     layer: int | None
     """None: the mean over layers."""
@@ -218,29 +222,44 @@ class Correlation(NamedTuple):
 
 def correlations(report: Report) -> list[Correlation]:
     """For every task, measure and layer, where there are enough languages and these differ."""
-    by_stage: dict[Stage, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    by_stage: dict[Stage, dict[Written, list[float]]] = defaultdict(lambda: defaultdict(list))
     for gap in gaps(report):
-        by_stage[gap.stage][gap.language].append(fmean(gap.by_seed.values()))
+        by_stage[gap.stage][as_written(gap.language)].append(fmean(gap.by_seed.values()))
     related = []
     for alignment in alignments(report):
         gap_of = {language: fmean(values) for language, values in by_stage[alignment.stage].items()}
         for layer in [*alignment.layers, None]:
             if (interval := _correlation(alignment, layer, gap_of)) is not None:
-                related.append(Correlation(alignment.stage, alignment.measure, layer, interval))
+                related.append(Correlation(alignment.stage, alignment.source, alignment.measure, layer, interval))
     return related
 
 
-def _correlation(alignment: Alignment, layer: int | None, gap_of: Mapping[str, float]) -> Interval | None:
+def _correlation(alignment: Alignment, layer: int | None, gap_of: Mapping[Written, float]) -> Interval | None:
     wanted = alignment.layers if layer is None else [layer]
     whole = [
-        code for code in alignment.values if code in gap_of and all(each in alignment.values[code] for each in wanted)
+        code
+        for code, layers in alignment.values.items()
+        if as_written(code) in gap_of and all(each in layers for each in wanted)
     ]
     languages = _languages(whole).values()
     alike = [fmean(alignment.of(code, each) for code in codes for each in wanted) for codes in languages]
-    closer = [-fmean(gap_of[code] for code in codes) for codes in languages]
+    closer = [-fmean(gap_of[as_written(code)] for code in codes) for codes in languages]
     if len(languages) < FEWEST or len(set(alike)) == 1 or len(set(closer)) == 1:
         return None
     return spearman_interval(alike, closer)
+
+
+def source_titles(related: Iterable[Correlation]) -> dict[tuple[Stage, str], str]:
+    """Stage and source -> the source; empty where tunings of an encoder by one training are compared with no other."""
+    listed = list(related)
+    sources: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for each in listed:
+        sources[each.stage.encoder, each.stage.training].add(each.source)
+    several = {key for key, there in sources.items() if len(there) > 1}
+    return {
+        (each.stage, each.source): each.source if (each.stage.encoder, each.stage.training) in several else ""
+        for each in listed
+    }
 
 
 def _languages(codes: Iterable[str]) -> Mapping[str, Sequence[str]]:

@@ -12,7 +12,14 @@ import pandas as pd
 from babelscope.report.figures import Chart, Figure, look_of, within
 from babelscope.report.model import Report
 from babelscope.report.score import scale, title_of
-from babelscope.report.sections.alignment.alignments import Alignment, Correlation, alignments, charted, stage_titles
+from babelscope.report.sections.alignment.alignments import (
+    Alignment,
+    Correlation,
+    alignments,
+    charted,
+    source_titles,
+    stage_titles,
+)
 from babelscope.report.words import capitalised
 
 
@@ -47,12 +54,13 @@ def _likeness(report: Report, group: Sequence[Alignment]) -> Chart:
     factor, unit = scale(group[0].unit)
     titles = stage_titles(alignment.stage for alignment in group)
     table = pd.DataFrame(
-        {"stage": titles[alignment.stage], "language": report.labels.get(code, code), "layer": layer,
-         "value": factor * alignment.of(code, layer)}
+        {"stage": titles[alignment.stage], "task": title_of(alignment.stage.task) or None, "layer": layer,
+         "language": report.labels.get(code, code), "value": factor * alignment.of(code, layer)}
         for alignment in group for code, layers in alignment.values.items() for layer in layers
     )  # fmt: skip
     means = pd.DataFrame(
-        {"stage": titles[each.stage], "layer": layer, "value": factor * fmean(each.mean(layer).values())}
+        {"stage": titles[each.stage], "task": title_of(each.stage.task) or None, "layer": layer,
+         "value": factor * fmean(each.mean(layer).values())}
         for each in group for layer in each.layers
     )  # fmt: skip
     look = look_of("stage:N", list(dict.fromkeys(table["stage"])), set(table["stage"]), lines=True)
@@ -71,11 +79,14 @@ def _likeness(report: Report, group: Sequence[Alignment]) -> Chart:
 
 def _correlation_figures(related: Sequence[Correlation]) -> list[Figure]:
     groups: dict[tuple[str, str, str], list[Correlation]] = defaultdict(list)
-    for correlation in related:
-        groups[correlation.measure, correlation.stage.training, correlation.stage.encoder].append(correlation)
+    titles = source_titles(related)
+    for each in related:
+        title = titles[each.stage, each.source]
+        what = f"{each.measure} with {title}" if title else each.measure
+        groups[what, each.stage.training, each.stage.encoder].append(each)
     return [
-        Figure(f"X-Gap against {measure}, trained on {training}, {encoder}", _RELATED, _correlation_chart(group))
-        for (measure, training, encoder), group in groups.items()
+        Figure(f"X-Gap against {what}, trained on {training}, {encoder}", _RELATED, _correlation_chart(group))
+        for (what, training, encoder), group in groups.items()
     ]
 
 
@@ -85,17 +96,17 @@ def _tuned(correlation: Correlation) -> str:
 
 def _correlation_chart(group: Sequence[Correlation]) -> Chart:
     table = pd.DataFrame(
-        {"task": _tuned(correlation), "layer": correlation.layer, "value": correlation.interval.mean,
-         "low": correlation.interval.low, "high": correlation.interval.high}
+        {"tuned": _tuned(correlation), "task": title_of(correlation.stage.task), "layer": correlation.layer,
+         "value": correlation.interval.mean, "low": correlation.interval.low, "high": correlation.interval.high}
         for correlation in group
     )  # fmt: skip
-    tasks = list(dict.fromkeys(table["task"]))
-    shift = {task: 0.06 * (k - fmean(range(len(tasks)))) for k, task in enumerate(tasks)}
-    table["place"] = table["layer"] + table["task"].map(shift)
-    look = look_of("task:N", tasks, set(tasks), lines=True)
-    x = alt.X("place:Q", title="Layer", axis=alt.Axis(values=sorted(set(table["layer"])), format="~s", grid=False))
+    tunings = list(dict.fromkeys(table["tuned"]))
+    shift = {tuned: 0.06 * (k - fmean(range(len(tunings)))) for k, tuned in enumerate(tunings)}
+    table["beside"] = table["layer"] + table["tuned"].map(shift)
+    look = look_of("tuned:N", tunings, set(tunings), lines=True)
+    x = alt.X("beside:Q", title="Layer", axis=alt.Axis(values=sorted(set(table["layer"])), format="~s", grid=False))
     y = alt.Y("value:Q", title="Spearman’s ρ", scale=alt.Scale(domain=[-1, 1]))
-    tooltip = ["task", "layer", *(alt.Tooltip(f"{name}:Q", format=".2f") for name in ("value", "low", "high"))]
+    tooltip = ["tuned", "layer", *(alt.Tooltip(f"{name}:Q", format=".2f") for name in ("value", "low", "high"))]
     known = table.dropna(subset=["low", "high"])
     bars = alt.Chart(known).mark_rule(strokeWidth=1.2, opacity=0.6)
     bars = bars.encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=look["color"])

@@ -20,6 +20,7 @@ from babelscope.report.sections.alignment.alignments import (
     charted,
     gaps,
     published_correlations,
+    source_titles,
     stage_titles,
 )
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
@@ -55,10 +56,11 @@ def aligned_findings(report: Report, related: Sequence[Correlation]) -> list[str
         if alignment.measure in first or (alignment.measure in shown and alignment.unit == "share"):
             groups[alignment.stage.encoder, alignment.source, alignment.measure].append(alignment)
     sentences = [_peaks_in_words(*key, group) for key, group in groups.items()]
-    by_stage: dict[tuple[Stage, str], list[Correlation]] = defaultdict(list)
+    by_stage: dict[tuple[Stage, str, str], list[Correlation]] = defaultdict(list)
+    titles = source_titles(related)
     for each in related:
         if each.measure in first:
-            by_stage[each.stage, each.measure].append(each)
+            by_stage[each.stage, titles[each.stage, each.source], each.measure].append(each)
     published = published_correlations(report)
     said = [_correlation_in_words(*key, group, published) for key, group in by_stage.items()]
     return [*sentences, *said, SIGN] if said else sentences
@@ -107,10 +109,11 @@ def _gap_table(report: Report, aligned: Sequence[Alignment]) -> Table:
 
 
 def _correlation_table(report: Report, related: Sequence[Correlation]) -> Table:
+    several = any(source_titles(related).values())
     lines = [
         [
             Cell(title_of(correlation.stage.task)), Cell(_name(correlation.stage)), Cell(correlation.stage.training),
-            Cell(correlation.measure),
+            *([Cell(correlation.source)] if several else []), Cell(correlation.measure),
             Cell("mean") if correlation.layer is None else number_cell(correlation.layer, "d"),
             number_cell(correlation.interval.mean, ".2f"), bounds_cell(correlation.interval, 1),
             number_cell(correlation.interval.n, "d"),
@@ -119,12 +122,14 @@ def _correlation_table(report: Report, related: Sequence[Correlation]) -> Table:
     ]  # fmt: skip
     published = [
         [
-            Cell(title_of(row.task or "")), Cell(row.encoder or ""), Cell(row.train_languages or ""), Cell("CKA"),
+            Cell(title_of(row.task or "")), Cell(row.encoder or ""), Cell(row.train_languages or ""),
+            *([Cell("")] if several else []), Cell("CKA"),
             Cell(""), number_cell(row.value, ".2f"), Cell(""), Cell(""),
         ]
         for row in published_correlations(report)
     ]  # fmt: skip
-    headers = ["Task", "Encoder", "Trained on", "Measure", "Layer", "Spearman’s ρ", "95%", "Languages"]
+    headers = ["Task", "Encoder", "Trained on", *(["Compared with"] if several else []), "Measure", "Layer"]
+    headers += ["Spearman’s ρ", "95%", "Languages"]
     title = "Does a task carry over further where languages are more alike?"
     return Table(title, headers, [*published, *lines] if lines else [], f"{SIGN} {RELATED}")
 
@@ -150,16 +155,19 @@ def _at_peak(alignment: Alignment) -> str:
     return minus(f"{value:.2f}; {last:.2f} in the last")
 
 
-def _correlation_in_words(stage: Stage, measure: str, group: Sequence[Correlation], published: Sequence[Row]) -> str:
+def _correlation_in_words(
+    stage: Stage, source: str, measure: str, group: Sequence[Correlation], published: Sequence[Row]
+) -> str:
     layers = [correlation for correlation in group if correlation.layer is not None]
     least, most = (pick(layers, key=lambda correlation: correlation.interval.mean) for pick in (min, max))
     over = next((correlation for correlation in group if correlation.layer is None), most)
     beside = [f"{row.value:.2f}" for row in published if row.task == stage.task]
     mean, lowest, highest = (bounded(each.interval, digits=2) for each in (over, least, most))
+    compared = f", compared with {source}" if source else ""
     text = (
-        f"{title_of(stage.task)}, {_name(stage)}, trained on {stage.training}: Spearman’s correlation of {measure} "
-        f"with minus the X-Gap, over {over.interval.n} target languages, is {mean} for the mean over layers, and "
-        f"between {lowest} (layer {least.layer}) and {highest} (layer {most.layer}) in single ones; "
+        f"{title_of(stage.task)}, {_name(stage)}, trained on {stage.training}{compared}: Spearman’s correlation of "
+        f"{measure} with minus the X-Gap, over {over.interval.n} target languages, is {mean} for the mean over layers, "
+        f"and between {lowest} (layer {least.layer}) and {highest} (layer {most.layer}) in single ones; "
         f"{_said(over.interval)}"
     )
     return f"{text} (published of mBERT: {', '.join(beside)})." if beside else f"{text}."

@@ -44,7 +44,9 @@ def between_figures(report: Report, between: Between) -> Iterator[Figure]:
         for task in dict.fromkeys(line.task for line in between.bilingual):
             if means := between.means(task):
                 chart = _line_chart(means, "Score / bilingual’s")
-                yield Figure(f"From one language to two: {title_of(task)}", "The same, of one task.", chart)
+                title = title_of(task)
+                about = {"task": title}
+                yield Figure(f"From one language to two: {title}", "The same, of one task.", chart, about=about)
         if spread := variances(between):
             yield Figure("How much chance decides", _SPREAD, _line_chart(spread, "Variance"))
             divided = variances(between, seed_by_seed=True)
@@ -64,7 +66,8 @@ def between_figures(report: Report, between: Between) -> Iterator[Figure]:
     for plane in planes(report):
         if heights := plane.heights():  # else nothing to divide by yet
             caption = f"Mean over seeds; 0, 0 is the model of {plane.models[0]}, whose score is 1."
-            yield Figure(plane.title, caption, _plane_chart(report, plane, heights))
+            about = {"task": title_of(plane.task)}
+            yield Figure(plane.title, caption, _plane_chart(report, plane, heights), about=about)
 
 
 def _line_chart(intervals: Mapping[Place, Interval], title: str) -> Chart:

@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 from babelscope.core.inference import Effect
 from babelscope.core.row import Row
+from babelscope.core.training import TrainedOn
 from babelscope.measures.formulas.landscape import barrier
 from babelscope.report.kinds import is_score, main_measure
 from babelscope.report.model import Report
+from babelscope.report.score import itself
 from babelscope.report.sections.between.lines import Between, Curve, Line, Where, moving, name_of
 from babelscope.report.sections.between.means import Run, over_pairs, subtracted
 
@@ -127,21 +129,22 @@ def _seed_mean(key: tuple[str, str, str], rows: Sequence[Row], lines: Sequence[L
         scores = _single_scores(where, [line for line in lines if line.origin == row.trained_on])
         if len(scores) == round(1 / (row.alpha1 or 1)):  # all that the mean is of
             by_language[row.trained_on, where.language].append(row.value - fmean(scores))
-    gained = [(language in source.split("+"), fmean(gains)) for (source, language), gains in by_language.items()]
+    gained = [(_is_source(language, origin), fmean(gains)) for (origin, language), gains in by_language.items()]
     on_sources, on_others = ([gain for of_source, gain in gained if of_source == kind] for kind in (True, False))
-    curves = [line.losses.get(code, {}) for line in lines for code in _sources(line)]
+    curves = [curve for line in lines for code, curve in line.losses.items() if _is_source(code, line.origin)]
     barriers = [barrier(list(curve), list(curve.values())) for curve in curves if {0.0, 1.0} <= curve.keys()]
     if not (on_sources and on_others and barriers):
         return None
     apart = _apart(lines)
-    others = {line.run(code): line.scores[code] for line in apart for code in line.scores if code not in _sources(line)}
-    own = {line.run(code): line.losses[code] for line in apart for code in line.losses if code in _sources(line)}
+    others = {line.run(c): line.scores[c] for line in apart for c in line.scores if not _is_source(c, line.origin)}
+    own = {line.run(c): line.losses[c] for line in apart for c in line.losses if _is_source(c, line.origin)}
     models = len({line.seed for line in lines}) + 1
     return SeedMean(*key, models, fmean(on_sources), fmean(on_others), _halfway(others), _halfway(own), fmean(barriers))
 
 
-def _sources(line: Line) -> list[str]:
-    return line.origin.split("+")
+def _is_source(language: str, trained_on: str) -> bool:
+    """Whether a model saw examples of the language, be they few, in whatever letters."""
+    return itself(language) in map(itself, TrainedOn.read(trained_on).languages)
 
 
 def _apart(lines: Iterable[Line]) -> list[Line]:

@@ -89,7 +89,8 @@ class Line:
     @property
     def shots(self) -> int | None:
         """How many examples of the target the end's model saw, if these are few, beside what the origin's saw."""
-        return self.ends.shots if str(TrainedOn(self.ends.languages[:-1])) == self.origin else None
+        first, *others = self.ends.languages
+        return self.ends.shots if others and first == self.origin else None
 
     def run(self, language: str) -> Run:
         """What a number on it is of that is about a language."""

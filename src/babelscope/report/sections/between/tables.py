@@ -79,11 +79,11 @@ def _angle_table(report: Report) -> Table:
 
 
 def _elsewhere(row: Row) -> str:
-    """At which model, where the first is not that of the languages of the other two."""
-    origin, *single = row.models
-    if not single or TrainedOn.read(origin) == TrainedOn.read("+".join(single)):
+    """At which model and towards which, where the first is not that of the languages of the other two."""
+    origin, *ends = row.models
+    if not ends or TrainedOn.read(origin) == TrainedOn.read("+".join(ends)):
         return ""
-    return f", at the model of {origin}"
+    return f", at the model of {origin} towards {' and '.join(ends)}"
 
 
 def _angle_line(published: bool, encoder: str, order: int, part: str, measured: Mapping[str, Values]) -> list[Cell]:

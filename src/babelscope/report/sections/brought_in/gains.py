@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from babelscope.core.inference import Effect, benjamini_hochberg, effect
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
+from babelscope.corpora.codes import known_as
 from babelscope.report.judged import Verdict, judged
 from babelscope.report.model import Report
 from babelscope.report.paired import differences
@@ -20,8 +22,8 @@ PAIRS = "pairs"
 _NO_MATTER = ("name", "encoder", "languages", "pairs", "after_tuning")
 """What may differ between encoders of one recipe, which differ in the sentences that they are brought in by."""
 
-Place = tuple[str, str]
-"""An encoder that languages are brought into, and one of these."""
+Sizes = Mapping[str, Mapping[str, int]]
+"""Encoder -> the code of a language that is brought into it -> by how many pairs of sentences."""
 
 
 class Gain(NamedTuple):
@@ -43,9 +45,13 @@ class Gain(NamedTuple):
         return self.shown.of_better(self.effect.interval) if self.effect else None
 
 
-def sizes(rows: Sequence[Row]) -> dict[Place, int]:
+def sizes(rows: Sequence[Row]) -> Sizes:
     """How many pairs of sentences each language was brought in by."""
-    return {(row.encoder or "", row.language or ""): int(row.value) for row in rows if row.measure == PAIRS}
+    counts: dict[str, dict[str, int]] = defaultdict(dict)
+    for row in rows:
+        if row.measure == PAIRS:
+            counts[row.encoder or ""][row.language or ""] = int(row.value)
+    return counts
 
 
 def gains(report: Report, rows: Sequence[Row]) -> list[Gain]:
@@ -59,15 +65,16 @@ def gains(report: Report, rows: Sequence[Row]) -> list[Gain]:
     ]
 
 
-def _gains(report: Report, scores: Sequence[Score], pairs: Mapping[Place, int]) -> list[Gain]:
+def _gains(report: Report, scores: Sequence[Score], pairs: Sizes) -> list[Gain]:
     as_it_is = {_setting(score, score.encoder): score for score in scores}
     found = []
     for score in scores:
         made = report.brought_in.get(score.encoder)
         reference = as_it_is.get(_setting(score, made.encoder)) if made else None
-        if reference and (count := pairs.get((score.encoder, score.language))):
+        counts = pairs.get(score.encoder, {})
+        if reference and (own := known_as(score.language, counts)):  # by which code the encoder reads it
             shown, (difference,) = differences(report, [(score, reference)])
-            found.append(Gain(score, reference, count, effect(difference.table) if difference else None, shown))
+            found.append(Gain(score, reference, counts[own], effect(difference.table) if difference else None, shown))
     return found
 
 

@@ -12,13 +12,15 @@ import numpy as np
 from babelscope.core.correlation import spearman
 from babelscope.core.intervals import Interval, student_t_interval
 from babelscope.report.model import Report
-from babelscope.report.score import itself
+from babelscope.report.score import as_written, itself
 from babelscope.report.sections.freezing.sweeps import FEWEST, Sweep, sweeps
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.report.words import capitalised, minus
 
 Aligned = dict[str, dict[int, float]]
 """Parallel data set -> layer -> the share of sentences whose translation is found."""
+Where = tuple[str, tuple[str, str | None]]
+"""An encoder, and a language as it is written, which texts and data of tasks may name by two codes."""
 RELATED = "languages are taken for the unit, but they are related, so that the interval is narrower than it should be"
 
 
@@ -49,22 +51,22 @@ class Likeness(NamedTuple):
 
 def likenesses(report: Report) -> list[Likeness]:
     """For every sweep of an encoder with retrieval by layer: the rank correlation in each language."""
-    aligned: dict[tuple[str, str], Aligned] = defaultdict(lambda: defaultdict(dict))
+    aligned: dict[Where, Aligned] = defaultdict(lambda: defaultdict(dict))
     for row in report.rows:
         of_sentences = row.measure == "retrieval" and row.kind in ("retrieval", "similarity")
         if of_sentences and row.layer is not None and row.surgery is None and row.seed is None:
-            layers = aligned[row.encoder or "", row.language or ""][row.dataset or ""]
+            layers = aligned[row.encoder or "", as_written(row.language or "")][row.dataset or ""]
             layers.setdefault(row.layer, row.value)
     swept = [(sweep.title, _pairs(sweep, aligned)) for sweep in sweeps(report)]
     return [_likeness(title, pairs) for title, pairs in swept if pairs]
 
 
-def _pairs(sweep: Sweep, aligned: Mapping[tuple[str, str], Aligned]) -> dict[Place, list[tuple[float, float]]]:
+def _pairs(sweep: Sweep, aligned: Mapping[Where, Aligned]) -> dict[Place, list[tuple[float, float]]]:
     """By place and parallel data set, for every N how well the layer aligns it and how good the score is."""
     pairs: dict[Place, list[tuple[float, float]]] = {}
     for label, scores in sweep.scores.items():
         language = next(iter(scores.values())).language
-        parallel = aligned.get((sweep.encoder, language), {})
+        parallel = aligned.get((sweep.encoder, as_written(language)), {})
         for dataset, layers in parallel.items():
             place = Place(language, f"{label} · {dataset}" if len(parallel) > 1 else label)
             both = [(layers[n], score.sign * score.interval.mean) for n, score in scores.items() if n in layers]

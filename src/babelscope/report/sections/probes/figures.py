@@ -73,10 +73,20 @@ def _layer_figures(report: Report) -> Iterator[Figure]:
     for row in report.rows:
         if row.kind == "probe" and row.layer is not None:
             groups[row.measure, title_of(row.task or ""), row.dataset or ""].append(row)
-    named = told_apart((task, corpus) for _, task, corpus in groups)
-    for ((measure, *_), rows), name in zip(groups.items(), named, strict=True):
+    shown = {group: kept for group, rows in groups.items() if (kept := _at_shared_steps(report, rows))}
+    named = told_apart((task, corpus) for _, task, corpus in shown)
+    for ((measure, *_), rows), name in zip(shown.items(), named, strict=True):
         title = _title(f"{capitalised(measure)}, by layer", name)
         yield Figure(title, "Means over seeds. Layer 0 is the embeddings.", _layer_chart(report, rows))
+
+
+def _at_shared_steps(report: Report, rows: Sequence[Row]) -> list[Row]:
+    """Of every condition the steps that all of its seeds have: a mean over other seeds is no point of the same line."""
+    curves: dict[str, dict[int | None, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+    for row in rows:
+        curves[report.condition(row)][row.seed][row.step or 0] = row.value
+    shared = {condition: set(shared_steps(by_seed.values())) for condition, by_seed in curves.items()}
+    return [row for row in rows if (row.step or 0) in shared[report.condition(row)]]
 
 
 def _compromise_figure(report: Report, name: str, choices: Sequence[Compromise]) -> Figure:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import altair as alt
@@ -31,13 +31,15 @@ def reinitialised_figures(report: Report) -> Iterator[Figure]:
         tasks[redrawn.first.task, redrawn.first.measure].append(redrawn)
     for (task, _), group in tasks.items():
         shown, title = Shown.of(group[0].first), title_of(task)
+        table = pd.DataFrame(record for redrawn in group for record in _records(redrawn, shown))
+        if table.empty:
+            continue
         kept = "Above ×1 it is higher than" if shown.as_ratio else "Below 0 it is lower than"
         caption = f"{_CAPTION}{kept} with the layers as they were."
-        yield Figure(f"Layers drawn anew: {title}", caption, _chart(group, shown), about={"task": title})
+        yield Figure(f"Layers drawn anew: {title}", caption, _chart(table, shown), about={"task": title})
 
 
-def _chart(group: Sequence[Reinitialised], shown: Shown) -> Chart:
-    table = pd.DataFrame(record for redrawn in group for record in _records(redrawn, shown))
+def _chart(table: pd.DataFrame, shown: Shown) -> Chart:
     title = f"{shown.measure.title} gained{'' if shown.as_ratio else f' ({shown.unit_in_words})'}"
     legend = alt.Legend(title=None, orient="top", symbolOpacity=1)
     x = alt.X("layers:N", title="Layers", sort=None, axis=alt.Axis(labelAngle=0))

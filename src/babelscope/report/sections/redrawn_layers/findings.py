@@ -11,6 +11,7 @@ from babelscope.report.judged import Verdict, judged
 from babelscope.report.kinds import SCORES
 from babelscope.report.model import Report
 from babelscope.report.paired import BySeed
+from babelscope.report.planned import planned
 from babelscope.report.score import title_of
 from babelscope.report.sections.redrawn_layers.reinitialised import Layers, Reinitialised, numbers_of, reinitialised
 from babelscope.report.shown import Shown
@@ -20,10 +21,12 @@ from babelscope.report.words import minus
 def reinitialised_findings(report: Report) -> list[str]:
     """How many times what it costs the source the lowest layers cost the others, and what the highest cost these.
 
-    What is said to show is one family of claims (Holm 1979).
+    What is said to show is one family of claims (Holm 1979), of an unfinished study with those that are to come.
     """
-    known = [(redrawn, costs) for redrawn in reinitialised(report) if (costs := _costs(redrawn))]
-    verdicts = iter(judged([claim for _, costs in known for claim in costs.claims]))
+    known = _known(report)
+    ahead = planned(report) if known else None
+    family = sum(len(costs.claims) for _, costs in _known(ahead)) if ahead else 0
+    verdicts = iter(judged([claim for _, costs in known for claim in costs.claims], family=family))
     return [_in_words(redrawn, costs, [next(verdicts) for _ in costs.claims]) for redrawn, costs in known]
 
 
@@ -37,6 +40,10 @@ class Costs(NamedTuple):
     claims: Sequence[Effect | None]
     """How much more the others lose by the lowest than the source; and, if there are more, what they lose by the
     highest."""
+
+
+def _known(report: Report) -> list[tuple[Reinitialised, Costs]]:
+    return [(redrawn, costs) for redrawn in reinitialised(report) if (costs := _costs(redrawn))]
 
 
 def _costs(redrawn: Reinitialised) -> Costs | None:

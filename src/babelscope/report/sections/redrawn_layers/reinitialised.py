@@ -60,17 +60,20 @@ class Reinitialised:
     def change(self, layers: Layers, places: Sequence[str]) -> Effect | None:
         """The score without what layers had learned minus the one with it, as rows have it.
 
-        The mean over the places where both are scored, at the seeds that both have; None if there are none.
+        The mean over all of the places, at the seeds that both have there; None where it is not known at one of them.
         """
         losses = self.losses(layers, places)
         return over_places(self._by_language({place: loss.times(-self.sign) for place, loss in losses.items()}))
 
     def losses(self, layers: Layers, places: Sequence[str]) -> dict[str, Samples]:
-        """By place, how much worse it is without what layers had learned; empty where a place has no seed of both."""
+        """By place, how much worse it is without what layers had learned.
+
+        Empty where a place has no seed of both: a mean over the others would be told as one over all.
+        """
         after = self.without[layers]
         losses = {place: self.intact[place].samples - after[place].samples for place in places if place in after}
         known = {place: loss for place, loss in losses.items() if loss is not None}
-        return known if len(known) == len(losses) else {}
+        return known if len(known) == len(places) else {}
 
     def loss(self, layers: Layers, places: Sequence[str]) -> Effect | None:
         """How much worse it is, the mean over places."""
@@ -87,7 +90,8 @@ class Reinitialised:
         if source is None:
             return None
         more = {place: loss.beyond(source) for place, loss in self.losses(layers, self.foreign).items()}
-        return over_places(self._by_language({place: each for place, each in more.items() if each}))
+        known = {place: each for place, each in more.items() if each}
+        return over_places(self._by_language(known)) if len(known) == len(more) else None
 
     def keys(self, places: Sequence[str]) -> list[str]:
         """Of the results at these places, those of the encoder as it is first."""

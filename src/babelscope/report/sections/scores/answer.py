@@ -87,7 +87,7 @@ def _against(own: Sequence[Difference]) -> str:
 
 def _sureness(own: Sequence[Difference]) -> str:
     if all(difference.verdict == Verdict.TOO_FEW for difference in own):
-        seeds = min(difference.score.seeds for difference in own)
+        seeds = min(difference.effect.seeds for difference in own)
         return f"undecided, {counted(seeds, 'seed')} where {counted(FEWEST_SEEDS)} are needed"
     if all(difference.verdict.sign is None for difference in own):
         return f"undecided, {own[0].verdict}"

@@ -21,19 +21,15 @@ class Difference:
 
     score: Score
     reference: Score
-    effect: Effect | None
-    """How much better it is; None: no seed has both."""
+    effect: Effect
+    """How much better it is, at the seeds that both have."""
     verdict: Verdict
     """Among the differences of all places."""
 
     @property
     def higher(self) -> Interval:
         """How much higher it is, as `Measure.compared` has it."""
-        if self.effect is None:
-            better = Interval(self.score.samples.mean - self.reference.samples.mean, None, None, None, 0)
-        else:
-            better = self.effect.interval
-        return better if self.score.sign > 0 else better.negative
+        return self.effect.interval if self.score.sign > 0 else self.effect.interval.negative
 
     @property
     def interval(self) -> Interval:
@@ -47,12 +43,19 @@ class Difference:
 
 
 def differences(scores: Sequence[Score]) -> list[Difference]:
-    """Every encoder against itself untrained, place by place: the lines of a table (Benjamini and Hochberg 1995)."""
-    pairs = [(score, reference) for score in scores if (reference := _reference(score, scores))]
-    gains = [score.samples - reference.samples for score, reference in pairs]
-    effects = [None if gain is None else effect(gain.table) for gain in gains]
+    """Every encoder against itself untrained, place by place: the lines of a table (Benjamini and Hochberg 1995).
+
+    Left out where the two share no seed: a difference of other seeds is not paired.
+    """
+    gains = [(pair, gain) for pair in _pairs(scores) if (gain := pair[0].samples - pair[1].samples)]
+    effects = [effect(gain.table) for _, gain in gains]
     verdicts = judged(effects, benjamini_hochberg)
-    return [Difference(*pair, gain, said) for pair, gain, said in zip(pairs, effects, verdicts, strict=True)]
+    return [Difference(*pair, found, said) for (pair, _), found, said in zip(gains, effects, verdicts, strict=True)]
+
+
+def _pairs(scores: Sequence[Score]) -> list[tuple[Score, Score]]:
+    """Every score with its reference, as far as it has one."""
+    return [(score, reference) for score in scores if (reference := _reference(score, scores))]
 
 
 def _reference(score: Score, scores: Sequence[Score]) -> Score | None:
@@ -73,7 +76,8 @@ def findings(scores: Sequence[Score]) -> list[str]:
     sources = dict.fromkeys(score.place for score in scores if score.is_source)
     training_language = "the training language" if len(sources) == 1 else "a training language"
     sentences = [_source(place, training_language, scores) for place in sources]
-    sentences += [_order(name, scores) for name in against or intact]
+    referred = dict.fromkeys(score.condition for score, _ in _pairs(scores))
+    sentences += [_order(name, scores) for name in referred or intact]
     sentences += [_against_untrained(name, compared) for name in against]
     return [sentence for sentence in sentences if sentence]
 

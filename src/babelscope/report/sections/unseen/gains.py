@@ -13,6 +13,7 @@ from babelscope.corpora.sources import ALL
 from babelscope.report.judged import Verdict, said
 from babelscope.report.kinds import AS_USUAL, Main, main_measure
 from babelscope.report.model import Report
+from babelscope.report.score import as_written
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, SCRATCH, verdict_of
 
 PUBLISHED = (AS_IT_IS, ADAPTED, SCRATCH)
@@ -89,9 +90,15 @@ def case_of(row: Row) -> Case:
 
 
 def case_in(task: str, language: str, trained_on: Sequence[str], shots: int | None) -> Case:
-    """Which case a model belongs to that was trained on these languages, and on `shots` examples of the last."""
-    own = trained_on[-1] == language and (shots is not None or len(trained_on) == 1)
-    return Case(task, language, (shots or ALL) if own else 0)
+    """Which case a model belongs to that was trained on these languages.
+
+    `shots` are the examples of all but the first, or of the only one; None: these were not few.
+    """
+    known = [*map(as_written, trained_on)]
+    if as_written(language) not in known:
+        return Case(task, language, 0)
+    few = len(known) == 1 or known[0] != as_written(language)
+    return Case(task, language, (shots or ALL) if few else ALL)
 
 
 def recipes_of(report: Report) -> list[str]:
