@@ -52,21 +52,32 @@ def _same_in_letters(steps: list[Step]) -> Iterator[str]:
             yield f"{data.name} is {trained.name} to the letter, which is trained on: its scores are not zero-shot"
 
 
+_Use = tuple[str, str, str]
+"""Of which models, what for, and of which data."""
+
+
 def _other_sizes(steps: list[Step]) -> Iterator[str]:
     """Models that rows tell apart by their encoders alone, of which some are trained or scored on fewer examples."""
-    found: dict[tuple[str, str, str], dict[tuple[int | None, ...], dict[str, None]]] = {}
-    for step in (step for step in steps if isinstance(step, Evaluate)):
-        model = f"{step.model.task}, trained on {step.model.trained_on}"
-        trained, scored = tuple(data.examples for data in step.model.train), (step.data.examples,)
-        for key, sizes in {
-            (model, "trained on", ""): trained,
-            (model, "scored on", f" of {step.data.name}"): scored,
-        }.items():
-            found.setdefault(key, {}).setdefault(sizes, {})[step.model.labels["encoder"]] = None
-    for (model, use, data), encoders in found.items():
+    for (models, use, data), encoders in _encoders_by_size(steps).items():
         if len(encoders) > 1:
             told = [f"models of {listed([*names])} are {use} {_counted(n)}{data}" for n, names in encoders.items()]
-            yield f"{model}: {listed(told)}, so that differences are not of the encoders alone"
+            yield f"{models}: {listed(told)}, so that differences are not of the encoders alone"
+
+
+def _encoders_by_size(steps: list[Step]) -> dict[_Use, dict[tuple[int | None, ...], dict[str, None]]]:
+    """For every use of data, the numbers of examples, and the encoders whose models have these."""
+    scores: dict[str, list[Evaluate]] = {}
+    for step in (step for step in steps if isinstance(step, Evaluate)):
+        scores.setdefault(step.model.key, []).append(step)
+    found: dict[_Use, dict[tuple[int | None, ...], dict[str, None]]] = {}
+    for of_model in scores.values():
+        model = of_model[0].model
+        models = f"{model.task}, trained on {model.trained_on}"
+        uses = [((models, "trained on", ""), tuple(data.examples for data in model.train))]
+        uses += [((models, "scored on", f" of {each.data.name}"), (each.data.examples,)) for each in of_model]
+        for use, sizes in uses:
+            found.setdefault(use, {}).setdefault(sizes, {})[model.labels["encoder"]] = None
+    return found
 
 
 def _counted(sizes: tuple[int | None, ...]) -> str:
