@@ -72,11 +72,11 @@ def _encoders_by_size(steps: list[Step]) -> dict[_Use, dict[tuple[int | None, ..
     found: dict[_Use, dict[tuple[int | None, ...], dict[str, None]]] = {}
     for of_model in scores.values():
         model = of_model[0].model
-        models = f"{model.task}, trained on {model.trained_on}"
+        models, encoder = f"{model.task}, trained on {model.trained_on}", model.labels["encoder"]
         uses = [((models, "trained on", ""), tuple(data.examples for data in model.train))]
         uses += [((models, "scored on", f" of {each.data.name}"), (each.data.examples,)) for each in of_model]
         for use, sizes in uses:
-            found.setdefault(use, {}).setdefault(sizes, {})[model.labels["encoder"]] = None
+            found.setdefault(use, {}).setdefault(sizes, {})[encoder] = None
     return found
 
 
