@@ -150,6 +150,8 @@ def test_few_test_sentences_are_told(sentences, told):
     score = replace(score, samples=Samples((0, 1, 2), np.full((3, sentences), 0.6)))
     found = cautions(Report("t", "q", []), [score])
     assert len(found) == told and all("tested on as few as" in each and "(de)" in each for each in found)
+    many = replace(score, samples=Samples((0, 1, 2), np.full((3, 99), 0.6)))
+    assert [*cautions(Report("t", "q", []), [score, many])] == found, "the other score is of the same language"
 
 
 @pytest.mark.parametrize(("unknown", "told"), [(0.5, 0), (0.75, 1)])

@@ -64,12 +64,12 @@ def _few_seeds(seeded: Sequence[Score]) -> Iterator[str]:
 
 
 def _few_sentences(scores: Sequence[Score]) -> Iterator[str]:
-    sizes = {score.place: score.samples.table.shape[1] for score in scores}
-    few = {place: size for place, size in sizes.items() if 1 < size < FEWEST_SENTENCES}
+    sizes = [(score.place, score.samples.table.shape[1]) for score in scores]
+    few = [(size, place) for place, size in sizes if 1 < size < FEWEST_SENTENCES]
     if few:
         yield (
-            f"{title_of(scores[0].task)}: tested on as few as {counted(min(few.values()), 'sentence')} "
-            f"({listed(list(few))}). A few others could give quite another score; {FEWEST_SENTENCES} are the least."
+            f"{title_of(scores[0].task)}: tested on as few as {counted(min(few)[0], 'sentence')} "
+            f"({listed(list(dict.fromkeys(place for _, place in few)))}). A few others could give quite another score; {FEWEST_SENTENCES} are the least."
         )
 
 
