@@ -61,7 +61,14 @@ def test_the_page_shows_all_of_it_and_says_it_in_words():
     ]  # fmt: skip
     whole = report(*rows)
     between = Between.of(whole)
-    assert len(list(between_figures(whole, between))) == 6 and len(between_tables(whole, between)) == 8
+    figures = list(between_figures(whole, between))
+    assert len(figures) == 6 and len(between_tables(whole, between)) == 8
+    of_one_task = [
+        figure for figure in figures if figure.title.startswith(("From one language to two: ", "Plane from"))
+    ]
+    assert [figure.about for figure in of_one_task] == [{"task": "Part-of-speech tagging"}] * 2, (
+        "the page filters by it"
+    )
     text = "\n".join(between_findings(whole, between))
     assert "models is 51.0 [48.5, 53.5] degrees" in text
     assert "That two is flatter than one on the target" in text

@@ -12,6 +12,7 @@ from babelscope.report.model import Report
 from babelscope.report.sections.alignment.alignments import alignments, correlations
 from babelscope.report.sections.brought_in.gains import gains
 from babelscope.report.sections.freezing.likeness import likenesses
+from babelscope.report.sections.unseen.gains import case_in
 from babelscope.study.encoders import BringingIn
 from babelscope.tuning.schedule import parse_schedule
 
@@ -47,6 +48,19 @@ def test_similarities_are_held_against_gaps_by_language_whatever_its_code() -> N
     found = correlations(Report("t", "q", scored_and_compared()))
     assert [(each.layer, each.interval.n) for each in found] == [(1, len(CODES)), (None, len(CODES))]
     assert [each.interval.mean for each in found] == pytest.approx([1, 1])
+
+
+def test_scripts_of_one_language_are_not_one() -> None:
+    """A score in Cyrillic is no score of text in Latin letters."""
+    serbian = [row for seed in SEEDS for row in (score("sr-Latn", 0.25, seed), alike("srp_Latn", 0.15, seed))]
+    other = [score("sr-Cyrl", 0.85, seed) for seed in SEEDS]
+    without, beside = (
+        correlations(Report("t", "q", [*scored_and_compared(), *serbian, *more])) for more in ([], other)
+    )
+    assert [each.interval for each in beside] == [each.interval for each in without]
+    assert without[0].interval.n == len(CODES) + 1 and without[0].interval.mean == pytest.approx(1)
+    assert case_in("pos", "zh-Hant", ("en", "zh-Hans"), 10).shots == 0
+    assert case_in("pos", "zho_Hans", ("en", "zh"), 10).shots == 10
 
 
 def test_text_in_other_letters_is_not_held_against_a_score_in_its_own() -> None:

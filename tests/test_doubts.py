@@ -204,5 +204,5 @@ def test_encoders_that_are_trained_or_scored_on_other_numbers_of_examples_are_to
     assert "are scored on 10 examples of world:qab and models of made are scored on 6 examples of world:qab" in scored
     (trained,) = found(train=8)
     assert trained.endswith(
-        "models of made are trained on 8 examples, so that differences are not of the encoders alone"
+        "models of made are trained on 8 examples of world:qaa, so that differences are not of the encoders alone"
     )

@@ -73,8 +73,9 @@ def test_where_nothing_can_be_written_is_said_before_anything_else(command, empt
 @pytest.mark.parametrize("command", ["rows", "report", "predict", "transliterate", "advise"])
 def test_what_is_written_plainly_is_not_named_as_if_it_were_compressed(command, empty):
     """No program could read it, this one neither."""
-    told = "x.conllu.gz: files are written uncompressed; leave .gz out of the name"
-    assert_refused(babelscope(*WRITERS[command], "-o", "x.conllu.gz"), told, empty)
+    for suffix in (".gz", ".GZ"):
+        told = f"x.conllu{suffix}: files are written uncompressed; leave {suffix} out of the name"
+        assert_refused(babelscope(*WRITERS[command], "-o", f"x.conllu{suffix}"), told, empty)
 
 
 @pytest.mark.parametrize("command", READERS)

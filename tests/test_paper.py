@@ -320,13 +320,32 @@ def test_methods_say_what_is_trained_of_an_encoder_on_how_little_and_what_is_kep
     write_report(report_of(study, report.rows, plan=compile_study(study)), tmp_path / "paper")
     text = (tmp_path / "paper" / "methods.tex").read_text()
     for said in (
-        "trained on world:qaa and world:qab (at most 30 examples, of the last 10), selected on at most 20 examples of "
-        "the dev split of world:qaa and",
+        "trained on world:qaa and world:qab (at most 30 examples, and 10 of the last), "
+        "selected on at most 20 examples of the dev split of world:qaa and",
         "trained on world:qac (10 examples), taken as it was at the last step and tested on",
         "of world:qac; its baselines are word-majority.",
         "Encoders were trained under the schedules: everything trained and freeze:1. Best weights were kept rounded",
     ):
         assert said in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"shots": 10}, "(at most 30 examples, and 10 of each but the first), selected on at most 20 examples of the "
+                        "dev split of world:qaa and tested"),
+        ({"sizes": {"train": [30, 20, 30]}}, "(in this order, at most 30, at most 20 and at most 30 examples), "),
+        ({}, "(at most 30 examples), selected on at most 20 examples of each dev split and tested"),
+    ],
+)  # fmt: skip
+def test_methods_say_how_much_there_is_of_each_of_three_training_sets(report, encoder_folder, tmp_path, changes, said):
+    sizes = {"train": 30, "dev": 20, "test": 20} | changes.get("sizes", {})
+    train = [f"world:{code}" for code in ("qaa", "qab", "qac")]
+    task = {"task": "pos", "train": train, "evaluate": ["world:qad"]} | changes | {"sizes": sizes}
+    declared = {"name": "s", "encoders": [str(encoder_folder)], "tasks": {"of three": task}, "seeds": [0]}
+    study = Study.model_validate(declared)
+    write_report(report_of(study, report.rows, plan=compile_study(study)), tmp_path / "paper")
+    assert said in (tmp_path / "paper" / "methods.tex").read_text()
 
 
 def test_what_to_mind_is_in_the_document(report, tmp_path):

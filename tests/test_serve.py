@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from markupsafe import escape
 
 from babelscope.core.errors import InputError
 from babelscope.core.row import Row
@@ -17,6 +18,7 @@ from babelscope.face import serve
 from babelscope.face.job import Job, job_of
 from babelscope.face.serve import check_loopback, server_of
 from babelscope.report.page import asset, hash_of
+from babelscope.report.section import sections_of
 from babelscope.steps import Baseline, Evaluate, Tune
 from command_line import babelscope, declaration, write_study
 
@@ -91,6 +93,14 @@ def test_what_a_report_warns_of_stands_above_what_is_found(served, monkeypatch):
     assert page.index("<h2>Steps</h2>") < warned < found and HOSTILE not in page
     assert page.index('<ul class="warnings"') < warned
     assert "not finished" not in page  # which the page says by itself
+
+
+def test_what_is_found_is_what_the_report_says(served, job):
+    """Also of claims that are to come, and of what an unfinished study does not know yet."""
+    _, _, page = ask(served, "/now")
+    found = [finding for section in sections_of(job.report()) for finding in section.findings]
+    assert job.report().missing and found
+    assert all(str(escape(finding)) in page for finding in found)
 
 
 def test_the_whole_log_and_the_report_have_pages(served, job):

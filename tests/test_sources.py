@@ -11,6 +11,7 @@ import pytest
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.examples import UPOS, Multiword, Sentence, Word
 from babelscope.core.languages import REAL_LANGUAGES, Language, code_of_name
+from babelscope.corpora.cache import nothing_fetched
 from babelscope.corpora.conllu import write_conllu
 from babelscope.corpora.lines import content_digest
 from babelscope.corpora.sources import (
@@ -265,6 +266,15 @@ def test_without_the_library_that_reads_the_hub_its_extra_is_named(tmp_path, mon
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(InputError, match=r"library datasets is not installed: pip install 'babelscope\[hub\]'"):
         hub_folder("UD_Faroese-OFT", tmp_path)
+
+
+def test_where_nothing_is_to_be_fetched_the_network_is_not_asked(tmp_path, monkeypatch):
+    for call in ("pooch.retrieve", "huggingface_hub.dataset_info"):
+        monkeypatch.setattr(call, lambda *_, **__: pytest.fail("the network is asked"))
+    with nothing_fetched():
+        for source, name in ((github_folder, "UD_English-PUD"), (hub_folder, "UD_Faroese-OFT")):
+            with pytest.raises(InputError, match="no time to fetch it"):
+                source(name, tmp_path)
 
 
 def test_the_hub_is_read_once_and_kept_as_conllu(tmp_path):

@@ -40,7 +40,6 @@ def faults(encoder: Path, **changes: Any) -> list[str]:
         ({"evaluate": []}, "measures.1.evaluate", ""),
         ({"part": "tail"}, "measures.1.part", "'tail'"),
         ({"sentences": 9}, "measures.1.evaluate", "scored on 9 sentences of world:qab and on 10 sentences of"),
-        ({"sentences": 9, "part": "head"}, "measures.1.evaluate", "scored on 9 sentences of world:qab and on 10"),
         ({"tasks": ["pos a", "elsewhere"]}, "measures.1", "no encoder is tuned on all of pos a, elsewhere"),
         ({"alphas": []}, "measures.1", "two places or more"),
         ({"alphas": [0.5, 0.5]}, "measures.1", "two places or more"),
@@ -77,26 +76,67 @@ def test_all_faults_are_reported_at_once_before_anything_runs(encoder_folder, tm
     assert "measures.2" not in answer.errors
 
 
+FEW = {"task": "pos", "train": ["world:qaa", "world:qab"], "evaluate": ["world:qab"],
+       "sizes": {"train": 20, "dev": 5, "test": 8}}  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("split", "sentences", "problem"),
+    ("dev", "test", "changes", "problem"),
     [
-        ("dev", 9, "9 choose the model on this line, .* against all, of 10 examples: half .*; give 5"),
-        ("dev", 5, None),
-        ("test", 9, "scored on 9 sentences of world:qab, and all, .* on 8; give 8"),
-        ("test", 8, None),
+        ({"sentences": 9}, {}, {}, "9 choose the model on this line, .* against all, of 10 examples: half .*; give 5"),
+        ({}, {"sentences": 9}, {}, "scored on 9 sentences of world:qab, and all, .* on 8; give 8"),
+        ({}, {}, {}, None),
+        ({"sentences": 9}, None, {}, None),  # not chosen on dev
+        ({"sentences": 9, "evaluate": ["world:qaa"]}, {}, {}, None),  # nor in the target
+        ({"sentences": 9}, {}, {"all": {"shots": 20}}, None),  # nothing to hold it against
+        ({"sentences": 9}, {}, {"source": {"train": ["world:qac"]}}, None),  # the end has not seen the origin's
+        ({"sentences": 9}, {}, {"half": {"train": ["world:qab"]}, "all": {"train": ["world:qab"]}}, None),
+        ({"sentences": 9}, {}, {"half": {"encoders": ["{folder}"]}, "all": {"encoders": ["world-natural"]}}, None),
     ],
 )
 def test_lines_to_models_of_few_examples_are_of_the_sentences_that_all_of_them_are(
-    encoder_folder, split, sentences, problem
+    encoder_folder, dev, test, changes, problem
 ):
-    """Reports subtract the scores of the two."""
-    few = {"task": "pos", "train": ["world:qaa", "world:qab"], "evaluate": ["world:qab"],
-           "sizes": {"train": 20, "dev": 5, "test": 8}}  # fmt: skip
-    tasks = {"source": few | {"train": ["world:qaa"]}, "half": few | {"shots": 5}, "all": few | {"shots": 10}}
-    line = interpolation("source", "half", evaluate=["world:qab"], split=split, sentences=sentences)
-    study = validate(Study, declared(encoder_folder) | {"tasks": tasks, "measures": [line]}, "test")
+    """Where reports subtract the scores of the two."""
+    tasks = {"source": FEW | {"train": ["world:qaa"]}, "half": FEW | {"shots": 5}, "all": FEW | {"shots": 10}}
+    for name, change in changes.items():
+        tasks[name] |= {
+            key: [each.format(folder=encoder_folder) for each in value] if key == "encoders" else value
+            for key, value in change.items()
+        }
+    usual = {"evaluate": ["world:qab"], "split": "dev", "sentences": 5}
+    lines = [interpolation("source", "half", **usual | dev)]
+    lines += (
+        [] if test is None else [interpolation("source", "half", **usual | {"split": "test", "sentences": 8} | test)]
+    )
+    given = {"tasks": tasks, "measures": lines, "encoders": [str(encoder_folder), "world-natural"]}
+    study = validate(Study, declared(encoder_folder) | given, "test")
     if problem is None:
         compile_study(study)
     else:
-        with pytest.raises(StudyError, match=rf"(?s)measures.0.sentences: .*{problem}"):
+        with pytest.raises(StudyError, match=rf"(?s)measures.[01].sentences: .*{problem}"):
+            compile_study(study)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "changes", "refused"),
+    [
+        (["source", "both"], {"split": "dev"}, True),
+        (["source", "both"], {"split": "test"}, False),
+        (["source"], {"split": "dev"}, False),
+        (["source"], {"split": "dev", "random": 1, "alphas": [0, 1]}, False),
+    ],
+    ids=["divided by the whole line's score", "on test", "between seeds", "in random directions"],
+)
+def test_lines_of_a_part_are_of_the_sentences_of_whole_ones_where_they_are_divided_by_their_scores(
+    encoder_folder, tasks, changes, refused
+):
+    known = {"source": FEW | {"train": ["world:qaa"]}, "both": FEW}
+    lines = [interpolation(*tasks, **changes), interpolation(*tasks, part="head", **changes | {"sentences": 9})]
+    given = {"tasks": {name: known[name] for name in tasks}, "measures": lines, "seeds": [0, 1]}
+    study = validate(Study, declared(encoder_folder) | given, "test")
+    if not refused:
+        compile_study(study)
+    else:
+        with pytest.raises(StudyError, match="scored on 9 sentences of world:qab and on 10 sentences"):
             compile_study(study)

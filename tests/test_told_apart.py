@@ -6,6 +6,7 @@ import pytest
 
 from babelscope.core.errors import StudyError
 from babelscope.corpora.conllu import write_conllu
+from babelscope.face.doubts import doubts
 from babelscope.report.cautions import cautions
 from babelscope.report.model import Report
 from babelscope.steps import Baseline, Evaluate, Tune
@@ -166,29 +167,60 @@ def test_measures_that_share_what_they_measure_are_allowed(encoder_folder):
     assert steps_of(encoder_folder, {"pos": transfer(baselines=[])}, measures=measures)
 
 
-def test_tasks_that_pages_call_the_same_are_refused(encoder_folder):
+@pytest.mark.parametrize("name", ["Part-of-speech tagging", "part-of-speech tagging"])
+def test_tasks_that_pages_call_the_same_are_refused(encoder_folder, name):
     """A figure drew the two as one line."""
     pos = transfer(baselines=[], sizes=SIZES)
-    for name in ("Part-of-speech tagging", "part-of-speech Tagging"):
-        own = pos | {"task": "tagging", "label": "deprel"}
-        with pytest.raises(ValueError, match=f"pages would call both pos and {name} '{name}'; rename the task"):
-            steps_of(encoder_folder, {"pos": pos, name: own})
+    own = pos | {"task": "tagging", "label": "deprel"}
+    with pytest.raises(ValueError, match=f"pages would call both pos and {name} 'part-of-speech tagging'; rename"):
+        steps_of(encoder_folder, {"pos": pos, name: own})
     steps_of(encoder_folder, {"pos": pos, "relations": own})
 
 
+REVERSE = {"name": "reverse", "operations": ["reverse"]}
+
+
 @pytest.mark.parametrize(
-    ("name", "refused"),
-    [("world-natural, reverse", True), ("world-natural reverse", True), ("world-natural, schedule freeze:1", True),
-     ("world-natural untrained", True), ("world-natural again", False)],
-)  # fmt: skip
-def test_encoders_that_pages_call_as_they_call_another_after_a_surgery_are_refused(encoder_folder, name, refused):
+    ("name", "surgery", "schedule", "refused"),
+    [
+        ("world-natural, reverse", REVERSE, None, True),
+        ("world-natural reverse", REVERSE, None, True),
+        ("world-natural, schedule freeze:1", None, "freeze:1", True),
+        ("world-natural, reverse, schedule freeze:1", REVERSE, "freeze:1", True),
+        ("world-natural untrained", {"name": "reinit", "operations": ["reinit"]}, None, True),
+        ("world-natural again", REVERSE, "freeze:1", False),
+        ("world-natural untrained", None, "freeze:1", False),
+        ("world-natural, schedule freeze:1", REVERSE, None, False),
+        ("world-natural, reverse", REVERSE | {"encoders": ["{folder}"]}, None, False),
+    ],
+)
+def test_encoders_that_pages_call_as_they_call_another_are_refused(encoder_folder, name, surgery, schedule, refused):
     """The report of all that was computed was an error."""
     made = {"name": name, "texts": [{"language": "qab", "sentences": 9}], "tuning": {"steps": 1},
             "shape": {"layers": 1}, "vocabulary_size": 90}  # fmt: skip
+    if surgery and "encoders" in surgery:
+        surgery = surgery | {"encoders": [str(encoder_folder)]}
+    given = {
+        "encoders": ["world-natural", made, str(encoder_folder)], "surgeries": [None, *([surgery] if surgery else [])],
+        "schedules": [None, *([schedule] if schedule else [])],
+    }  # fmt: skip
     tasks = {"pos": transfer(baselines=[], sizes=SIZES)}
-    given = {"encoders": ["world-natural", made], "surgeries": [None, {"name": "reverse", "operations": ["reverse"]}]}
     if not refused:
         steps_of(encoder_folder, tasks, **given)
     else:
         with pytest.raises(StudyError, match=rf"encoders.1: '{name}' is what pages call world-natural after a surgery"):
             steps_of(encoder_folder, tasks, **given)
+
+
+def test_baselines_of_more_examples_than_there_are_are_one(encoder_folder, treebanks):
+    """25 sentences are read of either."""
+    own = [str(encoder_folder), "made"]
+    made = {"name": "made", "texts": [{"language": "qab", "sentences": 9}], "tuning": {"steps": 1},
+            "shape": {"layers": 1}, "vocabulary_size": 90}  # fmt: skip
+    tasks = {
+        name: transfer(task="pos", train=[treebanks[0]], encoders=[encoder], baselines=["word-majority"],
+                       evaluate=[data], sizes=SIZES | {"train": size})
+        for name, encoder, size, data in (("a", own[0], 50, "world:qab"), ("b", own[1], 60, "world:qac"))
+    }  # fmt: skip
+    steps = steps_of(encoder_folder, tasks, encoders=[own[0], made])
+    assert sum(isinstance(step, Baseline) for step in steps) == 2 and doubts(steps) == []

@@ -60,6 +60,14 @@ def test_a_finished_study_has_the_claims_that_it_scores() -> None:
     assert claims(done) == claims(open_) and len(done) == 2
 
 
+def test_a_finished_study_counts_what_it_can_test() -> None:
+    """With one seed of C there is no p, and none is to come."""
+    few = [row for row in rows("ABCD") if row.encoder in "AB" or row.seed == 0]
+    done, open_ = (effects(Report("t", "q", few, contrasts=CLAIMS, missing=each)) for each in ("", "x"))
+    assert [line.family for line in done] == [1, 1] and [line.family for line in open_] == [2, 2]
+    assert (done[0].verdict, open_[0].verdict) == ("shows", "does not show")
+
+
 def test_of_several_tasks_the_claim_that_waits_is_one() -> None:
     more = [row.labelled(task="ner", measure="f1") for row in rows("AB")]
     made = Report("t", "q", [*rows("AB"), *more], contrasts=CLAIMS, missing="x")
@@ -118,6 +126,27 @@ def test_the_plan_says_which_claims_are_to_come(job: Job, lacking: dict[str, str
     adjusted = holm(known | {f"to come {k}": 1.0 for k in range(4 - len(known))})
     assert known and all((found[int(k)].verdict == "shows") == (adjusted[k] < 0.05) for k in known)
     assert all(line.verdict == "cannot be said yet" for line in found if line.effect is None)
+
+
+def test_a_task_that_the_claim_is_not_going_to_be_of_is_no_claim(tmp_path: Path, encoder_folder: Path) -> None:
+    """The mean over tasks is going to be without perplexities, which are there first."""
+    encoder = display_name(str(encoder_folder))
+    contrast = {"claim": "learned", "first": {"encoder": encoder}, "second": {"encoder": encoder, "surgery": "reinit"}}
+    tasks = {name: transfer(baselines=[]) for name in ("pos", "parsing", "mlm")}
+    declared = declaration(
+        encoder_folder, surgeries=[None, "reinit"], seeds=[0, 1, 2], contrasts=[contrast], tasks=tasks
+    )
+    del declared["retrieval"]
+    job = Job.of(load_study(write_study(tmp_path / "study.yaml", declared)), Store(tmp_path / "store"))
+    steps = [step for step in job.plan.steps.values() if isinstance(step, Evaluate) and step.labels["task"] == "mlm"]
+    rows = [
+        Row("perplexity", 20.0 - step.labels["seed"] * ("surgery" in step.labels), kind="score").labelled(**step.labels)
+        for step in steps
+    ]
+    found = effects(report_of(job.study, rows, plan=job.plan, missing=job.missing))
+    (claim,) = (line for line in found if line.is_claim)
+    assert claim.verdict == "cannot be said yet" and claim.effect is None and claim.family == 1
+    assert len(found) == 2, "the line of the perplexities is none"
 
 
 def test_with_all_scores_there_nothing_is_to_come(job: Job) -> None:

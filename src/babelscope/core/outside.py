@@ -36,7 +36,7 @@ def given_path(given: str | Path) -> Path:
     Raises:
         InputError: there can be no such path, or what is there may not be looked at.
     """
-    if not isinstance(given, str | Path):  # as may come from Python
+    if not isinstance(given, str | os.PathLike):  # as may come from Python
         raise InputError(f"{given!r:.100}: no path: give it as text or as a Path")
     text = str(given)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 
@@ -26,6 +27,17 @@ class TrainedOn(NamedTuple):
         """The columns of a row that say it; no `shots` where there are none."""
         few = {} if self.shots is None else {"shots": self.shots}
         return {"train_languages": "+".join(self.languages), **few}
+
+    @classmethod
+    def of(cls, sets: Iterable[tuple[str, int | None]]) -> TrainedOn:
+        """Of training sets: the language of each, and how many examples there are if these are few, else None.
+
+        A language is not one of few examples if another set of it is not.
+        """
+        given = list(sets)
+        whole = {language for language, few in given if few is None}
+        shots = [few for language, few in given if language not in whole]
+        return cls(tuple(dict.fromkeys(language for language, _ in given)), shots[-1] if shots else None)
 
     @classmethod
     def read(cls, text: str) -> TrainedOn:

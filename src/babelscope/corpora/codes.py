@@ -77,12 +77,14 @@ def known_as(given: str, there: Iterable[str]) -> str:
 
     Empty if there is none.
     """
-    codes = tuple(there)
-    return given if given in codes else next((code for code in codes if _same_text(given, code)), "")
+    codes, meant = tuple(there), written_language(given)
+    return given if given in codes else next((code for code in codes if written_language(code) == meant), "")
 
 
-def _same_text(first: str, second: str) -> bool:
-    return same_language(first, second) and _script(first) == _script(second)
+@lru_cache(maxsize=4096)
+def written_language(code: str) -> tuple[str, str | None]:
+    """A language by one code, and its script: that of the code, or the usual one."""
+    return language_of(code), _script(code)
 
 
 def _meant(code: str) -> str | None:

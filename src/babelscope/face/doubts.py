@@ -22,6 +22,7 @@ from babelscope.encoders.places import TunedOn, tuned_on
 from babelscope.face.leaks import leaks
 from babelscope.measures.similarity import SentenceSimilarity
 from babelscope.steps import Evaluate, Load, Tune
+from babelscope.steps.duration import examples_of
 from babelscope.steps.plan import declared, made_of
 from babelscope.steps.translations import translations
 from babelscope.tasks.kinds import kind_of
@@ -30,10 +31,9 @@ from babelscope.tasks.kinds import kind_of
 def doubts(steps: Iterable[Step]) -> list[str]:
     """A line each, of what is at hand: nothing is fetched for it."""
     steps = list(steps)
-    of_sizes = _other_sizes(steps)
-    told = leaks(steps), _same_in_letters(steps), of_sizes, _of_labels(steps), _repeated(steps), _learned_by(steps)
+    kinds = leaks, _same_in_letters, _other_sizes, _of_labels, _repeated, _learned_by, _tuned_before
     with nothing_fetched():
-        return [*dict.fromkeys(chain(*told, _tuned_before(steps)))]
+        return [*dict.fromkeys(chain.from_iterable(kind(steps) for kind in kinds))]
 
 
 def _same_in_letters(steps: list[Step]) -> Iterator[str]:
@@ -54,34 +54,40 @@ def _same_in_letters(steps: list[Step]) -> Iterator[str]:
 
 _Use = tuple[str, str, str]
 """Of which models, what for, and of which data."""
+_Sets = tuple[Dataset, ...]
 
 
 def _other_sizes(steps: list[Step]) -> Iterator[str]:
     """Models that rows tell apart by their encoders alone, of which some are trained or scored on fewer examples."""
-    for (models, use, data), encoders in _encoders_by_size(steps).items():
-        if len(encoders) > 1:
-            told = [f"models of {listed([*names])} are {use} {_counted(n)}{data}" for n, names in encoders.items()]
+    for (models, use, data), by_asked in _encoders_by_data(steps).items():
+        by_size: dict[tuple[int, ...], list[str]] = {}
+        with suppress(InputError):  # which a run says of the files
+            for sets, encoders in by_asked.items() if len(by_asked) > 1 else ():
+                by_size.setdefault(tuple(map(examples_of, sets)), []).extend(encoders)
+        if len(by_size) > 1:
+            told = [f"models of {listed(names)} are {use} {_counted(sizes)}{data}" for sizes, names in by_size.items()]
             yield f"{models}: {listed(told)}, so that differences are not of the encoders alone"
 
 
-def _encoders_by_size(steps: list[Step]) -> dict[_Use, dict[tuple[int | None, ...], dict[str, None]]]:
-    """For every use of data, the numbers of examples, and the encoders whose models have these."""
+def _encoders_by_data(steps: list[Step]) -> dict[_Use, dict[_Sets, dict[str, None]]]:
+    """For every use of data by name, what is asked for of them, and the encoders whose models have that."""
     scores: dict[str, list[Evaluate]] = {}
     for step in (step for step in steps if isinstance(step, Evaluate)):
         scores.setdefault(step.model.key, []).append(step)
-    found: dict[_Use, dict[tuple[int | None, ...], dict[str, None]]] = {}
+    found: dict[_Use, dict[_Sets, dict[str, None]]] = {}
     for of_model in scores.values():
         model = of_model[0].model
         models, encoder = f"{model.task}, trained on {model.trained_on}", model.labels["encoder"]
-        uses = [((models, "trained on", ""), tuple(data.examples for data in model.train))]
-        uses += [((models, "scored on", f" of {each.data.name}"), (each.data.examples,)) for each in of_model]
-        for use, sizes in uses:
-            found.setdefault(use, {}).setdefault(sizes, {})[encoder] = None
+        names = " and ".join(data.name for data in model.train)
+        uses: list[tuple[_Use, _Sets]] = [((models, "trained on", f" of {names}"), model.train)]
+        uses += [((models, "scored on", f" of {each.data.name}"), (each.data,)) for each in of_model]
+        for use, sets in uses:
+            found.setdefault(use, {}).setdefault(sets, {})[encoder] = None
     return found
 
 
-def _counted(sizes: tuple[int | None, ...]) -> str:
-    return f"{' and '.join('all' if size is None else f'{size:,}' for size in sizes)} examples"
+def _counted(sizes: tuple[int, ...]) -> str:
+    return f"{' and '.join(f'{size:,}' for size in sizes)} examples"
 
 
 def _of_labels(steps: list[Step]) -> Iterator[str]:

@@ -7,7 +7,6 @@ import socket
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from threading import Lock
@@ -92,8 +91,9 @@ class Watched:
     def _found(self, done: int) -> tuple[list[Section], list[str]]:
         """The report's sections and warnings, written anew when more is done."""
         if done and done != self._written[0]:
-            report = replace(self._job.report(), missing="")  # how far it is, the page says itself
-            self._written = done, sections_of(report), report.warnings
+            report = self._job.report()
+            warnings = report.warnings[bool(report.missing) :]  # how far it is, the page says itself
+            self._written = done, sections_of(report), warnings
         return self._written[1:] if done else ([], [])
 
     def _log(self, key: str) -> Answer:

@@ -22,6 +22,7 @@ from babelscope.measures.compiled import Compiled, TrainedTask
 from babelscope.measures.formulas.grid import PATH, PLANE, RANDOM, SEEDS, Point, grid
 from babelscope.measures.measure import Measure
 from babelscope.steps import Tune
+from babelscope.steps.duration import examples_of
 
 if TYPE_CHECKING:
     from babelscope.encoders.blend import Blend
@@ -80,25 +81,33 @@ class Interpolation(Measure):
         """Note other sentences than those of a task that the report holds this line against."""
         for name, twice in self._twice(compiled):
             half, whole = twice.transfer.shots // 2, twice.transfer.sizes.test
-            if self.split == "dev" and self.sentences != half:
+            own = [each for each in data if each.code == twice.train[-1].code]
+            if own and self.split == "dev" and self.sentences != half:
                 faults.add(
                     "sentences",
                     f"{self.sentences} choose the model on this line, which the report holds against {name}, of "
                     f"{2 * half} examples: half of these train the line's end, and the other half choose; give {half}",
                 )
-            for own, tested in product(data, twice.test if self.split == "test" else ()):
-                if own.name == tested.name and own.examples != tested.examples:
+            for each, tested in product(own, twice.test if self.split == "test" else ()):
+                if each.name == tested.name and examples_of(each) != examples_of(tested):
                     other = f"{name}, which the report holds it against, on {tested.examples}"
-                    faults.add("sentences", f"this line is scored on {_sentences(own)}, and {other}; give {whole}")
+                    faults.add("sentences", f"this line is scored on {_sentences(each)}, and {other}; give {whole}")
 
     def _twice(self, compiled: Compiled) -> Iterator[tuple[str, TrainedTask]]:
-        """Tasks of twice as many examples as the end of the line has, where these are few."""
-        ends = [compiled.tasks[name] for name in self.tasks[1:] if name in compiled.tasks]
-        if len(ends) == 1 and self.part == "all" and (shots := ends[0].transfer.shots):
-            for name, other in compiled.tasks.items():
-                alike = other.task == ends[0].task and other.transfer.train == ends[0].transfer.train
-                if alike and other.transfer.shots == 2 * shots:
-                    yield name, other
+        """Tasks of twice as many examples as the end of a line from a source to that and few examples of others.
+
+        Of lines that are there both on dev, where the place is chosen, and on test.
+        """
+        tasks = [compiled.tasks[name] for name in self.tasks if name in compiled.tasks]
+        lines = (other for other in compiled.measures if isinstance(other, Interpolation) and other.tasks == self.tasks)
+        both = {"dev", "test"} <= {line.split for line in lines if line.part == "all"}
+        if len(tasks) != 2 or self.part != "all" or not both or not (shots := tasks[1].transfer.shots):
+            return
+        origin, end = (each.transfer.train for each in tasks)
+        for name, other in compiled.tasks.items():
+            alike = other.task == tasks[1].task and other.transfer.train == end and other.transfer.shots == 2 * shots
+            if alike and len(end) > 1 and origin == end[:1] and encoders_of((*self.tasks, name), compiled) != set():
+                yield name, other
 
     def _check_told_apart(
         self, data: Sequence[Dataset], other: Interpolation, compiled: Compiled, faults: Faults
@@ -116,9 +125,10 @@ class Interpolation(Measure):
                     )
 
     def _scored(self, compiled: Compiled) -> object:
-        """What rows say of the ends, and the split; lines of a part are divided by scores on whole ones."""
+        """What rows say of the models, and the split; lines of two tasks on dev are divided by scores on whole ones."""
         tasks = [compiled.tasks[name] for name in self.tasks if name in compiled.tasks]
-        return [(str(task.task), task.train) for task in tasks], self.random, self.split
+        part = "all" if len(tasks) == 2 and self.split == "dev" else self.part
+        return [(str(task.task), task.train) for task in tasks], self.random, part, self.split
 
     def _share_encoders(self, other: Interpolation, compiled: Compiled) -> bool:
         mine, others = encoders_of(self.tasks, compiled), encoders_of(other.tasks, compiled)

@@ -67,9 +67,10 @@ def _few_sentences(scores: Sequence[Score]) -> Iterator[str]:
     sizes = [(score.place, score.samples.table.shape[1]) for score in scores]
     few = [(size, place) for place, size in sizes if 1 < size < FEWEST_SENTENCES]
     if few:
+        places = listed(list(dict.fromkeys(place for _, place in few)))
         yield (
             f"{title_of(scores[0].task)}: tested on as few as {counted(min(few)[0], 'sentence')} "
-            f"({listed(list(dict.fromkeys(place for _, place in few)))}). A few others could give quite another score; {FEWEST_SENTENCES} are the least."
+            f"({places}). A few others could give quite another score; {FEWEST_SENTENCES} are the least."
         )
 
 

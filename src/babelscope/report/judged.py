@@ -66,7 +66,7 @@ def judged(
         effects: the differences; more is better. None: not known yet.
         adjust: `holm` for a family of claims, `benjamini_hochberg` for a table.
         margins: for each difference, where the claim is that it is smaller than this.
-        family: how many they are once all is known; what shows among them goes on to show, whatever comes.
+        family: how many they are once all is known: what shows among them shows whatever the others come to.
     """
     wanted = margins or [None] * len(effects)
     p_values = {str(k): p for k, each in enumerate(effects) if (p := p_of(each, wanted[k])) is not None}

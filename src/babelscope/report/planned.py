@@ -11,7 +11,7 @@ from babelscope.report.model import Report
 from babelscope.steps.evaluate import Baseline, Evaluate
 
 SCORE = 1.0
-"""Of everything: only what there is counts."""
+"""Of every evaluation: nothing but which ones there are going to be is read of these rows."""
 
 
 def planned(report: Report) -> Report | None:

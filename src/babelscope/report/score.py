@@ -10,7 +10,7 @@ from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples
 from babelscope.core.tasks import TASKS
-from babelscope.corpora.codes import language_of
+from babelscope.corpora.codes import language_of, written_language
 from babelscope.corpora.letters import split_name
 from babelscope.report.kinds import SCORES
 
@@ -88,9 +88,14 @@ def itself(code: str) -> str:
     return language_of(split_name(code)[0])
 
 
-def as_written(code: str) -> tuple[str, str | None]:
-    """A language by one code, and the letters that it is transliterated to."""
-    return itself(code), split_name(code)[1]
+Written = tuple[str, str | None, str | None]
+"""A language, its script, and the letters that it is transliterated to."""
+
+
+def as_written(code: str) -> Written:
+    """A language by one code, its script, and the letters that it is transliterated to."""
+    language, letters = split_name(code)
+    return *written_language(language), letters
 
 
 def scale(unit: str) -> tuple[float, str]:

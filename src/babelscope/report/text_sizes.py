@@ -79,9 +79,10 @@ def sizes_of(rows: Sequence[Row]) -> SizeOf:
 
 
 def _fitting(of: Row | Score, by_split: BySplit) -> Sequence[TextSize]:
-    """Of a test set that of its test split; of a probe, whose row does not say of which, any other where there is one.
+    """The size of a score's text is that of the test split.
 
-    A corpus of probes may have the name of a data set that is scored as well.
+    A probe's row does not say which split its text is of, and the text may have the name of a data set that is scored:
+    of a probe it is any other split's, or that of the test split where there is no other.
     """
     tested = [by_split[TEST]] if TEST in by_split else []
     if not isinstance(of, Row) or of.split != PROBE_SPLIT:

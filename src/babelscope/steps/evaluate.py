@@ -111,9 +111,9 @@ class Baseline(Step):
 
     @property
     def _model_labels(self) -> dict[str, Any]:
-        languages = tuple(dict.fromkeys(data.code for data in self.train))
-        # Few examples of the language that there are all of, too, are not few.
-        trained_on = TrainedOn(languages, self.shots if len(self.train) == 1 or len(languages) > 1 else None)
+        first, *others = self.train
+        whole = [(first.code, self.shots if not others else None)]
+        trained_on = TrainedOn.of([*whole, *((data.code, self.shots) for data in others)])
         return {"encoder": self.baseline, "task": self.task.name, **trained_on.columns}
 
     @property

@@ -73,14 +73,13 @@ class Tune(Step):
     def trained_on(self) -> TrainedOn:
         """The languages of the training data, and how many examples there are of what none are left to select on.
 
-        What is selected on test sets leaves no training data out, so that none of it is few; nor is a language of which
-        all examples of another data set are there.
+        What is selected on test sets leaves no training data out, so that none of it is few.
         """
         selected = {data.name for data in self.dev}
         on_test = any(data.split == "test" for data in self.dev)
-        whole = {data.code for data in self.train if on_test or data.name in selected}
-        few = [data.examples for data in self.train if data.examples and data.code not in whole]
-        return TrainedOn(tuple(dict.fromkeys(data.code for data in self.train)), few[-1] if few else None)
+        return TrainedOn.of(
+            (data.code, None if on_test or data.name in selected else data.examples) for data in self.train
+        )
 
     @property
     def labels(self) -> dict[str, Any]:

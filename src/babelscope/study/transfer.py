@@ -221,7 +221,8 @@ def _check_named_apart(tasks: Mapping[str, Transfer]) -> None:
     for name in tasks:
         task = declared_task(name, tasks)
         title = task.title or task.name
-        if (other := first.setdefault(title.casefold(), task.name)) != task.name:
+        title = title[:1].lower() + title[1:]  # as it stands in a sentence
+        if (other := first.setdefault(title, task.name)) != task.name:
             raise ValueError(f"{name}: pages would call both {other} and {task.name} {title!r}; rename the task")
 
 

@@ -108,7 +108,8 @@ def _tasks(used: Used) -> Iterator[str]:
         train, evaluate = (escaped(_joined(data)) for data in (task.train, task.evaluate))
         sizes = [*map(_at_most, task.sizes.of("train", len(task.train)))]
         alone = len(task.train) == 1
-        few = f", of {'the last' if len(task.train) == 2 else 'each but the first'} {task.shots}" if task.shots else ""
+        which = "the last" if len(task.train) == 2 else "each but the first"
+        few = f", and {task.shots} of {which}" if task.shots else ""
         given = sizes[0] if task.shots or len(set(sizes)) == 1 else f"in this order, {_joined(sizes)}"
         read = f"{task.shots} examples" if task.shots and alone else f"{given} examples{few}"
         whose = f"the dev split of {escaped(task.train[0])}" if task.shots else "each dev split"

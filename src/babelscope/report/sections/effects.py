@@ -103,13 +103,21 @@ def effects(report: Report) -> list[Line]:
 
 
 def _with_waiting(report: Report, ahead: Report | None, contrast: Contrasted) -> list[Line]:
-    """The lines of a contrast, and the claims that only the report ahead has."""
+    """The lines of a contrast, and the claims that only the report ahead has.
+
+    What is over all tasks there may be of some of them, or of one, so far.
+    """
     lines = _lines(report, contrast)
     if ahead is None:
         return lines
-    there = {line.setting for line in lines}
-    there |= {Setting("", None, line.setting.schedule) for line in lines if line.is_claim}  # on some of the tasks
-    waiting = [line for line in _lines(ahead, contrast) if line.is_claim and line.setting not in there]
+    claims = {line.setting: line for line in _lines(ahead, contrast) if line.is_claim}
+    found: set[Setting] = set()
+    for place, line in enumerate(lines):
+        overall = Setting("", None, line.setting.schedule) if is_mean(line.compared) else line.setting
+        claim = line.setting if line.setting in claims else overall
+        lines[place] = line._replace(is_claim=line.is_claim and claim in claims)
+        found |= {claim} if lines[place].is_claim else set()
+    waiting = [line for setting, line in claims.items() if setting not in found]
     return lines + [
         line._replace(compared=line.compared._replace(by_language={}, told=None), effect=None) for line in waiting
     ]

@@ -172,12 +172,19 @@ class ResolvedEncoders:
     def _check_shown_apart(self) -> None:
         """Whether pages call one encoder after a surgery, or under a schedule, as another is named."""
         names = {encoder.labels["encoder"]: key for key, _, encoder in self._all() if encoder is not None}
-        surgeries = [*(surgery.name for surgery in self.study.surgeries if surgery), "untrained"]
         for name, other in permutations(names, 2):
-            operated = [f"{name}{mark} {surgery}" for mark in ("", ",") for surgery in surgeries]
-            if other in operated or other.startswith(f"{name}, schedule "):
+            if other in self._shown_as(name):
                 problem = f"{other!r} is what pages call {name} after a surgery or under a schedule; rename one"
                 self.faults.add(names[other], problem)
+
+    def _shown_as(self, name: str) -> set[str]:
+        """What pages may call an encoder of that name."""
+        surgeries = [surgery for surgery in self.study.surgeries if surgery]
+        operated = [surgery.name for surgery in surgeries if not surgery.encoders or name in surgery.encoders]
+        operated += ["untrained"] * bool(operated)
+        schedules = ["", *(f", schedule {schedule.name}" for schedule in self.study.schedules if schedule)]
+        starts = [name, *(f"{name}{mark} {surgery}" for mark in ("", ",") for surgery in operated)]
+        return {f"{start}{schedule}" for start in starts for schedule in schedules}
 
     def _check_references(self) -> None:
         """Whether probes use them, and whether what these measure can be told apart."""

@@ -23,15 +23,13 @@ from babelscope.measures.similarities import SIMILARITIES
 from babelscope.report.model import Report
 from babelscope.report.paired import BySeed, mean_by_seed
 from babelscope.report.published import with_published
-from babelscope.report.score import Score, as_written, itself, title_of
+from babelscope.report.score import Score, Written, as_written, itself, title_of
 from babelscope.report.shown import Shown
 
 FEWEST = 4
 """Target languages that a rank correlation is computed of."""
 Texts = frozenset[str]
 """Names of the parallel texts that were compared with one source."""
-Written = tuple[str, str | None]
-"""A language by one code, and its letters: parallel texts and data of tasks may name it `deu` and `de`."""
 
 
 def is_similarity(row: Row) -> bool:

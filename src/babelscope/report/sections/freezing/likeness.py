@@ -12,14 +12,14 @@ import numpy as np
 from babelscope.core.correlation import spearman
 from babelscope.core.intervals import Interval, student_t_interval
 from babelscope.report.model import Report
-from babelscope.report.score import as_written, itself
+from babelscope.report.score import Written, as_written, itself
 from babelscope.report.sections.freezing.sweeps import FEWEST, Sweep, sweeps
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.report.words import capitalised, minus
 
 Aligned = dict[str, dict[int, float]]
 """Parallel data set -> layer -> the share of sentences whose translation is found."""
-Where = tuple[str, tuple[str, str | None]]
+Where = tuple[str, Written]
 """An encoder, and a language as it is written, which texts and data of tasks may name by two codes."""
 RELATED = "languages are taken for the unit, but they are related, so that the interval is narrower than it should be"
 
