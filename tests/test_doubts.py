@@ -201,8 +201,9 @@ def test_encoders_that_are_trained_or_scored_on_other_numbers_of_examples_are_to
 
     assert found() == []
     (scored,) = found(test=6)
-    assert "are scored on 10 examples of world:qab and models of made are scored on 6 examples of world:qab" in scored
+    assert scored == "pos, scored on world:qab: on 10 and 6 examples, so that scores are not of the same sentences"
     (trained,) = found(train=8)
+    assert trained.startswith("pos, trained on qaa (world:qaa): models of ")
     assert trained.endswith(
-        "models of made are trained on 8 examples of world:qaa, so that differences are not of the encoders alone"
+        " on 20 examples and of made on 8 examples, so that differences are not of the encoders alone"
     )

@@ -71,14 +71,25 @@ def test_curves_cross_where_the_lines_between_probes_do() -> None:
     first, second = 10 * 10 / 12, 10 + 10 * 5 / 7
     assert found[0].interval is not None and math.isclose(found[0].interval.mean, (first + second) / 2)
     (sentence,) = probe_findings(made)
-    assert "in 2 of 3 seeds; in the others the curves do not cross, and they do not count" in sentence
+    assert "in 2 of 3 seeds; in the others the curves do not end crossed, and they do not count" in sentence
+
+
+def test_curves_that_cross_back_do_not_cross() -> None:
+    """The target was said to fall below the control's at step 5, though it ended above it."""
+    back = report(*(both(seed, {0: 20, 10: 10, 20: 20}, {0: 15, 10: 15, 20: 15}) for seed in range(3)))
+    assert [one.crossed for one in crossings(back)] == [0]
+    again = report(
+        *(both(seed, {0: 20, 10: 10, 20: 20, 30: 10}, dict.fromkeys((0, 10, 20, 30), 15)) for seed in range(3))
+    )
+    (found,) = crossings(again)
+    assert found.crossed == 3 and found.interval is not None and math.isclose(found.interval.mean, 5)
 
 
 def test_what_never_crosses_is_one_sentence() -> None:
     made = report(*(both(0, NEVER, FORGOTTEN, name) for name in "abc"), both(0, {0: 20, 10: 5}, {0: 10, 10: 10}, "d"))
     assert probe_findings(made) == [
         "d: the target's perplexity falls below the control's at step 7 (mean of 1 seed).",
-        "In no seed do the curves of target and control cross with: a; b; c.",
+        "In no seed do the curves of target and control end crossed with: a; b; c.",
     ]
 
 

@@ -399,7 +399,8 @@ def test_any_form_is_put_back(tmp_path_factory, form, misc):
 
 def test_plain_text_is_changed_line_by_line(tmp_path):
     (tmp_path / "a.txt").write_text("Щука\n\n# text = и\nplain\n", encoding="utf-8")
-    rewrite(tmp_path / "a.txt", tmp_path / "b.txt", transliteration("cyrillic"))
+    changed = rewrite(tmp_path / "a.txt", tmp_path / "b.txt", transliteration("cyrillic"))
+    assert changed == 2, "a line that begins with # is a line of text"
     assert (tmp_path / "b.txt").read_text() == "Shchuka\n\n# text = i\nplain\n"
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 from typing import Literal
 
 from babelscope.core.errors import DataError, InputError
@@ -109,8 +110,9 @@ def check_header(path: Path, header: Sequence[str], wanted: Sequence[str]) -> No
     for column in wanted:
         if (times := header.count(column)) != 1:
             problem = f"{times} columns are named {column!r}" if times else f"no column {column!r}"
-            names = ", ".join(header) if any(header) else "nothing"
-            raise DataError(path, 1, f"{problem} in the header, which has {names} (separated by tabs)")
+            names = shorten(", ".join(header), 300) if any(header) else "nothing"
+            alone = "; its lines end in CR alone, write them with LF" if any("\r" in name for name in header) else ""
+            raise DataError(path, 1, f"{problem} in the header, which has {names} (separated by tabs){alone}")
 
 
 def _places(path: Path, layout: Layout, lines: Iterator[Line]) -> tuple[dict[str, int], int | None]:

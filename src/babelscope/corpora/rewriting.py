@@ -39,7 +39,7 @@ def rewrite(source: Path, target: Path, change: Change) -> int:
         source,
         "its labels and keys would be changed, too; name CoNLL-U .conllu, and give text alone of what else it is",
     )
-    return _write(source, target, lambda line: change(line.text))
+    return _write(source, target, lambda line: change(line.text), comments=False)
 
 
 def restore(source: Path, target: Path) -> int:
@@ -57,8 +57,8 @@ def _is_conllu(source: Path) -> bool:
     return re.search(r"\.conllu(\.gz)?$", source.name, re.IGNORECASE) is not None
 
 
-def _write(source: Path, target: Path, rewritten: Callable[[Line], str]) -> int:
-    """Each line as `rewritten` gives it; how many changed that are no comments."""
+def _write(source: Path, target: Path, rewritten: Callable[[Line], str], comments: bool = True) -> int:
+    """Each line as `rewritten` gives it; how many changed that are no comments, as lines with # in front can be."""
     target = new_path(target)
     count = 0
 
@@ -66,7 +66,7 @@ def _write(source: Path, target: Path, rewritten: Callable[[Line], str]) -> int:
         nonlocal count
         for line in numbered_lines(source):
             text = rewritten(line)
-            count += text != line.text and not line.text.startswith("#")
+            count += text != line.text and not (comments and line.text.startswith("#"))
             yield f"{text}\n"
 
     text = "".join(lines())  # all of it first, so that a fault leaves no half of a file

@@ -3,7 +3,7 @@ same or never trained on, sentences that come again, and what encoders have lear
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
 
@@ -52,42 +52,40 @@ def _same_in_letters(steps: list[Step]) -> Iterator[str]:
             yield f"{data.name} is {trained.name} to the letter, which is trained on: its scores are not zero-shot"
 
 
-_Use = tuple[str, str, str]
-"""Of which models, what for, and of which data."""
-_Sets = tuple[Dataset, ...]
-
-
 def _other_sizes(steps: list[Step]) -> Iterator[str]:
-    """Models that rows tell apart by their encoders alone, of which some are trained or scored on fewer examples."""
-    for (models, use, data), by_asked in _encoders_by_data(steps).items():
-        by_size: dict[tuple[int, ...], list[str]] = {}
-        with suppress(InputError):  # which a run says of the files
-            for sets, encoders in by_asked.items() if len(by_asked) > 1 else ():
-                by_size.setdefault(tuple(map(examples_of, sets)), []).extend(encoders)
-        if len(by_size) > 1:
-            told = [f"models of {listed(names)} are {use} {_counted(sizes)}{data}" for sizes, names in by_size.items()]
-            yield f"{models}: {listed(told)}, so that differences are not of the encoders alone"
+    """Models that rows tell apart by their encoders alone, of which some are trained on fewer examples; and data of
+    which models are scored on other numbers of examples."""
+    models: dict[str, dict[tuple[Dataset, ...], dict[str, None]]] = {}
+    tested: dict[str, dict[tuple[Dataset, ...], None]] = {}
+    for of_model in _scores_by_model(steps):
+        model = of_model[0].model
+        trained = f"{model.task}, trained on {model.trained_on} ({', '.join(data.name for data in model.train)})"
+        models.setdefault(trained, {}).setdefault(model.train, {})[model.labels["encoder"]] = None
+        for step in of_model:
+            tested.setdefault(f"{model.task}, scored on {step.data.name}", {})[step.data,] = None
+    for told, encoders in models.items():
+        if len(sizes := _sizes(encoders)) > 1:
+            named = [f"of {listed([*encoders[sets]])} on {size} examples" for sets, size in sizes.items()]
+            yield f"{told}: models {listed(named)}, so that differences are not of the encoders alone"
+    for told, sets_tested in tested.items():
+        if len(sizes := _sizes(sets_tested)) > 1:
+            yield f"{told}: on {listed([*sizes.values()])} examples, so that scores are not of the same sentences"
 
 
-def _encoders_by_data(steps: list[Step]) -> dict[_Use, dict[_Sets, dict[str, None]]]:
-    """For every use of data by name, what is asked for of them, and the encoders whose models have that."""
+def _scores_by_model(steps: list[Step]) -> Iterable[list[Evaluate]]:
     scores: dict[str, list[Evaluate]] = {}
     for step in (step for step in steps if isinstance(step, Evaluate)):
         scores.setdefault(step.model.key, []).append(step)
-    found: dict[_Use, dict[_Sets, dict[str, None]]] = {}
-    for of_model in scores.values():
-        model = of_model[0].model
-        models, encoder = f"{model.task}, trained on {model.trained_on}", model.labels["encoder"]
-        names = " and ".join(data.name for data in model.train)
-        uses: list[tuple[_Use, _Sets]] = [((models, "trained on", f" of {names}"), model.train)]
-        uses += [((models, "scored on", f" of {each.data.name}"), (each.data,)) for each in of_model]
-        for use, sets in uses:
-            found.setdefault(use, {}).setdefault(sets, {})[encoder] = None
-    return found
+    return scores.values()
 
 
-def _counted(sizes: tuple[int, ...]) -> str:
-    return f"{' and '.join(f'{size:,}' for size in sizes)} examples"
+def _sizes(several: Collection[tuple[Dataset, ...]]) -> dict[tuple[Dataset, ...], str]:
+    """Of several data sets that go by one name, those of different sizes, and these sizes in words."""
+    sizes: dict[str, tuple[Dataset, ...]] = {}
+    with suppress(InputError):  # which a run says of the files
+        for sets in several if len(several) > 1 else ():
+            sizes.setdefault(" and ".join(f"{examples_of(data):,}" for data in sets), sets)
+    return {sets: size for size, sets in sizes.items()}
 
 
 def _of_labels(steps: list[Step]) -> Iterator[str]:

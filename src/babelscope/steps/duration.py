@@ -10,7 +10,7 @@ from babelscope.core.examples import word_count
 from babelscope.corpora.datasets import FileData, WorldData
 from babelscope.corpora.parallel import WorldPairs
 from babelscope.corpora.world_text import WorldText
-from babelscope.steps import Training, Tune
+from babelscope.steps import Adapt, Training, Tune
 from babelscope.tasks.kinds import kind_of
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Duration(NamedTuple):
 def duration_of(step: Training) -> Duration:
     """The examples and steps of a training. Reads data, but nothing more than is needed to count."""
     tuning, parts = step.tuning, _examples(step)
-    counted = tuning.steps_of(parts)
+    counted = (tuning.apart if isinstance(step, Adapt) else tuning).steps_of(parts)
     if counted is not None:
         return Duration(sum(parts), counted, all(getattr(data, "is_here", True) for data in data_of(step)))
     pieces = sum(float(words_of(data).mean()) * examples_of(data) for data in data_of(step)) * PIECES_A_WORD
@@ -55,7 +55,10 @@ def data_of(step: Training) -> tuple[Any, ...]:
 
 
 def _examples(step: Training) -> list[int]:
-    """Of each training language."""
+    """Of each training language; of an adaptation, of what is read with each tokenizer."""
+    if isinstance(step, Adapt) and (apart := step.by_tokenizer(step.encoder.brought_in or ())):
+        read_apart, pairs = [sum(map(examples_of, texts)) for texts in apart.values()], map(examples_of, step.parallel)
+        return [read_apart[0] + sum(pairs), *read_apart[1:]]
     parts: dict[str, int] = {}
     for data in data_of(step):
         language = data.code if isinstance(step, Tune) else ""

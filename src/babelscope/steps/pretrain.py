@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -106,6 +105,8 @@ class Adapt(Learned):
     masking: float
     tuning: Tuning
     seed: NonNegativeInt
+    edition: PositiveInt = 1
+    """2 where epochs have more steps than were counted once: those of texts that are read with several tokenizers."""
 
     @property
     def read_texts(self) -> tuple[Any, ...]:
@@ -143,11 +144,15 @@ class Adapt(Learned):
         lines, pairs = _lines(self.texts), [pair for text in self.parallel for pair in text.read()]
         if self.new_pieces:
             encoder = extend_vocabulary(encoder, [*lines, *chain.from_iterable(pairs)], self.new_pieces)
-        by_tokenizer: dict[str, list[WorldText | FileData]] = defaultdict(list)
-        for text in self.texts:
-            by_tokenizer[known_as(text.code, encoder.languages)].append(text)
-        learned = {code: _lines(texts) for code, texts in by_tokenizer.items()}
+        learned = {code: _lines(texts) for code, texts in self.by_tokenizer(encoder.languages).items()}
         _learn(self, with_mlm_head(encoder, derive_seed(self.seed, "head")), learned, workspace, pairs)
+
+    def by_tokenizer(self, languages: Collection[str]) -> dict[str, list[WorldText | FileData]]:
+        """The texts by which of these languages, with tokenizers of their own, they are in; all others are together."""
+        found: dict[str, list[WorldText | FileData]] = {}
+        for text in self.texts:
+            found.setdefault(known_as(text.code, languages), []).append(text)
+        return found
 
     def _check_pairs(self, encoder: Encoder) -> None:
         """Refuse pairs of sentences where languages have tokenizers of their own."""

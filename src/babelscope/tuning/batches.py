@@ -129,7 +129,8 @@ class Order:
 
     def count_steps(self) -> int:
         """How many steps the run has."""
-        counted = self.tuning.steps_of(self._examples())
+        tuning = self.tuning if self.groups is None else self.tuning.apart
+        counted = tuning.steps_of(self._examples())
         return sum(1 for _ in self.turns()) if counted is None else counted
 
     def stage_starts(self, schedule: Schedule | None) -> list[int]:

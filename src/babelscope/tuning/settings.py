@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import ceil
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
 
@@ -103,6 +103,11 @@ class Tuning(Declaration):
         if self.micro_tokens == "auto":
             raise InputError(_NO_AUTO)
         return self.micro_tokens
+
+    @property
+    def apart(self) -> Self:
+        """The same with batches of one language, as texts are learnt that are read with tokenizers of their own."""
+        return self.model_copy(update={"batches": "one-language"})
 
     def batches_of(self, examples: Iterable[int]) -> int | None:
         """Batches in an epoch over so many examples of each training language; None where lengths decide."""

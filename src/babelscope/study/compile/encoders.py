@@ -105,7 +105,7 @@ class ResolvedEncoders:
         made_of = self._made_of(path, given.encoder)
         if None in (*texts, *pairs, made_of):
             return None
-        return Adapt(**fields | {"parallel": pairs, "encoder": made_of})
+        return _counted(Adapt(**fields | {"parallel": pairs, "encoder": made_of}))
 
     def _brought_in(self, path: str, given: BringingIn) -> BringIn | Distil | None:
         made_of = self._made_of(path, given.encoder)
@@ -229,3 +229,10 @@ def _unnamed(name: str, known: Sequence[str]) -> str:
 def _load(given: str) -> Load:
     place = locate(given)
     return Load(name=place.name, content=place.content, place=place.path)
+
+
+def _counted(adapted: Adapt) -> Adapt:
+    """With an edition of its own where its steps are counted otherwise than before."""
+    tuning, apart = adapted.tuning, adapted.by_tokenizer(adapted.encoder.brought_in or ())
+    counted = len(apart) > 1 and tuning.batches == "mixed" and tuning.steps is None and tuning.examples_per_batch
+    return adapted.model_copy(update={"edition": 2}) if counted else adapted

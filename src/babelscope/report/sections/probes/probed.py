@@ -206,8 +206,11 @@ def _compromises(training: Training) -> list[Compromise]:
 
 
 def _crossing(target: Mapping[int, float], control: Mapping[int, float]) -> float | None:
-    """The first step from which the target is lower, having been higher; None if there is none."""
-    for (step, gap), (after, next_gap) in _pairs(target, control):
+    """The first step at which the target gets lower, having been higher; None if there is none, or it ends higher."""
+    pairs = list(_pairs(target, control))
+    if not pairs or pairs[-1][1][1] > 0:
+        return None
+    for (step, gap), (after, next_gap) in pairs:
         if gap > 0 >= next_gap:
             return step + (after - step) * gap / (gap - next_gap)
     return None

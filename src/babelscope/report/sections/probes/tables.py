@@ -38,7 +38,7 @@ def probe_findings(report: Report) -> list[str]:
     crossed = crossings(report)
     sentences = [_crossing_sentence(crossing) for crossing in crossed if crossing.interval]
     if never := [crossing.name for crossing in crossed if not crossing.interval]:
-        sentences.append(f"In no seed do the curves of target and control cross with: {'; '.join(never)}.")
+        sentences.append(f"In no seed do the curves of target and control end crossed with: {'; '.join(never)}.")
     return sentences
 
 
@@ -48,7 +48,7 @@ def _crossing_sentence(crossing: Crossing) -> str:
         return f"{what} (mean of {_seeds(crossing.seeds)})."
     return (
         f"{what} in {crossing.crossed} of {crossing.seeds} seeds; "
-        "in the others the curves do not cross, and they do not count."
+        "in the others the curves do not end crossed, and they do not count."
     )
 
 
@@ -102,7 +102,10 @@ def _crossing_table(crossed: Sequence[Crossing]) -> Table:
         for crossing in crossed
     ]
     headers = ["Condition", "Step", "95% over seeds", "Seeds that cross"]
-    note = "Means and intervals are over the seeds that cross, and say nothing of the others."
+    note = (
+        "The first step at which the target gets lower, of seeds at whose end it is. Means and intervals are over these, "
+        "and say nothing of the others."
+    )
     return Table("Where the curves cross", headers, lines, note)
 
 
