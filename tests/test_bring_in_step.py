@@ -28,6 +28,7 @@ from babelscope.steps.duration import duration_of
 from babelscope.steps.plan import Plan
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
+from babelscope.study.encoders import Distillation
 from babelscope.tuning.checkpoint import module_weights, read_weights
 from babelscope.world import World
 from command_line import declaration, transfer
@@ -93,6 +94,27 @@ def test_a_corpus_of_several_tokenizers_is_refused_before_anything_runs(encoder_
     corpora = {"first": ["world:qaa"], "second": ["world:qab"]}
     probed = {"pos": transfer(baselines=[], probes={key: corpora, "every": 1, "sentences": 5})}
     compile_study(declared(encoder_folder, BEFORE, tasks=probed))
+
+
+@pytest.mark.parametrize("key", ["encoders", "references"])
+def test_layers_that_are_not_there_to_distil_are_refused_before_anything_runs(encoder_folder, key):
+    encoder, distil = str(encoder_folder), {"tuning": TRAINED, "compared_layers": [0, 3]}
+    probed = {"pos": transfer(baselines=[], probes={"distance": {"first": ["world:qaa"]}, "sentences": 5})}
+    given = {"encoders": [encoder], "tasks": probed, key: [DISTILLED | {"encoder": encoder, "distil": distil}]}
+    with pytest.raises(StudyError) as caught:
+        compile_study(declared(encoder_folder, **given))
+    assert caught.value.faults == (
+        f"{key}.0.distil.compared_layers: layers 0, 3: give one or more of 0 to 2, where 0 stands for the embeddings",
+    )
+    distil["compared_layers"] = [0, 2]
+    compile_study(declared(encoder_folder, **given))
+
+
+@pytest.mark.parametrize("portions", [200, "auto"])
+def test_a_distillation_in_portions_is_refused_as_it_is_declared(portions):
+    tuning = {"tuning": {"steps": 1, "micro_tokens": portions}}
+    with pytest.raises(ValueError, match=f"micro_tokens={portions}: Distillation is trained on whole batches"):
+        Distillation.model_validate(tuning)
 
 
 def test_a_tuned_model_keeps_its_weights_and_reads_the_language(ran):

@@ -10,6 +10,7 @@ from babelscope.studies import find_study
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import load_study
 from command_line import babelscope, declaration, transfer, write_study
+from test_forecast import in_float32
 
 pytestmark = pytest.mark.usefixtures("in_process")
 
@@ -73,7 +74,7 @@ def test_the_most_that_a_plan_takes(ran, encoder_folder, at_once, models, rows):
     """
     plan = compile_study(load_study(ran.study, {"seeds": [0, 1], "tasks.pos.baselines": []}))
     evaluations = sorted((s for s in plan.steps.values() if isinstance(s, Evaluate)), key=lambda s: s.model.seed)
-    weights = (encoder_folder / "model.safetensors").stat().st_size
+    weights = in_float32(encoder_folder)
     assert peak_bytes(Plan.of(evaluations), at_once) == models * weights + rows * ROW_BYTES
     assert peak_bytes(Plan.of([]), at_once) is None
 

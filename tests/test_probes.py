@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from babelscope.core.errors import OtherRunError
+from babelscope.core.errors import InputError, OtherRunError
 from babelscope.core.row import Row
 from babelscope.corpora.datasets import find
 from babelscope.encoders.load import load_encoder
 from babelscope.encoders.places import SHIPPED
+from babelscope.surgery import apply
 from babelscope.tasks.design import Design
 from babelscope.tasks.models import task_model
 from babelscope.tuning.loop import tune
@@ -93,6 +94,16 @@ def test_every_reference_is_measured(watched) -> None:
     likeness = {(row.step, row.layer): row.value for row in rows if row.measure == "CKA with start"}
     assert all(math.isclose(likeness[0, layer], 1, abs_tol=1e-9) for layer in range(7))
     assert likeness[4, 6] < 1
+
+
+def test_a_reference_of_another_depth_is_refused() -> None:
+    """Where its depth, or that of the encoder, was not known before."""
+    encoder = load_encoder(SHIPPED / "world-natural")
+    model, other = task_model(encoder, Design("mlm")), apply(encoder, "drop:last=2")
+    corpus = (Corpus(name="target", data=(find("mlm", "world:qag", "dev", 3),)),)
+    with pytest.raises(InputError, match=r"other has 4 layers, but world-natural has 6; .*\nProbes of `distance` need"):
+        Observer(Probes(distance=corpus), model, encoder, {"other": other}, Journal(), {})
+    Observer(Probes(perplexity=corpus), model, encoder, {"other": other}, Journal(), {})
 
 
 def test_after_a_kill_later_probes_are_forgotten() -> None:

@@ -7,11 +7,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from functools import lru_cache
+from math import prod
 from pathlib import Path
 from shutil import disk_usage
 
+from safetensors import SafetensorError, safe_open
+
 from babelscope.core.step import Step
 from babelscope.encoders.footprint import footprint
+from babelscope.encoders.places import named_weights
 from babelscope.encoders.shape import Shape
 from babelscope.engine.agenda import Agenda
 from babelscope.engine.dropping import readers_of
@@ -118,11 +123,28 @@ def _weights(encoder: EncoderStep) -> int | None:
         case Adapt(encoder=inner) | Operate(encoder=inner):
             return _weights(inner)
         case Load(place=place) if Path(place).is_dir():
-            return sum(file.stat().st_size for file in Path(place).glob("*.safetensors")) or None
+            return 4 * numbers if (numbers := _saved(encoder)) else None
         case Load(place=place):
             return 4 * sizes.weights if (sizes := footprint(place)) else None
         case _:
             return None
+
+
+@lru_cache(maxsize=256)
+def _saved(encoder: Load) -> int | None:
+    """How many numbers the weights in an encoder's folder are, in whatever precision; None where that cannot be seen.
+
+    A weight that lies there in several formats counts once.
+    """
+    folder, numbers = Path(encoder.place), dict[str, int]()
+    files = {*folder.glob("*.safetensors"), *(folder / name for name in named_weights(folder))}
+    try:
+        for file in (file for file in files if file.suffix == ".safetensors"):
+            with safe_open(file, framework="np") as weights:
+                numbers |= {name: prod(weights.get_slice(name).get_shape()) for name in weights.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError):
+        return None
+    return sum(numbers.values())
 
 
 def _parameters(shape: Shape, pieces: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -133,10 +134,22 @@ def _selecting(step: Training, steps: int) -> float:
     """Tokens of the dev sets, as often as they are read."""
     if not isinstance(step, Tune) or not step.dev:
         return 0.0
+    return _validations(step, steps) * texts_of(step.dev, step.tuning).tokens
+
+
+def _validations(step: Tune, steps: int) -> int:
+    """How often the dev sets are read in so many steps; after the last of them in any case."""
     tuning = step.tuning
-    often = (tuning.epochs or 1) * (tuning.validations_per_epoch or 1)
-    times = steps // tuning.validate_every if tuning.validate_every else often
-    return max(1, times) * texts_of(step.dev, tuning).tokens
+    if tuning.validate_every:
+        return ceil(steps / tuning.validate_every)
+    often = tuning.validations_per_epoch or 1
+    return min(steps, often * tuning.epochs if tuning.epochs else ceil(steps * often / _batches(step)))
+
+
+def _batches(step: Tune) -> int:
+    """Of an epoch."""
+    once = step.tuning.model_copy(update={"epochs": 1, "steps": None})
+    return duration_of(step.model_copy(update={"tuning": once})).steps
 
 
 def _predicted(step: Training) -> float:

@@ -22,7 +22,7 @@ from babelscope.corpora.parallel import WorldPairs
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.shape import Shape
 from babelscope.steps.bring_in import RowsBy
-from babelscope.tuning.settings import CountedTuning
+from babelscope.tuning.settings import CountedTuning, Tuning
 
 
 def _kind_of_text(given: Any) -> str:
@@ -101,6 +101,12 @@ class Adaptation(Declaration):
         return self
 
 
+def _in_whole_batches(tuning: Tuning) -> Tuning:
+    if tuning.micro_tokens is not None:
+        raise ValueError(f"micro_tokens={tuning.micro_tokens}: Distillation is trained on whole batches; leave it out")
+    return tuning
+
+
 class Distillation(Declaration):
     """Training of an encoder that languages were brought into: what it was before teaches it to read translations.
 
@@ -111,7 +117,7 @@ class Distillation(Declaration):
     """Where the states of pieces are compared, 0 for the embeddings; None: in the middle and at the end."""
     source_share: Annotated[float, Field(ge=0, le=1)] = 1 / 6
     """How likely it is that the source of a pair is read in place of its translation, so that it is not forgotten."""
-    tuning: CountedTuning
+    tuning: Annotated[Tuning, AfterValidator(_in_whole_batches)]
     seed: NonNegativeInt = 0
     """Of order, and of what is read on which side; a study's `seeds` do not change it."""
 

@@ -24,6 +24,7 @@ from babelscope.corpora.alignment.links import SoftLinks
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import Batch, Frame, Pieces
 from babelscope.tuning.batches import Order
+from babelscope.tuning.depths import compared_depths
 from babelscope.tuning.loop import History, Progress, tune
 from babelscope.tuning.settings import Tuning
 from babelscope.tuning.teacher import Ids, Teacher, mean_states
@@ -110,7 +111,7 @@ def distil(
     Raises:
         InputError: a layer or a share that there is not, or no pair to learn from.
     """
-    depths = _checked_layers(layers, student.model.config.num_hidden_layers)
+    depths = compared_depths(layers, student.model.config.num_hidden_layers)
     if not 0 <= source_share <= 1:
         raise InputError(f"source_share {source_share}: give a share of the examples from 0 to 1, such as 0.2")
     frame = Frame.of(teacher.tokenizer)  # of every language: own vocabularies keep the special pieces and their ids
@@ -206,14 +207,3 @@ def _reached(examples: Sequence[Example], tuning: Tuning, seed: int) -> list[int
         return []  # refused by the loop
     turns = Order(_lengths(examples), tuning, seed).turns()
     return sorted({int(index) for turn in turns for index in turn.batch})
-
-
-def _checked_layers(layers: Sequence[int] | None, last: int) -> tuple[int, ...]:
-    if layers is None:
-        return tuple(sorted({(last + 1) // 2, last}))
-    if not layers or not set(layers) <= set(range(last + 1)):
-        raise InputError(
-            f"layers {', '.join(map(str, layers)) or 'none'}: give one or more of 0 to {last}, where 0 stands for the "
-            "embeddings"
-        )
-    return tuple(layers)

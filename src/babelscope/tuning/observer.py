@@ -21,6 +21,7 @@ from babelscope.encoders.vocabulary import foreign_pieces
 from babelscope.tasks.design import TaskModel
 from babelscope.tasks.mlm import HeldOut, Validation
 from babelscope.tasks.quirky import BATCH, QuirkyHeldOut
+from babelscope.tuning.depths import check_as_deep
 from babelscope.tuning.probes import START, Corpus, Probes
 
 
@@ -51,7 +52,8 @@ class Observer:
         labels: columns of every row.
 
     Raises:
-        InputError: the sentences of a corpus are read with different tokenizers.
+        InputError: the sentences of a corpus are read with different tokenizers, or distances are to be measured to a
+            reference of another depth.
     """
 
     def __init__(
@@ -73,6 +75,8 @@ class Observer:
             held_out = HeldOut.of(reader.tokenizer, _sentences(corpus), length, foreign=foreign)
             self.held_out[corpus.name] = QuirkyHeldOut(held_out, probes.quirks) if probes.quirks else held_out
         self.sentences = {corpus.name: _sentences(corpus) for corpus in probes.distance}
+        for name, reference in references.items() if probes.distance else ():
+            check_as_deep(name, _layers(reference), encoder.name, _layers(encoder))
         encoders = {START: encoder, **references}
         self.references = {
             (corpus.name, name): self._states(reference, corpus, dropout=False)
@@ -158,6 +162,11 @@ _SPOKEN = {
     "relative": "relative distance",
     "aligned": "aligned distance",
 }
+
+
+def _layers(encoder: Encoder) -> int:
+    layers: int = encoder.model.config.num_hidden_layers
+    return layers
 
 
 def _reader(encoder: Encoder, corpus: Corpus) -> Encoder:

@@ -9,7 +9,7 @@ from babelscope.core.faults import Faults
 from babelscope.core.step import Step
 from babelscope.corpora.datasets import FileData
 from babelscope.measures import Compiled
-from babelscope.steps import Baseline, EncoderStep, Tune
+from babelscope.steps import Baseline, Distil, EncoderStep, Tune
 from babelscope.steps.duration import examples_of
 from babelscope.steps.plan import Plan
 from babelscope.steps.translations import translations
@@ -18,6 +18,7 @@ from babelscope.study.compile.encoders import ResolvedEncoders
 from babelscope.study.compile.surgeries import check_surgeries
 from babelscope.study.compile.transfers import ResolvedTransfer, resolve_transfer
 from babelscope.study.declare import Study
+from babelscope.tuning.depths import check_as_deep, compared_depths
 
 
 def compile_study(study: Study) -> Plan:
@@ -38,6 +39,8 @@ def compile_study(study: Study) -> Plan:
     check_surgeries(study, encoders, operated, faults)
     _check_schedules(study, operated, faults)
     _check_heads(encoders, transfers, faults)
+    _check_depths(operated, encoders, transfers, faults)
+    _check_distilled(encoders, faults)
     _check_apart(encoders, transfers, faults)
     check_contrasts(study, encoders, transfers.values(), faults)
     faults.report(study.name)
@@ -121,7 +124,7 @@ def _check_schedules(study: Study, encoders: Iterable[EncoderStep], faults: Faul
 
 
 def _check_heads(encoders: ResolvedEncoders, transfers: Mapping[str, ResolvedTransfer], faults: Faults) -> None:
-    """Whether encoders that are to predict hidden pieces can, and probes compare layers with as many others."""
+    """Whether encoders that are to predict hidden pieces can."""
     predicting = [transfer for transfer in transfers.values() if transfer.predicts_pieces]
     if predicting:
         perplexities = any(transfer.probes and transfer.probes.perplexity for transfer in predicting)
@@ -131,13 +134,29 @@ def _check_heads(encoders: ResolvedEncoders, transfers: Mapping[str, ResolvedTra
                 tuned = key == "references" or any(transfer.is_for(encoder) for transfer in predicting if encoder)
                 if encoder and encoder.has_mlm_head is False and tuned:
                     faults.add(f"{key}.{k}", f"{encoder.labels['encoder']} {_HEADLESS}")
-    if any(transfer.probes and transfer.probes.distance for transfer in transfers.values()):
-        for encoder, (k, reference) in product(encoders.found, enumerate(encoders.references)):
-            counts = (encoder.layers, reference.layers if reference else None)
-            if None not in counts and counts[0] != counts[1]:
-                names = (encoder.labels["encoder"], reference.labels["encoder"] if reference else "")
-                problem = f"{names[1]} has {counts[1]} layers, but {names[0]} has {counts[0]}"
-                faults.add(f"references.{k}", f"{problem}; distances are from one layer to the same one")
+
+
+def _check_depths(
+    operated: Iterable[EncoderStep], encoders: ResolvedEncoders, transfers: Mapping[str, ResolvedTransfer],
+    faults: Faults,
+) -> None:  # fmt: skip
+    """Whether references are as deep as what probes compare with them, as far as can be seen."""
+    comparing = [transfer for transfer in transfers.values() if transfer.probes and transfer.probes.distance]
+    compared = [encoder for encoder in operated if any(transfer.is_for(encoder) for transfer in comparing)]
+    for encoder, (k, reference) in product(compared, enumerate(encoders.references)):
+        if reference:
+            surgery = encoder.labels.get("surgery")
+            named = encoder.labels["encoder"] + (f" after surgery {surgery}" if surgery else "")
+            other = reference.labels["encoder"]
+            faults.resolve(f"references.{k}", check_as_deep, other, reference.layers, named, encoder.layers)
+
+
+def _check_distilled(encoders: ResolvedEncoders, faults: Faults) -> None:
+    """Whether encoders have the layers that distillations compare, as far as can be seen."""
+    for key, steps in (("encoders", encoders.declared), ("references", encoders.references)):
+        for k, step in enumerate(steps):
+            if isinstance(step, Distil) and step.layers:
+                faults.resolve(f"{key}.{k}.distil.compared_layers", compared_depths, step.compared_layers, step.layers)
 
 
 def _check_apart(encoders: ResolvedEncoders, transfers: Mapping[str, ResolvedTransfer], faults: Faults) -> None:

@@ -103,8 +103,8 @@ def _crossing_table(crossed: Sequence[Crossing]) -> Table:
     ]
     headers = ["Condition", "Step", "95% over seeds", "Seeds that cross"]
     note = (
-        "The first step at which the target gets lower, of seeds at whose end it is. Means and intervals are over these, "
-        "and say nothing of the others."
+        "The first step at which the target gets lower, of seeds at whose end it is. Means and intervals are over "
+        "these, and say nothing of the others."
     )
     return Table("Where the curves cross", headers, lines, note)
 
