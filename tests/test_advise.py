@@ -220,6 +220,17 @@ def test_encoders_of_one_name_are_refused(request_, encoder_folder, encoder, tmp
     command.check(twice, False, Outputs(tmp_path / "advice.html"))
 
 
+@pytest.mark.parametrize("copied", [True, False])
+def test_an_encoder_does_not_race_against_itself(request_, encoder_folder, tmp_path, copied):
+    """Neither by two names for its folder, nor from a copy that is called otherwise."""
+    other = tmp_path / "copy" if copied else f"{encoder_folder.parent}/./{encoder_folder.name}/"
+    if copied:
+        shutil.copytree(encoder_folder, other)
+    both = request_.model_copy(update={"encoders": (str(encoder_folder), str(other))})
+    with pytest.raises(InputError, match=f"--encoder {encoder_folder} and {other}: both are the same encoder; leave"):
+        command.check(both, False, Outputs(tmp_path / "advice.html"))
+
+
 def test_sentences_that_are_trained_on_do_not_test(request_, tmp_path):
     for split in ("train", "dev", "test"):
         write_conllu(tmp_path / f"qah-{split}.conllu", World().treebank("qah", "dev" if split == "dev" else "train", 9))

@@ -108,12 +108,13 @@ def test_published_verdicts_come_first():
     assert published("xx", None) == published("qag", "Latn") == []
 
 
-@pytest.mark.parametrize("code", ["fo", "fao", "sr", "gsw", "sw", "xx"])
+@pytest.mark.parametrize("code", ["fo", "fao", "sr", "gsw", "sw", "no", "nb", "ps", "xx"])
 def test_a_language_is_not_its_own_nearest(monkeypatch, code):
-    there = ["fao", "dan", "srp-Cyrl", "srp-Latn", "gsw-ZH", "swh"]
+    there = ["fao", "dan", "srp-Cyrl", "srp-Latn", "gsw-ZH", "swh", "nob", "nno", "pbt"]
     monkeypatch.setattr(facts, "available_ntrex", lambda: there)
     monkeypatch.setattr(facts, "find_file", lambda *given: SimpleNamespace(read=lambda: ["een"]))
-    itself = {"fo": ["fao"], "fao": ["fao"], "sr": ["srp-Cyrl", "srp-Latn"], "gsw": ["gsw-ZH"], "sw": ["swh"]}
+    itself = {"no": ["nob"], "nb": ["nob"], "ps": ["pbt"]}
+    itself |= {"fo": ["fao"], "fao": ["fao"], "sr": ["srp-Cyrl", "srp-Latn"], "gsw": ["gsw-ZH"], "sw": ["swh"]}
     assert list(facts.references(code)) == [other for other in there if other not in itself.get(code, [])]
     assert "qaa" not in facts.references("qaa") and "qag" not in facts.references("qaa")
 

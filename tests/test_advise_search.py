@@ -51,7 +51,10 @@ def runner(made, recipe):
 
 
 def test_what_still_gets_better_is_trained_longer_while_that_helps():
-    """The first up to the longest; the second is done at once; a recipe that longer training does not help, once."""
+    """The first up to the longest; the second is done at once; a recipe that longer training does not help, once.
+
+    Nothing is open of that last one: the longer training that would tell was tried, and was no better.
+    """
     twice, four = Training(longer=2), Training(longer=4)
     third = Recipe(BILSTM, AS_IT_IS)
     scores = {(FIRST, USUAL): 0.5, (FIRST, twice): 0.6, (FIRST, four): 0.7, (SECOND, USUAL): 0.5, (third, USUAL): 0.8,
@@ -61,9 +64,44 @@ def test_what_still_gets_better_is_trained_longer_while_that_helps():
     train_longer(made, runners)
     assert [each.training for each in runners] == [four, USUAL, USUAL]
     assert made.computed == [(FIRST, twice), (third, twice), (FIRST, four)]
-    assert [each.rising for each in runners] == [0.03, 0.0, 0.02]
-    assert [each.is_unfinished for each in runners] == [True, False, True]
+    assert [each.rising for each in runners] == [0.03, 0.0, 0.0]
+    assert [each.is_unfinished for each in runners] == [True, False, False]
+    assert [each.settled for each in runners] == [False, False, True]
     assert runners[0].dev[0].of == runners[0].test[0].of == (FIRST, four)
+
+
+def test_a_longer_training_that_fails_settles_nothing():
+    made = Made({(FIRST, USUAL): 0.5}, {(FIRST, USUAL): 0.05})
+    (first,) = runners = [runner(made, FIRST)]
+    train_longer(made, runners)
+    assert first.is_unfinished and not first.settled
+
+
+def test_another_rate_opens_anew_what_was_settled():
+    """It is another training, whose longer one was not tried."""
+    fast, twice = Training(2.0), Training(longer=2)
+    scores = {(FIRST, USUAL): 0.5, (FIRST, twice): 0.4, (FIRST, fast): 0.6}
+    made = Made(scores, {(FIRST, USUAL): 0.05, (FIRST, fast): 0.05})
+    (first,) = runners = [runner(made, FIRST)]
+    train_longer(made, runners)
+    assert first.settled
+    choose_rates(made, runners)
+    train_longer(made, runners)
+    assert (first.training, first.is_unfinished, first.settled) == (fast, True, False)
+
+
+def test_what_is_settled_stays_so_at_the_end_of_a_race(store, monkeypatch):
+    """Whatever the later rounds of the same training rise by."""
+    request = Request(language="nl", text="ntrex:nl", encoders=("world-natural",), seeds=1, search=False)
+    race = Race(request, [FIRST, SECOND], store, lambda plan: nullcontext(lambda event: None))
+    race.scores = SimpleNamespace(mean=lambda evaluations: 0.75, rise=lambda models: 0.05)
+    made = SimpleNamespace(key="k", model=None)
+    monkeypatch.setattr(race, "evaluations", lambda *given: (made, made))
+    monkeypatch.setattr(race, "compute", lambda evaluations: {})
+    monkeypatch.setattr(race, "_give_up", lambda rounds: None)
+    race.runners[0].settled, race.runners[0].rising = True, 0.0
+    race.run()
+    assert [each.rising for each in race.runners] == [0.0, 0.05]
 
 
 def test_the_best_of_three_rates_is_kept_and_one_that_fails_is_not():

@@ -5,19 +5,20 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from langcodes import Language as Tag
-from langcodes import LanguageTagError
+import numpy as np
 from transformers import PreTrainedTokenizerBase
 
+from babelscope.advise.recipes import FERTILITY, fertility_limit
 from babelscope.advise.request import Request
 from babelscope.core.languages import REAL_LANGUAGES, language_name
 from babelscope.core.words import listed
-from babelscope.corpora.codes import shortest
+from babelscope.corpora.codes import same_language, shortest
 from babelscope.corpora.datasets import find_file
 from babelscope.corpora.plain import NTREX, available_ntrex
 from babelscope.corpora.scripts import script_shares
+from babelscope.corpora.spacing import unspaced_script
 from babelscope.corpora.transliteration import transliteration
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder
@@ -32,6 +33,7 @@ RELATIVES = 200
 """And of each language that it is compared with."""
 LETTERS = 5
 """That are named."""
+Unit = Literal["word", "character"]
 
 
 class Fact(NamedTuple):
@@ -40,14 +42,19 @@ class Fact(NamedTuple):
     encoder: str
     letters: str | None
     coverage: Coverage
+    """Of words, or of characters; see `unit`."""
     nearest: list[tuple[str, float]]
-    """Languages by the share of subwords in common, the most first; none where most words have something unknown."""
+    """Languages by the share of subwords in common, the most first; none where most of the text is unknown."""
     compared: bool
     """Whether there was text to compare with."""
     decoder: bool
     """Whether the encoder reads from left to right, so that masked language modelling cannot adapt it."""
     stripped: tuple[str, ...] = ()
     """Letters of the text, the most frequent first, that are read without their accents."""
+    unit: Unit = "word"
+    """What unknown ones are counted in, and subwords by: text without spaces between words has no words to count."""
+    limit: float = FERTILITY
+    """The most subwords a unit of a vocabulary that covers the text well."""
 
 
 def text_of(request: Request) -> list[str]:
@@ -68,8 +75,7 @@ def references(language: str) -> dict[str, list[str]]:
     if language in LANGUAGES:
         known = [code for code, member in LANGUAGES.items() if member.seen and code != language]
         return {code: World().text(code, RELATIVES) for code in known}
-    own = _base(language)
-    there = [code for code in available_ntrex() if _base(code) != own]
+    there = [code for code in available_ntrex() if not same_language(code, language)]
     return {code: list(find_file("mlm", f"{NTREX}{code}", "train", RELATIVES).read()) for code in there}
 
 
@@ -86,13 +92,16 @@ def facts(
     How the text is covered is seen with the language's own tokenizer, if the encoder has one; what it shares with
     others, with the tokenizer of all.
     """
+    unspaced = unspaced_script(lines)
+    unit: Unit = "character" if unspaced else "word"
     for by in (None, *letters):
         shown = list(map(transliteration(by), lines)) if by else list(lines)
         reader = encoder if by else encoder.reading(language)
-        covered = coverage(reader.tokenizer, [line.split() for line in shown])
+        covered = (_coverage_of_characters if unspaced else _coverage_of_words)(reader.tokenizer, shown)
         near = _nearest(encoder.tokenizer, shown, others) if covered.unknown <= UNREAD else []
         decoder = not anatomy_of(encoder.model.config).head
-        yield Fact(name, by, covered, near, bool(others), decoder, () if by else stripped(reader.tokenizer, shown))
+        lost = () if by else stripped(reader.tokenizer, shown)
+        yield Fact(name, by, covered, near, bool(others), decoder, lost, unit, fertility_limit(unspaced))
 
 
 def stripped(tokenizer: PreTrainedTokenizerBase, lines: Sequence[str]) -> tuple[str, ...]:
@@ -123,6 +132,21 @@ def published(language: str, script: str | None) -> list[str]:
     return [tried] if size else alike
 
 
+def _coverage_of_words(tokenizer: PreTrainedTokenizerBase, lines: Sequence[str]) -> Coverage:
+    return coverage(tokenizer, [line.split() for line in lines])
+
+
+def _coverage_of_characters(tokenizer: PreTrainedTokenizerBase, lines: Sequence[str]) -> Coverage:
+    """Of text without spaces between words: each character of an unknown subword is unknown, and counts as one."""
+    cut = tokenizer(list(lines), add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+    subwords = np.concatenate(cut["input_ids"])
+    widths = np.concatenate([np.diff(places).ravel() for places in cut["offset_mapping"] if places])
+    is_unknown, total = subwords == tokenizer.unk_token_id, sum(len("".join(line.split())) for line in lines)
+    unknown = int(widths[is_unknown].sum())
+    covered = _coverage_of_words(tokenizer, lines)
+    return Coverage(total, unknown / total, (unknown + int((~is_unknown).sum())) / total, covered.characters)
+
+
 def _nearest(
     tokenizer: PreTrainedTokenizerBase, lines: Sequence[str], others: Mapping[str, list[str]]
 ) -> list[tuple[str, float]]:
@@ -137,14 +161,6 @@ def _subwords(tokenizer: PreTrainedTokenizerBase, lines: Sequence[str]) -> Count
     counts = Counter(subword for ids in encoded for subword in ids)
     counts.pop(tokenizer.unk_token_id, None)
     return counts
-
-
-def _base(code: str) -> str:
-    """The language of a code, without script and region: `fo` of `fao`, `sr` of `srp-Cyrl`; else the code itself."""
-    try:
-        return str(Tag.get(code).prefer_macrolanguage().language)
-    except LanguageTagError:
-        return code
 
 
 def _script(code: str) -> str | None:

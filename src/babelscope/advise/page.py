@@ -61,8 +61,9 @@ def plan_section(planned: Sequence[Planned], request: Request) -> Section:
     if request.curve:
         sentences.append(f"{CURVES}{TRANSLATED_CURVES if request.parallel else ''}.")
     note = (
-        "By promise: fewer unknown words first, then fewer subwords a word. That is a guess from vocabularies alone, "
-        "and the race decides. A recipe that falls behind is given up."
+        "By promise: fewer unknown words first, then fewer subwords a word (characters, where the text has no spaces "
+        "between words). That is a guess from vocabularies alone, and the race decides. A recipe that falls behind is "
+        "given up."
     )
     timed = all(step.seconds is not None for step in planned)
     if timed:
@@ -148,19 +149,27 @@ def _fact_table(facts: Sequence[Fact]) -> Table:
         ]
         for fact in facts
     ]  # fmt: skip
+    unit = _unit(facts)
     headers = [
         "Encoder",
         "Letters",
-        "Unknown words %",
-        "Subwords a word",
+        f"Unknown {unit}s %",
+        f"Subwords a {unit}",
         "Characters %",
         "Nearest languages",
     ]
+    running = "" if unit == "word" else "The text has no spaces between words, so its characters are counted instead. "
     note = (
-        "Characters: those that are covered. Nearest: the languages at hand whose text is made of the same subwords, "
-        "with the share that is in common, by the encoder’s first tokenizer; they need not be related."
+        f"{running}Characters: the different ones that are covered. Nearest: the languages at hand whose text is "
+        "made of the same subwords, with the share that is in common, by the encoder’s first tokenizer; they need not "
+        "be related."
     )
     return Table("How the encoders’ subwords cover the text", headers, lines, note)
+
+
+def _unit(facts: Sequence[Fact]) -> str:
+    """What the text is counted in, the same for all encoders and letters: words, or characters."""
+    return facts[0].unit if facts else "word"
 
 
 def _unread(facts: Sequence[Fact]) -> list[str]:
@@ -168,9 +177,10 @@ def _unread(facts: Sequence[Fact]) -> list[str]:
     best: dict[str, float] = {}
     for fact in facts:
         best[fact.encoder] = min(best.get(fact.encoder, 1.0), fact.coverage.unknown)
+    words = "have a letter or sign that it does not know" if _unit(facts) == "word" else "are unknown to it"
     return [
-        f"{display_name(name)} cannot read this text: {unknown:.0%} of the words have a letter or sign that it does "
-        "not know. It can hardly learn these from a little text; look for an encoder that knows them."
+        f"{display_name(name)} cannot read this text: {unknown:.0%} of the {_unit(facts)}s {words}. It can "
+        "hardly learn these from a little text; look for an encoder that knows them."
         for name, unknown in best.items()
         if unknown > UNREAD
     ]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from babelscope.advise.amounts import kinds, learns_from, numbers, total
 from babelscope.advise.costs import Costs, expected_seconds, words_of
 from babelscope.advise.facts import Fact
-from babelscope.advise.recipes import BRINGING, BROUGHT_IN, EXTENDED, ZERO_SHOT, Recipe, recipes
+from babelscope.advise.recipes import BRINGING, BROUGHT_IN, EXTENDED, FERTILITY, ZERO_SHOT, Recipe, recipes
 from babelscope.advise.request import Request
 from babelscope.measures.formulas.overlap import Coverage
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS
@@ -31,6 +31,7 @@ def planned(request: Request, facts: Sequence[Fact], costs: Mapping[str, Costs])
     A vocabulary of the language's own covers it well, so recipes with one come first.
     """
     covered = {(fact.encoder, fact.letters): fact.coverage for fact in facts}
+    limit = min((fact.limit for fact in facts), default=FERTILITY)
     decoders = {fact.encoder for fact in facts if fact.decoder}
     order = [EXTENDED, ADAPTED, AS_IT_IS]
 
@@ -44,7 +45,7 @@ def planned(request: Request, facts: Sequence[Fact], costs: Mapping[str, Costs])
 
     return [
         Planned(recipe, _seconds(request, recipe, covered, costs))
-        for recipe in sorted(recipes(covered, decoders, bringing(request)), key=promise)
+        for recipe in sorted(recipes(covered, decoders, bringing(request), limit), key=promise)
     ]
 
 

@@ -65,7 +65,8 @@ class Race:
                 train_longer(self, self.alive)
             self._tell(number + 1)
         for runner in self.runners:
-            runner.rising = self.rise(runner.dev) if runner.dev else None
+            if not runner.settled:
+                runner.rising = self.rise(runner.dev) if runner.dev else None
         direct = self.best_direct()
         self._say("scoring what is left, and the best that loads directly, on the test sentences")
         self._test([runner for runner in self.runners if runner is direct or not runner.lost])

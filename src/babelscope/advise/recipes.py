@@ -26,6 +26,8 @@ ZERO_SHOT = "zero-shot, the language brought in"
 BRINGING = (BROUGHT_IN, ZERO_SHOT)
 UNKNOWN, FERTILITY = 0.01, 2.0
 """A vocabulary covers a text badly above this share of words with something unknown, or so many subwords a word."""
+_CHARACTERS = {"Hani": 1.6, "Hira": 1.6, "Kana": 1.6}
+"""Characters a word of text without spaces between words, by script; of the others, which have alphabets, four."""
 
 
 class Recipe(NamedTuple):
@@ -72,10 +74,16 @@ def letters_for(language: str, script: str | None) -> tuple[str, ...]:
     return own or BY_SCRIPT.get(script or "", ())
 
 
+def fertility_limit(unspaced: str | None) -> float:
+    """The most subwords a word that cover a text well; a character where it is in a script without spaces."""
+    return FERTILITY / _CHARACTERS.get(unspaced, 4) if unspaced else FERTILITY
+
+
 def recipes(
     covered: Mapping[tuple[str, str | None], Coverage],
     decoders: Collection[str] = (),
     bringing: Collection[str] = (),
+    limit: float = FERTILITY,
 ) -> list[Recipe]:
     """All that are tried: every encoder as it is and adapted, in all letters; with the language; and the BiLSTM.
 
@@ -84,10 +92,11 @@ def recipes(
         decoders: those that read from left to right, which masked language modelling cannot adapt.
         bringing: of `BROUGHT_IN` and `ZERO_SHOT` those that there is data for. They are tried in the language's own
             letters, with every encoder.
+        limit: the most subwords a word, or a character, that cover the text well.
     """
     tried = []
     for (encoder, letters), coverage in covered.items():
-        badly = coverage.unknown > UNKNOWN or coverage.fertility > FERTILITY
+        badly = coverage.unknown > UNKNOWN or coverage.fertility > limit
         adapted = () if encoder in decoders else (ADAPTED, EXTENDED) if badly else (ADAPTED,)
         tried += [Recipe(encoder, kind, letters) for kind in (AS_IT_IS, *adapted)]
         tried += [Recipe(encoder, kind) for kind in bringing if letters is None]

@@ -150,16 +150,17 @@ def check_apart(request: Request) -> None:
 
 
 def check_names(request: Request) -> None:
-    """Refuse different encoders that tables would call the same.
+    """Refuse different encoders that tables would call the same, and one that would race against itself.
 
     Raises:
         InputError: says which they are; or there is no such encoder.
     """
-    named: dict[str, tuple[str, str]] = {}
+    named, same = dict[str, str](), dict[str, str]()
     for given in dict.fromkeys(request.encoders):
         place = locate(given)
-        other, content = named.setdefault(place.name, (given, place.content))
-        if content != place.content:
+        if (other := same.setdefault(place.content, given)) != given:
+            raise InputError(f"--encoder {other} and {given}: both are the same encoder; leave one of them out")
+        if (other := named.setdefault(place.name, given)) != given:
             raise InputError(f"--encoder {other} and {given}: both are called {place.name}; rename one of the folders")
 
 

@@ -55,6 +55,8 @@ class Runner:
     training: Training = USUAL
     rising: float | None = None
     """How much better the score on dev sentences was at the end of its trainings than before; None: not known."""
+    settled: bool = False
+    """Whether a longer training was tried and was no better, so that nothing is open though the score still rose."""
 
     @property
     def is_recurrent(self) -> bool:
@@ -84,12 +86,18 @@ class Trials(Protocol):
 
 
 def train_longer(trials: Trials, runners: Sequence[Runner]) -> None:
-    """Train those twice as long, and twice again, that are still getting better when training ends."""
+    """Train those twice as long, and twice again, that are still getting better when training ends.
+
+    Where that is no better, the training is long enough.
+    """
     for runner in runners:
-        runner.rising = trials.rise(runner.dev)
+        runner.rising, runner.settled = trials.rise(runner.dev), False
     while runners := [each for each in runners if each.is_unfinished and each.training.longer < LONGEST]:
         longer = [each.training._replace(longer=2 * each.training.longer) for each in runners]
-        runners = _tried(trials, runners, longer)
+        found = list(zip(runners, _tried(trials, runners, longer), strict=True))
+        for runner in (each for each, is_better in found if is_better is False):
+            runner.rising, runner.settled = 0.0, True
+        runners = [each for each, is_better in found if is_better]
 
 
 def choose_rates(trials: Trials, runners: Sequence[Runner]) -> None:
@@ -98,14 +106,17 @@ def choose_rates(trials: Trials, runners: Sequence[Runner]) -> None:
         _tried(trials, runners, [runner.training._replace(rate=rate) for runner in runners])
 
 
-def _tried(trials: Trials, runners: Sequence[Runner], trainings: Sequence[Training]) -> list[Runner]:
-    """Train each otherwise in the first round, and go on with that where it is better; gives those where it is."""
+def _tried(trials: Trials, runners: Sequence[Runner], trainings: Sequence[Training]) -> list[bool | None]:
+    """Train each otherwise in the first round, and go on with that where it is better.
+
+    Gives for each whether it is; None where the training failed, which says nothing.
+    """
     made = [trials.evaluations(each.recipe, 0, training) for each, training in zip(runners, trainings, strict=True)]
     failed = trials.compute([dev for dev, _ in made])
-    better = []
+    better: list[bool | None] = []
     for runner, training, (dev, test) in zip(runners, trainings, made, strict=True):
-        if dev.key not in failed and trials.mean([dev]) > trials.mean(runner.dev[:1]):
+        better.append(None if dev.key in failed else trials.mean([dev]) > trials.mean(runner.dev[:1]))
+        if better[-1]:
             runner.training, runner.dev[0], runner.test[0] = training, dev, test
             runner.rising = trials.rise([dev])
-            better.append(runner)
     return better

@@ -10,6 +10,7 @@ from pydantic import PositiveInt, SerializeAsAny
 from babelscope.core.row import Row
 from babelscope.core.step import Results, Step, Workspace
 from babelscope.corpora.parallel import ParallelText, WorldPairs, joined
+from babelscope.corpora.spacing import unspaced_script
 from babelscope.steps.encoder import EncoderStep
 
 if TYPE_CHECKING:
@@ -127,13 +128,18 @@ def _together(languages: dict[str, AlignedLanguage], encoder: Encoder) -> Aligne
 
 
 def _sizes(encoder: Encoder, language: AlignedLanguage, pairs: list[tuple[str, str]]) -> Iterator[Row]:
-    """How many pairs and pieces there are, what share of the pieces has a link, and how many pieces a word has."""
+    """How many pairs and pieces there are, what share of the pieces has a link, and how many pieces a word has.
+
+    Nothing of the last where there are no spaces between words, so that words cannot be counted.
+    """
     linked = language.counts(encoder).sum(axis=1) > 0
-    words = sum(len(translation.split()) for _, translation in pairs)
+    translations = [translation for _, translation in pairs]
     yield Row("pairs", len(pairs), "pairs of sentences")
     yield Row("own pieces", len(linked), "pieces")
     yield Row("linked pieces", float(linked.mean()), "share")
-    yield Row("fertility", sum(map(len, language.text.targets)) / words, "pieces a word")
+    if not unspaced_script(translations):
+        words = sum(len(translation.split()) for translation in translations)
+        yield Row("fertility", sum(map(len, language.text.targets)) / words, "pieces a word")
 
 
 def _quality(
