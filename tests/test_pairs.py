@@ -123,6 +123,14 @@ def test_a_malformed_file_is_refused_with_its_line(file, layout, content, fault)
     assert str(caught.value).startswith(f"{path}:{fault}")
 
 
+def test_lines_that_end_in_cr_alone_are_named_and_not_repeated(file):
+    """The whole file was the header, and stood in the message."""
+    path = file(HEADER.replace("\n", "\r") + "1\ta\tb\tentailment\r" * 400)
+    with pytest.raises(DataError, match=r"\[\.\.\.\] .*its lines end in CR alone, write them with LF") as caught:
+        read_pairs(path, Layout("first", "second", "gold", {"a": "a"}))
+    assert len(str(caught.value)) < 800
+
+
 def test_other_encodings_and_damage_are_refused(file):
     with pytest.raises(DataError, match=":2: not UTF-8"):
         read_pairs(file(SAMPLE.encode().replace(b"Hi", b"\xff")), RTE)
