@@ -13,7 +13,7 @@ from babelscope.core.row import Row
 from babelscope.core.step import Step
 from babelscope.engine.events import Finished
 from babelscope.engine.store import Store
-from babelscope.measures.interpolation import Surface
+from babelscope.measures.surface import Surface
 from babelscope.steps import Evaluate, Tune
 from babelscope.steps.plan import Plan
 from toy_steps import execute

@@ -20,7 +20,7 @@ from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps, export
 from babelscope.face.bring_in import Wanted, with_language
 from babelscope.measures.comparison import Compare
-from babelscope.measures.interpolation import Surface
+from babelscope.measures.surface import Surface
 from babelscope.report.declared import report_of
 from babelscope.report.sections import sections_of
 from babelscope.steps import Align, Distil, Evaluate, Tune, align

@@ -19,7 +19,7 @@ from babelscope.engine.recall import recall
 from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
-from babelscope.measures.interpolation import Surface
+from babelscope.measures.surface import Surface
 from babelscope.report.declared import report_of
 from babelscope.report.page import render
 from babelscope.report.sections.between.lines import Between

@@ -22,13 +22,13 @@ from babelscope.measures.formulas.alignment import flat_links, similarity_links
 from babelscope.measures.formulas.overlap import coverage
 from babelscope.measures.formulas.projection import aligned_words, translation_share
 from babelscope.measures.formulas.states import LanguageStates
-from babelscope.measures.interpolation import Surface
 from babelscope.measures.layers import MeasureLayers
 from babelscope.measures.probing import Probe, ScoreReference
 from babelscope.measures.projecting import Project, ProjectWords
 from babelscope.measures.retrieval import Retrieve, retrieval_accuracy
 from babelscope.measures.similarities import SIMILARITIES
 from babelscope.measures.similarity import SentenceSimilarity
+from babelscope.measures.surface import Surface
 from babelscope.measures.text_size import TextSize
 from babelscope.measures.vocabulary import Vocabulary
 from babelscope.steps import Load, Tune

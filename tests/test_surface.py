@@ -22,7 +22,7 @@ from babelscope.encoders.load import load_encoder
 from babelscope.engine.events import Failed, Finished
 from babelscope.engine.store import Store
 from babelscope.measures.angle import Angle, Group, _groups
-from babelscope.measures.interpolation import Surface, _names
+from babelscope.measures.surface import Surface, _names
 from babelscope.steps import Tune
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study, load_study

@@ -16,7 +16,8 @@ from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
 from babelscope.measures.data_sizes import DataSizes
-from babelscope.measures.interpolation import Interpolation, Surface
+from babelscope.measures.interpolation import Interpolation
+from babelscope.measures.surface import Surface
 from babelscope.steps import Tune
 from babelscope.steps.plan import Plan
 from babelscope.studies import find_study

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 
 from babelscope.core.errors import DataError
 from babelscope.core.outside import read_json
 from babelscope.encoders.anatomy import ANATOMY
 from babelscope.encoders.footprint import SHAPE
-from babelscope.encoders.places import named_weights, read_mapping
+from babelscope.encoders.places import read_mapping
+from babelscope.encoders.weight_files import weight_shapes
 
 TUNED = ("ForTokenClassification", "ForSequenceClassification", "ForQuestionAnswering", "ForMultipleChoice")
 """What the names of classes of transformers end with that have the head of a task."""
@@ -25,8 +26,7 @@ def has_mlm_head(path: str) -> bool | None:
         return True
     try:
         head = ANATOMY[read_json(Path(path) / "config.json")["model_type"]].head
-        files = [*Path(path).glob("*.safetensors"), *(Path(path) / name for name in named_weights(Path(path)))]
-        names = [name for file in files if file.suffix == ".safetensors" for name in _weight_names(file)]
+        names = weight_shapes(Path(path))
     except (DataError, OSError, KeyError, SafetensorError):
         return None
     return any(name.startswith(tuple(f"{part}." for part in head)) for name in names) if names else None
@@ -36,8 +36,3 @@ def head_left_out(path: str) -> str:
     """The class of a model that is tuned on a task, by its folder's config.json; empty where it is an encoder alone."""
     architectures = read_mapping(Path(path) / "config.json").get("architectures") or [""]
     return next((str(name) for name in architectures if str(name).endswith(TUNED)), "")
-
-
-def _weight_names(file: Path) -> list[str]:
-    with safe_open(file, framework="np") as weights:
-        return list(weights.keys())

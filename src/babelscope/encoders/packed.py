@@ -22,8 +22,9 @@ from torch import Tensor
 
 from babelscope.core.errors import DataError
 from babelscope.core.outside import read_json, read_text, reading
-from babelscope.encoders.places import CARD, LANGUAGES, check_folder, named_weights
+from babelscope.encoders.places import CARD, LANGUAGES, check_folder
 from babelscope.encoders.state import Weights
+from babelscope.encoders.weight_files import weight_files
 from babelscope.encoders.written import check_finite, tensors_digest, write_tensors
 
 FORMAT = "babelscope packed model 1"
@@ -64,7 +65,7 @@ def pack(folder: Path, file: Path) -> list[str]:
     check_folder(folder)
     rows = read_json(folder / "config.json").get("vocab_size")
     kept: Weights = {}
-    parts = _weights(folder)
+    parts = weight_files(folder)
     for part in parts:
         for name, weight in _read(part)[0].items():
             kept |= _packed(name, weight.float() if weight.is_floating_point() else weight, rows)
@@ -79,13 +80,6 @@ def pack(folder: Path, file: Path) -> list[str]:
     write_tensors(file, kept, {"format": FORMAT})
     others = [path.name for path in sorted(folder.glob("*.safetensors")) if path not in parts]
     return [*(name for name in names if name not in texts), *others]
-
-
-def _weights(folder: Path) -> list[Path]:
-    """The files that a model is loaded from: one by its usual name, else those that an index names."""
-    whole = folder / "model.safetensors"
-    named = [folder / name for name in named_weights(folder) if name.endswith(".safetensors")]
-    return [whole] if whole.is_file() else named or sorted(folder.glob("*.safetensors"))
 
 
 def unpack(file: Path, folder: Path) -> None:

@@ -12,12 +12,12 @@ from math import prod
 from pathlib import Path
 from shutil import disk_usage
 
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 
 from babelscope.core.step import Step
 from babelscope.encoders.footprint import footprint
-from babelscope.encoders.places import named_weights
 from babelscope.encoders.shape import Shape
+from babelscope.encoders.weight_files import weight_shapes
 from babelscope.engine.agenda import Agenda
 from babelscope.engine.dropping import readers_of
 from babelscope.engine.store import Store
@@ -132,19 +132,11 @@ def _weights(encoder: EncoderStep) -> int | None:
 
 @lru_cache(maxsize=256)
 def _saved(encoder: Load) -> int | None:
-    """How many numbers the weights in an encoder's folder are, in whatever precision; None where that cannot be seen.
-
-    A weight that lies there in several formats counts once.
-    """
-    folder, numbers = Path(encoder.place), dict[str, int]()
-    files = {*folder.glob("*.safetensors"), *(folder / name for name in named_weights(folder))}
+    """How many numbers an encoder's weights are in its folder, in any precision; None where none can be read."""
     try:
-        for file in (file for file in files if file.suffix == ".safetensors"):
-            with safe_open(file, framework="np") as weights:
-                numbers |= {name: prod(weights.get_slice(name).get_shape()) for name in weights.keys()}  # noqa: SIM118
+        return sum(map(prod, weight_shapes(Path(encoder.place)).values()))
     except (SafetensorError, OSError):
         return None
-    return sum(numbers.values())
 
 
 def _parameters(shape: Shape, pieces: int) -> int:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from babelscope.core.step import Step
 from babelscope.core.tasks import MASKING_RATE
 from babelscope.encoders.footprint import Footprint
-from babelscope.measures.interpolation import Surface
 from babelscope.measures.retrieval import Retrieve
 from babelscope.measures.similarity import SentenceSimilarity
+from babelscope.measures.surface import Surface
 from babelscope.steps import Adapt, Distil, EncoderStep, Evaluate, Pretrain, Training, Tune
 from babelscope.steps.duration import PIECES_A_WORD, USUAL_WORDS, data_of, duration_of, examples_of, words_of
 from babelscope.steps.memory import LONGEST, shape_of

@@ -24,7 +24,7 @@ from babelscope.face.encoder import check_each, reading
 from babelscope.face.result import Rows
 from babelscope.face.session import complete, with_weights
 from babelscope.measures.between import check_alike
-from babelscope.measures.interpolation import Part, Surface
+from babelscope.measures.surface import Part, Surface
 from babelscope.steps import Evaluate, Tune
 from babelscope.steps.plan import Plan
 from babelscope.study.compile import compile_study

@@ -7,7 +7,8 @@ from functools import partial
 from typing import NamedTuple
 
 from babelscope.measures.angle import Angles
-from babelscope.measures.interpolation import Interpolation, Part
+from babelscope.measures.interpolation import Interpolation
+from babelscope.measures.surface import Part
 from babelscope.study.declare import Sizes, Transfer
 from babelscope.tuning.settings import Tuning
 
