@@ -51,7 +51,7 @@ def test_a_lost_step_is_tried_three_times_and_then_alone(
         assert store.rows(child.key)[0].value == value(child)
     else:
         (failed,) = [event for event in events if isinstance(event, Failed)]
-        assert store.log(unlucky.key).read_text() == f"{failed.message}\n" and "SIGKILL" in failed.message
+        assert store.logs.of(unlucky.key).read_text() == f"{failed.message}\n" and "SIGKILL" in failed.message
 
 
 def test_a_worker_that_cannot_open_its_store_says_why(tmp_path: Path, outside: Path) -> None:

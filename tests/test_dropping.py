@@ -213,7 +213,7 @@ def test_other_bits_are_noted(store: Store, outside: Path, capsys: pytest.Captur
     now, then = (about["files"]["value"]["sha256"] for about in (manifest, before))
     assert now == file_digest(store.place_of(heavy.key) / "value") != then
     assert f"SHA-256 {now}, before {then}" in note and "value was dropped, and computed again with other bits" in note
-    assert store.log(heavy.key).read_text().strip() == note
+    assert store.logs.of(heavy.key).read_text().strip() == note
     assert note.replace(" ", "") in capsys.readouterr().err.replace("\n", "").replace(" ", "")
     assert store.rows(heavy.key)[0].value == value(heavy)  # those of the weights before
     assert manifest["files"]["rows.jsonl"] == before["files"]["rows.jsonl"]

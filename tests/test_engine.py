@@ -93,7 +93,7 @@ def test_a_failure_stops_only_what_needs_it(store: Store, outside: Path) -> None
         "Toy": {"done": 7, "pending": 2},
     }
     for key in (refused.key, killed.key, leaving.key):
-        assert store.log(key).read_text().splitlines()[-1] == outcome.failed[key]
+        assert store.logs.of(key).read_text().splitlines()[-1] == outcome.failed[key]
     assert "SIGKILL" in outcome.failed[killed.key] and "memory" in outcome.failed[killed.key]
     assert "exit status 7" in outcome.failed[leaving.key]
     assert outcome.blocked == {child.key: killed.key, grandchild.key: killed.key}
@@ -191,7 +191,7 @@ def test_workers_are_told_how_to_compute(store: Store, outside: Path, monkeypatc
     monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)  # a training in this process may have set it
     step = Environed(name="environed", outside=str(outside))
     run_plan(Plan.of([step]), store, jobs=1)
-    assert store.log(step.key).read_text() == ":4096:8 PASSIVE\n"
+    assert store.logs.of(step.key).read_text() == ":4096:8 PASSIVE\n"
 
 
 class Silent:

@@ -50,7 +50,7 @@ def test_a_step_sees_its_own_gpu_alone(store: Store, outside: Path, two_gpus: No
     steps = [OnGpu(name=f"step{n}", outside=str(outside)) for n in range(4)]
     outcome = run_plan(Plan.of([*steps, Toy(name="beside", outside=str(outside))]), store)
     assert len(outcome.computed) == 5 and not outcome.failed
-    seen = {store.log(step.key).read_text().strip() for step in steps}
+    seen = {store.logs.of(step.key).read_text().strip() for step in steps}
     assert seen <= {"0", "GPU-7"} and len(runs(outside)) == 5
 
 

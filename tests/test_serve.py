@@ -33,7 +33,7 @@ def job(tmp_path, encoder_folder) -> Job:
     job.store.prepare()
     publish(job, next(key for key, step in job.plan.steps.items() if isinstance(step, Baseline)))
     failed = keys(job, Tune)[1]
-    job.store.log(failed).write_text(f"ValueError: odd weights {HOSTILE}\n")
+    job.store.logs.of(failed).write_text(f"ValueError: odd weights {HOSTILE}\n")
     return job
 
 

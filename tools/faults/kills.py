@@ -77,7 +77,7 @@ def run_in_forks(plan: Plan, folder: Path, killed_at: str = "", drops: bool = Fa
         if all(Store(folder).has(needed.key) for needed in step.inputs):
             status = Fork(lambda step=step: _compute(step, plan, Store(folder), killed_at, drops)).wait()
             if status not in (0, -signal.SIGKILL) or (status and not killed_at):
-                log = Store(folder).log(key)
+                log = Store(folder).logs.of(key)
                 raise WrongError(f"{step}: status {status} {log.read_text() if log.is_file() else ''}"[:3000])
             killed += status != 0
     return killed

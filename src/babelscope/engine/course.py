@@ -55,7 +55,7 @@ class Courses:
 
 def course_file(store: Store, key: str) -> Path:
     """Where the lines of a step are."""
-    return store.log(key).with_suffix(".course")
+    return store.logs.of(key).with_suffix(".course")
 
 
 def course_of(store: Store, key: str) -> list[Point]:

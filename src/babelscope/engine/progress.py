@@ -107,7 +107,7 @@ def progress_by_kind(plan: Plan, store: Store) -> dict[str, Counter[str]]:
 
 def states_of(plan: Plan, store: Store) -> dict[str, str]:
     """Key -> done, running or failed (its log says why), of steps that were begun."""
-    states = dict.fromkeys(store.logged(plan.steps), "failed")
+    states = dict.fromkeys(store.logs.left_by(plan.steps), "failed")
     states |= dict.fromkeys(store.running(plan.steps), "running")
     return states | dict.fromkeys(store.published(plan.steps), "done")
 

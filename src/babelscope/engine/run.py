@@ -231,7 +231,7 @@ class _Run:
         was_lost_before = key in self.losses
         self.losses[key] += times
         if key == self.alone and was_lost_before:
-            self.note(Failed(key, self.store.bury(key, message)))
+            self.note(Failed(key, self.store.logs.bury(key, message)))
         elif self.losses[key] < TRIES:
             self.agenda.put_back(key)
         else:

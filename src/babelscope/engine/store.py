@@ -24,18 +24,19 @@ import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from stat import S_ISDIR, S_ISREG
+from stat import S_ISDIR
 from typing import Any
 
 from babelscope.core.crash import crash_point
 from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.core.row import Row
 from babelscope.engine.claims import Locks
-from babelscope.engine.disk import append_text, bytes_in, explained, move_folder, names_in, verify
+from babelscope.engine.disk import bytes_in, explained, move_folder, names_in, verify
 from babelscope.engine.dropping import is_whole, put_back
 from babelscope.engine.environment import environment_of, note_environment, this_environment
 from babelscope.engine.index import Index, doubted, doubted_in, forget_doubts, look_at
 from babelscope.engine.journal import DIGEST, ROWS, Journal, published_rows
+from babelscope.engine.logs import Logs
 from babelscope.engine.made_of import MADE_OF, Bits
 from babelscope.engine.manifest import MANIFEST, check_files, read_manifest, write_manifest
 from babelscope.engine.mark import PARTS, is_shelved, refuse_foreign, write_mark
@@ -59,6 +60,7 @@ class Store:
         self.bits = Bits(self)
         self._claims = Locks(self.folder / "claims", self._make_way)
         self.plans = Plans(self.folder)
+        self.logs = Logs(self.folder, self._make_way)
         with explained(self.folder):
             refuse_foreign(self.folder)
 
@@ -170,10 +172,6 @@ class Store:
         """What some process is computing now, of these keys or of all."""
         return {key for key in self._claims.known() if (keys is None or key in keys) and self.claimed(key)}
 
-    def logged(self, keys: Iterable[str]) -> set[str]:
-        """Those of the keys whose steps have left a log, of which they failed if they have no result."""
-        return {name.removesuffix(".txt") for name in names_in(self.folder / "logs")}.intersection(keys)
-
     def draft(self, key: str) -> Path:
         """The working folder of an unfinished step, with what an interrupted run left in it."""
         path = self.folder / "drafts" / key
@@ -267,30 +265,6 @@ class Store:
         names = (self.folder / "damaged" / f"{path.name}-{n}" for n in itertools.count(1))
         with explained(path):
             return path.rename(next(name for name in names if not os.path.lexists(name)))
-
-    def new_log(self, key: str) -> Path:
-        """Where a step prints while it runs; nothing is there, nor under the name of what has ended."""
-        for path in (self.log(key), self.log(key, running=True)):
-            self._make_way(path, S_ISREG)
-            with explained(path):
-                path.unlink(missing_ok=True)
-        crash_point("log-begun")
-        return self.log(key, running=True)
-
-    def bury(self, key: str, cause: str) -> str:
-        """Say in the log of a step why it has no process any more; gives what it says, with where the output is."""
-        log = self.log(key)
-        with suppress(OSError):
-            self.log(key, running=True).replace(log)
-        output = f"; what it printed is in {log}" if log.exists() and log.stat().st_size else ""
-        message = f"{cause}{output}; run again to go on"
-        with suppress(OSError):
-            append_text(log, f"{message}\n")
-        return message
-
-    def log(self, key: str, running: bool = False) -> Path:
-        """What a step has printed, and why it failed if it did: under one name while it runs, another when it ended."""
-        return self.folder / "logs" / f"{key}.{'running' if running else 'txt'}"
 
     def _verified_rows(self, key: str) -> tuple[str, bytes]:
         """The class of a result's step, and the very bytes of its rows that were verified."""

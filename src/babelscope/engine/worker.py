@@ -152,7 +152,7 @@ def _attempt(key: str, pickled: bytes, store: Store, connection: Connection) -> 
         if is_whole(store, key):
             return Found(key)
         connection.send(Started(key))
-        with _output_to(store.new_log(key), store.log(key)):
+        with _output_to(store.logs.begin(key), store.logs.of(key)):
             if moved := store.renew_draft(key):
                 _say_begun_again(moved, "it holds links, or rows that are not as they were written")
             ended = _execute(key, pickled, store, DraftWorkspace(key, store, connection))
@@ -182,7 +182,7 @@ def _execute(key: str, pickled: bytes, store: Store, workspace: DraftWorkspace) 
         store.may_go_on(key)  # a store that was moved may be why
         with suppress(OSError):  # the disk may be full, which may be the very error
             traceback.print_exc()
-        return _failed(key, error, f"{type(error).__name__}: {error}; the traceback is in {store.log(key)}")
+        return _failed(key, error, f"{type(error).__name__}: {error}; the traceback is in {store.logs.of(key)}")
     return Finished(key, seconds)
 
 

@@ -78,7 +78,7 @@ class Watched:
     def _look(self) -> Live:
         job, steps = self._job, self._job.plan.steps
         published, running = job.store.published(steps), job.store.running(steps)
-        failed = job.store.logged(steps) - published - running
+        failed = job.store.logs.left_by(steps) - published - running
         header, lines = job.status()
         return Live(
             job.title, job.study.question, len(published), len(steps),
@@ -102,7 +102,7 @@ class Watched:
 
     def _text(self, key: str) -> str:
         try:
-            return self._job.store.log(key).read_text(encoding="utf-8", errors="replace")[-LONGEST_LOG:]
+            return self._job.store.logs.of(key).read_text(encoding="utf-8", errors="replace")[-LONGEST_LOG:]
         except OSError:
             return ""
 
