@@ -97,6 +97,14 @@ def test_an_unfinished_study_has_tables_and_sentences(upside_down):
             assert "nan" not in "".join(between_findings(whole, Between.of(whole)))
 
 
+def test_an_unfinished_study_says_that_there_may_be_more_claims():
+    whole = report(*lines())
+    for made, said in ((whole, False), (replace(whole, missing="the rest is missing"), True)):
+        note = between_findings(made, Between.of(made))[-1]
+        assert ("(Holm), to which the finished study may add others; p before" in note) is said
+        assert ("(Holm); p before" in note) is not said
+
+
 def test_an_unfinished_study_has_a_page():
     for count in (0, 20, 60):
         assert "<h1>a study</h1>" in render(report(*(lines() + plane(0))[:count]))

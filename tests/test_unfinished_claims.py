@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,37 +14,65 @@ from babelscope.encoders.places import display_name
 from babelscope.engine.store import Store
 from babelscope.face.job import Job
 from babelscope.report import report_of
-from babelscope.report.model import Contrasted, Report
+from babelscope.report.model import Report
 from babelscope.report.sections.effect_tables import effect_table
-from babelscope.report.sections.effects import claims, effects
+from babelscope.report.sections.effects import Line, claims, effects
 from babelscope.report.sections.effects_told import effect_answer
 from babelscope.report.sections.redrawn_layers.findings import reinitialised_findings
 from babelscope.steps import Evaluate
 from babelscope.study.declare import load_study
 from command_line import declaration, transfer, write_study
 
+SURGERIES = {"A": None, "B": "reinit", "C": "clean", "D": "drawn"}
 SCORES = {"A": (0.80, 0.82, 0.84), "B": (0.76, 0.76, 0.81), "C": (0.80, 0.80, 0.86), "D": (0.80, 0.83, 0.83)}
-CLAIMS = [Contrasted("A above B", ("A", None), ("B", None)), Contrasted("C above D", ("C", None), ("D", None))]
 
 
-def rows(encoders: str) -> list[Row]:
-    about = {"kind": "score", "task": "pos", "train_languages": "qaa", "language": "qab", "split": "test"}
-    return [
-        Row("accuracy", value, "share", encoder=encoder, seed=seed, **about)
-        for encoder in encoders for seed, value in enumerate(SCORES[encoder])
-    ]  # fmt: skip
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory, encoder_folder: Path) -> Job:
+    """Two claims, that A is above B and C above D, of which nothing is run."""
+    return claimed(tmp_path_factory.mktemp("pairs"), encoder_folder, {"pos": transfer(baselines=[])})
 
 
-def test_a_claim_that_waits_for_results_is_of_the_family() -> None:
+def claimed(folder: Path, encoder: Path, declared_tasks: dict[str, Any], **of_second: Any) -> Job:
+    """The claims on these tasks, the second of them of these alone."""
+    sides = {name: {"encoder": display_name(str(encoder)), "surgery": made} for name, made in SURGERIES.items()}
+    drawn = [{"name": name, "operations": [f"reinit:layers={layer}"]} for name, layer in (("clean", 0), ("drawn", 1))]
+    contrasts = [
+        {"claim": "A above B", "first": sides["A"], "second": sides["B"]},
+        {"claim": "C above D", "first": sides["C"], "second": sides["D"], **of_second},
+    ]
+    declared = declaration(
+        encoder, surgeries=[None, "reinit", *drawn], seeds=[0, 1, 2], contrasts=contrasts, tasks=declared_tasks
+    )
+    del declared["retrieval"]
+    return Job.of(load_study(write_study(folder / "study.yaml", declared)), Store(folder / "store"))
+
+
+def found(job: Job, names: str, *, finished: bool = False, **only: int) -> list[Line]:
+    """What comes out of the scores of these, of C and D with these labels alone."""
+    rows = []
+    for step in job.plan.steps.values():
+        name = next(name for name, surgery in SURGERIES.items() if surgery == step.labels.get("surgery"))
+        left_out = name in "CD" and any(step.labels.get(label) != value for label, value in only.items())
+        if isinstance(step, Evaluate) and name in names and not left_out:
+            measure = {"pos": "accuracy", "parsing": "las"}[step.labels["task"]]
+            value = SCORES[name][step.labels["seed"]]
+            rows.append(Row(measure, value, "share", kind="score").labelled(**step.labels))
+    missing = "" if finished else "the rest is missing"
+    return effects(report_of(job.study, rows, plan=job.plan, missing=missing))
+
+
+def test_a_claim_that_waits_for_results_is_of_the_family(pairs: Job) -> None:
     """What shows now is to show among all claims of the study; without the other one p would be 0.04."""
-    found = effects(Report("t", "q", rows("ABC"), contrasts=CLAIMS, missing="the rest is missing"))
-    assert [line.verdict for line in found] == ["does not show", "cannot be said yet"]
-    assert found[0].effect is not None and found[0].effect.p == pytest.approx(0.039, abs=1e-3)
-    first, second = claims(found)
-    assert first.startswith("A above B: does not show among 2 claims for A, Part-of-speech tagging (")
-    assert second == "C above D: cannot be said yet for C, Part-of-speech tagging."
-    assert effect_answer(found)[1] == "C above D: cannot be said yet for C against D."
-    assert [cell.text for cell in effect_table(found).lines[1][2:]] == [
+    lines = found(pairs, "ABC")
+    assert [line.verdict for line in lines] == ["does not show", "cannot be said yet"]
+    assert lines[0].effect is not None and lines[0].effect.p == pytest.approx(0.039, abs=1e-3)
+    first, second = claims(lines)
+    name = display_name(pairs.study.encoders[0])
+    assert first.startswith(f"A above B: does not show among 2 claims for {name}, Part-of-speech tagging (")
+    assert second == f"C above D: cannot be said yet for {name} clean, Part-of-speech tagging."
+    assert effect_answer(lines)[1] == f"C above D: cannot be said yet for {name} clean against {name} drawn."
+    assert [cell.text for cell in effect_table(lines).lines[1][2:]] == [
         "",
         "",
         "",
@@ -53,29 +82,27 @@ def test_a_claim_that_waits_for_results_is_of_the_family() -> None:
     ]
 
 
-def test_a_finished_study_has_the_claims_that_it_scores() -> None:
-    assert [line.verdict for line in effects(Report("t", "q", rows("ABC"), contrasts=CLAIMS))] == ["shows"]
-    done, open_ = (effects(Report("t", "q", rows("ABCD"), contrasts=CLAIMS, missing=each)) for each in ("", "x"))
+def test_a_finished_study_has_the_claims_that_it_scores(pairs: Job) -> None:
+    assert [line.verdict for line in found(pairs, "ABC", finished=True)] == ["shows"]
+    done, open_ = (found(pairs, "ABCD", finished=finished) for finished in (True, False))
     assert [line._replace(compared=None) for line in done] == [line._replace(compared=None) for line in open_]
     assert claims(done) == claims(open_) and len(done) == 2
 
 
-def test_a_finished_study_counts_what_it_can_test() -> None:
+def test_a_finished_study_counts_what_it_can_test(pairs: Job) -> None:
     """With one seed of C there is no p, and none is to come."""
-    few = [row for row in rows("ABCD") if row.encoder in "AB" or row.seed == 0]
-    done, open_ = (effects(Report("t", "q", few, contrasts=CLAIMS, missing=each)) for each in ("", "x"))
+    done, open_ = (found(pairs, "ABCD", finished=finished, seed=0) for finished in (True, False))
     assert [line.family for line in done] == [1, 1] and [line.family for line in open_] == [2, 2]
     assert (done[0].verdict, open_[0].verdict) == ("shows", "does not show")
 
 
-def test_of_several_tasks_the_claim_that_waits_is_one() -> None:
-    more = [row.labelled(task="ner", measure="f1") for row in rows("AB")]
-    made = Report("t", "q", [*rows("AB"), *more], contrasts=CLAIMS, missing="x")
-    waiting = [line for line in effects(made) if line.effect is None]
+def test_of_several_tasks_the_claim_that_waits_is_one(tmp_path: Path, encoder_folder: Path) -> None:
+    tasks = {name: transfer(baselines=[]) for name in ("pos", "parsing")}
+    waiting = [line for line in found(claimed(tmp_path, encoder_folder, tasks), "AB") if line.effect is None]
     assert [(line.where, line.is_claim) for line in waiting if line.is_claim] == [("all tasks", True)]
-    named = [CLAIMS[0], CLAIMS[1]._replace(tasks=("pos",), languages=("qab",))]
-    *_, last = effects(Report("t", "q", [*rows("AB"), *more], contrasts=named, missing="x"))
-    assert last.scope == "Part-of-speech tagging, in qab" and last.is_claim
+    named = claimed(tmp_path, encoder_folder, tasks, tasks=["pos"], languages=["qab"])
+    *_, last = found(named, "AB")
+    assert last.scope == "Part-of-speech tagging, in qab near (Latn)" and last.is_claim
 
 
 @pytest.fixture(scope="module")

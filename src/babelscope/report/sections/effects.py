@@ -124,7 +124,7 @@ def _with_waiting(report: Report, ahead: Report | None, contrast: Contrasted) ->
 
 
 def _lines(report: Report, contrast: Contrasted) -> list[Line]:
-    each = settings(report, contrast) or _unknown(report, contrast)
+    each = settings(report, contrast)
     overall = over_all(each)
     compared = overall | each
     schedules = {setting.schedule for setting in overall}
@@ -138,14 +138,6 @@ def _lines(report: Report, contrast: Contrasted) -> list[Line]:
              setting in overall or setting.schedule not in schedules, sides)
         for setting, difference in compared.items()
     ]  # fmt: skip
-
-
-def _unknown(report: Report, contrast: Contrasted) -> dict[Setting, Compared]:
-    """What a contrast is about of which an unfinished study has nothing yet, where its plan is not known."""
-    if not report.missing or report.used:
-        return {}
-    tasks = contrast.tasks or dict.fromkeys(score.task for score in report.scores)
-    return {Setting(task, None, None): Compared(Shown("share"), {}) for task in tasks}
 
 
 def _in_words(report: Report, side: tuple[str, str | None]) -> str:

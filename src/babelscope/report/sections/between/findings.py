@@ -73,7 +73,8 @@ def between_findings(report: Report, between: Between) -> list[str]:
         "".join(part.in_words(next(verdicts), tested) if isinstance(part, Claim) else part for part in finding)
         for finding in findings
     ]
-    note = f"Verdicts at 5%, corrected for the number of claims here (Holm); p before that. {OVER}"
+    more = ", to which the finished study may add others" if report.missing else ""
+    note = f"Verdicts at 5%, corrected for the number of claims here (Holm){more}; p before that. {OVER}"
     return [*said, note] if claims else said
 
 
