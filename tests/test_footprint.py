@@ -15,6 +15,7 @@ from babelscope.steps.memory import ROOM, in_portions, memory_of
 from babelscope.steps.tune import Tune
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
+from babelscope.study.transfer import Transfer
 from babelscope.tuning.settings import Tuning
 from families import FAMILIES
 from taggers import family_encoder
@@ -160,7 +161,12 @@ def test_auto_is_resolved_in_plans_and_refused_where_nothing_estimates_the_memor
     tunings = [step.tuning for step in compile_study(Study.model_validate(study)).steps.values() if type(step) is Tune]
     assert [tuning.micro_tokens for tuning in tunings] == [None]
     pretrained = {"name": "p", "texts": ["ntrex:nl"], "tuning": {"micro_tokens": "auto"}}
-    bilstm = {"tasks": {"pos": declared | {"recurrent": {"micro_tokens": "auto"}}}}
-    for refused in ({"encoders": [pretrained]}, bilstm):
-        with pytest.raises(ValueError, match="micro_tokens: auto is for encoders that are tuned"):
-            Study.model_validate(study | refused)
+    with pytest.raises(ValueError, match="micro_tokens: auto is for encoders that are tuned"):
+        Study.model_validate(study | {"encoders": [pretrained]})
+
+
+@pytest.mark.parametrize("given", [{"micro_tokens": "auto"}, {"micro_tokens": 300}, {"recompute": True}], ids=str)
+def test_a_bilstm_that_saves_memory_is_refused_as_it_is_declared(given):
+    """Which it cannot; it was refused in the run."""
+    with pytest.raises(ValueError, match="a BiLSTM is trained on whole batches"):
+        Transfer(train=("world:qaa",), evaluate=("world:qab",), recurrent={"steps": 1, **given})

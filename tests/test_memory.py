@@ -215,6 +215,26 @@ def test_a_batch_that_does_not_fit_says_what_to_set(encoder, tagged, tmp_path, s
         tune(tagger, Large(tagger, tagged), Tuning(steps=1, **settings), 0, tmp_path)
 
 
+def test_a_batch_that_no_portions_are_made_of_says_that_it_can_be_smaller(encoder, tagged, tmp_path):
+    class Large:
+        """Of a task whose loss is no mean."""
+
+        def __init__(self, task):
+            self.task = task
+
+        def __getattr__(self, name):
+            if name == "portion":
+                raise AttributeError(name)
+            return getattr(self.task, name)
+
+        def loss(self, model, batch):
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20 GiB")
+
+    tagger = a_tagger(encoder)
+    with pytest.raises(NoMemoryError, match="declare tokens_per_batch: 256, or recompute: true"):
+        tune(tagger, Large(Tagging(tagger, tagged)), Tuning(steps=1), 0, tmp_path)
+
+
 # --- states that are computed twice
 
 

@@ -25,7 +25,7 @@ from babelscope.corpora.sources import Split
 from babelscope.measures.probing import Probing
 from babelscope.tasks.baselines import BaselineRule
 from babelscope.tasks.kinds import BILSTM, TaskKind, kind_of
-from babelscope.tuning.settings import RECURRENT, CountedTuning, Tuning
+from babelscope.tuning.settings import RECURRENT, RecurrentTuning, Tuning
 
 
 def _one_or_several(given: Any) -> str:
@@ -105,7 +105,7 @@ class Transfer(Declaration):
     """Which encoders are tuned on it, by the names that rows have; none given: all."""
     sizes: Sizes = Sizes()
     tuning: Tuning = Tuning()
-    recurrent: CountedTuning = RECURRENT
+    recurrent: RecurrentTuning = RECURRENT
     """Settings of the BiLSTM among the baselines, which starts from nothing. Where some are given, the others are those
     of every tuning, and not these."""
     head: str | None = None

@@ -12,7 +12,7 @@ from torch.optim import Optimizer
 
 from babelscope.core.errors import NoMemoryError
 from babelscope.core.seeds import derive_seed
-from babelscope.tasks.task import Objective
+from babelscope.tasks.task import InPortions, Objective
 from babelscope.tuning.dropout import OwnDropout
 from babelscope.tuning.freezing import TrainedPart
 from babelscope.tuning.memory import Portion
@@ -53,7 +53,7 @@ class Descent:
         try:
             loss = self._descend(number, batch)
         except torch.OutOfMemoryError:
-            raise NoMemoryError(_what_to_set(self.tuning)) from None
+            raise NoMemoryError(_what_to_set(self.tuning, isinstance(self.task, InPortions))) from None
         if self.tuning.clip is not None:
             nn.utils.clip_grad_norm_(self.part.flats, self.tuning.clip)
         self.optimizer.step()
@@ -73,9 +73,11 @@ class Descent:
         return torch.stack(losses).sum()
 
 
-def _what_to_set(tuning: Tuning) -> str:
+def _what_to_set(tuning: Tuning, in_portions: bool) -> str:
     at_once = tuning.at_once or tuning.tokens_per_batch
-    smaller = f"micro_tokens: {max(1, at_once // 2)}" if at_once else "micro_tokens, such as 2048"
+    name = "micro_tokens" if in_portions else "tokens_per_batch"
+    smaller = f"{name}: {max(1, at_once // 2)}" if at_once else f"{name}, such as 2048"
+    why = " to compute it in portions" if in_portions else ""
     others = ["recompute: true"] * (not tuning.recompute) + ["precision: bfloat16"] * (tuning.precision == "float32")
     problem = f"a batch does not fit into the memory of the {tuning.device} device"
-    return f"{problem}: declare {smaller} to compute it in portions" + "".join(f", or {other}" for other in others)
+    return f"{problem}: declare {smaller}{why}" + "".join(f", or {other}" for other in others)

@@ -133,5 +133,15 @@ def _counted(tuning: Tuning) -> Tuning:
 CountedTuning = Annotated[Tuning, AfterValidator(_counted)]
 """Settings without `micro_tokens: auto`: the memory of what they are for is not estimated."""
 
+
+def _of_a_bilstm(tuning: Tuning) -> Tuning:
+    for name, value in (("micro_tokens", tuning.micro_tokens), ("recompute", tuning.recompute)):
+        if value:
+            raise ValueError(f"{name}={value}: a BiLSTM is trained on whole batches, without layers to compute twice")
+    return tuning
+
+
+RecurrentTuning = Annotated[Tuning, AfterValidator(_of_a_bilstm)]
+"""Settings of a BiLSTM."""
 RECURRENT = Tuning(learning_rate=4e-3, epochs=20, tokens_per_batch=500, dropout=0.33)
 """What a BiLSTM trained from scratch needs, whatever the encoders beside it are tuned with."""
