@@ -288,7 +288,7 @@ def test_damage_of_what_is_there_already_is_said_when_results_are_pushed(
 
 
 @pytest.mark.parametrize("address", ["{folder}", "file://{folder}"])
-@pytest.mark.parametrize("command", ["pull", "push", "verify", "sizes"])
+@pytest.mark.parametrize("command", ["pull", "push", "verify", "sizes", "gc"])
 def test_a_store_that_is_not_there_is_not_read_as_an_empty_one(command: str, address: str, tmp_path: Path) -> None:
     """Its name may be wrong."""
     nowhere, new = address.format(folder=tmp_path / "nowhere"), tmp_path / "new"

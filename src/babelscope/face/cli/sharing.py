@@ -108,7 +108,7 @@ def gc(
     from babelscope.face.session import open_store
 
     check_changed(keep, with_)
-    place = open_store(store)
+    place = _there(open_store(store))
     kept = {key for name in keep for key in _keys(place, name, with_)} if keep else None
     pieces = garbage(place, kept)
     if pieces:
