@@ -15,6 +15,7 @@ from babelscope.core.row import Row
 from babelscope.core.samples import Outcomes, Samples, nothing_kept
 from babelscope.core.tasks import TASKS
 from babelscope.report.kinds import COMPANIONS, SCORES, Main, is_companion, is_score
+from babelscope.report.planned import planned_rows
 from babelscope.report.score import Score, itself, mean_ends, within_bounds
 from babelscope.report.text_sizes import SizeOf, sizes_of
 from babelscope.report.untold import untold
@@ -92,6 +93,13 @@ class Report:
         """What to mind of the report as a whole."""
         unfinished = [f"The study is not finished: {self.missing}."] if self.missing else []
         return [*unfinished, *(f"{doubt}." for doubt in self.doubts), *untold(self.rows)]
+
+    @cached_property
+    def planned(self) -> Report | None:
+        """What an unfinished study is going to compare; None of a finished one, or where the plan is not known."""
+        if not self.missing or self.used is None:
+            return None
+        return replace(self, rows=planned_rows(self.used.plan, self.main))
 
     @cached_property
     def scores(self) -> list[Score]:

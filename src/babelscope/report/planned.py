@@ -1,28 +1,26 @@
-"""The report of an unfinished study as its plan has it: what it is going to compare, though not with what scores."""
+"""The scores of an unfinished study as its plan has them: what they are going to be of, though not their values."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 
 from babelscope.core.row import Row
 from babelscope.core.scores import measure_of
-from babelscope.report.kinds import main_measure
-from babelscope.report.model import Report
+from babelscope.report.kinds import Main, main_measure
 from babelscope.steps.evaluate import Baseline, Evaluate
+from babelscope.steps.plan import Plan
 
 SCORE = 1.0
 """Of every evaluation: nothing but which ones there are going to be is read of these rows."""
 
 
-def planned(report: Report) -> Report | None:
-    """With a score of every evaluation; None of a finished study, and of one whose plan is not known."""
-    if not report.missing or report.used is None:
-        return None
-    steps = (step for step in report.used.plan.steps.values() if isinstance(step, Evaluate | Baseline))
-    return replace(report, rows=list(dict.fromkeys(_row(report, step) for step in steps)))
+def planned_rows(plan: Plan, main: Main) -> Sequence[Row]:
+    """A score of every evaluation."""
+    steps = (step for step in plan.steps.values() if isinstance(step, Evaluate | Baseline))
+    return list(dict.fromkeys(_row(step, main) for step in steps))
 
 
-def _row(report: Report, step: Evaluate | Baseline) -> Row:
+def _row(step: Evaluate | Baseline, main: Main) -> Row:
     row = Row("", SCORE, kind="score").labelled(**step.labels)
-    measure = main_measure(row, report.main)
+    measure = main_measure(row, main)
     return row.labelled(measure=measure, unit=measure_of(measure).unit)

@@ -11,7 +11,6 @@ from babelscope.core.row import Row
 from babelscope.core.words import listed
 from babelscope.report.judged import Verdict, among, judged, p_of
 from babelscope.report.model import Contrasted, Report
-from babelscope.report.planned import planned
 from babelscope.report.score import title_of
 from babelscope.report.section import Section, section
 from babelscope.report.sections.effect_settings import Compared, Setting, is_mean, over_all, settings
@@ -94,7 +93,7 @@ def effects(report: Report) -> list[Line]:
     these are one family (Holm 1979). What it comes to on each task is a line of a table (Benjamini and Hochberg 1995).
     Of an unfinished study the claims that have no rows of both yet are of the family, too.
     """
-    ahead = planned(report) if report.contrasts else None
+    ahead = report.planned if report.contrasts else None
     lines = [line for contrast in report.contrasts for line in _with_waiting(report, ahead, contrast)]
     claimed = [line for line in lines if line.is_claim]
     family = len(claimed) if report.missing else sum(p_of(line.effect, line.margin) is not None for line in claimed)

@@ -11,7 +11,6 @@ from babelscope.report.judged import Verdict, judged
 from babelscope.report.kinds import SCORES
 from babelscope.report.model import Report
 from babelscope.report.paired import BySeed
-from babelscope.report.planned import planned
 from babelscope.report.score import title_of
 from babelscope.report.sections.redrawn_layers.reinitialised import Layers, Reinitialised, numbers_of, reinitialised
 from babelscope.report.shown import Shown
@@ -24,7 +23,7 @@ def reinitialised_findings(report: Report) -> list[str]:
     What is said to show is one family of claims (Holm 1979), of an unfinished study with those that are to come.
     """
     known = _known(report)
-    ahead = planned(report) if known else None
+    ahead = report.planned if known else None
     family = sum(len(costs.claims) for _, costs in _known(ahead)) if ahead else 0
     verdicts = iter(judged([claim for _, costs in known for claim in costs.claims], family=family))
     return [_in_words(redrawn, costs, [next(verdicts) for _ in costs.claims]) for redrawn, costs in known]
