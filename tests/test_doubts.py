@@ -45,6 +45,28 @@ def test_words_that_all_have_one_label_are_told(tmp_path, encoder_folder, split,
     assert len(said) == 1 + (split == "train")  # of which other labels are tested
 
 
+def test_labels_that_look_alike_are_told(tmp_path, encoder_folder):
+    """Of words; a label that is another one, such as Nn, is one of its own."""
+
+    def tagged(sentence, *tags):
+        words = (word._replace(xpos=tags[k % len(tags)]) for k, word in enumerate(sentence.words))
+        return replace(sentence, words=tuple(words))
+
+    tags = {"train": ("NN", "NN\u200b", "Nn", "ä", "a\u0308"), "dev": ("NN", "Nn"), "test": ("NN", "Nn", "ä")}
+    for split, sentences in SENTENCES.items():
+        write_conllu(tmp_path / f"qaa-{split}.conllu", [tagged(each, *tags[split]) for each in sentences])
+    name = f"treebank:qaa:{tmp_path}"
+    given = {"task": "tagging", "label": "xpos", "train": [name], "evaluate": [name], "baselines": []}
+    declared = declaration(
+        encoder_folder, surgeries=[None], retrieval=None, seeds=[0], tasks={"mine": transfer(**given)}
+    )
+    found = doubts(compile_study(Study.model_validate(declared)).steps.values())
+    assert found == [
+        f"{name}: labels of the train split look alike, and count as 2 labels: {alike}"
+        for alike in (r"'NN' and 'NN\u200b'", r"'a\u0308' and '\xe4'")
+    ]
+
+
 def test_labels_that_are_never_trained_on_are_told(tmp_path, encoder_folder):
     strange = [labelled(each, "SYM") for each in SENTENCES["test"][:10]]
     tested = [*strange, *SENTENCES["test"][10:]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from unicodedata import category, normalize
 
 from babelscope.core.examples import never_trained_on, repeated
 from babelscope.core.words import listed
@@ -16,6 +17,17 @@ def one_label(data: str, split: Split, labels: Collection[str]) -> Iterator[str]
             f"{data}: all that is labelled in the {split} split is {different.pop()!r}, so that there is nothing to "
             f"{'learn' if split == 'train' else 'tell apart'}"
         )
+
+
+def labels_that_look_alike(data: str, split: Split, labels: Collection[str]) -> Iterator[str]:
+    """That labels differ in characters alone that are not seen: zero-width ones, odd spaces, accents put together."""
+    looks: dict[str, set[str]] = {}
+    for label in set(labels):
+        seen = "".join(letter for letter in normalize("NFKC", label) if category(letter) != "Cf")
+        looks.setdefault(" ".join(seen.split()), set()).add(label)
+    for alike in (alike for _, alike in sorted(looks.items()) if len(alike) > 1):
+        named = listed([ascii(label) for label in sorted(alike)])
+        yield f"{data}: labels of the {split} split look alike, and count as {len(alike)} labels: {named}"
 
 
 def untrained_labels(data: str, labels: Sequence[str], trained: Collection[str], trained_on: str) -> Iterator[str]:

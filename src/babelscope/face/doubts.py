@@ -15,7 +15,7 @@ from babelscope.core.words import listed
 from babelscope.corpora.cache import nothing_fetched
 from babelscope.corpora.codes import same_language
 from babelscope.corpora.datasets import Dataset, FileData, WorldData
-from babelscope.corpora.doubtful import earlier_ones, one_label, untrained_labels
+from babelscope.corpora.doubtful import earlier_ones, labels_that_look_alike, one_label, untrained_labels
 from babelscope.corpora.parallel import FilePairs, NamedPairs
 from babelscope.corpora.parallel_sentences import ParallelTranslations
 from babelscope.encoders.places import TunedOn, tuned_on
@@ -89,12 +89,13 @@ def _sizes(several: Collection[tuple[Dataset, ...]]) -> dict[tuple[Dataset, ...]
 
 
 def _of_labels(steps: list[Step]) -> Iterator[str]:
-    """Data that all have one label; and test sets of which much has labels that are not trained on."""
+    """Data that all have one label, or labels that look alike; and test sets of which much is not trained on."""
     labels = dict[Dataset, list[str]]()
     for data in _files(steps):
         with suppress(InputError):  # which a run says of the file
             labels[data] = gold_labels(kind_of(data.task).gold(data.task, data.read()))
             yield from one_label(data.name, data.split, labels[data])
+            yield from labels_that_look_alike(data.name, data.split, labels[data])
     pairs = dict.fromkeys((step.data, step.model.train) for step in steps if isinstance(step, Evaluate))
     trained_on = dict[tuple[Dataset, ...], set[str]]()
     for tested, trained in pairs:
