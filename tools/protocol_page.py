@@ -19,6 +19,11 @@ either is *not stated*; then the page says what is taken, and why. Steps are tho
 examples has ⌈n / batch⌉, and with batches of one language the sum of these over the languages. Where a paper has no
 number of examples, *where* says from what the number is. `babelscope plan STUDY@paper` counts them from the data
 themselves.
+
+Settings of `align-then-predict` and `unseen-languages`, after two papers of Muller and others (2021), are from the
+slides of a talk on both (Muller, 2022), and from the code of the second, *When Being Unseen from mBERT is just the
+Beginning*, which trains the same tasks. `bring-in` follows no paper; its column *the paper* is that of these two, whose
+tunings it takes.
 """
 SHOWN = 4
 """Names of trainings before the rest is only counted."""

@@ -93,7 +93,7 @@ def _judge(laboratory: Laboratory, store: Path, tally: Counter[str]) -> None:
         laboratory.finish(store, laid)
         if damaged := Store(store).damaged(laboratory.plan.steps):
             raise WrongError(f"rows that stay damaged: {damaged}")
-        tally["corruption: repaired by the run after next, since somebody has read it"] += 1
+        tally["damage repaired by the run after next, since somebody has read it"] += 1
     if lost := [key for key, manifest in sound.items() if _manifest(store, key).read_bytes() != manifest]:
         raise WrongError(f"computed again though they were sound: {lost}")
 
@@ -103,7 +103,7 @@ def _mend(laboratory: Laboratory, store: Path, tally: Counter[str]) -> None:
     for _ in range(2):
         ended = laboratory.run(store).end()
         if ended.status == 2:  # what only a person can put right is named
-            tally["corruption: named, and put right by hand"] += 1
+            tally["damage named, and put right by hand"] += 1
             _put_right(store, ended.output)
         elif ended.status:
             raise WrongError(f"not repaired: {ended}")

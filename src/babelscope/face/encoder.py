@@ -261,7 +261,8 @@ def load(
             load it; later changes of the model are not seen.
         tokenizer: of a model in memory.
         name: what rows call a model in memory.
-        store: the folder for results; default: the environment's BABELSCOPE_STORE, or `babelscope-store`.
+        store: for results, a folder or `s3://BUCKET/FOLDER`; default: the environment's BABELSCOPE_STORE, or
+            `babelscope-store`.
 
     Raises:
         EncoderError: there is no such encoder, its family is not known, or its files cannot be used.

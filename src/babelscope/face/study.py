@@ -25,8 +25,8 @@ class Study(declared_study.Study):
     """Every encoder under every surgery is tuned on every task with every seed, and scored on the task's data sets.
 
     It takes the keys of a study in YAML (docs/studies.md), with the same values: mappings, lists, text and numbers.
-    Among its encoders may be what `load` gives. Results are kept in `store`: a folder, by default the environment's
-    BABELSCOPE_STORE, or `babelscope-store`.
+    Among its encoders may be what `load` gives. Results are kept in `store`: a folder or `s3://BUCKET/FOLDER`, by
+    default the environment's BABELSCOPE_STORE, or `babelscope-store`.
     """
 
     _changes: tuple[str, ...] = PrivateAttr(default=())
@@ -63,7 +63,7 @@ class Study(declared_study.Study):
         """Compute what the store lacks, and show progress. Run again, it goes on.
 
         Args:
-            store: a folder.
+            store: a folder, or `s3://BUCKET/FOLDER`; None: that of the study.
             jobs: steps at once on this machine; None: as its cores allow.
             engine: `local`, or the scheduler of a Dask cluster: `dask:FILE`, `tcp://HOST:PORT` or `tls://HOST:PORT`.
 

@@ -70,8 +70,8 @@ class Transfer(Declaration):
     Data sets are named `world:CODE` (the artificial world; every task but the real benchmarks), `UD_LANGUAGE-NAME`
     (treebanks) or `treebank:CODE:FILE` (one's own, in CoNLL-U), `masakhaner2:CODE` or `wikiann:CODE` (entities),
     `glue:NAME`, `xnli:NAME` or `tsv:CODE:FILE` (sentence tasks; the last one's own tables); for language modelling
-    also `ntrex:CODE` or a text of one's own, a sentence a line, `text:CODE:FILE`. With `>` and a transliteration after
-    it, data are in other letters: `UD_Uyghur-UDT>uyghur`.
+    also `ntrex:CODE`, `wikipedia:CODE`, `xnli:CODE` or a text of one's own, a sentence a line, `text:CODE:FILE`. With
+    `>` and a transliteration after it, data are in other letters: `UD_Uyghur-UDT>uyghur`.
     """
 
     task: str | None = None

@@ -36,7 +36,7 @@ def with_vocabulary(encoder: Encoder, donor: Encoder, seed: int, rows: str, brid
     """The encoder with a donor's tokenizer and embeddings for its tokens (Zhang, 2021, section 4.3).
 
     What has an entry for each token changes: the word embeddings; the decoder of the masked language model head, tied
-    or not; its bias, which is the donor's, or 0 if the donor has none. All else stays, and every position keeps its
+    or not; its bias, which is the donor's, or 0 if the donor gives none. All else stays, and every position keeps its
     vector (RoBERTa's table is moved where the padding token gets another id, from which its positions count).
 
     Args:
@@ -44,7 +44,7 @@ def with_vocabulary(encoder: Encoder, donor: Encoder, seed: int, rows: str, brid
         donor: gives the tokenizer.
         seed: of what is drawn: new rows, or the random bridge.
         rows: `donor`: all embeddings are the donor's. `overlap`: tokens that both have (special tokens by what they
-            are for) keep the encoder's, the others are drawn by the encoder's own initialiser.
+            are for) keep the encoder's, and their bias; the others are drawn by the encoder's own initialiser.
         bridge: how the donor's embeddings are mapped: needed where the widths differ, done wherever it is given.
             `random`: a Gaussian projection, which keeps lengths in expectation. `least-squares`: the matrix that
             brings the donor's embeddings of tokens that both have nearest to the encoder's.
