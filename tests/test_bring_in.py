@@ -27,11 +27,12 @@ from babelscope.encoders.bring_in import (
     with_the_rest,
 )
 from babelscope.encoders.extend import extend_vocabulary
+from babelscope.encoders.folder import FILES
 from babelscope.encoders.given import given_encoder
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
 from babelscope.encoders.own_vocabulary import own_vocabulary
 from babelscope.encoders.pieces import Frame, encode_sentences
-from babelscope.encoders.places import FILES, locate
+from babelscope.encoders.places import locate
 from babelscope.encoders.state import names_per_piece, weights_of, with_weights, word_embeddings_name
 from babelscope.encoders.tokenizer import train_wordpiece
 from babelscope.encoders.vocabulary import foreign_pieces, spelled_pieces

@@ -13,8 +13,8 @@ from transformers import AutoTokenizer, pipeline
 
 import babelscope
 from babelscope.corpora.datasets import find
+from babelscope.encoders.folder import MODEL_FILE, encoder_digest
 from babelscope.encoders.load import load_encoder
-from babelscope.encoders.places import MODEL_FILE, encoder_digest
 from babelscope.engine.brought_in import EARLIER_RECORD, RECORD, languages_of
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps

@@ -8,9 +8,10 @@ from safetensors.torch import load_file, save_file
 
 from babelscope.core.errors import EncoderError
 from babelscope.core.hashing import folder_digest
+from babelscope.encoders.folder import FILES
 from babelscope.encoders.heads import has_mlm_head
 from babelscope.encoders.load import load_located, save_encoder
-from babelscope.encoders.places import FILES, locate
+from babelscope.encoders.places import locate
 
 pytestmark = pytest.mark.usefixtures("in_process")
 

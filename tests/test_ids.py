@@ -9,8 +9,8 @@ import pytest
 from transformers import PreTrainedTokenizerFast
 
 from babelscope.encoders.beside import read_languages, save_tokenizer
+from babelscope.encoders.folder import LANGUAGES
 from babelscope.encoders.ids import ids_of, last_id
-from babelscope.encoders.places import LANGUAGES
 from babelscope.encoders.segmenter import Segmenter, filler
 from babelscope.encoders.tokenizer import train_wordpiece
 

@@ -13,9 +13,9 @@ from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner
 
 from babelscope.core.errors import DataError, DivergedError, InputError
+from babelscope.encoders.folder import CARD
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder
 from babelscope.encoders.packed import DIGEST, FORMAT, NOTE, STEPS, TYPICAL, pack, unpack
-from babelscope.encoders.places import CARD
 from babelscope.encoders.state import weights_of, word_embeddings_name
 from babelscope.engine.brought_in import RECORD
 from babelscope.face.cli import app

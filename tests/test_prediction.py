@@ -15,8 +15,9 @@ from torch.utils.flop_counter import FlopCounterMode
 from babelscope.core.errors import EncoderError, InputError
 from babelscope.corpora.absent import sizes_in_place_of_files
 from babelscope.corpora.datasets import find_file
+from babelscope.encoders.folder import hidden_width, layer_count
 from babelscope.encoders.footprint import SHAPES, Footprint
-from babelscope.encoders.places import hidden_width, layer_count, locate
+from babelscope.encoders.places import locate
 from babelscope.encoders.shape import Shape
 from babelscope.engine import expected
 from babelscope.engine.calibration import Calibration, Rate, write_calibration

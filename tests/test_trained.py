@@ -10,7 +10,7 @@ from babelscope.core.tasks import TASKS
 from babelscope.corpora.bio import read_bio, repaired, write_bio
 from babelscope.corpora.conllu import read_conllu, write_conllu
 from babelscope.corpora.pairs import read_pairs, write_pairs, written_layout
-from babelscope.encoders.places import tuned_on
+from babelscope.encoders.folder import tuned_on
 from babelscope.engine.model_card import write_model_card
 from babelscope.engine.recall import recall
 from babelscope.engine.run import run_plan

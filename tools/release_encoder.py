@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from babelscope.core.errors import BabelscopeError
-from babelscope.encoders.places import CARD
+from babelscope.encoders.folder import CARD
 from babelscope.engine.store import Store
 from babelscope.face import session
 from babelscope.face.packed import write_packed

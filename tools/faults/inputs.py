@@ -54,9 +54,10 @@ def _folder(original: Path, name: str, read: Callable[[Path], object], right: ob
 
 
 def _loaded(folder: Path) -> object:
+    from babelscope.encoders.folder import layer_count, word_width
     from babelscope.encoders.heads import has_mlm_head
     from babelscope.encoders.load import load_located
-    from babelscope.encoders.places import layer_count, locate, word_width
+    from babelscope.encoders.places import locate
     from babelscope.encoders.tap import sentence_states
 
     place = locate(str(folder))

@@ -15,7 +15,8 @@ from babelscope.core.tasks import MASKING_RATE
 from babelscope.corpora.datasets import FileData, find_file
 from babelscope.corpora.letters import LETTERS
 from babelscope.corpora.sources import ALL, SPLITS, Split
-from babelscope.encoders.places import hidden_width, locate
+from babelscope.encoders.folder import hidden_width
+from babelscope.encoders.places import locate
 from babelscope.steps import Adapt, Align, BringIn, EncoderStep, Evaluate, Load, Recurrent, Tune
 from babelscope.study.verdicts import AS_IT_IS, BILSTM
 from babelscope.tuning.settings import RECURRENT, Tuning

@@ -13,8 +13,8 @@ from transformers import PretrainedConfig, PreTrainedTokenizerBase, PreTrainedTo
 
 from babelscope.core.errors import EncoderError
 from babelscope.core.hashing import folder_digest
+from babelscope.encoders.folder import LANGUAGES
 from babelscope.encoders.ids import last_id
-from babelscope.encoders.places import LANGUAGES
 
 DECLARED = "babelscope_languages"
 """What config.json calls the codes of these languages, so that it is seen where their tokenizers are missing."""

@@ -9,8 +9,8 @@ from safetensors import SafetensorError
 from babelscope.core.errors import DataError
 from babelscope.core.outside import read_json
 from babelscope.encoders.anatomy import ANATOMY
+from babelscope.encoders.folder import read_mapping
 from babelscope.encoders.footprint import SHAPE
-from babelscope.encoders.places import read_mapping
 from babelscope.encoders.weight_files import weight_shapes
 
 TUNED = ("ForTokenClassification", "ForSequenceClassification", "ForQuestionAnswering", "ForMultipleChoice")

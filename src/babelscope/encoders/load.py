@@ -27,8 +27,9 @@ from babelscope.core.outside import given_path
 from babelscope.corpora.codes import known_as
 from babelscope.encoders.anatomy import anatomy_of, max_positions
 from babelscope.encoders.beside import read_languages, save_config, save_tokenizer, taken_declaration
+from babelscope.encoders.folder import LANGUAGES, check_folder
 from babelscope.encoders.masks import reads_our_masks
-from babelscope.encoders.places import LANGUAGES, Place, check_folder, folder_of, installed_folder
+from babelscope.encoders.places import Place, folder_of, installed_folder
 from babelscope.encoders.pooler import Pooler, read_pooler
 from babelscope.encoders.refusals import explained, quiet
 from babelscope.encoders.written import check_finite, non_finite

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from babelscope.core.errors import DataError
 from babelscope.core.outside import read_json, read_text, reading
-from babelscope.encoders.places import CARD, LANGUAGES, check_folder
+from babelscope.encoders.folder import CARD, LANGUAGES, check_folder
 from babelscope.encoders.state import Weights
 from babelscope.encoders.weight_files import weight_files
 from babelscope.encoders.written import check_finite, tensors_digest, write_tensors

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from safetensors import safe_open
 
-from babelscope.encoders.places import named_weights, read_mapping
+from babelscope.encoders.folder import named_weights, read_mapping
 
 WHOLE = "model.safetensors"
 """The file that a model is saved in which is not divided."""

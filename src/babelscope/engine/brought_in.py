@@ -14,7 +14,7 @@ from babelscope.core.errors import DataError
 from babelscope.core.outside import given_path, read_json
 from babelscope.core.version import __version__
 from babelscope.corpora.parallel import ParallelText
-from babelscope.encoders.places import CARD, LANGUAGES
+from babelscope.encoders.folder import CARD, LANGUAGES
 from babelscope.steps.card import Brought, card, described
 
 if TYPE_CHECKING:

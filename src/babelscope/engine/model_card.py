@@ -10,7 +10,7 @@ from babelscope.core.row import Row
 from babelscope.core.tasks import LINES
 from babelscope.core.version import __version__
 from babelscope.corpora.datasets import Dataset
-from babelscope.encoders.places import CARD
+from babelscope.encoders.folder import CARD
 from babelscope.steps import Evaluate, Learned, Training, Tune
 
 

@@ -13,7 +13,8 @@ from babelscope.core.files import replacing
 from babelscope.core.outside import given_path, new_path
 from babelscope.corpora.codes import checked_code, known_as
 from babelscope.corpora.parallel import SOURCE
-from babelscope.encoders.places import TUNED_ON, TunedOn, near_folder
+from babelscope.encoders.folder import TUNED_ON, TunedOn
+from babelscope.encoders.places import near_folder
 from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_card, write_records
 from babelscope.engine.dropping import whole
 from babelscope.engine.model_card import letters_of, transliterated, write_model_card

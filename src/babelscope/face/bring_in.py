@@ -20,7 +20,8 @@ from babelscope.corpora.mismatched import mismatches
 from babelscope.corpora.paired import Pair
 from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, ParallelText, check_source, joined
 from babelscope.corpora.scripts import check_script
-from babelscope.encoders.places import MODEL_FILE, Place, locate
+from babelscope.encoders.folder import MODEL_FILE
+from babelscope.encoders.places import Place, locate
 from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_records
 from babelscope.engine.store import Store
 from babelscope.engine.trained import trained_model

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from babelscope.core.errors import EncoderError, InputError, did_you_mean
 from babelscope.core.outside import given_path
 from babelscope.core.step import Step
-from babelscope.encoders.places import encoder_digest, installed_folder
+from babelscope.encoders.folder import encoder_digest
+from babelscope.encoders.places import installed_folder
 from babelscope.engine.environment import this_environment
 from babelscope.engine.manifest import versions
 from babelscope.engine.sharing.apart import Apart, apart

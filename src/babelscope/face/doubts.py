@@ -18,7 +18,7 @@ from babelscope.corpora.datasets import Dataset, FileData, WorldData
 from babelscope.corpora.doubtful import earlier_ones, labels_that_look_alike, one_label, untrained_labels
 from babelscope.corpora.parallel import FilePairs, NamedPairs
 from babelscope.corpora.parallel_sentences import ParallelTranslations
-from babelscope.encoders.places import TunedOn, tuned_on
+from babelscope.encoders.folder import TunedOn, tuned_on
 from babelscope.face.leaks import leaks
 from babelscope.measures.similarity import SentenceSimilarity
 from babelscope.steps import Evaluate, Load, Tune

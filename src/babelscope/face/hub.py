@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from babelscope.core.errors import InputError
-from babelscope.encoders.places import CARD
+from babelscope.encoders.folder import CARD
 
 LOGIN = "Log in with `hf auth login`, or set HF_TOKEN to a token that may write"
 

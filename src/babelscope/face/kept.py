@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from babelscope.encoders.places import NAME_FILE, Place, encoder_digest, locate
+from babelscope.encoders.folder import encoder_digest
+from babelscope.encoders.places import NAME_FILE, Place, locate
 from babelscope.engine.brought_in import write_records
 from babelscope.engine.store import Store
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import NonNegativeFloat, NonNegativeInt, SerializeAsAny
 
 from babelscope.core.step import Needs, Results, Step, Workspace
-from babelscope.encoders.places import CARD
+from babelscope.encoders.folder import CARD
 from babelscope.steps.align import Align, AlignedLanguages, read_languages
 from babelscope.steps.card import Brought, card, described
 from babelscope.steps.curves import curve_rows

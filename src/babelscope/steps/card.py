@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from babelscope.core.languages import language_name
 from babelscope.core.version import __version__
 from babelscope.corpora.parallel import FilePairs, ParallelText, WorldPairs
-from babelscope.encoders.places import LANGUAGES
+from babelscope.encoders.folder import LANGUAGES
 
 
 class Brought(NamedTuple):

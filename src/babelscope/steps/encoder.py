@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import NonNegativeInt, SerializeAsAny
 
 from babelscope.core.step import Results, Step
+from babelscope.encoders.folder import LANGUAGES, layer_count
 from babelscope.encoders.heads import has_mlm_head
-from babelscope.encoders.places import LANGUAGES, Place, layer_count
+from babelscope.encoders.places import Place
 from babelscope.surgery import AnyOperation, apply, count_layers, donors_of
 
 if TYPE_CHECKING:

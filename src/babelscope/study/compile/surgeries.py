@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from babelscope.core.faults import Faults
-from babelscope.encoders.places import word_width
+from babelscope.encoders.folder import word_width
 from babelscope.steps import Adapt, BringIn, Distil, EncoderStep, Load, Operate, Pretrain
 from babelscope.study.compile.encoders import ResolvedEncoders
 from babelscope.study.declare import Study
