@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from babelscope.core.errors import InputError
 from babelscope.encoders.blend import Blend, moved, random_direction
 from babelscope.encoders.load import Encoder
+from babelscope.measures.formulas.survey import coefficients
 from babelscope.tasks.design import Design
 from babelscope.tasks.models import task_model
 from babelscope.tuning.checkpoint import read_weights, write_weights
@@ -135,6 +136,15 @@ def test_what_cannot_be_combined_is_refused(tokenizer):
     for wrong in ([1.0], [0.5, 0.6], [0.2, 0.3, 0.5], [float("nan"), 1.0], [float("inf"), -float("inf")]):
         with pytest.raises(InputError, match="give 2 that add up to 1"):
             blend.move(wrong)
+
+
+@pytest.mark.parametrize("count", [2, 3, 48, 999])
+def test_the_mean_of_any_number_of_models_can_be_taken(count):
+    """Each share is rounded to ten digits, and the sum of 48 of them was too far from 1."""
+    model = torch.nn.Linear(1, 1)
+    corners = [{"weight": torch.full((1, 1), float(k)), "bias": torch.ones(1)} for k in range(count)]
+    Blend(model, corners).move(coefficients((1 / count,) * (count - 1)))
+    assert model.weight.item() == pytest.approx((count - 1) / 2, rel=1e-5) and model.bias.item() == pytest.approx(1)
 
 
 def test_a_random_direction_is_as_long_as_the_weights_row_by_row(tokenizer):

@@ -220,6 +220,20 @@ def test_a_graft_is_from_a_donor_that_computes_alike(tokenizer, setting, value):
         apply(encoder, "graft:donor=b", donors={"b": donor})
 
 
+def test_a_graft_is_from_a_donor_whose_layers_are_of_the_same_kinds(tokenizer):
+    """Layers that see near words alone move with their weights: of five, layer 2 alone is the same when reversed."""
+    encoder = Encoder(family_model("modernbert", layers=5, vocabulary=len(tokenizer)), tokenizer, "a")
+    donor = replace(apply(encoder, "reverse"), name="b")
+    for part in ("part=all", "part=layers", "part=attention,layers=0"):
+        problem = "layer 0, counted from 0, is sliding_attention in the donor b .*, and full_attention in a "
+        with pytest.raises(InputError, match=problem):
+            apply(encoder, f"graft:donor=b,{part}", donors={"b": donor})
+    made = apply(encoder, "graft:donor=b,part=layers,layers=2", donors={"b": donor})
+    taken = chosen(encoder, "layers", [2])
+    assert all(torch.equal(weights_of(made)[name], weights_of(donor)[name]) for name in taken)
+    apply(encoder, "graft:donor=b,part=word-embeddings", donors={"b": donor})
+
+
 @pytest.mark.parametrize("part", ["all", "word-embeddings"])
 def test_a_graft_takes_no_embeddings_of_other_pieces(part):
     """Of two tokenizers of one size, the rows of one would stand under the numbers of the other."""

@@ -29,8 +29,9 @@ from babelscope.studies import published_rows
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from babelscope.tasks.mlm import HeldOut
+from babelscope.tasks.quirky import QuirkyHeldOut
 from babelscope.tuning.probes import Corpus
-from command_line import declaration
+from command_line import declaration, transfer
 from slowly import judged, share_of_each
 from written import rows_and_counts, rows_of
 
@@ -73,6 +74,35 @@ def test_a_text_is_counted_piece_by_piece_and_character_by_character(tiny, corpu
     assert {(row.encoder, row.task, row.language, row.dataset, row.split) for row in rows} == {
         ("tiny", "mlm", "qa+qb", "both", "dev")
     }
+
+
+def test_the_size_is_of_the_two_batches_that_a_perplexity_is_of(tiny, encoder_folder, tmp_path):
+    """Of the sentences whose loss the quirk sums up, which are far shorter in half of the text; it was of the text."""
+    dev = [f"the cat sees {'the tree ' * (k % 2 * 4)}{k}" for k in range(90)]
+    (tmp_path / "text").write_text("\n".join([*["train"] * 720, *dev, *["test"] * 90]), encoding="utf-8")
+    data = find("mlm", f"text:qa:{tmp_path / 'text'}", "dev", 90)
+    encoder = load_encoder(encoder_folder)
+    held_out = HeldOut.of(encoder.tokenizer, data.read(), encoder.max_length)
+    read = {int(held_out.owners[k]) for k in QuirkyHeldOut(held_out, ("two-batches",))._read()}
+    rows = rows_of(TextSize(encoder=tiny, text=Corpus(name="target", data=(data,)), task="mlm", two_batches=True))
+    pieces = [encoder.tokenizer.tokenize(dev[k]) for k in read]
+    assert len(read) == 32 and values(rows) == {
+        "tokens": sum(map(len, pieces)),
+        "unknown tokens": sum(each.count("[UNK]") for each in pieces),
+        "characters": sum(len(dev[k]) for k in read),
+        "bytes": sum(len(dev[k]) for k in read),
+    }
+
+
+@pytest.mark.parametrize("quirks", [[], ["fresh-masks"], ["two-batches"]])
+def test_sizes_are_of_what_probes_read_and_of_whole_test_sets(encoder_folder, quirks):
+    probes = {"perplexity": {"target": ["world:qab"]}, "quirks": quirks}
+    task = transfer(baselines=[], evaluate=["world:qab"], probes=probes)
+    declared = declaration(encoder_folder, surgeries=[None], seeds=[0], tasks={"mlm": task}, retrieval=None)
+    steps = compile_study(Study.model_validate(declared)).steps.values()
+    assert {step.text.name: step.two_batches for step in steps if isinstance(step, TextSize)} == {
+        "target": "two-batches" in quirks, "world:qab": False,
+    }  # fmt: skip
 
 
 def test_perplexity_per_character_is_that_of_the_whole_text(encoder):

@@ -14,6 +14,9 @@ from torch import Tensor, nn
 from babelscope.core.errors import InputError
 from babelscope.core.seeds import derive_seed
 
+ROUNDED = 1e-10
+"""How far from what it should be a coefficient may be, which comes rounded to ten digits. A sum of NaN is further."""
+
 
 class Blend:
     """A working model that takes the weights of any combination of others, in place.
@@ -49,7 +52,7 @@ class Blend:
         Raises:
             InputError: there is not one coefficient a corner, or they do not add up to 1.
         """
-        if len(coefficients) != len(self._corners) or not abs(sum(coefficients) - 1) <= 1e-9:  # not NaN either
+        if len(coefficients) != len(self._corners) or not abs(sum(coefficients) - 1) <= ROUNDED * len(coefficients):
             raise InputError(f"coefficients {list(coefficients)}: give {len(self._corners)} that add up to 1")
         terms = [(part, corner) for part, corner in zip(coefficients, self._corners, strict=True) if part]
         if len(terms) == 2:  # in one pass over memory, which is what takes the time

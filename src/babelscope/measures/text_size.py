@@ -26,6 +26,8 @@ class TextSize(Step):
     """Of one split."""
     task: str
     """Whose models' perplexity on the text is measured."""
+    two_batches: bool = False
+    """Whether it is measured on two batches of the text alone, by the quirk of that name."""
 
     @property
     def labels(self) -> dict[str, Any]:
@@ -42,6 +44,8 @@ class TextSize(Step):
 
         Those of every sentence are kept, as the ratios that perplexities per character and byte are computed with.
         """
+        from babelscope.tasks.quirky import two_batches
+
         encoder = self.encoder.build(workspace)
         sentences, encoded = list[str](), list[list[int]]()
         for data in self.text.data:
@@ -49,6 +53,9 @@ class TextSize(Step):
             read = list(data.read())
             sentences += read
             encoded += tokenizer(read, add_special_tokens=False, verbose=False)["input_ids"]
+        if self.two_batches:
+            places = two_batches(len(sentences)).tolist()
+            sentences, encoded = [sentences[k] for k in places], [encoded[k] for k in places]
         sizes = {
             "tokens": [len(ids) for ids in encoded],
             "unknown tokens": [ids.count(encoder.tokenizer.unk_token_id) for ids in encoded],

@@ -112,7 +112,7 @@ def paper(given: Parameters) -> Study:
         lambda task, code: f"wikiann:{code}" if task == "ner" else _pud(task, code),
         lambda code: _pud("", code),
         tasks,
-        100 if given.small else 800,
+        100 if given.small else 1000,
         tuning.device,
     )
     sources = _known(given.sources or tuple(TREEBANKS), TREEBANKS)

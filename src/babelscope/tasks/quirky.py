@@ -53,12 +53,16 @@ class QuirkyHeldOut:
         return exponential(total / count)
 
     def _read(self) -> NDArray[np.int64]:
-        """Which sequences are read. Two batches are drawn once, as a corpus of several languages begins with one."""
+        """Which sequences are read."""
         owners = self.held_out.owners
         if "two-batches" not in self.quirks:
             return np.arange(len(owners))
-        drawn = np.random.default_rng(derive_seed(0, "two batches")).permutation(int(owners[-1]) + 1)
-        return np.concatenate([np.flatnonzero(owners == sentence) for sentence in drawn[: BATCH * BATCHES]])
+        return np.concatenate([np.flatnonzero(owners == sentence) for sentence in two_batches(int(owners[-1]) + 1)])
+
+
+def two_batches(sentences: int) -> NDArray[np.int64]:
+    """Which of so many sentences are read: two batches drawn once, as a corpus of several languages begins with one."""
+    return np.random.default_rng(derive_seed(0, "two batches")).permutation(sentences)[: BATCH * BATCHES]
 
 
 def with_quirks(objective: Objective, quirks: Collection[str]) -> Objective:

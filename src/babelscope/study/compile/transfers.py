@@ -81,9 +81,12 @@ class ResolvedTransfer:
 
     def _text_sizes(self, encoder: EncoderStep) -> Iterator[Step]:
         """How long the texts whose perplexity is measured are for an encoder."""
-        probed = self.probes.perplexity if self.probes else ()
-        tests = [Corpus(name=data.name, data=(data,)) for data in self.test] if self._models_language else []
-        yield from (TextSize(encoder=encoder, text=text, task=self.task.name) for text in (*probed, *tests))
+        if self.probes:
+            few = "two-batches" in self.probes.quirks
+            for text in self.probes.perplexity:
+                yield TextSize(encoder=encoder, text=text, task=self.task.name, two_batches=few)
+        for data in self.test if self._models_language else ():
+            yield TextSize(encoder=encoder, text=Corpus(name=data.name, data=(data,)), task=self.task.name)
 
     @property
     def _models_language(self) -> bool:

@@ -61,6 +61,7 @@ class Graft(OnPart):
                     f"{_described(encoder)} has; give a donor of the same shape, or another part"
                 )
             taken[name] = theirs.clone()
+        _check_kinds_of_layers(donor, encoder, taken)
         _check_all_is_taken(donor, encoder, chosen(donor, self.part, self.layers), taken)
         _check_pieces(donor, encoder, taken)
         return with_weights(encoder, weights | taken)
@@ -74,6 +75,22 @@ def _check_computes_alike(donor: Encoder, encoder: Encoder) -> None:
                 f"the donor {_described(donor)} has {name} {theirs} in its config.json, and {_described(encoder)} has "
                 f"{ours}: its weights would not compute what they do in the donor"
             )
+
+
+def _check_kinds_of_layers(donor: Encoder, encoder: Encoder, taken: Iterable[str]) -> None:
+    """Refuse layers of another kind, such as those that see near words alone; surgery moves it with their weights."""
+    from babelscope.encoders.anatomy import anatomy_of
+    from babelscope.surgery.parts import location_of
+
+    layers = sorted({layer for name in taken if (layer := location_of(encoder, name).layer) is not None})
+    for field in anatomy_of(encoder.model.config).per_layer:
+        theirs, ours = (getattr(each.model.config, field, None) for each in (donor, encoder))
+        for layer in layers if theirs and ours else ():
+            if theirs[layer] != ours[layer]:
+                raise InputError(
+                    f"layer {layer}, counted from 0, is {theirs[layer]} in the donor {_described(donor)}, and "
+                    f"{ours[layer]} in {_described(encoder)}: its weights would not compute what they do in the donor"
+                )
 
 
 def _check_pieces(donor: Encoder, encoder: Encoder, taken: Collection[str]) -> None:
