@@ -84,8 +84,8 @@ def _check_kinds_of_layers(donor: Encoder, encoder: Encoder, taken: Iterable[str
 
     layers = sorted({layer for name in taken if (layer := location_of(encoder, name).layer) is not None})
     for field in anatomy_of(encoder.model.config).per_layer:
-        theirs, ours = (getattr(each.model.config, field, None) for each in (donor, encoder))
-        for layer in layers if theirs and ours else ():
+        theirs, ours = (getattr(each.model.config, field) for each in (donor, encoder))
+        for layer in layers:
             if theirs[layer] != ours[layer]:
                 raise InputError(
                     f"layer {layer}, counted from 0, is {theirs[layer]} in the donor {_described(donor)}, and "
