@@ -1,6 +1,7 @@
 """Batches in portions, dropout of each example by itself, states that are computed twice."""
 
 from copy import deepcopy
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -10,11 +11,16 @@ from hypothesis import strategies as st
 
 from babelscope.core.errors import InputError, NoMemoryError
 from babelscope.core.examples import Sentence, SentencePair, Word
+from babelscope.core.tasks import TASKS
+from babelscope.corpora import datasets
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.shape import Shape, new_encoder
+from babelscope.study.transfer import Transfer
 from babelscope.tasks.apart import Apart
 from babelscope.tasks.classify import Classification, Classifier
+from babelscope.tasks.design import Design
 from babelscope.tasks.mlm import MaskedLanguageModelling
+from babelscope.tasks.models import InLanguage, known_words, recurrent_model, training_task
 from babelscope.tasks.parse import Parser, Parsing
 from babelscope.tasks.tag import Tagging
 from babelscope.tuning.checkpoint import module_weights
@@ -215,24 +221,22 @@ def test_a_batch_that_does_not_fit_says_what_to_set(encoder, tagged, tmp_path, s
         tune(tagger, Large(tagger, tagged), Tuning(steps=1, **settings), 0, tmp_path)
 
 
-def test_a_batch_that_no_portions_are_made_of_says_that_it_can_be_smaller(encoder, tagged, tmp_path):
-    class Large:
-        """Of a task whose loss is no mean."""
-
-        def __init__(self, task):
-            self.task = task
-
-        def __getattr__(self, name):
-            if name == "portion":
-                raise AttributeError(name)
-            return getattr(self.task, name)
-
-        def loss(self, model, batch):
-            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20 GiB")
-
-    tagger = a_tagger(encoder)
-    with pytest.raises(NoMemoryError, match="declare tokens_per_batch: 256, or recompute: true"):
-        tune(tagger, Large(Tagging(tagger, tagged)), Tuning(steps=1), 0, tmp_path)
+@pytest.mark.parametrize("kind", ["tagger", "parser"])
+@pytest.mark.parametrize(
+    ("settings", "advice"),
+    [({"tokens_per_batch": 512}, {"tokens_per_batch": 256}), ({"examples_per_batch": 32}, {"examples_per_batch": 16})],
+)
+def test_a_bilstm_whose_batch_does_not_fit_is_told_what_it_can_have(tmp_path, monkeypatch, kind, settings, advice):
+    """It was told to compute in portions, and layers twice, which it cannot."""
+    task = {"tagger": "pos", "parser": "parsing"}[kind]
+    train = datasets.find(TASKS[task], "world:qaa", "train", 20, 0).read()
+    model = recurrent_model(Design(task), known_words(train))
+    objective = training_task(model, [InLanguage("qaa", train)], {})
+    monkeypatch.setattr(type(objective), "loss", Mock(side_effect=torch.OutOfMemoryError("CUDA out of memory")))
+    ((name, value),) = advice.items()
+    with pytest.raises(NoMemoryError, match=rf"declare {name}: {value}, or precision: bfloat16$"):
+        tune(model.module, objective, Tuning(steps=1, **settings), 0, tmp_path)
+    Transfer(train=("world:qaa",), evaluate=("world:qab",), recurrent={"steps": 1, "precision": "bfloat16", **advice})
 
 
 # --- states that are computed twice

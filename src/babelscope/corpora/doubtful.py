@@ -9,6 +9,9 @@ from babelscope.core.examples import never_trained_on, repeated
 from babelscope.core.words import listed
 from babelscope.corpora.sources import Split
 
+JOINERS = "\u200c\u200d"
+"""They have no width, but are seen by the shapes of letters beside them."""
+
 
 def one_label(data: str, split: Split, labels: Collection[str]) -> Iterator[str]:
     """That all that is labelled in a split of data has one label."""
@@ -20,14 +23,13 @@ def one_label(data: str, split: Split, labels: Collection[str]) -> Iterator[str]
 
 
 def labels_that_look_alike(data: str, split: Split, labels: Collection[str]) -> Iterator[str]:
-    """That labels differ in characters alone that are not seen: zero-width ones, odd spaces, accents put together."""
+    """That labels differ in what is not seen alone: zero-width characters, odd spaces, accents put together."""
     looks: dict[str, set[str]] = {}
     for label in set(labels):
-        seen = "".join(letter for letter in normalize("NFKC", label) if category(letter) != "Cf")
+        seen = "".join(letter for letter in normalize("NFC", label) if category(letter) != "Cf" or letter in JOINERS)
         looks.setdefault(" ".join(seen.split()), set()).add(label)
-    for alike in (alike for _, alike in sorted(looks.items()) if len(alike) > 1):
-        named = listed([ascii(label) for label in sorted(alike)])
-        yield f"{data}: labels of the {split} split look alike, and count as {len(alike)} labels: {named}"
+    if alike := [" and ".join(map(ascii, sorted(each))) for _, each in sorted(looks.items()) if len(each) > 1]:
+        yield f"{data}: labels of the {split} split look alike, and count as different ones: {listed(alike, 3)}"
 
 
 def untrained_labels(data: str, labels: Sequence[str], trained: Collection[str], trained_on: str) -> Iterator[str]:

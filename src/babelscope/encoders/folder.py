@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import chain
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -51,9 +52,13 @@ def named_weights(folder: Path) -> list[str]:
     """The files that config.json and indices of weights name, which may be in folders inside of this one."""
     configured = str(read_mapping(folder / CONFIG).get("transformers_weights", ""))
     indices = [*folder.glob(f"*{INDEX}"), *([folder / configured] if configured.endswith(INDEX) else [])]
-    maps = [read_mapping(index).get("weight_map") for index in indices]
-    named = [configured, *(name for weights in maps if isinstance(weights, dict) for name in weights.values())]
-    return sorted({name for name in named if name and isinstance(name, str)})
+    return sorted({name for name in (configured, *chain.from_iterable(map(weights_in, indices))) if name})
+
+
+def weights_in(index: Path) -> list[str]:
+    """The files that an index of weights names, each once."""
+    weights = read_mapping(index).get("weight_map")
+    return sorted({name for name in weights.values() if isinstance(name, str)}) if isinstance(weights, dict) else []
 
 
 def read_mapping(file: Path) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from safetensors import SafetensorError
 from babelscope.core.errors import DataError
 from babelscope.core.outside import read_json
 from babelscope.encoders.anatomy import ANATOMY
-from babelscope.encoders.folder import read_mapping
+from babelscope.encoders.folder import CONFIG, read_mapping
 from babelscope.encoders.footprint import SHAPE
 from babelscope.encoders.weight_files import weight_shapes
 
@@ -25,7 +25,7 @@ def has_mlm_head(path: str) -> bool | None:
     if path.startswith(SHAPE):
         return True
     try:
-        head = ANATOMY[read_json(Path(path) / "config.json")["model_type"]].head
+        head = ANATOMY[read_json(Path(path) / CONFIG)["model_type"]].head
         names = weight_shapes(Path(path))
     except (DataError, OSError, KeyError, SafetensorError):
         return None
@@ -34,5 +34,5 @@ def has_mlm_head(path: str) -> bool | None:
 
 def head_left_out(path: str) -> str:
     """The class of a model that is tuned on a task, by its folder's config.json; empty where it is an encoder alone."""
-    architectures = read_mapping(Path(path) / "config.json").get("architectures") or [""]
+    architectures = read_mapping(Path(path) / CONFIG).get("architectures") or [""]
     return next((str(name) for name in architectures if str(name).endswith(TUNED)), "")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from safetensors import safe_open
 
-from babelscope.encoders.folder import named_weights, read_mapping
+from babelscope.encoders.folder import CONFIG, INDEX, read_mapping, weights_in
 
 WHOLE = "model.safetensors"
 """The file that a model is saved in which is not divided."""
@@ -15,13 +15,14 @@ WHOLE = "model.safetensors"
 def weight_files(folder: Path) -> list[Path]:
     """The safetensors files that a model is loaded from, as transformers chooses them.
 
-    What config.json names comes first, then the file by its usual name, then those that an index names.
+    The file or the index that config.json names; else the file by its usual name; else those that its index names.
     """
-    configured = read_mapping(folder / "config.json").get("transformers_weights")
-    if not configured and (folder / WHOLE).is_file():
-        return [folder / WHOLE]
-    named = [folder / name for name in named_weights(folder) if name.endswith(".safetensors")]
-    return named or sorted(folder.glob("*.safetensors"))
+    named = read_mapping(folder / CONFIG).get("transformers_weights") or WHOLE
+    file = folder / str(named)
+    index = file if file.name.endswith(INDEX) else folder / f"{WHOLE}{INDEX}"
+    if file.is_file() and file != index:
+        return [file]
+    return [folder / name for name in weights_in(index)] or sorted(folder.glob("*.safetensors"))
 
 
 def weight_shapes(folder: Path) -> dict[str, list[int]]:

@@ -6,6 +6,7 @@ and harder ones to predict. With these lengths a report divides the same loss by
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any, ClassVar
 
 from pydantic import SerializeAsAny
@@ -38,6 +39,10 @@ class TextSize(Step):
     @property
     def title(self) -> str:
         return f"size of {self.text.name} for {self.encoder.labels['encoder']}"
+
+    @property
+    def told_by(self) -> dict[Hashable, Hashable]:
+        return {tuple(self.labels.items()): self.two_batches}
 
     def execute(self, workspace: Workspace) -> None:
         """Write the numbers of tokens (special ones left out), unknown tokens among them, characters and bytes.

@@ -44,7 +44,8 @@ def report_of(
         provenance: where the numbers come from, for the end of the page.
         outcomes: what evaluations kept of every sentence, as `engine.progress.sentence_outcomes` gives it; without
             them intervals are over seeds alone.
-        plan: of the study; without it nothing is said of data and encoders in papers, and of steps on pages.
+        plan: of the study; without it nothing is said of data and encoders in papers, of steps on pages, and of claims
+            that wait for results, so that it goes with what is `missing`.
         command: what computes the rows again.
         missing: what an unfinished study lacks, as a sentence.
         doubts: what is to be said of data that make scores mean less than they seem to.

@@ -81,6 +81,14 @@ class InPortions(Protocol):
         """
 
 
+def in_portions(objective: Objective) -> InPortions | None:
+    """The objective as one in portions; None where it is none, or says so by a `portion` that is None.
+
+    `isinstance` does not look at the value of a property as of Python 3.12.
+    """
+    return objective if isinstance(objective, InPortions) and objective.portion is not None else None
+
+
 @runtime_checkable
 class InParts(Protocol):
     """An objective whose sequences can be parts of one example: windows of a long sentence, say."""

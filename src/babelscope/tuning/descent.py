@@ -12,9 +12,9 @@ from torch.optim import Optimizer
 
 from babelscope.core.errors import NoMemoryError
 from babelscope.core.seeds import derive_seed
-from babelscope.tasks.task import InPortions, Objective
+from babelscope.tasks.task import Objective, in_portions
 from babelscope.tuning.dropout import OwnDropout
-from babelscope.tuning.freezing import TrainedPart
+from babelscope.tuning.freezing import TrainedPart, find_backbone
 from babelscope.tuning.memory import Portion
 from babelscope.tuning.optimizer import set_rate
 from babelscope.tuning.settings import Tuning
@@ -53,7 +53,7 @@ class Descent:
         try:
             loss = self._descend(number, batch)
         except torch.OutOfMemoryError:
-            raise NoMemoryError(_what_to_set(self.tuning, isinstance(self.task, InPortions))) from None
+            raise NoMemoryError(_what_to_set(self.model, self.task, self.tuning)) from None
         if self.tuning.clip is not None:
             nn.utils.clip_grad_norm_(self.part.flats, self.tuning.clip)
         self.optimizer.step()
@@ -73,11 +73,18 @@ class Descent:
         return torch.stack(losses).sum()
 
 
-def _what_to_set(tuning: Tuning, in_portions: bool) -> str:
-    at_once = tuning.at_once or tuning.tokens_per_batch
-    name = "micro_tokens" if in_portions else "tokens_per_batch"
-    smaller = f"{name}: {max(1, at_once // 2)}" if at_once else f"{name}, such as 2048"
-    why = " to compute it in portions" if in_portions else ""
-    others = ["recompute: true"] * (not tuning.recompute) + ["precision: bfloat16"] * (tuning.precision == "float32")
-    problem = f"a batch does not fit into the memory of the {tuning.device} device"
-    return f"{problem}: declare {smaller}{why}" + "".join(f", or {other}" for other in others)
+def _what_to_set(model: nn.Module, task: Objective, tuning: Tuning) -> str:
+    """A BiLSTM has neither portions nor layers to compute twice."""
+    has_encoder = find_backbone(model) is not None
+    settings = [_smaller(tuning, has_encoder and in_portions(task) is not None)]
+    settings += ["recompute: true"] * (has_encoder and not tuning.recompute)
+    settings += ["precision: bfloat16"] * (tuning.precision == "float32")
+    return f"a batch does not fit into the memory of the {tuning.device} device: declare {', or '.join(settings)}"
+
+
+def _smaller(tuning: Tuning, cut: bool) -> str:
+    if cut:
+        at_once = tuning.at_once or tuning.tokens_per_batch
+        return f"micro_tokens{f': {max(1, at_once // 2)}' if at_once else ', such as 2048'} to compute it in portions"
+    name = "examples_per_batch" if tuning.examples_per_batch else "tokens_per_batch"
+    return f"{name}: {max(1, getattr(tuning, name) // 2)}"

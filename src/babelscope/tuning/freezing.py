@@ -108,11 +108,16 @@ def backbone_of(model: nn.Module) -> PreTrainedModel:
     Raises:
         InputError: there is none, as in a BiLSTM.
     """
-    backbone = model.base_model if isinstance(model, PreTrainedModel) else getattr(model, "backbone", None)
-    if not isinstance(backbone, PreTrainedModel):
+    if (backbone := find_backbone(model)) is None:
         name = type(model).__name__
         raise InputError(f"{name} has no pre-trained encoder: train it without a schedule, micro_tokens and recompute")
     return backbone
+
+
+def find_backbone(model: nn.Module) -> PreTrainedModel | None:
+    """The same; None where there is none."""
+    backbone = model.base_model if isinstance(model, PreTrainedModel) else getattr(model, "backbone", None)
+    return backbone if isinstance(backbone, PreTrainedModel) else None
 
 
 def layers_of(backbone: PreTrainedModel) -> list[nn.Module]:

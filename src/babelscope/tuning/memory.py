@@ -13,7 +13,7 @@ from torch import nn
 
 from babelscope.core.errors import InputError
 from babelscope.encoders.pieces import cut_by_tokens
-from babelscope.tasks.task import InPortions, Objective
+from babelscope.tasks.task import Objective, in_portions
 from babelscope.tuning.freezing import backbone_of
 from babelscope.tuning.settings import Tuning
 
@@ -37,13 +37,13 @@ def portions(task: Objective, indices: NDArray[np.int64], seed: int, micro_token
     """
     if micro_tokens is None:
         return [Portion(task.batch(indices, torch.Generator().manual_seed(seed)), 1.0)]
-    if not isinstance(task, InPortions):
+    if (divided := in_portions(task)) is None:
         raise InputError(
             f"micro_tokens={micro_tokens}: {type(task).__name__} is trained on whole batches; leave it out"
         )
     ordered = indices[np.argsort(task.lengths[indices], kind="stable")]
     batches, weights = zip(
-        *(task.portion(part, seed) for part in cut_by_tokens(ordered, task.lengths, micro_tokens)), strict=True
+        *(divided.portion(part, seed) for part in cut_by_tokens(ordered, task.lengths, micro_tokens)), strict=True
     )
     return [Portion(batch, weight / sum(weights)) for batch, weight in zip(batches, weights, strict=True)]
 

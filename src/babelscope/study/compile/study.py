@@ -9,6 +9,7 @@ from babelscope.core.faults import Faults
 from babelscope.core.step import Step
 from babelscope.corpora.datasets import FileData
 from babelscope.measures import Compiled
+from babelscope.measures.text_size import TextSize
 from babelscope.steps import Baseline, Distil, EncoderStep, Tune
 from babelscope.steps.duration import examples_of
 from babelscope.steps.plan import Plan
@@ -88,7 +89,8 @@ def _check_told_apart(steps: Iterable[Step], faults: Faults) -> None:
         for told, by in step.told_by.items():
             other, before = first.setdefault((type(step), told), (step, by))
             if before != by and _read(before) != _read(by):
-                faults.add("tasks" if isinstance(step, Tune | Baseline) else "measures", _not_told_apart(other, step))
+                where = "tasks" if isinstance(step, Tune | Baseline | TextSize) else "measures"
+                faults.add(where, _not_told_apart(other, step))
                 return
 
 
