@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
 import re
 import shutil
 import tarfile
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -161,7 +163,7 @@ def read_again(archive: Path) -> Files:
 
 
 def write_anew(files: Files, archive: Path) -> Path:
-    with tarfile.open(archive, "w") as opened:
+    with tarfile.open(archive, "w:xz", preset=0) as opened:
         for name, content in files.items():
             if isinstance(content, tarfile.TarInfo):
                 opened.addfile(content, io.BytesIO(b"0" * content.size))
@@ -227,6 +229,27 @@ def test_what_no_bundle_holds_is_not_unpacked(kind: str, bundle: Path, tmp_path:
     edited = write_anew({**read_again(bundle), kind: ENTRIES[kind]}, tmp_path / "edited.tar")
     with pytest.raises(InputError, match="is no file of a bundle"), unpacked(edited):
         pass
+
+
+@pytest.mark.parametrize("kind", ["a long name", "many files"])
+def test_what_becomes_far_larger_when_it_is_unpacked_is_refused(kind: str, tmp_path: Path) -> None:
+    """Names are read before anything can be said of them, and files until the disk is full."""
+    zeros = bytes(1 << 20)
+    with lzma.open(tmp_path / "bomb.tar.xz", "w", preset=0) as packed:
+        for place in range(1 if kind == "a long name" else 3):
+            described, size = tarfile.TarInfo(f"environments/{place:x}.json"), 1 << 26
+            if kind == "a long name":
+                described, size = tarfile.TarInfo("././@LongLink"), 150 << 20
+                described.type = tarfile.GNUTYPE_LONGNAME
+            described.size = size
+            packed.write(described.tobuf(tarfile.GNU_FORMAT))
+            for _ in range(size >> 20):
+                packed.write(zeros)
+    tracemalloc.start()
+    with pytest.raises(InputError, match="more than 100 times as large"), unpacked(tmp_path / "bomb.tar.xz"):
+        pass
+    assert tracemalloc.get_traced_memory()[1] < 1 << 28
+    tracemalloc.stop()
 
 
 @pytest.mark.parametrize("name", ["rows.jsonl", "manifest.json", "sentences.json"])

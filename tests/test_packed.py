@@ -150,6 +150,11 @@ def test_weights_that_are_no_numbers_are_not_packed(encoder: Encoder, tmp_path: 
     [
         ({f"{EMBEDDINGS} typical": torch.zeros(1, 2, 3)}, "damaged"),
         ({f"{EMBEDDINGS} odd": torch.zeros(1)}, "damaged"),
+        (
+            {"x codes": torch.zeros(9, 1, dtype=torch.uint8), "x typical": torch.zeros(1, 1, 10**6)},
+            "are not what is packed",
+        ),
+        ({"files": []}, "its texts have no names"),
         ({"files": torch.zeros(9, dtype=torch.uint8)}, "damaged"),
         ({"files": {"../../config.json": "{}"}}, "is no file of a model's folder"),
         ({"files": {"languages/../x.json": "{}"}}, "is no file of a model's folder"),
@@ -163,7 +168,7 @@ def test_forged_files_are_refused_and_nothing_is_written(
     kept = load_file(packed)
     del kept[DIGEST]
     for name, value in change.items():
-        if isinstance(value, dict):
+        if isinstance(value, dict | list):
             compressed = lzma.compress(json.dumps(value).encode())
             value = torch.frombuffer(bytearray(compressed), dtype=torch.uint8)
         kept[name] = value

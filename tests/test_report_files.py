@@ -49,6 +49,14 @@ def test_rows_survive_a_file(report, tmp_path, name):
     assert back == list(report.rows)
 
 
+def test_names_are_text_in_markdown():
+    """Whatever signs they have: no link, no picture, no tag, no further cell or line."""
+    table = Table("t", ["what"], [[Cell("x](//e)\n\n# Injected\n![p](http://e/p.png) <b> | y [1.0, 2.0]")]])
+    text = section_markdown(Section("s", tables=[table]))
+    line = r"| x]\(//e) # Injected ![p]\(http://e/p.png) &lt;b> \| y [1.0, 2.0] |"
+    assert line in text.splitlines()
+
+
 def test_no_rows_make_files_and_a_page_too(tmp_path):
     write_rows([], tmp_path / "rows.csv")
     assert (tmp_path / "rows.csv").read_text() == ",".join(COLUMNS) + "\n"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from babelscope.core.tasks import TASKS
+from babelscope.corpora import running_text
 from babelscope.corpora.data_sources.plain_text import PlainText
 from babelscope.corpora.data_sources.wikipedia import Wikipedia
 from babelscope.corpora.lines import content_digest
@@ -30,6 +34,33 @@ from babelscope.corpora.running_text import running_sentences
 )
 def test_a_sentence_ends_at_the_full_stops_of_its_script(sentences):
     assert list(running_sentences(" ".join(sentences))) == sentences
+
+
+LETTERS = "aA1. .!?…؟\"')」。།፡x\n"
+
+
+@given(st.text(LETTERS, max_size=40))
+def test_sentences_are_those_of_a_plain_reading(text):
+    """Sign by sign, with all of the rest of the line at hand."""
+    closing = running_text._CLOSING
+    others = rf"(?:[{running_text._FULL_STOPS}]+|፡፡|{running_text._SHAD}){closing}"
+    end = re.compile(rf"[.!?…؟۔։]+{closing}(?=\s|$)|{others}")
+    expected = []
+    for paragraph in text.splitlines():
+        line, start = " ".join(paragraph.split()), 0
+        for found in end.finditer(line):
+            rest = line[found.end() :].lstrip()
+            short = running_text._ABBREVIATED.search(line[start : found.end()])
+            if not rest[:1].islower() and (not rest or not short):
+                expected.append(line[start : found.end()].strip())
+                start = found.end()
+    assert list(running_sentences(text)) == expected
+
+
+def test_a_line_of_signs_is_read_in_one_go():
+    """Each sign was looked at from every other one, which takes hours of so many."""
+    assert list(running_sentences("x " + "." * 200_000 + "x")) == []
+    assert list(running_sentences("a. b" + " a." * 100_000)) == ["a. b" + " a." * 100_000]
 
 
 def test_a_full_stop_after_a_number_ends_none_and_a_heading_is_left_out():

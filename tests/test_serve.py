@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import os
 import socket
 import struct
 from pathlib import Path
@@ -16,7 +17,7 @@ from babelscope.core.row import Row
 from babelscope.engine.course import course_file
 from babelscope.face import serve
 from babelscope.face.job import Job, job_of
-from babelscope.face.serve import check_loopback, server_of
+from babelscope.face.serve import Watched, check_loopback, server_of
 from babelscope.report.page import asset, hash_of
 from babelscope.report.section import sections_of
 from babelscope.steps import Baseline, Evaluate, Tune
@@ -59,6 +60,22 @@ def served(job, monkeypatch):
         yield server.server_port
         server.shutdown()
         thread.join()
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_what_stands_in_the_place_of_a_log_is_not_read(job, tmp_path, kind):
+    """A store may be another's: a link could show any file, and a pipe would never answer."""
+    (tmp_path / "private").write_text("secret")
+    log = job.store.logs.of(keys(job, Tune)[0])
+    log.symlink_to(tmp_path / "private") if kind == "link" else os.mkfifo(log)
+    assert Watched(job).answer(f"/log/{keys(job, Tune)[0]}").status == 404
+
+
+def test_of_a_long_log_the_end_is_shown(job, monkeypatch):
+    monkeypatch.setattr(serve, "LONGEST_LOG", 10)
+    log = job.store.logs.of(keys(job, Tune)[0])
+    log.write_text("0123456789" * 50 + "the end")
+    assert Watched(job).answer(f"/log/{keys(job, Tune)[0]}").body == "789the end"
 
 
 def ask(port: int, path: str, method: str = "GET", host: str | None = None) -> tuple[int, dict[str, str], str]:

@@ -9,6 +9,7 @@ import zlib
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from babelscope.core import outside
@@ -128,7 +129,9 @@ class _Unpacked(io.RawIOBase):
         self._length += len(part)
         if self._length > max(UNPACKED, RATIO * self._packed.tell()):
             problem = f"becomes more than {RATIO} times as large when it is unpacked, as no text does"
-            raise DataError(self._path, None, f"{problem}; if it is to be read, unpack it: gunzip {self._path}")
+            raise DataError(
+                self._path, None, f"{problem}; if it is to be read, unpack it: gunzip {quote(str(self._path))}"
+            )
         room[: len(part)] = part
         return len(part)
 

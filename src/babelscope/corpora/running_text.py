@@ -21,8 +21,12 @@ _FULL_STOPS = "。！？｡।॥።፧။។៕߹᱾꯫᠃᙮"
 Canadian syllabics."""
 _SHAD = "[།༎](?: ?[།༎])*"
 """Of Tibetan, where one can stand apart from the next."""
-_END = re.compile(rf"[.!?…؟۔։]+{_CLOSING}(?=\s|$)|(?:[{_FULL_STOPS}]+|፡፡|{_SHAD}){_CLOSING}")
+_SIGNS = ".!?…؟۔։"
+# A run of signs is read once, from its start and as a whole: documents of the web have lines of thousands of dots.
+_END = re.compile(rf"(?<![{_SIGNS}])[{_SIGNS}]++{_CLOSING}(?=\s|$)|(?:[{_FULL_STOPS}]+|፡፡|{_SHAD}){_CLOSING}")
 _ABBREVIATED = re.compile(r"(?:^|[\W_])(?:[^\W\d_]|\d{1,2})\.$")
+LONGEST = 4
+"""Characters that say whether a full stop is one of these."""
 
 
 def running_sentences(text: str) -> Iterator[str]:
@@ -30,7 +34,8 @@ def running_sentences(text: str) -> Iterator[str]:
     for paragraph in text.splitlines():
         line, start = " ".join(paragraph.split()), 0
         for end in _END.finditer(line):
-            rest = line[end.end() :].lstrip()
-            if not rest[:1].islower() and (not rest or not _ABBREVIATED.search(line[start : end.end()])):
+            rest = line[end.end() : end.end() + 2].lstrip()
+            last = line[max(start, end.end() - LONGEST) : end.end()]
+            if not rest[:1].islower() and (not rest or not _ABBREVIATED.search(last)):
                 yield line[start : end.end()].strip()
                 start = end.end()

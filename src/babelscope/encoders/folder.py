@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from itertools import chain
 from math import isfinite
 from pathlib import Path
@@ -75,6 +76,15 @@ def tuned_on(path: str) -> list[TunedOn]:
     given = read_mapping(Path(path) / CONFIG).get(TUNED_ON)
     told = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
     return [TunedOn(**each) for each in told if each.keys() == set(TunedOn._fields)]
+
+
+def check_named(source: str, names: Iterable[str]) -> None:
+    """Refuse weights that config.json or an index names in other files than those of safetensors (`EncoderError`)."""
+    if strange := [name for name in names if not name.endswith((".safetensors", INDEX))]:
+        raise EncoderError(
+            f"{source}: names weights in {strange[0]}, which is no *.safetensors file. Pickled weights can run code "
+            "when they are read; save the encoder again, as safetensors"
+        )
 
 
 def layer_count(path: str) -> int | None:
@@ -161,3 +171,5 @@ def _check_weights(folder: Path, allow_pickle: bool) -> None:
     for name in named_weights(folder):
         if not Path(os.path.normpath(folder / name)).is_relative_to(os.path.normpath(folder)):
             raise EncoderError(f"{folder}: names weights in {name}; copy them into the folder, and name them there")
+    if not allow_pickle:
+        check_named(str(folder), named_weights(folder))

@@ -32,6 +32,7 @@ from babelscope.encoders.masks import reads_our_masks
 from babelscope.encoders.places import Place, folder_of, installed_folder
 from babelscope.encoders.pooler import Pooler, read_pooler
 from babelscope.encoders.refusals import explained, quiet
+from babelscope.encoders.trusted import check_trusted
 from babelscope.encoders.written import check_finite, non_finite
 
 
@@ -91,6 +92,7 @@ def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickl
     weights = {"dtype": torch.float32, "use_safetensors": None if allow_pickle else True}
     with quiet(), explained(source):
         config = AutoConfig.from_pretrained(source, **options)
+        check_trusted(source, config, revision, allow_pickle)
         config.output_attentions = config.output_hidden_states = False  # what is given besides states nothing reads
         config.return_dict = True
         declared = taken_declaration(config)

@@ -160,12 +160,19 @@ def _unpacked(kept: Mapping[str, Tensor]) -> Weights:
         elif form == "steps":
             weights[name] = _by_row(value.float(), kept[f"{name} scales"])
         elif form == "codes":
+            _check_parts(value, kept[f"{name} typical"])
             parts = [typical[codes] for codes, typical in zip(value.T.long(), kept[f"{name} typical"], strict=True)]
             directions = torch.nn.functional.normalize(torch.cat(parts, dim=1).float())
             weights[name] = _by_row(directions, kept[f"{name} lengths"].float())
         elif form not in ("scales", "typical", "lengths"):
             raise KeyError(key)
     return weights
+
+
+def _check_parts(codes: Tensor, typical: Tensor) -> None:
+    """Refuse parts that would become far more numbers than the file has bytes."""
+    if codes.ndim != 2 or codes.dtype != torch.uint8 or typical.ndim != 3 or typical.shape[2] > PART:
+        raise ValueError(f"codes of {tuple(codes.shape)} and parts of {tuple(typical.shape)} are not what is packed")
 
 
 def _by_row(matrix: Tensor, factors: Tensor) -> Tensor:
@@ -177,6 +184,8 @@ def _by_row(matrix: Tensor, factors: Tensor) -> Tensor:
 def _unpacked_texts(compressed: bytes) -> dict[str, str]:
     reader = lzma.LZMADecompressor()
     texts: Any = json.loads(reader.decompress(compressed, LARGEST_FILES))
+    if not isinstance(texts, dict):
+        raise ValueError("its texts have no names")
     for name, text in texts.items():
         if not PLACE.fullmatch(name) or not isinstance(text, str):
             raise ValueError(f"{name!r:.100} is no file of a model's folder")

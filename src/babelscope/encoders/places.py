@@ -23,6 +23,8 @@ SHORT = {
 NAME_FILE = "babelscope-name"
 """The file in which a folder says what rows call its encoder; none of `FILES`, so that it counts for nothing else."""
 
+LONGEST_NAME = 400
+"""Bytes."""
 SHAPE_ALONE = "a shape to plan with, which has neither weights nor a tokenizer; name the encoder itself"
 
 
@@ -54,7 +56,14 @@ def display_name(source: str) -> str:
     if installed_folder(source) or not folder.is_dir():
         return SHORT.get(source.lower(), source)
     named = folder / NAME_FILE
-    return read_text(named).strip() if named.is_file() else "/".join(folder.resolve().parts[-2:])
+    return _checked_name(named) if named.is_file() else "/".join(folder.resolve().parts[-2:])
+
+
+def _checked_name(file: Path) -> str:
+    name = read_text(file, LONGEST_NAME).strip()
+    if not name or not name.isprintable():
+        raise EncoderError(f"{file}: {name!r:.100} is no name: give one in a line, of characters that can be seen")
+    return name
 
 
 def locate(source: str) -> Place:

@@ -108,5 +108,5 @@ def _use(trained: Training) -> str:
 
 
 def _code(text: str) -> str:
-    """As it is, whatever signs a name has."""
-    return f"`{text.replace('`', '')}`"
+    """As it is in a line, whatever signs a name has."""
+    return f"`{' '.join(text.replace('`', '').split())}`"

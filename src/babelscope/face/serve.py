@@ -7,6 +7,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from threading import Lock
@@ -14,6 +15,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from babelscope.core.errors import BabelscopeError, InputError
+from babelscope.core.outside import opened
 from babelscope.engine.course import course_of
 from babelscope.face.job import Job
 from babelscope.report.live import Course, FailedStep, Live, live_policy, render_live
@@ -28,7 +30,7 @@ TAIL = 4000
 PATIENCE = 60.0
 """Seconds that somebody who asks may be silent for; each has a thread."""
 LONGEST_LOG = 2_000_000
-"""Characters of a whole log."""
+"""Bytes of a whole log."""
 EVERYWHERE = {
     "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "same-origin",
@@ -101,10 +103,12 @@ class Watched:
         return Answer(text) if text else Answer("This step has left no log.\n", status=404)
 
     def _text(self, key: str) -> str:
-        try:
-            return self._job.store.logs.of(key).read_text(encoding="utf-8", errors="replace")[-LONGEST_LOG:]
-        except OSError:
-            return ""
+        """The end of a step's log; nothing of a link or a pipe in its place, which somebody else has put there."""
+        log = self._job.store.logs.of(key)
+        with suppress(BabelscopeError, OSError), opened(log) as stream:
+            stream.seek(max(0, log.stat().st_size - LONGEST_LOG))
+            return "" if log.is_symlink() else stream.read(LONGEST_LOG).decode(errors="replace")
+        return ""
 
 
 def server_of(job: Job, host: str = "127.0.0.1", port: int = 0) -> ThreadingHTTPServer:

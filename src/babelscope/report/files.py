@@ -122,8 +122,9 @@ def _pipes(lines: Sequence[Sequence[str]]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text with no ends of cells and no tags of HTML, which Markdown would hand on."""
-    return re.sub(r"<(?=[a-zA-Z/!?])", "&lt;", text.replace("|", "\\|"))
+    """Text in a line, with no ends of cells, no links, and no tags of HTML, which Markdown would hand on."""
+    line = re.sub(r"\s*\n\s*", " ", text).replace("|", "\\|").replace("](", "]\\(")
+    return re.sub(r"<(?=[a-zA-Z/!?])", "&lt;", line)
 
 
 def _nothing(report: Report) -> InputError:

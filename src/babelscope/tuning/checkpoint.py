@@ -217,5 +217,5 @@ def _state_of(written: _Written) -> State | None:
     try:
         state = json.loads(written.metadata["state"])
         return State(**{**state, "points": [Point(*point) for point in state["points"]]})
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         return None

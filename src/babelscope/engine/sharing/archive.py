@@ -12,10 +12,10 @@ import re
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from lzma import LZMAError
+from lzma import LZMAError, LZMAFile
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from pydantic import ValidationError
 
@@ -47,6 +47,10 @@ Compute a sample of the steps again, and compare:  babelscope reproduce THIS-FIL
 """
 FILES = (MANIFEST, ROWS, SENTENCES)
 """Of a result."""
+UNPACKED, RATIO = 1 << 26, 100
+"""An archive becomes so many bytes at most, or so many times what is packed; those of studies become 8 to 20 times."""
+PIECE = 1 << 20
+"""Bytes that are unpacked at once."""
 WRITTEN = re.compile(
     f"{FORMAT_FILE}|{ABOUT}|{README}|{ENVIRONMENTS}/[0-9a-f]+\\.json|results/[0-9a-f]{{2}}/[0-9a-f]{{64}}/({'|'.join(FILES)})"
 )
@@ -137,9 +141,31 @@ def unpacked(file: Path, encoders: Mapping[str, Path] | None = None) -> Iterator
         yield Kept(about, plan, _checked(file, folder, plan))
 
 
+class _Unpacked(LZMAFile):
+    """What is compressed in a stream, of which no more is given than rows can become.
+
+    Headers count as well, which `tarfile` reads before anything can be said of them.
+    """
+
+    def __init__(self, stream: BinaryIO):
+        super().__init__(stream)
+        self._stream, self._length = stream, 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        """So many bytes, a part at a time; `ValueError` where there are too many."""
+        parts, wanted = list[bytes](), -1 if size is None else size
+        while wanted and (part := super().read(PIECE if wanted < 0 else min(wanted, PIECE))):
+            parts.append(part)
+            wanted -= len(part) if wanted > 0 else 0
+            self._length += len(part)
+            if self._length > max(UNPACKED, RATIO * self._stream.tell()):
+                raise ValueError(f"it becomes more than {RATIO} times as large when it is unpacked")
+        return b"".join(parts)
+
+
 def _unpack(file: Path, folder: Path) -> None:
     try:
-        with opened(file) as stream, tarfile.open(fileobj=stream) as archive:
+        with opened(file) as stream, _Unpacked(stream) as whole, tarfile.open(fileobj=whole, mode="r|") as archive:
             for entry in archive:
                 _write(archive, entry, folder)
     except (tarfile.TarError, LZMAError, EOFError, ValueError, OSError) as error:

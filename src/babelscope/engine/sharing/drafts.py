@@ -25,7 +25,7 @@ class SavedDrafts:
 
     def files(self, key: str) -> dict[str, str]:
         """Names and digests of the files of a draft; none where none was saved."""
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):
             told = json.loads(self._objects.read(_name(key, LIST)) or b"{}")
             if isinstance(told, dict) and all(isinstance(content, str) for content in told.values()):
                 return told if all(IS_DIGEST(content) for content in told.values()) else {}

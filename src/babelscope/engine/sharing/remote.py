@@ -286,7 +286,7 @@ def _refuse_foreign(objects: Objects) -> None:
         if names:
             raise StoreError(f"{objects.address}: neither empty nor a store; give --store a new or an empty place")
         return
-    with suppress(ValueError, TypeError, KeyError):
+    with suppress(ValueError, TypeError, KeyError, RecursionError):
         if json.loads(content)["format"] == FORMAT:
             return
     raise StoreError(f"{objects.address}/{MARK}: of another format; this Babelscope reads format {FORMAT}")

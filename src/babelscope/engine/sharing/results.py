@@ -114,7 +114,7 @@ class SharedResults:
 
     def environment(self, name: str) -> dict[str, Any] | None:
         """What results were computed with and on, by its digest; None where it is lost."""
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):
             kept: dict[str, Any] | None = json.loads(self._objects.read(f"{ENVIRONMENTS}/{name}") or b"null")
             return kept if kept and digest(kept) == name else None
         return None
