@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from huggingface_hub import try_to_load_from_cache
 from transformers import PretrainedConfig
 from transformers.utils import cached_file
 
@@ -13,6 +14,8 @@ from babelscope.encoders.weight_files import WHOLE
 
 OWN_CODE = (None, "eager", "sdpa")
 """What attention and experts are computed with: code of transformers and torch alone."""
+ASKED = {"_raise_exceptions_for_missing_entries": False, "_raise_exceptions_for_connection_errors": False}
+"""A file that is not there, nor in the cache without a network, is none: most encoders have no index."""
 
 
 def check_trusted(source: str, config: PretrainedConfig, revision: str | None, allow_pickle: bool) -> None:
@@ -34,6 +37,15 @@ def check_trusted(source: str, config: PretrainedConfig, revision: str | None, a
 def _named(source: str, config: PretrainedConfig, revision: str | None) -> list[str]:
     """The files that an encoder's weights are said to be in."""
     configured = str(getattr(config, "transformers_weights", None) or "")
+    if not configured and _is_whole(source, revision):
+        return []
     name = configured if configured.endswith(INDEX) else f"{WHOLE}{INDEX}"
-    index = cached_file(source, name, revision=revision, _raise_exceptions_for_missing_entries=False)
+    index = cached_file(source, name, revision=revision, **ASKED)
     return [*([configured] if configured else []), *(weights_in(Path(index)) if index else [])]
+
+
+def _is_whole(source: str, revision: str | None) -> bool:
+    """Whether the file by the usual name is at hand, which comes before an index; asks no network."""
+    if Path(source).is_dir():
+        return (Path(source) / WHOLE).is_file()
+    return isinstance(try_to_load_from_cache(source, WHOLE, revision=revision), str)
