@@ -38,9 +38,7 @@ def named(folder: Path) -> None:
     whole(folder)
     (folder / "model.safetensors").rename(folder / "mine.safetensors")
     (folder / "other.safetensors").rename(folder / "model.safetensors")
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    config["transformers_weights"] = "mine.safetensors"
-    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    configure(folder, "mine.safetensors")
 
 
 def named_beside_an_index(folder: Path) -> None:
@@ -57,9 +55,13 @@ def named_by_an_index(folder: Path) -> None:
     divided(folder)
     (folder / "model.safetensors.index.json").rename(folder / "mine.safetensors.index.json")
     (folder / "other.safetensors").rename(folder / "model.safetensors")
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    config["transformers_weights"] = "mine.safetensors.index.json"
-    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    configure(folder, "mine.safetensors.index.json")
+
+
+def configure(folder: Path, weights: str) -> None:
+    file = folder / "config.json"
+    config = json.loads(file.read_text(encoding="utf-8")) | {"transformers_weights": weights}
+    file.write_text(json.dumps(config), encoding="utf-8")
 
 
 def saved(seed: int) -> BertModel:
@@ -67,14 +69,20 @@ def saved(seed: int) -> BertModel:
     return BertModel(CONFIG)
 
 
-@pytest.mark.parametrize("write", [whole, divided, named, named_beside_an_index, named_by_an_index])
-def test_the_files_that_transformers_loads(write: Callable[[Path], None], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("write", "files_there"),
+    [
+        (whole, "model.safetensors"), (divided, "model-*"), (named, "mine.safetensors"),
+        (named_beside_an_index, "mine.safetensors"), (named_by_an_index, "model-*"),
+    ],
+)  # fmt: skip
+def test_the_files_that_transformers_loads(write: Callable[[Path], None], files_there: str, tmp_path: Path) -> None:
     write(tmp_path)
     loaded = AutoModel.from_pretrained(tmp_path).state_dict()
     assert all(torch.equal(weight, saved(1).state_dict()[name]) for name, weight in loaded.items())
     files = weight_files(tmp_path)
     others = [path for path in tmp_path.glob("*.safetensors") if path not in files]
-    assert others and files
+    assert files == sorted(tmp_path.glob(files_there)) and files and others
     for other in others:
         other.unlink()
     if write is named_beside_an_index:

@@ -168,8 +168,9 @@ def _check_weights(folder: Path, allow_pickle: bool) -> None:
             "made these, convert them in Python, with load_encoder and save_encoder of babelscope.encoders.load: "
             f"save_encoder(load_encoder({str(folder)!r}, allow_pickle=True), 'new-folder')"
         )
-    for name in named_weights(folder):
+    names = named_weights(folder)
+    for name in names:
         if not Path(os.path.normpath(folder / name)).is_relative_to(os.path.normpath(folder)):
             raise EncoderError(f"{folder}: names weights in {name}; copy them into the folder, and name them there")
     if not allow_pickle:
-        check_named(str(folder), named_weights(folder))
+        check_named(str(folder), names)

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from babelscope.tasks.task import InParts, Objective, in_portions
+from babelscope.tasks.task import InParts, Objective, divisible
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Apart:
     @property
     def portion(self) -> Callable[[NDArray[np.int64], int], tuple[Any, int]] | None:
         """Gives examples of the part that they belong to, as that part does; None where it cannot."""
-        return self._portion if in_portions(self.parts[0]) else None
+        return self._portion if divisible(self.parts[0]) else None
 
     def _portion(self, indices: NDArray[np.int64], seed: int) -> tuple[Any, int]:
         number = self.groups[indices[0]]

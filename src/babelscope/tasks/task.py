@@ -81,7 +81,7 @@ class InPortions(Protocol):
         """
 
 
-def in_portions(objective: Objective) -> InPortions | None:
+def divisible(objective: Objective) -> InPortions | None:
     """The objective as one in portions; None where it is none, or says so by a `portion` that is None.
 
     `isinstance` does not look at the value of a property as of Python 3.12.

@@ -12,7 +12,7 @@ from torch.optim import Optimizer
 
 from babelscope.core.errors import NoMemoryError
 from babelscope.core.seeds import derive_seed
-from babelscope.tasks.task import Objective, in_portions
+from babelscope.tasks.task import Objective, divisible
 from babelscope.tuning.dropout import OwnDropout
 from babelscope.tuning.freezing import TrainedPart, find_backbone
 from babelscope.tuning.memory import Portion
@@ -76,7 +76,7 @@ class Descent:
 def _what_to_set(model: nn.Module, task: Objective, tuning: Tuning) -> str:
     """A BiLSTM has neither portions nor layers to compute twice."""
     has_encoder = find_backbone(model) is not None
-    settings = [_smaller(tuning, has_encoder and in_portions(task) is not None)]
+    settings = [_smaller(tuning, has_encoder and divisible(task) is not None)]
     settings += ["recompute: true"] * (has_encoder and not tuning.recompute)
     settings += ["precision: bfloat16"] * (tuning.precision == "float32")
     return f"a batch does not fit into the memory of the {tuning.device} device: declare {', or '.join(settings)}"

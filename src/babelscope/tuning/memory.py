@@ -13,7 +13,7 @@ from torch import nn
 
 from babelscope.core.errors import InputError
 from babelscope.encoders.pieces import cut_by_tokens
-from babelscope.tasks.task import Objective, in_portions
+from babelscope.tasks.task import Objective, divisible
 from babelscope.tuning.freezing import backbone_of
 from babelscope.tuning.settings import Tuning
 
@@ -37,7 +37,7 @@ def portions(task: Objective, indices: NDArray[np.int64], seed: int, micro_token
     """
     if micro_tokens is None:
         return [Portion(task.batch(indices, torch.Generator().manual_seed(seed)), 1.0)]
-    if (divided := in_portions(task)) is None:
+    if (divided := divisible(task)) is None:
         raise InputError(
             f"micro_tokens={micro_tokens}: {type(task).__name__} is trained on whole batches; leave it out"
         )

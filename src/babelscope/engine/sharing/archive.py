@@ -49,8 +49,6 @@ FILES = (MANIFEST, ROWS, SENTENCES)
 """Of a result."""
 UNPACKED, RATIO = 1 << 26, 100
 """An archive becomes so many bytes at most, or so many times what is packed; those of studies become 8 to 20 times."""
-PIECE = 1 << 20
-"""Bytes that are unpacked at once."""
 WRITTEN = re.compile(
     f"{FORMAT_FILE}|{ABOUT}|{README}|{ENVIRONMENTS}/[0-9a-f]+\\.json|results/[0-9a-f]{{2}}/[0-9a-f]{{64}}/({'|'.join(FILES)})"
 )
@@ -152,15 +150,12 @@ class _Unpacked(LZMAFile):
         self._stream, self._length = stream, 0
 
     def read(self, size: int | None = -1) -> bytes:
-        """So many bytes, a part at a time; `ValueError` where there are too many."""
-        parts, wanted = list[bytes](), -1 if size is None else size
-        while wanted and (part := super().read(PIECE if wanted < 0 else min(wanted, PIECE))):
-            parts.append(part)
-            wanted -= len(part) if wanted > 0 else 0
-            self._length += len(part)
-            if self._length > max(UNPACKED, RATIO * self._stream.tell()):
-                raise ValueError(f"it becomes more than {RATIO} times as large when it is unpacked")
-        return b"".join(parts)
+        """The next bytes, of which `tarfile` asks for a block at a time; `ValueError` where there are too many."""
+        part = super().read(size)
+        self._length += len(part)
+        if self._length > max(UNPACKED, RATIO * self._stream.tell()):
+            raise ValueError(f"it becomes more than {RATIO} times as large when it is unpacked")
+        return part
 
 
 def _unpack(file: Path, folder: Path) -> None:
