@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
+from babelscope.core.errors import InputError
 from babelscope.core.examples import Tagged
 from babelscope.tasks.apart import Apart
 from babelscope.tasks.mlm import MaskedLanguageModelling
@@ -91,6 +93,47 @@ def test_batches_of_examples_of_one_language(sizes, size, seed, batches):
     for language, count in enumerate(sizes):
         counted = sorted((len(turn.batch) for turn in epoch if groups[turn.batch[0]] == language), reverse=True)
         assert counted == [size] * (count // size) + [count % size] * (count % size > 0)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(1, 90), min_size=1, max_size=4), st.integers(1, 20), st.integers(0, 9))
+def test_batches_of_drawn_languages_are_full(sizes, size, seed):
+    """What is left of a language is left out of an epoch; of a single language it is the last batch."""
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    order = Order(np.ones(len(groups)), Tuning(epochs=2, examples_per_batch=size, batches="drawn"), seed, groups)
+    if len(sizes) > 1 and max(sizes) < size:
+        with pytest.raises(InputError, match=f"no training language has {size} examples"):
+            list(order.turns())
+        return
+    run = list(order.turns())
+    an_epoch = -(-sizes[0] // size) if len(sizes) == 1 else sum(n // size for n in sizes)
+    assert len(run) == order.count_steps() == 2 * an_epoch
+    for epoch in (run[:an_epoch], run[an_epoch:]):
+        read = np.concatenate([turn.batch for turn in epoch])
+        assert len(set(read)) == len(read)
+        for language, count in enumerate(sizes):
+            counted = [len(turn.batch) for turn in epoch if groups[turn.batch[0]] == language]
+            assert counted == [size] * (count // size) + [count % size] * (len(sizes) == 1 and count % size > 0)
+        assert all(len(set(groups[turn.batch])) == 1 for turn in epoch)
+
+
+def test_languages_are_drawn_by_their_sizes_until_one_is_used_up():
+    """As of a loaded coin: of 300 and 100 examples three of four; then the rest of the one that is left."""
+    groups = np.repeat([0, 1], [300, 100])
+    tuning = Tuning(epochs=400, examples_per_batch=10, batches="drawn")
+    languages = [int(groups[turn.batch[0]]) for turn in Order(np.ones(400), tuning, 0, groups).turns()]
+    epochs = np.reshape(languages, (400, 40))
+    assert epochs[:, :5].mean() == pytest.approx(0.25, abs=0.03)
+    assert (epochs[:, :5].sum(axis=1) == 0).mean() == pytest.approx(0.75**5, abs=0.06)
+    at_the_end = [int(np.argmin(epoch[::-1] == epoch[-1])) for epoch in epochs]
+    shuffled = np.random.default_rng(0).permuted(epochs, axis=1)
+    by_chance = [int(np.argmin(epoch[::-1] == epoch[-1])) for epoch in shuffled]
+    assert np.mean(at_the_end) > 1.5 * np.mean(by_chance), "an epoch ends with batches of one language"
+
+
+def test_drawn_batches_are_of_examples():
+    with pytest.raises(ValidationError, match="batches: drawn has full batches of examples: give examples_per_batch"):
+        Tuning(batches="drawn")
 
 
 @settings(max_examples=50, deadline=None)

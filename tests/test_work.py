@@ -54,9 +54,9 @@ def encodings(monkeypatch):
     """How many sentences the tokenizer was given, call by call."""
     calls = []
 
-    def encode(tokenizer, words, length):
+    def encode(tokenizer, words, *given):
         calls.append(len(words))
-        return encode_words(tokenizer, words, length)
+        return encode_words(tokenizer, words, *given)
 
     monkeypatch.setattr("babelscope.tasks.tag.encoded_words", encode)
     return calls

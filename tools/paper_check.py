@@ -142,8 +142,9 @@ def model_of(check: Check, data: Data, encoder: Encoder) -> TaskModel:
     tuning = check.training.tuning
     head = check.transfer.head if check.transfer and not check.recurrent else None
     design = Design(
-        check.task, head=head, entity_types=data.entity_types, dropout=tuning.dropout, max_length=tuning.max_length
-    )
+        check.task, head=head, entity_types=data.entity_types, dropout=tuning.dropout, max_length=tuning.max_length,
+        quirks=check.training.quirks,
+    )  # fmt: skip
     torch.manual_seed(0)
     if check.recurrent:
         return recurrent_model(design, known_words([example for part in data.parts for example in part]))
@@ -159,7 +160,7 @@ def run(check: Check, data: Data, encoder: Encoder, **changes: Any) -> tuple[str
     model = model_of(check, data, encoder)
     plain = {"device": "cpu", "precision": "float32", "threads": torch.get_num_threads()}
     tuning = check.training.tuning.model_copy(update=plain | changes)
-    parts = data.parts if tuning.batches == "one-language" else [[example for part in data.parts for example in part]]
+    parts = data.parts if tuning.batches != "mixed" else [[example for part in data.parts for example in part]]
     task = Noting([model.training(part, {} if k else data.dev) for k, part in enumerate(parts)])
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:

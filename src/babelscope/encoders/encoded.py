@@ -24,12 +24,15 @@ ENCODING = 1
 """Raise it where `encode_words` gives something else of the same words."""
 
 
-def encoded_words(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]], max_length: int) -> Windows:
+def encoded_words(
+    tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]], max_length: int, repeating: bool = False
+) -> Windows:
     """What `encode_words` gives, made or read from the user's cache folder."""
     if len(sentences) < MANY or not _is_known(tokenizer):
-        return encode_words(tokenizer, sentences, max_length)
-    made_of = ["windows", ENCODING, _described(tokenizer), sentences, max_length]
-    return prepared(made_of, lambda: encode_words(tokenizer, sentences, max_length), _as_table, _of_table)
+        return encode_words(tokenizer, sentences, max_length, repeating)
+    windows = "repeating windows" if repeating else "windows"
+    made_of = [windows, ENCODING, _described(tokenizer), sentences, max_length]
+    return prepared(made_of, lambda: encode_words(tokenizer, sentences, max_length, repeating), _as_table, _of_table)
 
 
 def _is_known(tokenizer: PreTrainedTokenizerBase) -> bool:

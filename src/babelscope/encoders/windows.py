@@ -2,12 +2,12 @@
 
 A sentence longer than the model is read in windows that overlap by about half. Each word belongs to one window: of
 two neighbours, each owns the half of what they share that is further from its edge, so that every word has context
-on both sides.
+on both sides. Published code has windows of another kind (`repeating_windows`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -27,6 +27,17 @@ class Span(NamedTuple):
     end: int
     own_start: int
     own_end: int
+
+
+class Window(NamedTuple):
+    """What a window reads of a sentence."""
+
+    pieces: list[int]
+    """Without special ones."""
+    own_start: int
+    """The first word that it owns."""
+    places: NDArray[np.int64]
+    """Where in `pieces` that word begins, and each after it that it owns."""
 
 
 @dataclass(frozen=True)
@@ -64,16 +75,49 @@ def spans(widths: NDArray[np.int64], room: int) -> list[Span]:
     return [Span(*reach, *own) for reach, own in zip(reaches, pairwise(cuts), strict=True)]
 
 
-def encode_words(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]], max_length: int) -> Windows:
+def overlapping_windows(words: Sequence[Sequence[int]], room: int) -> Iterator[Window]:
+    """A sentence in windows of at most `room` pieces, as `spans` says; none if it has no words."""
+    widths = np.asarray([len(pieces) for pieces in words])
+    for span in spans(widths, room) if words else ():
+        inside = words[span.start : span.end]
+        offsets = np.cumsum(widths[span.start : span.end]) - widths[span.start : span.end]
+        owned = slice(span.own_start - span.start, span.own_end - span.start)
+        yield Window([piece for pieces in inside for piece in pieces], span.own_start, offsets[owned])
+
+
+def repeating_windows(words: Sequence[Sequence[int]], room: int) -> Iterator[Window]:
+    """The same, but a word belongs to the first window that reads it, so that it has context on its left alone.
+
+    A window goes on until the next word has no room in it; the one after it begins with its last pieces, half a window
+    of them, whatever word they are of (Wu et al. 2022, appendix A and their code).
+    """
+    pieces: list[int] = []
+    places: list[int] = []
+    start = 0
+    for number, word in enumerate(words):
+        if places and len(pieces) + len(word) > room:
+            yield Window(pieces, start, np.asarray(places))
+            kept = min((room + 1) // 2, room - len(word))
+            pieces, places, start = pieces[len(pieces) - min(kept, len(pieces)) :], [], number
+        places.append(len(pieces))
+        pieces.extend(word)
+    if places:
+        yield Window(pieces, start, np.asarray(places))
+
+
+def encode_words(
+    tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]], max_length: int, repeating: bool = False
+) -> Windows:
     """Encode sentences of words, each in one window or more of at most `max_length` pieces.
 
     A word that the tokenizer makes nothing of (such as a lone zero-width character) becomes the unknown piece, and a
-    word longer than a window is cut to it, so that every word is read.
+    word longer than a window is cut to it, so that every word is read. `repeating`: see `repeating_windows`.
     """
     frame, unknown_id = Frame.of(tokenizer), tokenizer.unk_token_id
     room = max_length - len(frame)
     if room < 1:
         raise InputError(f"max_length={max_length} leaves no room for words beside {len(frame)} special pieces")
+    divided = repeating_windows if repeating else overlapping_windows
     sequences: list[list[int]] = []
     owned: list[NDArray[np.int64]] = []
     places: list[NDArray[np.int64]] = []
@@ -82,14 +126,12 @@ def encode_words(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequenc
     sentence_starts = [0]
     for words in pieces_of_words(tokenizer, sentences):
         words = [pieces[:room] for pieces in words]
-        widths = np.asarray([len(pieces) for pieces in words])
-        for span in spans(widths, room) if words else ():
-            sequences.append(frame.around([piece for pieces in words[span.start : span.end] for piece in pieces]))
-            offsets = np.cumsum(widths[span.start : span.end]) - widths[span.start : span.end] + len(frame.before)
-            owned.append(sentence_starts[-1] + np.arange(span.own_start, span.own_end))
-            places.append(offsets[span.own_start - span.start : span.own_end - span.start])
+        for window in divided(words, room):
+            sequences.append(frame.around(window.pieces))
+            owned.append(sentence_starts[-1] + window.own_start + np.arange(len(window.places)))
+            places.append(window.places + len(frame.before))
         unknown.extend(unknown_id in pieces for pieces in words)
-        all_widths.extend(widths)
+        all_widths.extend(map(len, words))
         sentence_starts.append(sentence_starts[-1] + len(words))
     pieces = Pieces.of(sequences, tokenizer.pad_token_id)
     return Windows(

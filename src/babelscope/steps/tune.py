@@ -54,6 +54,8 @@ class Tune(Step):
     """A built-in one, or one that a study declares, with its classes."""
     head: str | None = None
     """One of the heads of the task's kind; None: the default of its model."""
+    quirks: tuple[str, ...] = ()
+    """Of those that the task's kind has, to repeat published numbers."""
     entity_types: tuple[str, ...] = ()
     """Of named entities: what the model can call one."""
     train: tuple[Dataset, ...]
@@ -135,7 +137,7 @@ class Tune(Step):
 
         design = Design(
             self.task, head=self.head, entity_types=self.entity_types, dropout=self.tuning.dropout,
-            max_length=self.tuning.max_length,
+            max_length=self.tuning.max_length, quirks=self.quirks,
         )  # fmt: skip
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(derive_seed(self.seed, "head"))

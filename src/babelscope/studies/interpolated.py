@@ -48,6 +48,8 @@ class Setting(NamedTuple):
     few_shot: Sequence[Pair] = ()
     """Of the pairs: those that are also trained on few examples of the target."""
     head: str | None = None
+    quirks: Sequence[str] = ()
+    """What is done as the published code did it."""
     measure: str | None = None
     """What selects the best step and is interpolated, if not the task's usual one."""
 
@@ -87,7 +89,7 @@ def transfers(task: str, setting: Setting) -> dict[str, Transfer]:
             {
                 "task": task, "head": setting.head, "train": [setting.data(code) for code in codes],
                 "evaluate": [setting.data(code) for code in evaluate], "sizes": sizes, "tuning": setting.tuning,
-                "shots": shots, "measure": setting.measure,
+                "shots": shots, "measure": setting.measure, "quirks": setting.quirks,
             }
         )  # fmt: skip
 

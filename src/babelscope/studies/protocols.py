@@ -20,6 +20,7 @@ from babelscope.core.tasks import MASKING_RATE
 from babelscope.studies import STUDIES, find_study
 from babelscope.study.declare import Study, Transfer
 from babelscope.study.encoders import Adaptation, Pretraining
+from babelscope.tasks.as_published import PublishedQuirk
 from babelscope.tasks.kinds import BILSTM
 from babelscope.tuning.probes import Quirk
 from babelscope.tuning.settings import Tuning
@@ -35,6 +36,17 @@ SELECTION_QUIRKS: dict[Quirk, str] = {
     "no-attention-mask": "padding attended to",
 }
 """Quirks of probes that change which step is selected in language modelling."""
+BATCHES = {"drawn": "one-language, drawn by their sizes"}
+OF_QUIRKS: dict[PublishedQuirk, tuple[str, str]] = {
+    "cut-spans": ("spans of entities", "scored window by window"),
+    "unscored-root": ("root of trees", "its arcs have no score and no loss"),
+    "short-mean": ("loss of trees", "a sum over words, divided by the words less the sentences"),
+    "summed-probabilities": (
+        "decoding of trees",
+        "the largest sum of the probabilities of arcs with their likeliest relations",
+    ),
+}
+"""Settings that a training with a quirk has, and what they are."""
 
 
 class Training(NamedTuple):
@@ -49,6 +61,8 @@ class Training(NamedTuple):
     """How many there are; each encoder is trained with all of them."""
     masking: float | None = None
     """Share of the pieces that are hidden; None: it is no language modelling."""
+    quirks: tuple[str, ...] = ()
+    """Of tasks on words."""
     frozen_dropout: str | None = None
     """Whether what schedules freeze keeps its dropout; None: nothing is frozen."""
 
@@ -98,7 +112,7 @@ def trainings(study: Study) -> Iterator[Training]:
     for name, transfer in study.tasks.items():
         language = study.task(name).name == "mlm"
         selection, masking = _selection(transfer, language), MASKING_RATE if language else None
-        yield Training(f"tasks.{name}", transfer.tuning, selection, seeds, masking, frozen)
+        yield Training(f"tasks.{name}", transfer.tuning, selection, seeds, masking, transfer.quirks, frozen)
         if BILSTM in transfer.baselines:
             yield Training(f"bilstm.{name}", transfer.recurrent, selection, seeds)
     for made in made_encoders(study):
@@ -142,8 +156,8 @@ def settings(training: Training) -> dict[str, str]:
     return {
         "seeds": f"{training.seeds}",
         "batch": f"{tuning.tokens_per_batch} tokens" if examples is None else f"{examples} examples",
-        "last batch of an epoch": "of similar lengths" if examples is None else "the rest",
-        "languages of a batch": tuning.batches,
+        "last batch of an epoch": "of similar lengths" if examples is None else _last_batch(tuning),
+        "languages of a batch": BATCHES.get(tuning.batches, tuning.batches),
         "length": f"{tuning.epochs} epochs" if tuning.steps is None else f"{tuning.steps} steps",
         "learning rate": f"{tuning.learning_rate:g}",
         "schedule": f"{warmup}linear to 0",
@@ -152,14 +166,33 @@ def settings(training: Training) -> dict[str, str]:
         "betas": ", ".join(f"{beta:g}" for beta in tuning.betas),
         "epsilon": f"{tuning.epsilon:g}",
         "clipping": "none" if tuning.clip is None else f"norm {tuning.clip:g}",
-        "dropout of the head": f"{tuning.dropout:g}",
-        "longest sequence": "as the encoder" if tuning.max_length is None else f"{tuning.max_length}",
+        "dropout of the head": _dropout(training),
+        "longest sequence": "as the encoder" if tuning.max_length is None else _longest(training),
         "validation": _validation(tuning) if selected else "none",
         "early stopping": "none" if tuning.patience is None or not selected else f"patience {tuning.patience}",
         "selection": training.selection or "last step",
         "precision": tuning.precision,
         **_only_some(training),
+        **dict(said for quirk, said in OF_QUIRKS.items() if quirk in training.quirks),
     }
+
+
+def _last_batch(tuning: Tuning) -> str:
+    return "the rest; left out where there are two languages" if tuning.batches == "drawn" else "the rest"
+
+
+def _dropout(training: Training) -> str:
+    shared = "sentence-dropout" in training.quirks
+    return f"{training.tuning.dropout:g}{', of the same units in all words of a sentence' if shared else ''}"
+
+
+def _longest(training: Training) -> str:
+    most = training.tuning.max_length or 0
+    if "repeating-windows" in training.quirks:
+        return f"{most}; of the next window the first {most // 2} repeat the last {most // 2}, without labels"
+    if "cut-sentences" in training.quirks:
+        return f"{most}; training sentences end there, and words after the {most}th are not scored"
+    return f"{most}"
 
 
 def _only_some(training: Training) -> dict[str, str]:

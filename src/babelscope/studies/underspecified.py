@@ -6,10 +6,11 @@ Wu, Van Durme and Dredze (2022), Zero-shot Cross-lingual Transfer is Under-speci
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from pydantic import PositiveInt
 
+from babelscope.core.tasks import TASKS
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.shape import Shape
 from babelscope.measures.angle import Angles
@@ -29,6 +30,8 @@ from babelscope.studies.multilingual import multilingual
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.study.encoders import DeclaredEncoder, Pretraining
+from babelscope.tasks.as_published import PublishedQuirk
+from babelscope.tasks.kinds import kind_of
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY
 
@@ -74,6 +77,9 @@ class Parameters(DeviceParameters):
     in on real data, mBERT and XLM-R on paper."""
     steps: PositiveInt | None = None
     """Of the smaller encoder's pre-training in the world; default: 15,000, or 2,000 if small."""
+    quirks: tuple[PublishedQuirk, ...] | None = None
+    """What is done as the published code did it; default: all of it on paper, else nothing. A task has those that
+    concern it."""
 
 
 def world(given: Parameters) -> Study:
@@ -160,7 +166,7 @@ def paper(given: Parameters) -> Study:
     everything = Sizes(train=200, dev=50, test=50) if given.small else Sizes(train=10**9, dev=10**9, test=10**9)
     tuning = Tuning(
         learning_rate=2e-5, epochs=1 if given.small else 5, examples_per_batch=32, warmup=0.1, weight_decay=0.0,
-        betas=(0.9, 0.99), clip=None, dropout=0.2, max_length=128, batches="one-language",
+        betas=(0.9, 0.99), clip=None, dropout=0.2, max_length=128, batches="drawn",
         validations_per_epoch=4, patience=10, device=given.device or "cuda", precision=given.precision or "float32",
     )  # fmt: skip
     codes = tuple(PAPER_TREEBANKS)
@@ -176,7 +182,9 @@ def paper(given: Parameters) -> Study:
         "parsing": setting(_treebank, Pair("en", "hi"))._replace(head="underspecified", measure="las.nopunct"),
     }
     encoders = given.encoders or ("bert-base-multilingual-cased", "FacebookAI/xlm-roberta-large")
-    study = _study("underspecified@paper", given, encoders, settings, 50 if given.small else 10**9)
+    quirks = get_args(PublishedQuirk) if given.quirks is None else given.quirks
+    asked = given.model_copy(update={"quirks": quirks})
+    study = _study("underspecified@paper", asked, encoders, settings, 50 if given.small else 10**9)
     return study.model_copy(update={"measures": (*study.measures, DataSizes())})
 
 
@@ -192,7 +200,8 @@ def _study(
     tasks: dict[str, Transfer] = {}
     between: list[Interpolation] = []
     angles: list[Angles] = []
-    for task, setting in settings.items():
+    for task, plain in settings.items():
+        setting = plain._replace(quirks=[name for name in kind_of(TASKS[task]).quirks if name in (given.quirks or ())])
         tasks |= transfers(task, setting)
         lines, own_angles = of_pairs(task, setting, sentences)
         angles += own_angles

@@ -59,6 +59,8 @@ class Arcs(NamedTuple):
     """[sentences, words + 1, label]: each as a dependent."""
     heads: Tensor
     """[sentences, words + 1, label]: each as a head."""
+    real: Tensor
+    """[sentences, words + 1], bool: False where padded."""
 
 
 class Biaffine(nn.Module):
@@ -101,11 +103,11 @@ class Biaffine(nn.Module):
         if self.sizes.dropout:
             views = views * self.dropout(views.new_ones(len(views), 1, views.shape[2]))
         arc, label = self.sizes.arc, self.sizes.label
-        dependents, heads, *labels = views.split([arc, arc, label, label], dim=2)
+        dependents, heads, *of_labels = views.split([arc, arc, label, label], dim=2)
         scores = (self.arc(dependents) @ heads.mT).float()
         scores = scores.masked_fill(~real[:, None, :], -torch.inf)
         scores.diagonal(dim1=1, dim2=2).fill_(-torch.inf)  # no word is its own head
-        return Arcs(scores, *labels)
+        return Arcs(scores, of_labels[0], of_labels[1], real)
 
     def relations(self, dependents: Tensor, heads: Tensor) -> Tensor:
         """[arcs, relations], float32: scores of the relations of given arcs (equation 3).
@@ -135,7 +137,7 @@ class Biaffine(nn.Module):
         The word under the root, and no other, is `root`. What is past a sentence's end means nothing.
         """
         arcs = self(states, real)
-        return self._decode(arcs, self._maps_of(arcs), real)
+        return self._decode(arcs, self._maps_of(arcs))
 
     def trees(self, states: Tensor, real: Tensor) -> list[Tree]:
         """The tree of each sentence, over its own words."""
@@ -148,18 +150,23 @@ class Biaffine(nn.Module):
         """What `trees` and `loss` give, for little more than the time of one."""
         arcs = self(states, real)
         maps = self._maps_of(arcs)
-        return _as_trees(self._decode(arcs, maps, real), real), self._loss(arcs, maps, heads, relations)
+        return _as_trees(self._decode(arcs, maps), real), self._loss(arcs, maps, heads, relations)
 
-    def _decode(self, arcs: Arcs, maps: Tensor, real: Tensor) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        tree_heads = single_root_trees(arcs.scores.cpu().numpy(), real.sum(dim=1).cpu().numpy()).clip(min=0)
-        heads = torch.from_numpy(tree_heads).to(real.device)
-        labels = _relations_to(arcs, maps, heads)
+    def _decode(self, arcs: Arcs, maps: Tensor) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        words = arcs.real[:, 1:].sum(dim=1).cpu().numpy()
+        heads = single_root_trees(arcs.scores.cpu().numpy(), words).clip(min=0)
+        return heads, self._labels(arcs, maps, heads)
+
+    def _labels(self, arcs: Arcs, maps: Tensor, tree_heads: NDArray[np.int64]) -> NDArray[np.int64]:
+        """[sentences, words]: the best relations in trees."""
+        heads = torch.from_numpy(tree_heads).to(maps.device)
+        labels = relations_to(arcs, maps, heads)
         labels[:, _ROOT] = torch.where(heads.flatten() == 0, torch.inf, -torch.inf)
-        return tree_heads, labels.argmax(dim=1).view_as(heads).cpu().numpy()
+        return labels.argmax(dim=1).view_as(heads).cpu().numpy()
 
     def _loss(self, arcs: Arcs, maps: Tensor, heads: Tensor, relations: Tensor) -> Tensor:
         of_heads = cross_entropy(arcs.scores[:, 1:].flatten(0, 1), heads.flatten(), ignore_index=NONE)
-        labels = _relations_to(arcs, maps, heads.clamp(min=0))
+        labels = relations_to(arcs, maps, heads.clamp(min=0))
         return of_heads + cross_entropy(labels, relations.flatten(), ignore_index=NONE)
 
     def _maps_of(self, arcs: Arcs) -> Tensor:
@@ -170,7 +177,7 @@ class Biaffine(nn.Module):
         return self.label(dependents).unflatten(1, (len(DEPREL), -1))
 
 
-def _relations_to(arcs: Arcs, maps: Tensor, heads: Tensor) -> Tensor:
+def relations_to(arcs: Arcs, maps: Tensor, heads: Tensor) -> Tensor:
     """[sentences * words, relations]: scores for the arcs from `heads`, [sentences, words]."""
     of_heads = arcs.heads.gather(1, heads[:, :, None].expand(-1, -1, arcs.heads.shape[2]))
     return _mapped(maps, of_heads.flatten(0, 1))

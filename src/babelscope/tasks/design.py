@@ -37,6 +37,8 @@ class Design(Declaration):
     """Of named entities: what the model can call one."""
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1
     max_length: PositiveInt | None = None
+    quirks: tuple[str, ...] = ()
+    """Of the kind's, to repeat published numbers."""
 
     def __init__(self, task: str | Task | None = None, **choices: Any):
         super().__init__(**{"task": task, **choices})

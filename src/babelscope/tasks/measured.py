@@ -23,9 +23,10 @@ from babelscope.tasks.classify import Classifier, LabelledTexts, mean_loss, valu
 from babelscope.tasks.design import Measured, TaskModel
 from babelscope.tasks.metrics import computed
 from babelscope.tasks.mlm import HeldOut
+from babelscope.tasks.ner import compared_tags
 from babelscope.tasks.parse import EncodedSentences, Parser, gold_trees, read_sentences
 from babelscope.tasks.spans import count_spans
-from babelscope.tasks.tag import TaggedWindows, Tagger, label_sentences, placed_classes, read_words
+from babelscope.tasks.tag import TaggedWindows, Tagger, placed_classes, read_words
 
 
 def measured(model: TaskModel, examples: Sequence[Any]) -> Measured:
@@ -53,11 +54,10 @@ def measured_tags(tagger: Tagger, sentences: Sequence[Tagged]) -> Measured:
 def measured_entities(tagger: Tagger, sentences: Sequence[Tagged]) -> Measured:
     """F1 of a tagger's spans, and its loss."""
     windows = TaggedWindows.of(tagger, sentences)
-    gold = [sentence.labels for sentence in sentences]
 
     def measure() -> dict[str, float]:
         classes, loss = _classes(tagger, windows)
-        return {"f1": count_spans(label_sentences(tagger, windows.windows, classes), gold).f1, "loss": loss}
+        return {"f1": count_spans(*compared_tags(tagger, windows, classes, sentences)).f1, "loss": loss}
 
     return measure
 

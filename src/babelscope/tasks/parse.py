@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -20,7 +20,8 @@ from babelscope.encoders.on_device import KeptBatches
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_length
 from babelscope.encoders.windows import Windows, encode_words
 from babelscope.tasks.attachment import attachment_scores, attachment_shares, universal
-from babelscope.tasks.biaffine import NONE, Biaffine
+from babelscope.tasks.biaffine import NONE
+from babelscope.tasks.biaffine_as_published import scorer
 from babelscope.tasks.tag import first_pieces
 from babelscope.tasks.task import Score
 
@@ -60,23 +61,35 @@ class Parser(nn.Module):
 
     The backbone is the encoder's own, not a copy: training the parser changes the encoder. A sentence longer than
     the encoder is read in windows, and all of its words meet in the scorer. `head` is a name in `biaffine.SHAPES`
-    (None: by the encoder's size), `max_length` (pieces) can only be less than what the encoder has positions for.
+    (None: by the encoder's size), `max_length` (pieces) can only be less than what the encoder has positions for,
+    `quirks` are of those in `as_published`.
     """
 
-    def __init__(self, encoder: Encoder, head: str | None = None, dropout: float = 0.1, max_length: int | None = None):
+    def __init__(
+        self,
+        encoder: Encoder,
+        head: str | None = None,
+        dropout: float = 0.1,
+        max_length: int | None = None,
+        quirks: Collection[str] = (),
+    ):
         super().__init__()
+        self.quirks = frozenset(quirks)
         self.tokenizer = encoder.tokenizer
         self.max_length = min(encoder.max_length, max_length or encoder.max_length)
         self.backbone = encoder.backbone
         self.dropout = nn.Dropout(dropout)
-        self.biaffine = Biaffine(encoder.backbone.config.hidden_size, head)
+        self.biaffine = scorer(encoder.backbone.config.hidden_size, head, self.quirks)
 
     def forward(self, words: WordBatch) -> Tensor:
         """[sentences, words, hidden]: the states of words."""
         batch = words.batch
         states = self.backbone(input_ids=batch.ids, attention_mask=batch.attention_mask).last_hidden_state
         chosen = states.flatten(0, 1).index_select(0, words.firsts.flatten())
-        return self.dropout(chosen.view(*words.firsts.shape, -1))
+        chosen = chosen.view(*words.firsts.shape, -1)
+        if "sentence-dropout" not in self.quirks:
+            return self.dropout(chosen)
+        return chosen * self.dropout(chosen.new_ones(len(chosen), 1, chosen.shape[2]))
 
     def predict(self, sentences: Sequence[Sequence[str]], tokens_per_batch: int = EVALUATION_TOKENS) -> list[Tree]:
         """A tree over the words of each sentence: one word is the root, and it alone has the relation `root`."""
@@ -188,6 +201,8 @@ def evaluate_parser(parser: PredictsTrees, sentences: Sequence[Sentence]) -> lis
 def gold_trees(sentences: Sequence[Sequence[Word]]) -> tuple[Pieces, Pieces]:
     """The heads of words, and the classes of their relations, padded with `NONE` in batches.
 
+    Where a sentence was cut, a word whose head is gone has neither.
+
     Raises:
         InputError: a relation is not universal.
     """
@@ -198,8 +213,12 @@ def gold_trees(sentences: Sequence[Sequence[Word]]) -> tuple[Pieces, Pieces]:
             f"relation {min(strange)!r} in the training data; the universal ones are {', '.join(DEPREL)}, "
             "with a subtype after a colon or without"
         )
-    heads = Pieces.of([[word.head for word in words] for words in sentences], NONE)
-    return heads, Pieces.of([[classes[deprel] for deprel in row] for row in deprels], NONE)
+    heads = [[word.head if word.head <= len(words) else NONE for word in words] for words in sentences]
+    relations = [
+        [NONE if head == NONE else classes[deprel] for head, deprel in zip(*rows, strict=True)]
+        for rows in zip(heads, deprels, strict=True)
+    ]
+    return Pieces.of(heads, NONE), Pieces.of(relations, NONE)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -38,12 +38,21 @@ class Tagger(nn.Module):
     """An encoder's backbone, with dropout and a linear layer over the last hidden states of first pieces.
 
     The backbone is the encoder's own, not a copy: training the tagger changes the encoder. The linear layer is drawn
-    from torch's global generator. `max_length` (pieces) can only be less than what the encoder has positions for.
+    from torch's global generator. `max_length` (pieces) can only be less than what the encoder has positions for;
+    `quirks` are of those in `as_published`.
     """
 
-    def __init__(self, encoder: Encoder, labels: Sequence[str], dropout: float = 0.1, max_length: int | None = None):
+    def __init__(
+        self,
+        encoder: Encoder,
+        labels: Sequence[str],
+        dropout: float = 0.1,
+        max_length: int | None = None,
+        quirks: Collection[str] = (),
+    ):
         super().__init__()
         self.labels = tuple(labels)
+        self.quirks = frozenset(quirks)
         self.tokenizer = encoder.tokenizer
         self.max_length = min(encoder.max_length, max_length or encoder.max_length)
         self.backbone = encoder.backbone
@@ -55,12 +64,22 @@ class Tagger(nn.Module):
     def forward(self, batch: Batch, firsts: Tensor) -> Tensor:
         """[words, labels]: the logits of the words whose first pieces are at `firsts`."""
         states = self.backbone(input_ids=batch.ids, attention_mask=batch.attention_mask).last_hidden_state
-        return self.classifier(self.dropout(states.flatten(0, 1).index_select(0, firsts)))
+        chosen = states.flatten(0, 1).index_select(0, firsts)
+        if "sentence-dropout" not in self.quirks:
+            return self.classifier(self.dropout(chosen))
+        kept = self.dropout(states.new_ones(len(states), states.shape[2]))
+        return self.classifier(chosen * kept.index_select(0, firsts // states.shape[1]))
+
+    @property
+    def repeats(self) -> bool:
+        """Whether its windows repeat what the one before has read (`encoders.windows.repeating_windows`)."""
+        return "repeating-windows" in self.quirks
 
     @torch.no_grad()
     def predict(self, sentences: Sequence[Sequence[str]], tokens_per_batch: int = EVALUATION_TOKENS) -> list[list[str]]:
         """One label for each word of each sentence."""
-        windows = encode_words(self.tokenizer, sentences, self.max_length)  # of text that nobody gave to be kept
+        # Not `encoded_words`: nobody gave this text to be kept.
+        windows = encode_words(self.tokenizer, sentences, self.max_length, self.repeats)
         return label_sentences(self, windows, predict_classes(self, windows, word_batches(windows, tokens_per_batch)))
 
 
@@ -129,7 +148,8 @@ class TaggedWindows:
         """Encode sentences for a tagger."""
         classes = {label: number for number, label in enumerate(tagger.labels)}
         gold = [classes.get(label, -1) for sentence in sentences for label in sentence.labels]
-        windows = encoded_words(tagger.tokenizer, [sentence.words for sentence in sentences], tagger.max_length)
+        words = [sentence.words for sentence in sentences]
+        windows = encoded_words(tagger.tokenizer, words, tagger.max_length, tagger.repeats)
         return cls(windows, np.asarray(gold, dtype=np.int64))
 
     @cached_property
@@ -212,8 +232,10 @@ class Tagging:
 
     @property
     def owners(self) -> NDArray[np.int64]:
-        """[windows]: the sentence of each."""
+        """[windows]: the sentence of each; by a quirk the window itself."""
         windows = self.examples.windows
+        if self.tagger.repeats:
+            return np.arange(len(windows.owned))
         first_words = [owned[0] for owned in windows.owned]
         return np.searchsorted(windows.sentence_starts, first_words, side="right") - 1
 

@@ -7,20 +7,35 @@ from typing import Any
 
 from babelscope.core.examples import Sentence, Tagged, tagged
 from babelscope.encoders.load import Encoder
+from babelscope.encoders.pieces import Frame
+from babelscope.tasks.biaffine_as_published import OF_THE_SCORER
 from babelscope.tasks.design import Design, EncoderModel, Measured
 from babelscope.tasks.measured import measured_entities, measured_tags, measured_trees
 from babelscope.tasks.ner import EntityTagging, bio_labels, evaluate_ner
 from babelscope.tasks.parse import Parser, Parsing, evaluate_parser
+from babelscope.tasks.parse_as_published import WholeBatchParsing, cut_to_pieces, cut_to_words
 from babelscope.tasks.tag import Tagger, Tagging, evaluate_tagger
 from babelscope.tasks.task import Objective, Score
 
 
-class TaggingModel(EncoderModel):
+class WindowModel(EncoderModel):
+    """A model that reads long sentences in windows."""
+
+    @property
+    def max_length(self) -> int:
+        """The longest sequence. Published code counts no special pieces, and ends one short of what it was asked."""
+        asked = self.design.max_length
+        if asked is None or "repeating-windows" not in self.design.quirks:
+            return super().max_length
+        return min(self.encoder.max_length, asked - 1 + len(Frame.of(self.encoder.tokenizer)))
+
+
+class TaggingModel(WindowModel):
     """A label a word."""
 
     def __init__(self, encoder: Encoder, design: Design):
         super().__init__(encoder, design)
-        self.module: Tagger = Tagger(encoder, design.task.labels, design.dropout, design.max_length)
+        self.module: Tagger = Tagger(encoder, design.task.labels, design.dropout, self.max_length, design.quirks)
 
     def training(self, train: Sequence[Any], dev: Mapping[str, Sequence[Any]]) -> Objective:
         return Tagging(self.module, self.gold(train), {name: self.gold(part) for name, part in dev.items()})
@@ -36,12 +51,13 @@ class TaggingModel(EncoderModel):
         return tagged(examples, self.design.task.label)
 
 
-class EntityModel(EncoderModel):
+class EntityModel(WindowModel):
     """A BIO tag a word."""
 
     def __init__(self, encoder: Encoder, design: Design):
         super().__init__(encoder, design)
-        self.module: Tagger = Tagger(encoder, bio_labels(design.entity_types), design.dropout, design.max_length)
+        labels = bio_labels(design.entity_types)
+        self.module: Tagger = Tagger(encoder, labels, design.dropout, self.max_length, design.quirks)
 
     def training(self, train: Sequence[Tagged], dev: Mapping[str, Sequence[Tagged]]) -> Objective:
         return EntityTagging(self.module, train, dev)
@@ -58,13 +74,32 @@ class ParsingModel(EncoderModel):
 
     def __init__(self, encoder: Encoder, design: Design):
         super().__init__(encoder, design)
-        self.module: Parser = Parser(encoder, design.head, design.dropout, design.max_length)
+        self.module: Parser = Parser(encoder, design.head, design.dropout, self.max_length, design.quirks)
+
+    @property
+    def max_length(self) -> int:
+        """The longest sequence; where sentences are cut, that of the encoder."""
+        return super().max_length if self._longest is None else self.encoder.max_length
+
+    @property
+    def _longest(self) -> int | None:
+        """Where sentences are cut."""
+        return self.design.max_length if "cut-sentences" in self.design.quirks else None
 
     def training(self, train: Sequence[Sentence], dev: Mapping[str, Sequence[Sentence]]) -> Objective:
-        return Parsing(self.module, train, dev, self.design.task.measures[0])
+        if self._longest is not None:
+            train = cut_to_pieces(self.encoder.tokenizer, train, self._longest)
+        made = WholeBatchParsing if OF_THE_SCORER & self.module.quirks else Parsing
+        return made(
+            self.module, train, {name: self._read(part) for name, part in dev.items()}, self.design.task.measures[0]
+        )
 
     def scores(self, examples: Sequence[Sentence]) -> list[Score]:
-        return evaluate_parser(self.module, examples)
+        return evaluate_parser(self.module, self._read(examples))
 
     def measured(self, examples: Sequence[Sentence]) -> Measured:
-        return measured_trees(self.module, examples, self.design.task.measures)
+        return measured_trees(self.module, self._read(examples), self.design.task.measures)
+
+    def _read(self, examples: Sequence[Sentence]) -> Sequence[Sentence]:
+        """What is scored of sentences."""
+        return examples if self._longest is None else cut_to_words(examples, self._longest)

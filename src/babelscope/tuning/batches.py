@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple
@@ -51,6 +51,7 @@ def epoch_of_examples(
     epoch: int,
     owners: NDArray[np.int64],
     groups: NDArray[np.int64] | None = None,
+    drawn: bool = False,
 ) -> list[NDArray[np.int64]]:
     """The batches of one epoch with so many examples each, as indices of sequences.
 
@@ -63,6 +64,7 @@ def epoch_of_examples(
         epoch: counted from 0.
         owners: [sequences], ascending: the example that each is a part of.
         groups: [sequences], ascending; a batch is of one group, and all batches of an epoch come in one random order.
+        drawn: of several groups, whether the group of each batch is drawn until its full batches are used up.
     """
     generator = np.random.default_rng(derive_seed(seed, "order", epoch))
     _, firsts = np.unique(owners, return_index=True)
@@ -72,12 +74,38 @@ def epoch_of_examples(
         group_of = groups[firsts]
         parts = [shuffled[group_of[shuffled] == group] for group in np.unique(groups)]
     sequences = np.split(np.arange(len(owners)), firsts[1:])
+    whole = drawn and len(parts) > 1
     batches = [
-        np.concatenate([sequences[example] for example in batch])
+        [
+            np.concatenate([sequences[example] for example in batch])
+            for batch in np.split(part, range(examples_per_batch, len(part), examples_per_batch))
+            if len(batch) == examples_per_batch or not whole
+        ]
         for part in parts
-        for batch in np.split(part, range(examples_per_batch, len(part), examples_per_batch))
     ]
-    return batches if len(parts) == 1 else [batches[place] for place in generator.permutation(len(batches))]
+    if whole and not any(batches):
+        raise InputError(
+            f"batches: drawn has full batches, but no training language has {examples_per_batch} examples",
+            f"Write `examples_per_batch: {max(map(len, parts))}` or fewer, or `batches: one-language`",
+        )
+    if whole:
+        return list(_drawn(batches, [len(part) for part in parts], generator))
+    every = [batch for of_group in batches for batch in of_group]
+    return every if len(parts) == 1 else [every[place] for place in generator.permutation(len(every))]
+
+
+def _drawn(
+    batches: Sequence[Sequence[NDArray[np.int64]]], examples: Sequence[int], generator: np.random.Generator
+) -> Iterator[NDArray[np.int64]]:
+    """Each group's batches in their order; from which group one comes is drawn by its examples, while any has some."""
+    left = [iter(of_group) for of_group in batches]
+    shares = np.asarray(examples) / sum(examples)
+    missing = sum(map(len, batches))
+    while missing:
+        batch = next(left[generator.choice(len(left), p=shares)], None)
+        if batch is not None:
+            missing -= 1
+            yield batch
 
 
 class Turn(NamedTuple):
@@ -160,7 +188,8 @@ class Order:
             tokens = self.tuning.tokens_per_batch or DEFAULT_TOKENS
             return epoch_batches(self.lengths, tokens, self.seed, epoch, self.groups)
         owners = np.arange(len(self.lengths)) if self.owners is None else self.owners
-        return epoch_of_examples(self.tuning.examples_per_batch, self.seed, epoch, owners, self.groups)
+        drawn = self.tuning.batches == "drawn"
+        return epoch_of_examples(self.tuning.examples_per_batch, self.seed, epoch, owners, self.groups, drawn)
 
     def _examples(self) -> list[int]:
         """Of each group."""

@@ -45,8 +45,10 @@ class Tuning(Declaration):
     recompute: bool = False
     """Whether the states inside of layers are computed a second time, for the gradient, rather than kept: about a third
     more time, and much less memory."""
-    batches: Literal["mixed", "one-language"] = "mixed"
-    """What a batch holds of several training languages: any of them, or one, as often as its share of the data."""
+    batches: Literal["mixed", "one-language", "drawn"] = "mixed"
+    """What a batch holds of several training languages: any of them, or one, as often as its share of the data. drawn:
+    as published code had it (Wu et al. 2022), one language that is drawn by its share of the data, until its full
+    batches are used up; what is left of it is left out. With `examples_per_batch`."""
     warmup: Share = 0.06
     """Share of the steps in which the learning rate rises linearly from 0; then it falls linearly to 0."""
     weight_decay: NonNegativeFloat = 0.01
@@ -89,6 +91,8 @@ class Tuning(Declaration):
         filled = dict(given)
         if given.get("epochs") is None and given.get("steps") is None:
             filled["epochs"] = 6
+        if given.get("batches") == "drawn" and given.get("examples_per_batch") is None:
+            raise ValueError("batches: drawn has full batches of examples: give examples_per_batch")
         if given.get("tokens_per_batch") is None:
             filled["tokens_per_batch"] = None if given.get("examples_per_batch") is not None else DEFAULT_TOKENS
         return filled
@@ -107,13 +111,15 @@ class Tuning(Declaration):
     @property
     def apart(self) -> Self:
         """The same with batches of one language, as texts are learnt that are read with tokenizers of their own."""
-        return self.model_copy(update={"batches": "one-language"})
+        return self.model_copy(update={"batches": "one-language"}) if self.batches == "mixed" else self
 
     def batches_of(self, examples: Iterable[int]) -> int | None:
         """Batches in an epoch over so many examples of each training language; None where lengths decide."""
         if self.examples_per_batch is None:
             return None
-        parts = examples if self.batches == "one-language" else (sum(examples),)
+        parts = (sum(examples),) if self.batches == "mixed" else tuple(examples)
+        if self.batches == "drawn" and len(parts) > 1:
+            return sum(part // self.examples_per_batch for part in parts)
         return sum(ceil(part / self.examples_per_batch) for part in parts)
 
     def steps_of(self, examples: Iterable[int]) -> int | None:

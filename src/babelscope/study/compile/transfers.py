@@ -110,11 +110,12 @@ class ResolvedTransfer:
         """The tuning of an encoder under a schedule; without the languages that are brought in after it."""
         while isinstance(encoder, BringIn) and encoder.after_tuning:
             encoder = encoder.encoder
+        references = self.references if self.probes and self.probes.distance else ()
         return Tune(
-            encoder=encoder, task=self.task, head=self.transfer.head, entity_types=self.entity_types,
-            train=self.train, dev=self.dev, tuning=in_portions(self.transfer.tuning, encoder), schedule=schedule,
-            probes=self.probes, references=self.references if self.probes and self.probes.distance else (), seed=seed,
-            compact=self.study.keep == "compact",
+            encoder=encoder, task=self.task, head=self.transfer.head, quirks=self.transfer.quirks,
+            entity_types=self.entity_types, train=self.train, dev=self.dev,
+            tuning=in_portions(self.transfer.tuning, encoder), schedule=schedule, probes=self.probes,
+            references=references, seed=seed, compact=self.study.keep == "compact",
         )  # fmt: skip
 
     def recurrent(self, seed: int) -> Tune:

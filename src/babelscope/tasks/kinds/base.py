@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from babelscope.core.errors import InputError
@@ -40,6 +41,8 @@ class TaskKind(Registered):
     """A label, for messages."""
     heads: ClassVar[tuple[str, ...]] = ()
     """The heads that there are to choose from; the first is the default."""
+    quirks: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """What its models can do as published code did, though it should be otherwise: by name, and in words."""
     recurrent: ClassVar[bool] = False
     """Whether a BiLSTM can be trained for it."""
     closed: ClassVar[bool] = False

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from babelscope.core.tasks import ENTITIES, Task
 from babelscope.corpora.unlabelled import Document, read_bio_words
+from babelscope.tasks.as_published import OF_ENTITIES
 from babelscope.tasks.kinds.base import TaskKind
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ class Entities(TaskKind):
     task: Literal["entities"] = "entities"
     reads: ClassVar[str] = ENTITIES
     measures: ClassVar[tuple[str, ...]] = ("f1",)
+    quirks: ClassVar[Mapping[str, str]] = OF_ENTITIES
     recurrent: ClassVar[bool] = True
 
     def inputs(self, gold: Sequence[Any]) -> list[Any]:

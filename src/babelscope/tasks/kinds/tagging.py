@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -10,6 +10,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.examples import KEYED_COLUMNS, LABEL_COLUMNS, NO_LABEL, Tagged, tagged
 from babelscope.core.tasks import WORDS, Task
 from babelscope.corpora.unlabelled import Document, column_in_words, read_words
+from babelscope.tasks.as_published import OF_TAGS
 from babelscope.tasks.kinds.base import TaskKind
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class Tagging(TaskKind):
     measures: ClassVar[tuple[str, ...]] = ("accuracy",)
     example: ClassVar[str] = "feats:Number"
     options: ClassVar[tuple[str, ...]] = ("label",)
+    quirks: ClassVar[Mapping[str, str]] = OF_TAGS
     recurrent: ClassVar[bool] = True
 
     def declared(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from babelscope.core.tasks import TREES, Task
 from babelscope.corpora.unlabelled import Document, read_words
+from babelscope.tasks.as_published import OF_TREES
 from babelscope.tasks.kinds.base import TaskKind
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class Trees(TaskKind):
     measures: ClassVar[tuple[str, ...]] = ("las", "uas")
     further_measures: ClassVar[tuple[str, ...]] = ("las.nopunct",)
     heads: ClassVar[tuple[str, ...]] = ("small", "underspecified", "align-then-predict")
+    quirks: ClassVar[Mapping[str, str]] = OF_TREES
     recurrent: ClassVar[bool] = True
 
     def inputs(self, gold: Sequence[Any]) -> list[Any]:

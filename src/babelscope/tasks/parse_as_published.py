@@ -1,0 +1,36 @@
+"""Sentences of parsing as published code read them (Wu et al. 2022), and the task where its loss is no mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from transformers import PreTrainedTokenizerBase
+
+from babelscope.core.examples import Sentence
+from babelscope.encoders.windows import pieces_of_words
+from babelscope.tasks.parse import Parsing
+
+
+@dataclass(frozen=True)
+class WholeBatchParsing(Parsing):
+    """The task, where the loss of a batch is no mean that can be put together from those of its portions."""
+
+    portion = None  # type: ignore[assignment]
+
+
+def cut_to_pieces(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sentence], room: int) -> list[Sentence]:
+    """Sentences up to the word with which they would have `room` pieces, without special ones, or more."""
+    pieces = pieces_of_words(tokenizer, [sentence.forms for sentence in sentences])
+    ends = [np.cumsum([len(word) for word in words], dtype=np.int64) for words in pieces]
+    return [_first(sentence, int(np.searchsorted(end, room))) for sentence, end in zip(sentences, ends, strict=True)]
+
+
+def cut_to_words(sentences: Iterable[Sentence], room: int) -> list[Sentence]:
+    """Sentences of at most so many words. What hangs on a word that is cut off is never right."""
+    return [_first(sentence, room) for sentence in sentences]
+
+
+def _first(sentence: Sentence, words: int) -> Sentence:
+    return replace(sentence, words=sentence.words[:words]) if words < len(sentence.words) else sentence
