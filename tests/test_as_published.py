@@ -159,6 +159,20 @@ def test_dropout_of_tags_is_of_all_words_of_a_sentence(encoder, tagged, shared):
     assert not dropped(tagger.eval().classifier, lambda: tagger.predict([["the", "cat"]])).any()
 
 
+def test_a_window_drops_units_of_its_own(encoder):
+    """One sentence in several windows: words of the same window share them."""
+    torch.manual_seed(0)
+    quirks = ("sentence-dropout", "repeating-windows")
+    tagger = Tagger(copy.deepcopy(encoder), ("a", "b"), 0.5, 21, quirks)
+    task = Tagging(tagger, [Tagged(WORDS, ["a"] * len(WORDS))])
+    windows = task.examples.windows.owned
+    batch = task.batch(np.arange(len(windows)), torch.Generator())
+    found = dropped(tagger.classifier, lambda: task.loss(tagger, batch))
+    parts = np.split(found.numpy(), np.cumsum([len(owned) for owned in windows])[:-1])
+    assert all((part == part[0]).all() for part in parts)
+    assert len({part[0].tobytes() for part in parts}) == len(windows) > 3
+
+
 # --- spans
 
 
@@ -221,7 +235,7 @@ def test_the_paper_is_repeated_with_its_quirks_unless_told_otherwise():
     ("task", "quirk", "problem"),
     [
         ("pos", "cut-spans", "the quirk cannot be 'cut-spans'; allowed: sentence-dropout, repeating-windows"),
-        ("parsing", "short", "the quirk cannot be 'short'; allowed: sentence-dropout, cut-sentences, unscored-root"),
+        ("parsing", "short", "the quirk cannot be 'short'; allowed: sentence-dropout, cut-sentences, published-scorer"),
         ("inference", "cut-spans", "the quirk cannot be 'cut-spans'; allowed: none, leave it out"),
     ],
 )
@@ -248,6 +262,11 @@ def test_a_study_of_all_quirks_runs_scores_and_is_interpolated_alike(encoder_fol
     run_plan(plan, store)
     tuned = [step for step in plan.steps.values() if isinstance(step, Tune)]
     assert not {step.key for step in tuned} & others.steps.keys(), "quirks count in keys"
+    turned = {
+        name: transfer | {"quirks": [*transfer["quirks"][::-1], "sentence-dropout"]} for name, transfer in tasks.items()
+    }
+    again = compile_study(Study.model_validate(study | {"tasks": turned}))
+    assert again.steps.keys() == plan.steps.keys(), "in whatever order they are named"
     ends = {}
     for step in plan.steps.values():
         for row in store.rows(step.key):

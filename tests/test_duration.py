@@ -33,6 +33,13 @@ def test_steps_of_batches_of_examples(encoder_folder, batches, expected):
     assert duration_of(step) == (71, expected, True)
 
 
+def test_steps_of_windows_that_count_as_examples_are_estimated(encoder_folder):
+    tuning = {"epochs": 2, "examples_per_batch": 8, "max_length": 10}
+    sizes = {"train": 41, "dev": 5, "test": 5}
+    (step,) = trained(encoder_folder, sizes=sizes, tuning=tuning, quirks=["repeating-windows"])
+    assert duration_of(step) == (41, 2 * -(-41 // 8), False)
+
+
 def test_an_epoch_is_a_step_at_least(encoder_folder):
     (step,) = trained(encoder_folder, sizes={"train": 3, "dev": 2, "test": 2}, tuning={"epochs": 6})
     assert duration_of(step) == (3, 6, False)

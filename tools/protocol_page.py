@@ -16,9 +16,10 @@ studies declare and from two tables of published values, `protocols.csv` and `tr
 
 *Where* names the paper's section, table or appendix, or its published code. A setting of which nothing is found in
 either is *not stated*; then the page says what is taken, and why. Steps are those of the optimizer: an epoch of n
-examples has ⌈n / batch⌉, and with batches of one language the sum of these over the languages. Where a paper has no
-number of examples, *where* says from what the number is. `babelscope plan STUDY@paper` counts them from the data
-themselves.
+examples has ⌈n / batch⌉, and with batches of one language the sum of these over the languages; without their last
+batches, ⌊n / batch⌋. Where a paper has no number of examples, *where* says from what the number is. `babelscope plan
+STUDY@paper` counts them from the data themselves; sentences that are read in several windows, each of which counts as
+an example, are more. What a *quirk* is, [underspecified.md](underspecified.md) says.
 
 Settings of `align-then-predict` and `unseen-languages`, after two papers of Muller and others (2021), are from the
 slides of a talk on both (Muller, 2022), and from the code of the second, *When Being Unseen from mBERT is just the

@@ -43,7 +43,9 @@ def duration_of(step: Training) -> Duration:
     tuning, parts = step.tuning, _examples(step)
     counted = (tuning.apart if isinstance(step, Adapt) else tuning).steps_of(parts)
     if counted is not None:
-        return Duration(sum(parts), counted, all(getattr(data, "is_here", True) for data in data_of(step)))
+        in_windows = isinstance(step, Tune) and "repeating-windows" in step.quirks  # each of which is an example
+        here = all(getattr(data, "is_here", True) for data in data_of(step))
+        return Duration(sum(parts), counted, here and not in_windows)
     pieces = sum(float(words_of(data).mean()) * examples_of(data) for data in data_of(step)) * PIECES_A_WORD
     epochs, tokens = tuning.epochs or 1, tuning.tokens_per_batch or 1
     return Duration(sum(parts), max(epochs, round(epochs * pieces / tokens)), False)  # an epoch has a batch at least

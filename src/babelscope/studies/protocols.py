@@ -20,7 +20,6 @@ from babelscope.core.tasks import MASKING_RATE
 from babelscope.studies import STUDIES, find_study
 from babelscope.study.declare import Study, Transfer
 from babelscope.study.encoders import Adaptation, Pretraining
-from babelscope.tasks.as_published import PublishedQuirk
 from babelscope.tasks.kinds import BILSTM
 from babelscope.tuning.probes import Quirk
 from babelscope.tuning.settings import Tuning
@@ -37,16 +36,6 @@ SELECTION_QUIRKS: dict[Quirk, str] = {
 }
 """Quirks of probes that change which step is selected in language modelling."""
 BATCHES = {"drawn": "one-language, drawn by their sizes"}
-OF_QUIRKS: dict[PublishedQuirk, tuple[str, str]] = {
-    "cut-spans": ("spans of entities", "scored window by window"),
-    "unscored-root": ("root of trees", "its arcs have no score and no loss"),
-    "short-mean": ("loss of trees", "a sum over words, divided by the words less the sentences"),
-    "summed-probabilities": (
-        "decoding of trees",
-        "the largest sum of the probabilities of arcs with their likeliest relations",
-    ),
-}
-"""Settings that a training with a quirk has, and what they are."""
 
 
 class Training(NamedTuple):
@@ -166,33 +155,19 @@ def settings(training: Training) -> dict[str, str]:
         "betas": ", ".join(f"{beta:g}" for beta in tuning.betas),
         "epsilon": f"{tuning.epsilon:g}",
         "clipping": "none" if tuning.clip is None else f"norm {tuning.clip:g}",
-        "dropout of the head": _dropout(training),
-        "longest sequence": "as the encoder" if tuning.max_length is None else _longest(training),
+        "dropout of the head": f"{tuning.dropout:g}",
+        "longest sequence": "as the encoder" if tuning.max_length is None else f"{tuning.max_length}",
         "validation": _validation(tuning) if selected else "none",
         "early stopping": "none" if tuning.patience is None or not selected else f"patience {tuning.patience}",
         "selection": training.selection or "last step",
         "precision": tuning.precision,
         **_only_some(training),
-        **dict(said for quirk, said in OF_QUIRKS.items() if quirk in training.quirks),
+        **{f"quirk {name}": "yes" for name in training.quirks},
     }
 
 
 def _last_batch(tuning: Tuning) -> str:
     return "the rest; left out where there are two languages" if tuning.batches == "drawn" else "the rest"
-
-
-def _dropout(training: Training) -> str:
-    shared = "sentence-dropout" in training.quirks
-    return f"{training.tuning.dropout:g}{', of the same units in all words of a sentence' if shared else ''}"
-
-
-def _longest(training: Training) -> str:
-    most = training.tuning.max_length or 0
-    if "repeating-windows" in training.quirks:
-        return f"{most}; of the next window the first {most // 2} repeat the last {most // 2}, without labels"
-    if "cut-sentences" in training.quirks:
-        return f"{most}; training sentences end there, and words after the {most}th are not scored"
-    return f"{most}"
 
 
 def _only_some(training: Training) -> dict[str, str]:

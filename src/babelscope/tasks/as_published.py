@@ -9,26 +9,30 @@ from __future__ import annotations
 from typing import Literal
 
 PublishedQuirk = Literal[
-    "sentence-dropout", "repeating-windows", "cut-spans", "cut-sentences", "unscored-root", "short-mean",
-    "summed-probabilities",
+    "sentence-dropout", "repeating-windows", "cut-spans", "cut-sentences", "published-scorer", "self-arcs",
+    "unscored-root", "short-mean", "summed-probabilities",
 ]  # fmt: skip
 
 OF_WORDS: dict[str, str] = {
     "sentence-dropout": "dropout before the head drops the same units of all words of a sentence, or of a window",
 }
 OF_TAGS: dict[str, str] = OF_WORDS | {
-    "repeating-windows": "a sentence that is too long is read in windows that begin with the last half of the one "
-    "before; a word belongs to the first that reads it, and a window counts as an example",
+    "repeating-windows": "a sentence that is too long is read in windows, each of which begins with the last half of "
+    "the one before, whose words it does not label; a window counts as an example; the longest is one token short of "
+    "`max_length`, special ones not counted",
 }
 OF_ENTITIES: dict[str, str] = OF_TAGS | {
-    "cut-spans": "entities are scored window by window, so that one that goes over an end counts as two",
+    "cut-spans": "entities are scored window by window, so that one that goes on in the next window counts as two",
 }
 OF_TREES: dict[str, str] = OF_WORDS | {
-    "cut-sentences": "training sentences end where the longest sequence does, the others after as many words; what "
-    "follows is not scored",
-    "unscored-root": "arcs from the root have no score and count in no loss: the tree hangs on it where the other arcs "
-    "are best",
+    "cut-sentences": "training sentences are cut one token short of `max_length`, special ones not counted, dev and "
+    "test sentences after as many words; the rest is neither trained on nor scored",
+    "published-scorer": "the scorer's weights start as theirs, those of arcs a tenth as large; a relation is scored "
+    "from both words of its arc together, without terms of one of them alone",
+    "self-arcs": "a word as its own head shares in the probability of its heads, though no tree has such an arc",
+    "unscored-root": "arcs from the root have no score and count in no loss of heads: the tree hangs on it where the "
+    "other arcs are best",
     "short-mean": "losses are summed over the words, and divided by the words less the sentences",
-    "summed-probabilities": "a tree is the best by the sum of its arcs' probabilities, each times that of the arc's "
-    "likeliest relation, which it is given even if that is `root`",
+    "summed-probabilities": "a tree has the largest sum, over its arcs, of an arc's probability times that of its "
+    "likeliest relation; with `unscored-root` the relation of the word under the root is never right",
 }

@@ -104,10 +104,13 @@ class Biaffine(nn.Module):
             views = views * self.dropout(views.new_ones(len(views), 1, views.shape[2]))
         arc, label = self.sizes.arc, self.sizes.label
         dependents, heads, *of_labels = views.split([arc, arc, label, label], dim=2)
-        scores = (self.arc(dependents) @ heads.mT).float()
-        scores = scores.masked_fill(~real[:, None, :], -torch.inf)
+        scores = (self.arc(dependents) @ heads.mT).float().masked_fill(~real[:, None, :], -torch.inf)
+        return Arcs(self._allowed(scores), of_labels[0], of_labels[1], real)
+
+    def _allowed(self, scores: Tensor) -> Tensor:
+        """The scores without those of arcs that no tree has; they may be changed in their place."""
         scores.diagonal(dim1=1, dim2=2).fill_(-torch.inf)  # no word is its own head
-        return Arcs(scores, of_labels[0], of_labels[1], real)
+        return scores
 
     def relations(self, dependents: Tensor, heads: Tensor) -> Tensor:
         """[arcs, relations], float32: scores of the relations of given arcs (equation 3).
@@ -129,6 +132,10 @@ class Biaffine(nn.Module):
         """
         arcs = self(states, real)
         return self._loss(arcs, self._maps_of(arcs), heads, relations)
+
+    def count(self, real: Tensor, heads: Tensor) -> Tensor:
+        """What the words' losses are divided by: the words that have a head. `real` and `heads` are as of `loss`."""
+        return (heads != NONE).sum()
 
     @torch.no_grad()
     def decode(self, states: Tensor, real: Tensor) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from math import sqrt
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, pad
 
+from babelscope.core.examples import DEPREL
+from babelscope.tasks.as_published import OF_TREES, OF_WORDS
 from babelscope.tasks.biaffine import NONE, Arcs, Biaffine, relations_to
 from babelscope.tasks.trees import single_root_trees
 
-OF_THE_SCORER = frozenset({"unscored-root", "short-mean", "summed-probabilities"})
-"""The quirks that a scorer can have."""
+OF_THE_SCORER = OF_TREES.keys() - OF_WORDS.keys() - {"cut-sentences"}
 _NO_SCORE = -1e8
 """So low that the arc's probability is 0, while a sentence of one word still has one arc."""
+_NEVER_RIGHT = DEPREL.index("dep")
+"""A relation that no word under the root has."""
 
 
 def scorer(hidden: int, shape: str | None, quirks: Collection[str]) -> Biaffine:
@@ -30,24 +34,42 @@ class PublishedBiaffine(Biaffine):
     def __init__(self, hidden: int, shape: str | None, quirks: Collection[str]):
         super().__init__(hidden, shape)
         self.quirks = frozenset(quirks)
+        self.constant: nn.Parameter | None = None
+        if "published-scorer" in self.quirks:
+            self._start_as_theirs()
 
-    def forward(self, states: Tensor, real: Tensor) -> Arcs:
-        """As of any scorer; without scores of arcs from the root, if so asked."""
-        arcs = super().forward(states, real)
+    def _start_as_theirs(self) -> None:
+        """As torch starts linear and bilinear layers, but for arcs, whose matrix counted as one of three dimensions."""
+        arc, label = self.sizes.arc, self.sizes.label
+        self.layer.reset_parameters()
+        for weights in (self.arc.weight, self.arc.bias):
+            nn.init.uniform_(weights, -sqrt(6 / ((arc + 1) * (arc + 2))), sqrt(6 / ((arc + 1) * (arc + 2))))
+        self.label = nn.Linear(label, len(DEPREL) * label, bias=False)
+        self.constant = nn.Parameter(torch.empty(len(DEPREL)))
+        nn.init.uniform_(self.constant, -1 / sqrt(label), 1 / sqrt(label))
+
+    def _maps(self, dependents: Tensor) -> Tensor:
+        maps = super()._maps(dependents)
+        if self.constant is None:
+            return maps
+        return torch.cat([maps, self.constant.to(maps.dtype)[:, None].expand(len(maps), -1, 1)], dim=2)
+
+    def _allowed(self, scores: Tensor) -> Tensor:
+        allowed = scores if "self-arcs" in self.quirks else super()._allowed(scores)
         if "unscored-root" in self.quirks:
-            arcs.scores[:, :, 0] = _NO_SCORE
-        return arcs
+            allowed[:, :, 0] = _NO_SCORE
+        return allowed
+
+    def count(self, real: Tensor, heads: Tensor) -> Tensor:
+        """As of any scorer, or all words less the sentences."""
+        return real.sum() - real.any(dim=1).sum() if "short-mean" in self.quirks else super().count(real, heads)
 
     def _loss(self, arcs: Arcs, maps: Tensor, heads: Tensor, relations: Tensor) -> Tensor:
         of_heads = heads.masked_fill(heads == 0, NONE) if "unscored-root" in self.quirks else heads
         labels = relations_to(arcs, maps, heads.clamp(min=0))
         pairs = ((arcs.scores[:, 1:].flatten(0, 1), of_heads.flatten()), (labels, relations.flatten()))
         losses = [cross_entropy(scores, gold, ignore_index=NONE, reduction="sum") for scores, gold in pairs]
-        if "short-mean" in self.quirks:
-            real = arcs.real[:, 1:]
-            return (losses[0] + losses[1]) / (real.sum() - real.any(dim=1).sum()).clamp(min=1)
-        counts = [(gold != NONE).sum().clamp(min=1) for _, gold in pairs]
-        return losses[0] / counts[0] + losses[1] / counts[1]
+        return (losses[0] + losses[1]) / self.count(arcs.real[:, 1:], heads).clamp(min=1)
 
     def _decode(self, arcs: Arcs, maps: Tensor) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         words = arcs.real[:, 1:].sum(dim=1).cpu().numpy()
@@ -74,4 +96,6 @@ class PublishedBiaffine(Biaffine):
         rows = maps.unflatten(0, (len(heads), -1)).flatten(1, 2)  # [sentences, words * relations, label + 1]
         scores = (rows @ heads.mT).float().unflatten(1, (-1, maps.shape[1]))
         likeliest, labels = scores.softmax(dim=2).max(dim=2)
+        if "unscored-root" in self.quirks:  # where an arc has no probability, theirs took the first of equal zeros
+            labels[:, :, 0] = _NEVER_RIGHT
         return likeliest, labels

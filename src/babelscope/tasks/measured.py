@@ -84,14 +84,15 @@ def measured_trees(parser: Parser, sentences: Sequence[Sentence], names: Sequenc
     gold, device = gold_trees(words), parser.biaffine.root.device
 
     def measure() -> dict[str, float]:
-        trees, total = [Tree([], []) for _ in words], 0.0
+        trees, total, counted = [Tree([], []) for _ in words], 0.0, 0
         for indices, batch, states in read_sentences(parser, encoded.batches.on(device)):
-            wanted = (pieces.batch(indices).ids.to(states.device) for pieces in gold)
-            predicted, loss = parser.biaffine.trees_and_loss(states, batch.real, *wanted)
-            total += int(batch.real.sum()) * float(loss)
+            heads, relations = (pieces.batch(indices).ids.to(states.device) for pieces in gold)
+            predicted, loss = parser.biaffine.trees_and_loss(states, batch.real, heads, relations)
+            count = int(parser.biaffine.count(batch.real, heads))
+            total, counted = total + max(1, count) * float(loss), counted + count
             for index, tree in zip(indices.tolist(), predicted, strict=True):
                 trees[index] = tree
-        return attachment_shares(names, words, trees) | {"loss": total / sum(map(len, words))}
+        return attachment_shares(names, words, trees) | {"loss": total / max(1, counted)}
 
     return measure
 

@@ -268,9 +268,9 @@ class Parsing:
         return model.biaffine.loss(model(words), words.real, batch.heads.to(device), batch.relations.to(device))
 
     def portion(self, indices: NDArray[np.int64], seed: int) -> tuple[ParseBatch, int]:
-        """Training sentences, and their words."""
+        """Training sentences, and what their loss is divided by; 1 where that is nothing, by a quirk."""
         batch = self.batch(indices, torch.Generator().manual_seed(seed))
-        return batch, int((batch.heads != NONE).sum())
+        return batch, max(1, int(self.parser.biaffine.count(batch.words.real, batch.heads)))
 
     def predict(self, model: Any, encoded: Any) -> list[Tree]:
         """The trees of dev sentences."""

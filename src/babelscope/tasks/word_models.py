@@ -8,12 +8,11 @@ from typing import Any
 from babelscope.core.examples import Sentence, Tagged, tagged
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import Frame
-from babelscope.tasks.biaffine_as_published import OF_THE_SCORER
+from babelscope.tasks.cut_sentences import cut_to_pieces, cut_to_words
 from babelscope.tasks.design import Design, EncoderModel, Measured
 from babelscope.tasks.measured import measured_entities, measured_tags, measured_trees
 from babelscope.tasks.ner import EntityTagging, bio_labels, evaluate_ner
 from babelscope.tasks.parse import Parser, Parsing, evaluate_parser
-from babelscope.tasks.parse_as_published import WholeBatchParsing, cut_to_pieces, cut_to_words
 from babelscope.tasks.tag import Tagger, Tagging, evaluate_tagger
 from babelscope.tasks.task import Objective, Score
 
@@ -79,20 +78,16 @@ class ParsingModel(EncoderModel):
     @property
     def max_length(self) -> int:
         """The longest sequence; where sentences are cut, that of the encoder."""
-        return super().max_length if self._longest is None else self.encoder.max_length
+        return self.encoder.max_length if self._cuts else super().max_length
 
     @property
-    def _longest(self) -> int | None:
-        """Where sentences are cut."""
-        return self.design.max_length if "cut-sentences" in self.design.quirks else None
+    def _cuts(self) -> bool:
+        return "cut-sentences" in self.design.quirks
 
     def training(self, train: Sequence[Sentence], dev: Mapping[str, Sequence[Sentence]]) -> Objective:
-        if self._longest is not None:
-            train = cut_to_pieces(self.encoder.tokenizer, train, self._longest)
-        made = WholeBatchParsing if OF_THE_SCORER & self.module.quirks else Parsing
-        return made(
-            self.module, train, {name: self._read(part) for name, part in dev.items()}, self.design.task.measures[0]
-        )
+        train = cut_to_pieces(self.encoder.tokenizer, train, super().max_length) if self._cuts else train
+        read = {name: self._read(part) for name, part in dev.items()}
+        return Parsing(self.module, train, read, self.design.task.measures[0])
 
     def scores(self, examples: Sequence[Sentence]) -> list[Score]:
         return evaluate_parser(self.module, self._read(examples))
@@ -102,4 +97,4 @@ class ParsingModel(EncoderModel):
 
     def _read(self, examples: Sequence[Sentence]) -> Sequence[Sentence]:
         """What is scored of sentences."""
-        return examples if self._longest is None else cut_to_words(examples, self._longest)
+        return cut_to_words(examples, super().max_length) if self._cuts else examples

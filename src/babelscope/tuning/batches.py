@@ -83,10 +83,12 @@ def epoch_of_examples(
         ]
         for part in parts
     ]
-    if whole and not any(batches):
+    if whole and not all(batches):
+        fewest = min(map(len, parts))
         raise InputError(
-            f"batches: drawn has full batches, but no training language has {examples_per_batch} examples",
-            f"Write `examples_per_batch: {max(map(len, parts))}` or fewer, or `batches: one-language`",
+            f"batches: drawn has full batches, but of one of the training languages there are {fewest} examples, fewer "
+            f"than {examples_per_batch}, so that none would be read",
+            f"Write `examples_per_batch: {fewest}` or fewer, or `batches: one-language`",
         )
     if whole:
         return list(_drawn(batches, [len(part) for part in parts], generator))

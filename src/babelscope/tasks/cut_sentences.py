@@ -1,23 +1,15 @@
-"""Sentences of parsing as published code read them (Wu et al. 2022), and the task where its loss is no mean."""
+"""Sentences of parsing as published code cut them (Wu et al. 2022)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from transformers import PreTrainedTokenizerBase
 
 from babelscope.core.examples import Sentence
 from babelscope.encoders.windows import pieces_of_words
-from babelscope.tasks.parse import Parsing
-
-
-@dataclass(frozen=True)
-class WholeBatchParsing(Parsing):
-    """The task, where the loss of a batch is no mean that can be put together from those of its portions."""
-
-    portion = None  # type: ignore[assignment]
 
 
 def cut_to_pieces(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sentence], room: int) -> list[Sentence]:
