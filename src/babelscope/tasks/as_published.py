@@ -1,4 +1,4 @@
-"""Quirks of tasks on words: what published code (of Wu et al. 2022) did otherwise than it should, each under a name.
+"""Quirks of tasks on words: what published code (of Wu et al. 2022) did otherwise, each under a name.
 
 A study names those that it repeats (`tasks.NAME.quirks`), of those that the kind of its task has (`TaskKind.quirks`).
 Those of language modelling are in `tuning.probes`.

@@ -1,4 +1,4 @@
-"""The biaffine scorer as published code had it (Wu et al. 2022), where it did otherwise than it should."""
+"""The biaffine scorer as published code had it (Wu et al. 2022), where it did otherwise."""
 
 from __future__ import annotations
 
