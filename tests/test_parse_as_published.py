@@ -22,7 +22,9 @@ from babelscope.tasks.models import task_model
 from babelscope.tasks.parse import Parser, Parsing, sentence_batches
 from babelscope.tuning.memory import portions
 
-PUBLISHED = Path(__file__).parent / "data" / "published_parser.json"
+DATA = Path(__file__).parent / "data"
+PUBLISHED, DECODED = (json.loads((DATA / f"published_{name}.json").read_text()) for name in ("parser", "decoding"))
+"""Losses and trees of the code of Wu et al., trees of that of Muller et al., as they were computed with it."""
 
 
 def chain(words):
@@ -191,11 +193,11 @@ def test_the_scorer_starts_as_the_published_one():
         torch.testing.assert_close(found.relations(*pair), found.constant.expand(3, -1))
 
 
-@pytest.mark.parametrize("case", json.loads(PUBLISHED.read_text()), ids=lambda case: str(case["seed"]))
+@pytest.mark.parametrize("case", PUBLISHED, ids=lambda case: str(case["seed"]))
 def test_losses_and_trees_are_those_of_the_published_code(case):
     """It was run on these sentences, with [CLS] in the root's place, further pieces after the words, and padding."""
     chance = np.random.default_rng(case["seed"])
-    found = PublishedBiaffine(12, "small", tuple(OF_THE_SCORER)).eval()
+    found = PublishedBiaffine(12, "small", tuple(OF_THE_SCORER - {"reversed-relations"})).eval()
     for parameter in found.parameters():
         parameter.data = torch.from_numpy(chance.normal(scale=0.2, size=tuple(parameter.shape))).float()
     lengths = [1, *chance.integers(2, 8, 5).tolist()]
@@ -212,6 +214,34 @@ def test_losses_and_trees_are_those_of_the_published_code(case):
         assert list(tree.heads) == theirs["heads"]
         below = [(ours, name) for ours, name in zip(tree.deprels, theirs["relations"], strict=True) if name]
         assert all(ours == name for ours, name in below) and tree.deprels.count("root") <= len(below)
+
+
+@pytest.mark.parametrize("case", DECODED, ids=lambda case: str(case["seed"]))
+def test_trees_are_those_of_the_other_published_code(case):
+    """Relations with which arcs are weighed are of the arcs the other way round there."""
+    chance = np.random.default_rng(case["seed"])
+    found = PublishedBiaffine(12, "small", ("self-arcs", "summed-probabilities", "reversed-relations")).eval()
+    for parameter in found.parameters():
+        parameter.data = torch.from_numpy(chance.normal(scale=0.2, size=tuple(parameter.shape))).float()
+    lengths = chance.integers(2, 9, 6).tolist()
+    states = torch.from_numpy(chance.normal(size=(len(lengths), max(lengths), 12))).float()
+    trees = found.trees(states, torch.arange(max(lengths)) < torch.tensor(lengths)[:, None])
+    assert lengths == case["words"]
+    assert [{"heads": list(tree.heads), "relations": list(tree.deprels)} for tree in trees] == case["trees"]
+
+
+def test_the_other_scorer_starts_orthogonal_and_drops_units_after_its_layers_alone(encoder):
+    torch.manual_seed(0)
+    quirks = ("published-scorer",)
+    parser = Parser(copy.deepcopy(encoder), "align-then-predict", 0.2, quirks=quirks)
+    assert (parser.dropout.p, parser.biaffine.dropout.p) == (0, 0.2)
+    for rows in parser.biaffine.layer.weight.split([500, 500, 200, 200]):
+        inner = rows.T @ rows if len(rows) > rows.shape[1] else rows @ rows.T
+        torch.testing.assert_close(inner, torch.eye(len(inner)), atol=1e-5, rtol=1e-5)
+    for parameter in (*parser.biaffine.arc.parameters(), *parser.biaffine.label.parameters()):
+        assert not parameter.any()
+    plain = Parser(copy.deepcopy(encoder), "align-then-predict", 0.2)
+    assert (plain.dropout.p, plain.biaffine.dropout.p) == (0.2, 0.33)
 
 
 def trees_of(n):
@@ -261,7 +291,7 @@ def test_trees_and_loss_together_are_those_apart():
     assert torch.equal(loss, found.loss(states, real, heads, relations))
 
 
-EVERY = tuple(OF_TREES)
+EVERY = tuple(quirk for quirk in OF_TREES if quirk != "reversed-relations")
 
 
 @pytest.fixture

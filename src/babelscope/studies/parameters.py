@@ -63,6 +63,6 @@ class DeviceParameters(StudyParameters):
     ) -> Tuning:
         """Of an encoder of the size of BERT; device and precision are those of the profile unless others are given."""
         return Tuning(
-            epochs=small_epochs if self.small else epochs, warmup=warmup, max_length=128,
-            device=self.device or device, precision=self.precision or precision, **settings,
+            epochs=small_epochs if self.small else epochs, warmup=warmup, device=self.device or device,
+            precision=self.precision or precision, **{"max_length": 128} | settings,
         )  # fmt: skip

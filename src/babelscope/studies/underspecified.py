@@ -155,6 +155,8 @@ def _treebank(code: str) -> str:
     return f"UD_{(REAL_TREEBANKS | PAPER_TREEBANKS)[code]}"
 
 
+QUIRKS = tuple(quirk for quirk in get_args(PublishedQuirk) if quirk != "reversed-relations")
+"""All but that of another study's code."""
 PAPER_TREEBANKS = {
     "ar": "Arabic-PADT", "de": "German-GSD", "en": "English-EWT", "es": "Spanish-GSD", "fr": "French-GSD",
     "hi": "Hindi-HDTB", "ru": "Russian-GSD", "vi": "Vietnamese-VTB", "zh": "Chinese-GSD",
@@ -182,8 +184,7 @@ def paper(given: Parameters) -> Study:
         "parsing": setting(_treebank, Pair("en", "hi"))._replace(head="underspecified", measure="las.nopunct"),
     }
     encoders = given.encoders or ("bert-base-multilingual-cased", "FacebookAI/xlm-roberta-large")
-    quirks = get_args(PublishedQuirk) if given.quirks is None else given.quirks
-    asked = given.model_copy(update={"quirks": quirks})
+    asked = given.model_copy(update={"quirks": QUIRKS if given.quirks is None else given.quirks})
     study = _study("underspecified@paper", asked, encoders, settings, 50 if given.small else 10**9)
     return study.model_copy(update={"measures": (*study.measures, DataSizes())})
 

@@ -11,7 +11,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.tasks import TaskName
 from babelscope.corpora.sources import ALL
 from babelscope.encoders.shape import Shape
-from babelscope.studies.align_then_predict import TASK_TRAINING
+from babelscope.studies.align_then_predict import TASK_TRAINING, parsing_as_published
 from babelscope.studies.multilingual import LINES, held_out, multilingual
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.studies.unseen_data import (
@@ -27,6 +27,7 @@ from babelscope.studies.unseen_data import (
 )
 from babelscope.studies.unseen_recipes import Setting, comparisons_of, encoders_of, tasks_of
 from babelscope.study.declare import Sizes, Study
+from babelscope.tasks.as_published import PublishedQuirk
 from babelscope.tuning.settings import RECURRENT, Tuning
 from babelscope.world import FAMILY
 
@@ -55,6 +56,8 @@ class Parameters(DeviceParameters):
     shots: tuple[PositiveInt, ...] | None = None
     """Labelled sentences of the language; besides none, which is tuning on the source. Default: 100 and 1,000, on paper
     all that there are too; 100 alone on real text, and if small."""
+    quirks: tuple[PublishedQuirk, ...] | None = None
+    """On paper, of parsing: what is done as the authors' code did it. Default: all that there is; [] nothing."""
     pairs: tuple[PositiveInt, ...] | None = None
     """On real text: by how many translated sentences of NTREX languages are brought in. Default: 200, 600 and 1,597;
     200 if small."""
@@ -136,6 +139,7 @@ def paper(given: Parameters) -> Study:
         {"tuning": learning, "shape": shape, "vocabulary_size": 30_000, "masking": 0.15},
         {"tuning": learning},
         {shots: _bilstm(tuning) for shots, tuning in (by_shots | whole).items()},
+        parsing_as_published(given.quirks),
     )
     study = _study("unseen-languages@paper", given, languages, setting)
     return study.model_copy(update={"left_out": left_out(languages, setting.sources, asked=bool(given.languages))})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from babelscope.core.tasks import TaskName
@@ -41,6 +42,8 @@ class Setting(NamedTuple):
     adaptation: dict[str, Any]
     bilstm: Mapping[int, Tuning] = defaultdict(lambda: RECURRENT)
     """Likewise, of the BiLSTM beside it."""
+    parsing: Mapping[str, Any] = MappingProxyType({})
+    """What else is said of parsing: its head and quirks."""
     pairs: tuple[int, ...] = ()
     """By how many translated sentences languages are brought in that have some."""
     scratch_throughout: bool = True
@@ -102,7 +105,7 @@ def tasks_of(cells: list[Cell], setting: Setting) -> Iterator[tuple[str, Transfe
             zero = Transfer(
                 task=task, train=(source,), evaluate=tuple(_data(cell, task) for cell in there), sizes=setting.sizes,
                 tuning=setting.tunings[0], encoders=(setting.encoder,), baselines=("bilstm",),
-                recurrent=setting.bilstm[0],
+                recurrent=setting.bilstm[0], **(setting.parsing if task == "parsing" else {}),
             )  # fmt: skip
             yield _zero(task, there[0], setting), zero
             for cell in there:
@@ -120,7 +123,7 @@ def _tasks_of_a_cell(task: TaskName, cell: Cell, zero: Transfer, setting: Settin
             yield _named(task, shots, cell), Transfer(
                 task=task, train=own["evaluate"], shots=shots, evaluate=own["evaluate"], sizes=setting.sizes,
                 tuning=tuning, encoders=tuple(_names(cell, setting, shots).values()), baselines=("bilstm",),
-                recurrent=setting.bilstm[shots],
+                recurrent=setting.bilstm[shots], **(setting.parsing if task == "parsing" else {}),
             )  # fmt: skip
 
 

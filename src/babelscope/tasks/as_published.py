@@ -1,4 +1,4 @@
-"""Quirks of tasks on words: what published code (of Wu et al. 2022) did otherwise, each under a name.
+"""Quirks of tasks on words: what published code (Wu et al. 2022, Muller et al. 2021) did otherwise, each under a name.
 
 A study names those that it repeats (`tasks.NAME.quirks`), of those that the kind of its task has (`TaskKind.quirks`).
 Those of language modelling are in `tuning.probes`.
@@ -10,7 +10,7 @@ from typing import Literal
 
 PublishedQuirk = Literal[
     "sentence-dropout", "repeating-windows", "cut-spans", "cut-sentences", "published-scorer", "self-arcs",
-    "unscored-root", "short-mean", "summed-probabilities",
+    "unscored-root", "short-mean", "summed-probabilities", "reversed-relations",
 ]  # fmt: skip
 
 OF_WORDS: dict[str, str] = {
@@ -27,12 +27,15 @@ OF_ENTITIES: dict[str, str] = OF_TAGS | {
 OF_TREES: dict[str, str] = OF_WORDS | {
     "cut-sentences": "training sentences are cut one token short of `max_length`, special ones not counted, dev and "
     "test sentences after as many words; the rest is neither trained on nor scored",
-    "published-scorer": "the scorer's weights start as theirs, those of arcs a tenth as large; a relation is scored "
-    "from both words of its arc together, without terms of one of them alone",
+    "published-scorer": "the scorer starts as that of the study which its head is named after: of `underspecified` "
+    "those of arcs a tenth as large, and a relation is scored from both words of its arc together, without terms of "
+    "one of them alone; of `align-then-predict` with orthogonal layers, all dropout after them and none before",
     "self-arcs": "a word as its own head shares in the probability of its heads, though no tree has such an arc",
     "unscored-root": "arcs from the root have no score and count in no loss of heads: the tree hangs on it where the "
     "other arcs are best",
     "short-mean": "losses are summed over the words, and divided by the words less the sentences",
     "summed-probabilities": "a tree has the largest sum, over its arcs, of an arc's probability times that of its "
     "likeliest relation; with `unscored-root` the relation of the word under the root is never right",
+    "reversed-relations": "an arc's probability is multiplied by that of the likeliest relation of the arc the other "
+    "way round (of `summed-probabilities`), and arcs from the root, though trained, are worth nothing in a tree",
 }

@@ -1,4 +1,4 @@
-"""The biaffine scorer as published code had it (Wu et al. 2022), where it did otherwise."""
+"""The biaffine scorer as published code had it (Wu et al. 2022, Muller et al. 2021), where it did otherwise."""
 
 from __future__ import annotations
 
@@ -39,8 +39,15 @@ class PublishedBiaffine(Biaffine):
             self._start_as_theirs()
 
     def _start_as_theirs(self) -> None:
-        """As torch starts linear and bilinear layers, but for arcs, whose matrix counted as one of three dimensions."""
+        """Of Muller et al. orthogonal layers. Of Wu et al. as torch starts linear and bilinear ones.
+
+        But for arcs: their matrix counted as one of three dimensions.
+        """
         arc, label = self.sizes.arc, self.sizes.label
+        if self.sizes.zero:
+            for rows in self.layer.weight.split([arc, arc, label, label]):
+                nn.init.orthogonal_(rows)
+            return
         self.layer.reset_parameters()
         for weights in (self.arc.weight, self.arc.bias):
             nn.init.uniform_(weights, -sqrt(6 / ((arc + 1) * (arc + 2))), sqrt(6 / ((arc + 1) * (arc + 2))))
@@ -77,7 +84,8 @@ class PublishedBiaffine(Biaffine):
             heads = single_root_trees(self._comparable(arcs.scores).cpu().numpy(), words).clip(min=0)
             return heads, self._labels(arcs, maps, heads)
         likeliest, labels = self._relations_of_all(arcs, maps)
-        worth = arcs.scores.softmax(dim=2) * pad(likeliest, (0, 0, 1, 0))
+        likeliest = pad(likeliest, (0, 0, 1, 0))
+        worth = arcs.scores.softmax(dim=2) * (likeliest.mT if "reversed-relations" in self.quirks else likeliest)
         heads = single_root_trees(worth.cpu().numpy(), words).clip(min=0)
         chosen = torch.from_numpy(heads).to(labels.device)[:, :, None]
         return heads, labels.gather(2, chosen)[:, :, 0].cpu().numpy()

@@ -80,6 +80,8 @@ class Parser(nn.Module):
         self.backbone = encoder.backbone
         self.dropout = nn.Dropout(dropout)
         self.biaffine = scorer(encoder.backbone.config.hidden_size, head, self.quirks)
+        if head == "align-then-predict" and "published-scorer" in self.quirks:
+            self.dropout, self.biaffine.dropout = nn.Dropout(0), nn.Dropout(dropout)
 
     def forward(self, words: WordBatch) -> Tensor:
         """[sentences, words, hidden]: the states of words."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @similarity("linear CKA (biased)", variant=True)
 def linear(source: LanguageStates, target: LanguageStates) -> Tensor:
-    """CKA of dot products, as published; few sentences raise it."""
+    """CKA of dot products; few sentences raise it."""
     return _aligned(source, target, "linear", debiased=False)
 
 
