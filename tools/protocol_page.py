@@ -23,8 +23,8 @@ an example, are more. What a *quirk* is, [underspecified.md](underspecified.md) 
 
 Settings of `align-then-predict` and `unseen-languages`, after two papers of Muller and others (2021), are from the
 slides of a talk on both (Muller, 2022), and from the code of the second, *When Being Unseen from mBERT is just the
-Beginning*, which trains the same tasks; that of the first compares sentences, and trains nothing. `bring-in` follows no paper; its column *the paper* is that of these two, whose
-tunings it takes.
+Beginning*, which trains the same tasks; that of the first compares sentences, and trains nothing. `bring-in` follows no
+paper; its column *the paper* is that of these two, whose tunings it takes.
 """
 SHOWN = 4
 """Names of trainings before the rest is only counted."""
