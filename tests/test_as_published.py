@@ -1,4 +1,4 @@
-"""What published code did otherwise than it should in tasks on words: each quirk against a slow computation of it."""
+"""What published code did otherwise in tasks on words: each quirk against a slow computation of it."""
 
 import copy
 import itertools
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from babelscope.core.examples import Tagged
+from babelscope.encoders.load import Encoder
 from babelscope.encoders.windows import encode_words, pieces_of_words, repeating_windows
 from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
@@ -36,6 +37,12 @@ pytestmark = pytest.mark.usefixtures("in_process")
 ALL = get_args(PublishedQuirk)
 LABELS = bio_labels(("LOC", "PER"))
 WORDS = [word for word in ("the", "cat", "carries", "carriesfish", "bigoldtree", "dog") for _ in range(9)]
+
+
+@pytest.fixture(scope="module")
+def encoder(encoder):
+    """A copy, since models leave it in training."""
+    return Encoder(copy.deepcopy(encoder.model), encoder.tokenizer, encoder.name)
 
 
 def test_every_quirk_is_of_some_kind_and_on_the_page():

@@ -39,6 +39,7 @@ def test_nothing_differs_without_a_reason_and_no_reason_stands_where_nothing_dif
 def test_every_published_setting_is_one_of_a_training():
     declared = {name: list(trainings(paper_study(name))) for name in STUDIES}
     for line in protocols.read_table("protocols"):
+        assert None not in line and None not in line.values(), line
         for pattern in line["study"].split():
             of_study = [training for name in fnmatch.filter(STUDIES, pattern) for training in declared[name]]
             named = [training for training in of_study if fnmatch.fnmatchcase(training.name, line["training"])]

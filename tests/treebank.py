@@ -55,3 +55,20 @@ EXPECTED = [
         text="Sam drinks 10 000 teas and Kim milk",
     ),
 ]
+
+
+def chain(words):
+    """Each word hangs on the one after it, the last on the root."""
+    form = ("cat", "carries", "bigoldtree")
+    return Sentence(
+        str(words),
+        tuple(
+            Word(
+                form[k % 3],
+                "NOUN",
+                (k + 1) % words and k + 2 if k + 1 < words else 0,
+                "root" if k + 1 == words else "dep",
+            )
+            for k in range(words)
+        ),
+    )

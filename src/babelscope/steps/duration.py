@@ -35,7 +35,8 @@ class Duration(NamedTuple):
     steps: int
     """Of the optimizer. A sentence that is too long for `max_length` counts once; it is trained on in several parts."""
     exact: bool
-    """False where batches are of so many tokens, which are estimated from the number of words, or data are not here."""
+    """False where batches are of so many tokens, which are estimated from the number of words, where data are not here,
+    or where windows count as examples."""
 
 
 def duration_of(step: Training) -> Duration:

@@ -6,6 +6,7 @@ And what of the recipe matters: how many there are, the vocabulary, what embeddi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, PositiveInt
@@ -13,7 +14,7 @@ from pydantic import Field, PositiveInt
 from babelscope.core.errors import InputError
 from babelscope.corpora.parallel import WorldPairs
 from babelscope.encoders.places import display_name
-from babelscope.studies.align_then_predict import PUD, TASK_TRAINING
+from babelscope.studies.align_then_predict import PUD, TASK_TRAINING, parsing_as_published
 from babelscope.studies.multilingual import ENGLISH, LINES, READ
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.studies.unseen_data import RESOURCES
@@ -84,6 +85,8 @@ class Setting(NamedTuple):
     """Of the languages that are brought in by all there is."""
     shared: dict[str, Any]
     """By all tunings: sizes and settings."""
+    parsing: Mapping[str, Any] = MappingProxyType({})
+    """What else is said of parsing: its head and quirks."""
     apart: bool = False
     """Whether the claims about distance are made of each language."""
 
@@ -145,7 +148,8 @@ def paper(given: Parameters) -> Study:
     }  # fmt: skip
     known = {code: resources.treebank for code, resources in RESOURCES.items() if resources.treebank}
     scored = _treebanks(given, known, *texts, *whole)
-    setting = Setting(TRAIN, scored, texts, given.numbers(200, 600, LINES), recipes, whole, shared)
+    numbers, parsing = given.numbers(200, 600, LINES), parsing_as_published(None)
+    setting = Setting(TRAIN, scored, texts, numbers, recipes, whole, shared, parsing)
     encoders = (given.encoder,) if given.encoder else ("bert-base-multilingual-cased", "xlm-roberta-base")
     return _study("paper", given, encoders, setting, "pos", "parsing")
 
@@ -195,6 +199,7 @@ def _study(profile: str, given: Parameters, encoders: tuple[str, ...], setting: 
             f"{task}{how}": Transfer(
                 task=task, train=(setting.train,), evaluate=tuple(setting.treebanks[code] for code in texts),
                 encoders=(*names, *(made.name for made in brought_in)), **setting.shared,
+                **(setting.parsing if task == "parsing" else {}),
             )
             for task in given.tasks or default
             for how, texts, brought_in in scored_by

@@ -48,7 +48,7 @@ class Setting(NamedTuple):
     few_shot: Sequence[Pair] = ()
     """Of the pairs: those that are also trained on few examples of the target."""
     head: str | None = None
-    quirks: Sequence[str] = ()
+    quirks: tuple[str, ...] = ()
     """What is done as the published code did it."""
     measure: str | None = None
     """What selects the best step and is interpolated, if not the task's usual one."""

@@ -35,7 +35,8 @@ SELECTION_QUIRKS: dict[Quirk, str] = {
     "no-attention-mask": "padding attended to",
 }
 """Quirks of probes that change which step is selected in language modelling."""
-BATCHES = {"drawn": "one-language, drawn by their sizes"}
+BATCHES = {"drawn": "one language, drawn by its size"}
+"""How the page calls some kinds of batches; others by their names."""
 
 
 class Training(NamedTuple):

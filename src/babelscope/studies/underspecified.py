@@ -202,7 +202,7 @@ def _study(
     between: list[Interpolation] = []
     angles: list[Angles] = []
     for task, plain in settings.items():
-        setting = plain._replace(quirks=[name for name in kind_of(TASKS[task]).quirks if name in (given.quirks or ())])
+        setting = plain._replace(quirks=kind_of(TASKS[task]).quirks_among(given.quirks or ()))
         tasks |= transfers(task, setting)
         lines, own_angles = of_pairs(task, setting, sentences)
         angles += own_angles

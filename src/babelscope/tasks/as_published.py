@@ -27,9 +27,10 @@ OF_ENTITIES: dict[str, str] = OF_TAGS | {
 OF_TREES: dict[str, str] = OF_WORDS | {
     "cut-sentences": "training sentences are cut one token short of `max_length`, special ones not counted, dev and "
     "test sentences after as many words; the rest is neither trained on nor scored",
-    "published-scorer": "the scorer starts as that of the study which its head is named after: of `underspecified` "
-    "those of arcs a tenth as large, and a relation is scored from both words of its arc together, without terms of "
-    "one of them alone; of `align-then-predict` with orthogonal layers, all dropout after them and none before",
+    "published-scorer": "the scorer starts as that of the study which its head is named after: `underspecified` with "
+    "the weights of arcs a tenth as large as they are else, and it scores a relation from both words of its arc "
+    "together, without terms of one of them alone; `align-then-predict` with orthogonal layers, all dropout after them "
+    "and none before",
     "self-arcs": "a word as its own head shares in the probability of its heads, though no tree has such an arc",
     "unscored-root": "arcs from the root have no score and count in no loss of heads: the tree hangs on it where the "
     "other arcs are best",
@@ -37,5 +38,5 @@ OF_TREES: dict[str, str] = OF_WORDS | {
     "summed-probabilities": "a tree has the largest sum, over its arcs, of an arc's probability times that of its "
     "likeliest relation; with `unscored-root` the relation of the word under the root is never right",
     "reversed-relations": "an arc's probability is multiplied by that of the likeliest relation of the arc the other "
-    "way round (of `summed-probabilities`), and arcs from the root, though trained, are worth nothing in a tree",
+    "way round (with `summed-probabilities` alone); arcs from the root, though trained, are worth nothing in a tree",
 }

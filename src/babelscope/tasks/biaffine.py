@@ -160,8 +160,7 @@ class Biaffine(nn.Module):
         return _as_trees(self._decode(arcs, maps), real), self._loss(arcs, maps, heads, relations)
 
     def _decode(self, arcs: Arcs, maps: Tensor) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        words = arcs.real[:, 1:].sum(dim=1).cpu().numpy()
-        heads = single_root_trees(arcs.scores.cpu().numpy(), words).clip(min=0)
+        heads = best_trees(arcs.scores, arcs.real)
         return heads, self._labels(arcs, maps, heads)
 
     def _labels(self, arcs: Arcs, maps: Tensor, tree_heads: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -182,6 +181,11 @@ class Biaffine(nn.Module):
     def _maps(self, dependents: Tensor) -> Tensor:
         """[words, relations, label + 1]: what a word's head is multiplied by; most of the time goes into these."""
         return self.label(dependents).unflatten(1, (len(DEPREL), -1))
+
+
+def best_trees(scores: Tensor, real: Tensor) -> NDArray[np.int64]:
+    """[sentences, words]: the heads of the best trees, 0 past a sentence's end. `real` is as of `Arcs`."""
+    return single_root_trees(scores.cpu().numpy(), real[:, 1:].sum(dim=1).cpu().numpy()).clip(min=0)
 
 
 def relations_to(arcs: Arcs, maps: Tensor, heads: Tensor) -> Tensor:

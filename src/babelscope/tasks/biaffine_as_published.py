@@ -13,10 +13,11 @@ from torch.nn.functional import cross_entropy, pad
 
 from babelscope.core.examples import DEPREL
 from babelscope.tasks.as_published import OF_TREES, OF_WORDS
-from babelscope.tasks.biaffine import NONE, Arcs, Biaffine, relations_to
-from babelscope.tasks.trees import single_root_trees
+from babelscope.tasks.biaffine import NONE, Arcs, Biaffine, best_trees, relations_to
 
-OF_THE_SCORER = OF_TREES.keys() - OF_WORDS.keys() - {"cut-sentences"}
+OF_THE_SCORER = OF_TREES.keys() - OF_WORDS.keys()
+"""What needs a scorer of this kind: `cut-sentences` too, since words whose head is cut off have no loss."""
+_MULLER = "align-then-predict"
 _NO_SCORE = -1e8
 """So low that the arc's probability is 0, while a sentence of one word still has one arc."""
 _NEVER_RIGHT = DEPREL.index("dep")
@@ -28,6 +29,11 @@ def scorer(hidden: int, shape: str | None, quirks: Collection[str]) -> Biaffine:
     return PublishedBiaffine(hidden, shape, quirks) if OF_THE_SCORER & set(quirks) else Biaffine(hidden, shape)
 
 
+def drops_after_layers(shape: str | None, quirks: Collection[str]) -> bool:
+    """Whether all dropout is after the layers of the scorer, and none before the head."""
+    return shape == _MULLER and "published-scorer" in quirks
+
+
 class PublishedBiaffine(Biaffine):
     """The scorer with some of the quirks."""
 
@@ -36,15 +42,15 @@ class PublishedBiaffine(Biaffine):
         self.quirks = frozenset(quirks)
         self.constant: nn.Parameter | None = None
         if "published-scorer" in self.quirks:
-            self._start_as_theirs()
+            self._start_as_theirs(shape)
 
-    def _start_as_theirs(self) -> None:
+    def _start_as_theirs(self, shape: str | None) -> None:
         """Of Muller et al. orthogonal layers. Of Wu et al. as torch starts linear and bilinear ones.
 
         But for arcs: their matrix counted as one of three dimensions.
         """
         arc, label = self.sizes.arc, self.sizes.label
-        if self.sizes.zero:
+        if shape == _MULLER:
             for rows in self.layer.weight.split([arc, arc, label, label]):
                 nn.init.orthogonal_(rows)
             return
@@ -79,14 +85,13 @@ class PublishedBiaffine(Biaffine):
         return (losses[0] + losses[1]) / self.count(arcs.real[:, 1:], heads).clamp(min=1)
 
     def _decode(self, arcs: Arcs, maps: Tensor) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        words = arcs.real[:, 1:].sum(dim=1).cpu().numpy()
         if "summed-probabilities" not in self.quirks:
-            heads = single_root_trees(self._comparable(arcs.scores).cpu().numpy(), words).clip(min=0)
+            heads = best_trees(self._comparable(arcs.scores), arcs.real)
             return heads, self._labels(arcs, maps, heads)
         likeliest, labels = self._relations_of_all(arcs, maps)
         likeliest = pad(likeliest, (0, 0, 1, 0))
-        worth = arcs.scores.softmax(dim=2) * (likeliest.mT if "reversed-relations" in self.quirks else likeliest)
-        heads = single_root_trees(worth.cpu().numpy(), words).clip(min=0)
+        likeliest = likeliest.mT if "reversed-relations" in self.quirks else likeliest
+        heads = best_trees(arcs.scores.softmax(dim=2) * likeliest, arcs.real)
         chosen = torch.from_numpy(heads).to(labels.device)[:, :, None]
         return heads, labels.gather(2, chosen)[:, :, 0].cpu().numpy()
 

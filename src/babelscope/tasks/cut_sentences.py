@@ -13,7 +13,7 @@ from babelscope.encoders.windows import pieces_of_words
 
 
 def cut_to_pieces(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sentence], room: int) -> list[Sentence]:
-    """Sentences up to the word with which they would have `room` pieces, without special ones, or more."""
+    """Sentences without the word that would bring them to `room` pieces, special ones not counted, and those after."""
     pieces = pieces_of_words(tokenizer, [sentence.forms for sentence in sentences])
     ends = [np.cumsum([len(word) for word in words], dtype=np.int64) for words in pieces]
     return [_first(sentence, int(np.searchsorted(end, room))) for sentence, end in zip(sentences, ends, strict=True)]

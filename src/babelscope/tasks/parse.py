@@ -21,7 +21,7 @@ from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_leng
 from babelscope.encoders.windows import Windows, encode_words
 from babelscope.tasks.attachment import attachment_scores, attachment_shares, universal
 from babelscope.tasks.biaffine import NONE
-from babelscope.tasks.biaffine_as_published import scorer
+from babelscope.tasks.biaffine_as_published import drops_after_layers, scorer
 from babelscope.tasks.tag import first_pieces
 from babelscope.tasks.task import Score
 
@@ -80,7 +80,7 @@ class Parser(nn.Module):
         self.backbone = encoder.backbone
         self.dropout = nn.Dropout(dropout)
         self.biaffine = scorer(encoder.backbone.config.hidden_size, head, self.quirks)
-        if head == "align-then-predict" and "published-scorer" in self.quirks:
+        if drops_after_layers(head, self.quirks):
             self.dropout, self.biaffine.dropout = nn.Dropout(0), nn.Dropout(dropout)
 
     def forward(self, words: WordBatch) -> Tensor:
@@ -270,7 +270,10 @@ class Parsing:
         return model.biaffine.loss(model(words), words.real, batch.heads.to(device), batch.relations.to(device))
 
     def portion(self, indices: NDArray[np.int64], seed: int) -> tuple[ParseBatch, int]:
-        """Training sentences, and what their loss is divided by; 1 where that is nothing, by a quirk."""
+        """Training sentences, and what their loss is divided by.
+
+        Where that is nothing, by the quirk `short-mean`, it is 1, so that the other portions weigh a little less.
+        """
         batch = self.batch(indices, torch.Generator().manual_seed(seed))
         return batch, max(1, int(self.parser.biaffine.count(batch.words.real, batch.heads)))
 

@@ -59,12 +59,13 @@ def epoch_of_examples(
     sorted by length: that would save padding, but it would put other examples together than the papers' batches do.
 
     Args:
-        examples_per_batch: in all batches but the last of an epoch (of each group), which is the rest.
+        examples_per_batch: in all batches but the last of an epoch (of each group), which is the rest; see `drawn`.
         seed: of the order, together with `epoch`.
         epoch: counted from 0.
         owners: [sequences], ascending: the example that each is a part of.
         groups: [sequences], ascending; a batch is of one group, and all batches of an epoch come in one random order.
-        drawn: of several groups, whether the group of each batch is drawn until its full batches are used up.
+        drawn: of several groups, whether the rest is left out, and the group of each batch is drawn by its size until
+            its batches are used up.
     """
     generator = np.random.default_rng(derive_seed(seed, "order", epoch))
     _, firsts = np.unique(owners, return_index=True)
@@ -75,25 +76,32 @@ def epoch_of_examples(
         parts = [shuffled[group_of[shuffled] == group] for group in np.unique(groups)]
     sequences = np.split(np.arange(len(owners)), firsts[1:])
     whole = drawn and len(parts) > 1
+    if whole:
+        _check_full(parts, examples_per_batch)
     batches = [
-        [
-            np.concatenate([sequences[example] for example in batch])
-            for batch in np.split(part, range(examples_per_batch, len(part), examples_per_batch))
-            if len(batch) == examples_per_batch or not whole
-        ]
+        [np.concatenate([sequences[example] for example in batch]) for batch in _cut(part, examples_per_batch, whole)]
         for part in parts
     ]
-    if whole and not all(batches):
-        fewest = min(map(len, parts))
-        raise InputError(
-            f"batches: drawn has full batches, but of one of the training languages there are {fewest} examples, fewer "
-            f"than {examples_per_batch}, so that none would be read",
-            f"Write `examples_per_batch: {fewest}` or fewer, or `batches: one-language`",
-        )
     if whole:
         return list(_drawn(batches, [len(part) for part in parts], generator))
     every = [batch for of_group in batches for batch in of_group]
     return every if len(parts) == 1 else [every[place] for place in generator.permutation(len(every))]
+
+
+def _cut(part: NDArray[np.int64], size: int, whole: bool) -> Iterator[NDArray[np.int64]]:
+    """Batches of so many examples, and the rest unless they are to be whole."""
+    batches = np.split(part, range(size, len(part), size))
+    return (batch for batch in batches if len(batch) == size or not whole)
+
+
+def _check_full(parts: Sequence[NDArray[np.int64]], size: int) -> None:
+    fewest = min(map(len, parts))
+    if fewest < size:
+        raise InputError(
+            f"batches: drawn has full batches, but of one of the training languages there are {fewest} examples, fewer "
+            f"than {size}, so that none would be read",
+            f"Write `examples_per_batch: {fewest}` or fewer, or `batches: one-language`",
+        )
 
 
 def _drawn(

@@ -36,7 +36,8 @@ class Tuning(Declaration):
     """Pieces in a batch at most, padding included; give this or `examples_per_batch`. Neither: 512."""
     examples_per_batch: PositiveInt | None = None
     """Examples in a batch (sentences, pairs, lines), however long, as papers count; the last batch of an epoch is the
-    rest. An example that is read in several windows is in one batch."""
+    rest, unless `batches` leaves it out. An example that is read in several windows is in one batch, unless by a quirk.
+    """
     micro_tokens: PositiveInt | Literal["auto"] | None = None
     """Pieces that are computed at once, padding included, where a batch is too large for the memory: its gradient is
     added up over portions of at most so many. What is drawn at random (dropout, masks) is then drawn for each example

@@ -111,7 +111,7 @@ class ResolvedTransfer:
         while isinstance(encoder, BringIn) and encoder.after_tuning:
             encoder = encoder.encoder
         references = self.references if self.probes and self.probes.distance else ()
-        quirks = tuple(name for name in kind_of(self.task).quirks if name in self.transfer.quirks)
+        quirks = kind_of(self.task).quirks_among(self.transfer.quirks)
         return Tune(
             encoder=encoder, task=self.task, head=self.transfer.head, quirks=quirks,
             entity_types=self.entity_types, train=self.train, dev=self.dev,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -42,7 +42,7 @@ class TaskKind(Registered):
     heads: ClassVar[tuple[str, ...]] = ()
     """The heads that there are to choose from; the first is the default."""
     quirks: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """What its models can do as published code did, though it should be otherwise: by name, and in words."""
+    """What its models can do as published code did, where that is otherwise: by name, and in words."""
     recurrent: ClassVar[bool] = False
     """Whether a BiLSTM can be trained for it."""
     closed: ClassVar[bool] = False
@@ -119,6 +119,10 @@ class TaskKind(Registered):
     def written(self, task: Task) -> str:
         """Where predictions stand in that file, in words: `the column UPOS`."""
         raise NotImplementedError
+
+    def quirks_among(self, names: Collection[str]) -> tuple[str, ...]:
+        """Those that it has, in its order: whatever the order, a training is the same."""
+        return tuple(quirk for quirk in self.quirks if quirk in names)
 
     @property
     def baselines(self) -> tuple[str, ...]:
