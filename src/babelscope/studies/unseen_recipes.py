@@ -49,6 +49,10 @@ class Setting(NamedTuple):
     scratch_throughout: bool = True
     """Whether encoders from scratch are tried in other letters too, and without labelled sentences of the language."""
 
+    def said_of(self, task: TaskName) -> Mapping[str, Any]:
+        """What else is said of a task."""
+        return self.parsing if task == "parsing" else {}
+
     def recipes(self, cell: Cell, shots: int) -> tuple[str, ...]:
         """What is done to the encoder before it is tuned on so many labelled sentences of the language."""
         left_out = () if self.scratch_throughout or (shots and not cell.letters) else (SCRATCH,)
@@ -105,7 +109,7 @@ def tasks_of(cells: list[Cell], setting: Setting) -> Iterator[tuple[str, Transfe
             zero = Transfer(
                 task=task, train=(source,), evaluate=tuple(_data(cell, task) for cell in there), sizes=setting.sizes,
                 tuning=setting.tunings[0], encoders=(setting.encoder,), baselines=("bilstm",),
-                recurrent=setting.bilstm[0], **(setting.parsing if task == "parsing" else {}),
+                recurrent=setting.bilstm[0], **setting.said_of(task),
             )  # fmt: skip
             yield _zero(task, there[0], setting), zero
             for cell in there:
@@ -123,7 +127,7 @@ def _tasks_of_a_cell(task: TaskName, cell: Cell, zero: Transfer, setting: Settin
             yield _named(task, shots, cell), Transfer(
                 task=task, train=own["evaluate"], shots=shots, evaluate=own["evaluate"], sizes=setting.sizes,
                 tuning=tuning, encoders=tuple(_names(cell, setting, shots).values()), baselines=("bilstm",),
-                recurrent=setting.bilstm[shots], **(setting.parsing if task == "parsing" else {}),
+                recurrent=setting.bilstm[shots], **setting.said_of(task),
             )  # fmt: skip
 
 
