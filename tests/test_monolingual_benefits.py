@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from babelscope.corpora.benchmarks import read_examples
 from babelscope.corpora.datasets import find
 from babelscope.encoders.load import Encoder, save_encoder
 from babelscope.encoders.places import locate
+from babelscope.encoders.shape import Shape, new_encoder
 from babelscope.measures.cost import PeerCost
 from babelscope.measures.formulas.overlap import english_like_contexts
 from babelscope.measures.vocabulary import Vocabulary
@@ -126,6 +128,25 @@ def test_english_like_contexts_of_raw_text_are_counted(tokenizer, encoder_folder
     )
 
 
+def test_shared_pieces_that_are_english_like_are_counted_where_asked(encoder_folder, other_tokenizer, tmp_path):
+    other = tmp_path / "other"
+    save_encoder(
+        new_encoder(Shape(hidden=32, layers=1, heads=2, feed_forward=64), other_tokenizer, seed=0, name="other"), other
+    )
+    first, second = load(encoder_folder), load(other)
+    texts = (find("pos", "world:qaa", "test", 3),)
+    usual = Vocabulary(encoder=first, reference=second, texts=texts)
+    (added,) = [row for row in rows_of(usual.model_copy(update={"shared_english": True})) if row not in rows_of(usual)]
+    vocabularies = [set(each.read().tokenizer.get_vocab()) for each in (first, second)]
+    both = {piece for piece in vocabularies[0] & vocabularies[1] if re.fullmatch("(##)?[A-Za-z]+", piece)}
+    assert (added.measure, added.value) == ("shared English-like pieces", len(both)) and both
+    assert len(vocabularies[0] & vocabularies[1]) > len(both)
+    (compared,) = (
+        each for each in find_study("monolingual-benefits@paper", {}).measures if each.measure == "vocabulary"
+    )
+    assert compared.shared_english
+
+
 def test_texts_of_contexts_are_looked_up_before_anything_runs(encoder_folder):
     measure = {"measure": "vocabulary", "reference": "x", "treebanks": ["world:qaa"], "contexts": ["text:zh:nowhere"]}
     name = "/".join(encoder_folder.parts[-2:])
@@ -174,13 +195,14 @@ def table_of(report: Report, title: str) -> dict[tuple[str, ...], list[str]]:
 
 
 def test_published_vocabularies_stand_beside_ours():
-    ours = [Row(name, 9, kind="vocabulary", encoder="e") for name in ("pieces", "shared pieces", "English-like pieces")]
+    names = ("pieces", "shared pieces", "English-like pieces", "shared English-like pieces")
+    ours = [Row(name, 9, kind="vocabulary", encoder="e") for name in names]
     share = Row("English-like contexts", 0.5, kind="vocabulary", encoder="e", language="zh", dataset="wikipedia:zh")
     report = Report("", "", [*ours, share, *published_rows("monolingual-benefits@paper")])
     pieces = table_of(report, "Pieces of the vocabularies")
-    assert pieces["e",] == ["9", "9", "9"]
-    assert pieces["published: BERT, English",] == ["30,522", "30,522", "26,503"]
-    assert pieces["published: BERT, Japanese",] == ["", "830", "2,548"]
+    assert pieces["e",] == ["9", "9", "9", "9"]
+    assert pieces["published: BERT, English",] == ["30,522", "", "26,503", ""]
+    assert pieces["published: BERT, Japanese",] == ["", "", "2,548", "830"]
     texts = table_of(report, "Texts as the tokenizers read them")
     assert texts["e",] == ["zh · wikipedia:zh", "50.00"]
     assert texts["published: BERT, Chinese",] == ["zh · wikipedia:zh", "1.45"]
@@ -250,4 +272,5 @@ def test_the_thesis_selected_on_what_it_scored_unless_told_otherwise():
     scored = {name for transfer in published.tasks.values() for name in transfer.evaluate}
     printed = {row.dataset for row in published_rows("monolingual-benefits@paper") if row.kind == "score"}
     assert scored == printed
+    assert corrected.tasks["stsb"].evaluate == ("glue:STS-B",)  # its dev set selects
     assert find_study("monolingual-benefits@real", {}).tasks["sst2"].selected_on == "dev"

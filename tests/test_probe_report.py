@@ -88,7 +88,7 @@ def test_curves_that_cross_back_do_not_cross() -> None:
 def test_what_never_crosses_is_one_sentence() -> None:
     made = report(*(both(0, NEVER, FORGOTTEN, name) for name in "abc"), both(0, {0: 20, 10: 5}, {0: 10, 10: 10}, "d"))
     assert probe_findings(made) == [
-        "d: the target's perplexity falls below the control's at step 7 (mean of 1 seed).",
+        "d: the target's perplexity falls below the control's at step 7 (one seed).",
         "In no seed do the curves of target and control end crossed with: a; b; c.",
     ]
 
@@ -147,9 +147,10 @@ def test_one_encoder_learning_two_languages_makes_two_compromises() -> None:
 
 def test_published_curves_stand_beside_ours_but_are_no_compromise() -> None:
     published = published_rows("evolution@world")
-    (found,) = crossings(report(published))
-    assert found.name.startswith("published: mBERT") and found.crossed == found.seeds == 3
+    found, *others = crossings(report(published))
+    assert found.name.startswith("published: mBERT") and found.crossed == found.seeds == 1
     assert found.interval is not None and 150 < found.interval.mean < 300  # the paper says about 200
+    assert len(others) == 4
     (ours,) = compromises(report(published, both(0, {0: 20, 10: 10}, {0: 10, 10: 12}))).values()
     assert {one.condition for one in ours} == {"e"}
 
@@ -327,7 +328,7 @@ def test_the_report_shows_them(tmp_path: Path) -> None:
     assert len(front) == 1  # the reference that the others are held against
     (path,) = write_report(made, tmp_path / "report.md")
     text = path.read_text()
-    assert "- e: the target's perplexity falls below the control's at step 8 (mean of 1 seed).\n" in text
+    assert "- e: the target's perplexity falls below the control's at step 8 (one seed).\n" in text
     assert "### Where the curves cross\n" in text and "| e | 8 |  | 1 of 1 |\n" in text
     assert "### The best compromise\n" in text and "| 20 | e | 10 | 10.00 | 20.0 | 1 |\n" in text
 

@@ -23,8 +23,8 @@ STUDIES = protocols.studies_with_paper()
 OTHER: dict[str, Any] = {
     "learning_rate": 1.0, "epochs": 99, "tokens_per_batch": 77, "examples_per_batch": 7, "batches": "one-language",
     "warmup": 0.5, "weight_decay": 0.5, "betas": (0.1, 0.2), "epsilon": 0.1, "bias_correction": False, "clip": 9.0,
-    "dropout": 0.9, "max_length": 9, "validate_every": 7, "validations_per_epoch": 7, "patience": 3,
-    "precision": "bfloat16", "steps": 7,
+    "dropout": 0.9, "encoder_dropout": False, "max_length": 9, "validate_every": 7, "validations_per_epoch": 7,
+    "patience": 3, "precision": "bfloat16", "steps": 7,
 }  # fmt: skip
 """Another value of every field that can change a result, in principle; `device` and `threads` change last digits."""
 
@@ -152,7 +152,11 @@ def test_settings_that_only_some_trainings_have():
     frozen = {
         study: has["dropout of frozen layers"] for study, has in found.items() if "dropout of frozen layers" in has
     }
-    assert frozen == {"evolution": "on", "alignment-by-layer": "on, but off in freeze:8"}
+    assert frozen == {"evolution": "off", "alignment-by-layer": "on, but off in freeze:8"}
+    assert [study for study, has in found.items() if "dropout of the encoder" in has] == ["evolution"]
+    assert {study: has["head"] for study, has in found.items() if "head" in has} == dict.fromkeys(
+        ("alignment-by-layer", "monolingual-benefits", "underspecified"), "from the first state"
+    )
     world = settings(next(trainings(find_study("evolution@world", {}))))
     assert world["dropout of frozen layers"] == "off"
     made = [

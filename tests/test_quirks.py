@@ -24,6 +24,7 @@ from babelscope.steps import Tune
 from babelscope.studies import find_study, published_rows
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
+from babelscope.tasks.as_published import OF_LANGUAGE
 from babelscope.tasks.design import Design
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling, Masking
 from babelscope.tasks.models import task_model
@@ -335,8 +336,11 @@ def test_a_corpus_has_as_many_sentences_as_is_said_of_it(encoder_folder):
 
 def test_the_paper_is_repeated_with_its_quirks_unless_told_otherwise():
     published, corrected = (find_study("evolution@paper", given) for given in ({}, {"quirks": []}))
-    assert published.tasks["mlm"].probes.quirks == tuple(QUIRKS)
-    assert corrected.tasks["mlm"].probes.quirks == ()
+    assert set(QUIRKS) - set(published.tasks["mlm"].probes.quirks) == {"dropout-on"}
+    assert published.tasks["mlm"].quirks == tuple(OF_LANGUAGE)
+    assert corrected.tasks["mlm"].probes.quirks == corrected.tasks["mlm"].quirks == ()
+    few = find_study("evolution@paper", {"quirks": ["dropout-on", "padding-as-text"]}).tasks["mlm"]
+    assert (few.probes.quirks, few.quirks) == (("dropout-on",), ("padding-as-text",))
     names = {row.schedule for row in published_rows("evolution@paper") if row.schedule}
     assert {schedule.name for schedule in published.schedules} == names
     assert {row.dataset for row in published_rows("evolution@paper") if row.split == "test"} == {"wikipedia:nl"}
@@ -347,5 +351,5 @@ def test_the_paper_is_repeated_with_its_quirks_unless_told_otherwise():
 
 def test_the_docs_name_every_quirk():
     page = (Path(__file__).parents[1] / "docs" / "evolution.md").read_text(encoding="utf-8")
-    for quirk, what in QUIRKS.items():
+    for quirk, what in (QUIRKS | OF_LANGUAGE).items():
         assert f"| `{quirk}` | {what} |" in page

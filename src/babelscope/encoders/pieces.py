@@ -124,6 +124,11 @@ def by_length(lengths: NDArray[np.int64], tokens_per_batch: int) -> list[NDArray
     return cut_by_tokens(np.argsort(lengths, kind="stable"), lengths, tokens_per_batch)
 
 
+def in_order(count: int, sequences_per_batch: int) -> list[NDArray[np.int64]]:
+    """Indices of so many sequences in their order, cut into batches of as many as are given."""
+    return np.split(np.arange(count), range(sequences_per_batch, count, sequences_per_batch))
+
+
 @dataclass(frozen=True)
 class Frame:
     """The special pieces that a tokenizer puts around every sequence, such as [CLS] and [SEP]."""

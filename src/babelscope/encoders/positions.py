@@ -38,9 +38,10 @@ def position_states(encoder: Encoder, sentences: Sequence[str], reading: Reading
     _, beginnings = np.unique(owners, return_index=True)
     found = Positions([], [])
     for indices in reading.batches(pieces.lengths[beginnings], EVALUATION_TOKENS):
-        batch = pieces.batch(beginnings[indices]).to(encoder.model.device)
-        found.states.append(hidden_states(encoder, reading.shown(batch)).half().cpu())
-        found.real.append(batch.real.cpu())
+        batch = pieces.batch(beginnings[indices])
+        shown = reading.shown(batch).to(encoder.model.device)
+        found.states.append(hidden_states(encoder, shown).half().cpu())
+        found.real.append(batch.real)
     encoder.model.train(was_training)
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from babelscope.core.errors import EncoderError, InputError
 from babelscope.core.examples import Pooling
 from babelscope.encoders.encoded import encoded_words
 from babelscope.encoders.load import Encoder
-from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Frame, by_length, encode_sentences
+from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Frame, by_length, encode_sentences, in_order
 from babelscope.encoders.windows import Windows
 
 
@@ -27,18 +27,19 @@ class Reading(NamedTuple):
     attends_padding: bool = False
     dropout: bool = False
     """Whether the encoder drops units at random, by torch's global generator."""
+    masking: Callable[[Batch], Batch] | None = None
+    """What replaces pieces before they are read."""
 
     def batches(self, lengths: NDArray[np.int64], tokens_per_batch: int) -> list[NDArray[np.int64]]:
         """Indices of the sequences of each batch."""
         if self.sentences_per_batch is None:
             return by_length(lengths, tokens_per_batch)
-        return np.split(
-            np.arange(len(lengths)), range(self.sentences_per_batch, len(lengths), self.sentences_per_batch)
-        )
+        return in_order(len(lengths), self.sentences_per_batch)
 
     def shown(self, batch: Batch) -> Batch:
         """A batch as the encoder sees it."""
-        return batch.unmasked() if self.attends_padding else batch
+        masked = self.masking(batch) if self.masking else batch
+        return masked.unmasked() if self.attends_padding else masked
 
 
 USUAL = Reading()
@@ -108,7 +109,7 @@ def word_states(
     config, device = encoder.model.config, encoder.model.device
     states = torch.empty(config.num_hidden_layers + 1, len(windows.widths), config.hidden_size, device=device)
     for indices in reading.batches(windows.pieces.lengths, tokens_per_batch):
-        batch = reading.shown(windows.pieces.batch(indices).to(device))
+        batch = reading.shown(windows.pieces.batch(indices)).to(device)
         words = np.concatenate([windows.owned[index] for index in indices])
         places, bags = (tensor.to(device) for tensor in _places(windows, indices, batch.ids.shape[1]))
         layers = hidden_states(encoder, batch).float().flatten(1, 2)

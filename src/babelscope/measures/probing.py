@@ -110,6 +110,8 @@ class ScoreReference(Step):
     data: Dataset
     max_length: PositiveInt | None = None
     """As of the tunings that it stands beside."""
+    quirks: tuple[str, ...] = ()
+    """Likewise."""
 
     @property
     def title(self) -> str:
@@ -123,7 +125,8 @@ class ScoreReference(Step):
         from babelscope.tasks.models import task_model
 
         torch.set_num_threads(1)
-        model = task_model(self.encoder.build(workspace), Design(self.task, max_length=self.max_length))
+        design = Design(self.task, max_length=self.max_length, quirks=self.quirks)
+        model = task_model(self.encoder.build(workspace), design)
         labels = self.encoder.labels | {"task": self.task.name} | data_labels(self.data)
         scores = model.reading(self.data.code).scores(self.data.read())
         workspace.write_rows(Row(score.measure, score.value, score.unit).labelled(**labels) for score in scores)

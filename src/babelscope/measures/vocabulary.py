@@ -40,6 +40,8 @@ class VocabularyComparison(Measure):
     """Raw text, named as that of `mlm`, whose English-like contexts are counted: the training split."""
     context_sentences: PositiveInt = 100_000
     """Of each of these, at most."""
+    shared_english: bool = False
+    """Whether to count the shared pieces that are English-like, too (Zhang, 2021, table 2)."""
 
     def check(self, compiled: Compiled, faults: Faults) -> None:
         if self.reference not in compiled.named:
@@ -52,7 +54,10 @@ class VocabularyComparison(Measure):
         texts = tuple(self._find(name, compiled) for name in self.treebanks)
         contexts = tuple(self._find_text(name, compiled) for name in self.contexts)
         for encoder in compiled.encoders:
-            yield Vocabulary(encoder=encoder, reference=reference, texts=texts, contexts=contexts)
+            yield Vocabulary(
+                encoder=encoder, reference=reference, texts=texts, contexts=contexts,
+                shared_english=self.shared_english,
+            )  # fmt: skip
 
     def _find(self, name: str, compiled: Compiled) -> Dataset:
         return compiled.look_up(datasets.find, "pos", name, "test", self.sentences, compiled.world_seed)
@@ -72,6 +77,8 @@ class Vocabulary(Step):
     """Treebanks."""
     contexts: tuple[Dataset, ...] = ()
     """Raw text whose English-like contexts are counted as well."""
+    shared_english: bool = False
+    """Whether shared pieces that are English-like are counted as well."""
 
     @property
     def title(self) -> str:
@@ -90,11 +97,11 @@ class Vocabulary(Step):
 
         encoder = self.encoder.build(workspace)
         tokenizer, reference = encoder.tokenizer, self.reference.build(workspace).tokenizer
-        rows = [
-            Row("pieces", len(tokenizer), "pieces"),
-            Row("shared pieces", len(overlap.shared_pieces(tokenizer, reference)), "pieces"),
-            Row("English-like pieces", len(overlap.english_like_pieces(tokenizer)), "pieces"),
-        ]
+        shared, english = overlap.shared_pieces(tokenizer, reference), overlap.english_like_pieces(tokenizer)
+        counts = {"pieces": len(tokenizer), "shared pieces": len(shared), "English-like pieces": len(english)}
+        if self.shared_english:
+            counts["shared English-like pieces"] = len(shared & english)
+        rows = [Row(name, count, "pieces") for name, count in counts.items()]
         for data in self.texts:
             tokenizer, sentences = encoder.reading(data.code).tokenizer, [sentence.forms for sentence in data.read()]
             covered = overlap.coverage(tokenizer, sentences)

@@ -19,8 +19,8 @@ from babelscope.studies.multilingual import multilingual
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.study.encoders import Adaptation, Pretraining
+from babelscope.tasks.as_published import OF_LANGUAGE, LanguageQuirk
 from babelscope.tuning.probes import QUIRKS, Quirk
-from babelscope.tuning.schedule import parse_schedule
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY
 
@@ -50,6 +50,12 @@ NEWS = tuple(f"ntrex:{code}" for code in ("en", "de", "fr", "es", "nl"))
 """What it learns to model languages on besides."""
 
 
+PUBLISHED_QUIRKS: tuple[Quirk | LanguageQuirk, ...] = (
+    *(quirk for quirk in QUIRKS if quirk != "dropout-on"), *OF_LANGUAGE
+)  # fmt: skip
+"""What their code has. `dropout-on` is in their paper alone: the code leaves the encoder in evaluation mode."""
+
+
 class Parameters(DeviceParameters):
     """What `--with` can change."""
 
@@ -68,9 +74,9 @@ class Parameters(DeviceParameters):
     real text, and BERTje on paper."""
     steps: PositiveInt | None = None
     """Of the native encoder's pre-training; default: 6,000 in the world, 600 on real text, or fewer if small."""
-    quirks: tuple[Quirk, ...] | None = None
-    """On paper: what the published code did otherwise than it should. Default: all of it; [] measures as it should be.
-    """
+    quirks: tuple[Quirk | LanguageQuirk, ...] | None = None
+    """On paper: what the published code did otherwise than it should. Default: all of it; [] trains and measures as it
+    should be."""
 
 
 def world(given: Parameters) -> Study:
@@ -114,38 +120,47 @@ def real(given: Parameters) -> Study:
 def paper(given: Parameters) -> Study:
     """mBERT on 80,000 sentences of Dutch Wikipedia, BERTje as the native encoder, XNLI's languages as the control."""
     target = given.texts or WIKIPEDIA
+    quirks = PUBLISHED_QUIRKS if given.quirks is None else given.quirks
     control = tuple(f"xnli:{code}" for code in XNLI_LANGUAGES)
     return _study(
         "evolution@paper",
         given,
         encoder=given.encoder or "bert-base-multilingual-cased",
         native=given.native or "GroNLP/bert-base-dutch-cased",
-        # As PyTorch trains unless told otherwise: what is frozen keeps its dropout.
-        schedules=tuple(
-            parse_schedule(text).model_copy(update={"frozen_dropout": True}) for text in PUBLISHED_SCHEDULES
-        ),
+        schedules=PUBLISHED_SCHEDULES,
         learned=Transfer(
             train=target,
             evaluate=target,
             sizes=Sizes(train=200, dev=20, test=20) if given.small else Sizes(train=80_000, dev=10_000, test=10_000),
             tuning=_tuning(
-                given, "cuda", "float32", learning_rate=5e-5, examples_per_batch=8, weight_decay=0.0, validate_every=100
+                given,
+                "cuda",
+                "float32",
+                learning_rate=5e-5,
+                examples_per_batch=8,
+                weight_decay=0.0,
+                validate_every=50,
+                max_length=512,
+                encoder_dropout=False,
             ),
-            probes=_probing_as_published(target, control, given),
+            quirks=tuple(quirk for quirk in OF_LANGUAGE if quirk in quirks),
+            probes=_probing_as_published(target, control, given.small, tuple(q for q in QUIRKS if q in quirks)),
         ),
     )
 
 
-def _probing_as_published(target: tuple[str, ...], control: tuple[str, ...], given: Parameters) -> Probing:
+def _probing_as_published(
+    target: tuple[str, ...], control: tuple[str, ...], small: bool, quirks: tuple[Quirk, ...]
+) -> Probing:
     """Every 50 steps: the validation set, 10,000 sentences of the control, and distances over one batch of 16."""
-    validation, controls = (20, 30) if given.small else (10_000, 10_000)
+    validation, controls = (20, 30) if small else (10_000, 10_000)
     return Probing(
         every=50,
         perplexity={"target": target, "control": control},
         distance={"target": target},
         sentences={"target": validation, "control": -(-controls // len(control))},
         distance_sentences=16,
-        quirks=tuple(QUIRKS) if given.quirks is None else given.quirks,
+        quirks=quirks,
     )
 
 

@@ -1,6 +1,6 @@
 """monolingual-benefits: what remains of pre-training when an encoder's knowledge of its language is cut out?
 
-Zhang (2021), General Benefits of Mono-Lingual Pre-Training in Transformers, https://hdl.handle.net/10150/658667.
+Zhang (2021), General Benefits of Mono-Lingual Pre-Training in Transformers, https://hdl.handle.net/10150/660173.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ HUB = {
     "spanish": "dccuchile/bert-base-spanish-wwm-uncased",
     "japanese": "tohoku-nlp/bert-base-japanese",
 }
-"""The thesis' BERTs. The Japanese one comes without a fast tokenizer; docs/monolingual-benefits.md gives it one."""
+"""BERTs of the thesis' languages, which it names alone; docs/monolingual-benefits.md says which of them its counts fit,
+and gives the Japanese one a fast tokenizer."""
 DISTILLED = "distilbert-base-uncased"
 """What the thesis holds halved encoders against (tables 7 and 8)."""
 TREEBANKS = ("UD_English-PUD", "UD_German-PUD", "UD_Chinese-PUD", "UD_Spanish-PUD", "UD_Japanese-PUD")
@@ -125,7 +126,7 @@ def paper(given: Parameters) -> Study:
     foreign = tuple(HUB.values())[1:] if given.foreign is None else given.foreign
     sizes = SMALL if given.small else Sizes(train=10**9, dev=10**9, test=10**9)
     quirks = ("selected-on-test",) if given.quirks is None else given.quirks
-    tasks = {task: _glue(task, tuning, sizes, published=True, on_test=bool(quirks)) for task in GLUE}
+    tasks = {task: _glue(task, tuning, sizes, as_published=bool(quirks)) for task in GLUE}
     contexts = CONTEXTS if given.contexts is None else given.contexts
     return _on_data(
         "monolingual-benefits@paper", given, given.english or HUB["english"], foreign, given.distilled or DISTILLED,
@@ -168,6 +169,7 @@ def _vocabularies(english: str, foreign: Sequence[str], contexts: tuple[str, ...
             treebanks=TREEBANKS,
             contexts=contexts,
             context_sentences=1_000 if small else 1_000_000,
+            shared_english=True,
         )
 
 
@@ -287,11 +289,11 @@ def _in_world(given: Parameters, examples: int, epochs: int) -> Transfer:
     )
 
 
-def _glue(task: str, tuning: Tuning, sizes: Sizes, published: bool = False, on_test: bool = False) -> Transfer:
-    """A task of GLUE; `published`: scored on the dev sets that the thesis has."""
+def _glue(task: str, tuning: Tuning, sizes: Sizes, as_published: bool = False) -> Transfer:
+    """A task of GLUE; `as_published`: the dev sets of the thesis select the best epoch, and are scored."""
     name = f"glue:{GLUE[task]}"
-    tests = {"mnli": (name, f"{name}-mm"), "stsb": (f"{name}-dev" if published else name,)}.get(task, (name,))
-    selected = "test" if on_test else "dev"
+    tests = {"mnli": (name, f"{name}-mm"), "stsb": (f"{name}-dev" if as_published else name,)}.get(task, (name,))
+    selected = "test" if as_published else "dev"
     return Transfer(train=(name,), evaluate=tests, sizes=sizes, selected_on=selected, tuning=tuning)
 
 

@@ -20,7 +20,8 @@ from babelscope.core.tasks import MASKING_RATE
 from babelscope.studies import STUDIES, find_study
 from babelscope.study.declare import Study, Transfer
 from babelscope.study.encoders import Adaptation, Pretraining
-from babelscope.tasks.kinds import BILSTM
+from babelscope.tasks.design import TEXT_HEADS
+from babelscope.tasks.kinds import BILSTM, kind_of
 from babelscope.tuning.probes import Quirk
 from babelscope.tuning.settings import Tuning
 
@@ -35,6 +36,8 @@ SELECTION_QUIRKS: dict[Quirk, str] = {
     "no-attention-mask": "padding attended to",
 }
 """Quirks of probes that change which step is selected in language modelling."""
+HEADS = {"first": "from the first state", "pooler": "from the pooler", "family": "as of its family"}
+"""How the page calls the heads of tasks on texts."""
 BATCHES = {"drawn": "one language, drawn by its size"}
 """How the page calls some kinds of batches; others by their names."""
 
@@ -52,9 +55,11 @@ class Training(NamedTuple):
     masking: float | None = None
     """Share of the pieces that are hidden; None: it is no language modelling."""
     quirks: tuple[str, ...] = ()
-    """Of tasks on words."""
+    """Of its kind of task."""
     frozen_dropout: str | None = None
     """Whether what schedules freeze keeps its dropout; None: nothing is frozen."""
+    head: str | None = None
+    """What of a text is classified; None: it is no task on texts."""
 
 
 class Line(NamedTuple):
@@ -102,7 +107,8 @@ def trainings(study: Study) -> Iterator[Training]:
     for name, transfer in study.tasks.items():
         language = study.task(name).name == "mlm"
         selection, masking = _selection(transfer, language), MASKING_RATE if language else None
-        yield Training(f"tasks.{name}", transfer.tuning, selection, seeds, masking, transfer.quirks, frozen)
+        head = transfer.head or TEXT_HEADS[0] if kind_of(study.task(name)).heads == TEXT_HEADS else None
+        yield Training(f"tasks.{name}", transfer.tuning, selection, seeds, masking, transfer.quirks, frozen, head)
         if BILSTM in transfer.baselines:
             yield Training(f"bilstm.{name}", transfer.recurrent, selection, seeds)
     for made in made_encoders(study):
@@ -172,12 +178,14 @@ def _last_batch(tuning: Tuning) -> str:
 
 
 def _only_some(training: Training) -> dict[str, str]:
-    """Settings of language modelling, and of schedules that freeze."""
-    frozen = {"dropout of frozen layers": training.frozen_dropout} if training.frozen_dropout else {}
+    """Settings of tasks on texts, of language modelling, of schedules that freeze, and of encoders without dropout."""
+    head = {"head": HEADS[training.head]} if training.head else {}
+    dropout = {} if training.tuning.encoder_dropout else {"dropout of the encoder": "none"}
+    dropout |= {"dropout of frozen layers": training.frozen_dropout} if training.frozen_dropout else {}
     if training.masking is None:
-        return frozen
+        return head | dropout
     # `encode_sentences` knows no other unit.
-    return frozen | {"masking rate": f"{training.masking:.0%}", "unit of text": "lines, long ones in parts"}
+    return dropout | {"masking rate": f"{training.masking:.0%}", "unit of text": "lines, long ones in parts"}
 
 
 def _validation(tuning: Tuning) -> str:

@@ -1,7 +1,7 @@
-"""Quirks of tasks on words: what published code (Wu et al. 2022, Muller et al. 2021) did otherwise, each under a name.
+"""Quirks of tasks: what published code (Wu et al. 2022, Muller et al. 2021, Hussain and Dudev) did otherwise, by names.
 
 A study names those that it repeats (`tasks.NAME.quirks`), of those that the kind of its task has (`TaskKind.quirks`).
-Those of language modelling are in `tuning.probes`.
+Those of what is measured while language modelling is trained are in `tuning.probes`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,13 @@ PublishedQuirk = Literal[
     "sentence-dropout", "repeating-windows", "cut-spans", "cut-sentences", "published-scorer", "self-arcs",
     "unscored-root", "short-mean", "summed-probabilities", "reversed-relations",
 ]  # fmt: skip
+LanguageQuirk = Literal["padding-as-text", "drawn-test-masks"]
 
+OF_LANGUAGE: dict[LanguageQuirk, str] = {
+    "padding-as-text": "padding is attended to, in training and in test sets, which are read in batches of 16",
+    "drawn-test-masks": "test sets are masked as training is: pieces are drawn at random, and a fifth of them is "
+    "replaced by a random piece or by none",
+}
 OF_WORDS: dict[str, str] = {
     "sentence-dropout": "dropout before the head drops the same units of all words of a sentence, or of a window",
 }

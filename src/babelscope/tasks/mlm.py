@@ -35,6 +35,10 @@ class MaskedBatch(NamedTuple):
     foreign: Tensor | None = None
     """[vocabulary], bool: what no answer can be; None: nothing."""
 
+    def unmasked(self) -> MaskedBatch:
+        """The same with padding as if it were text."""
+        return self._replace(batch=self.batch.unmasked())
+
     def to(self, device: torch.device) -> MaskedBatch:
         """The same batch on a device."""
         foreign = None if self.foreign is None else self.foreign.to(device)
@@ -208,6 +212,8 @@ class MaskedLanguageModelling:
     """Whether the model numbers the sentences of a pair, 0 and 1."""
     foreign: Tensor | None = None
     """As of `Masking`."""
+    attends_padding: bool = False
+    """As in published protocols without a mask."""
 
     @cached_property
     def encoded(self) -> tuple[Pieces, NDArray[np.int64]]:
@@ -248,12 +254,15 @@ class MaskedLanguageModelling:
 
     def batch(self, indices: NDArray[np.int64], generator: torch.Generator) -> MaskedBatch:
         """Training sequences with fresh masks."""
-        return self.masking.draw(self.pieces.batch(indices), generator)
+        return self._shown(self.masking.draw(self.pieces.batch(indices), generator))
 
     def portion(self, indices: NDArray[np.int64], seed: int) -> tuple[MaskedBatch, int]:
         """Training sequences with fresh masks, and their hidden pieces."""
         masked = self.masking.draw_each(self.pieces.batch(indices), [derive_seed(seed, index) for index in indices])
-        return masked, len(masked.answers)
+        return self._shown(masked), len(masked.answers)
+
+    def _shown(self, masked: MaskedBatch) -> MaskedBatch:
+        return masked.unmasked() if self.attends_padding else masked
 
     def loss(self, model: PreTrainedModel, batch: MaskedBatch) -> Tensor:
         """Mean negative log-likelihood of the hidden pieces, in nats."""

@@ -5,7 +5,7 @@ It is here to repeat published numbers; `mlm.HeldOut` is what everything else us
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,12 +16,34 @@ from transformers import PreTrainedModel
 
 from babelscope.core.intervals import exponential
 from babelscope.core.seeds import derive_seed
+from babelscope.encoders.pieces import EVALUATION_TOKENS, by_length, in_order
 from babelscope.tasks.apart import Apart
-from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling, hidden_logits
+from babelscope.tasks.mlm import HeldOut, MaskedBatch, MaskedLanguageModelling, hidden_logits
 from babelscope.tasks.task import Objective
 
 BATCH, BATCHES = 16, 2
 """Sentences of a batch, and how many batches are read (Hussain and Dudev, appendix A.2 and their code)."""
+
+
+@dataclass(frozen=True)
+class QuirkyTest(HeldOut):
+    """Held-out sentences, masked and read with quirks (`as_published.OF_LANGUAGE`)."""
+
+    quirks: Collection[str] = ()
+
+    def _batches(self) -> Iterator[tuple[NDArray[np.int64], MaskedBatch]]:
+        as_text = "padding-as-text" in self.quirks
+        parts = in_order(len(self.owners), BATCH) if as_text else by_length(self.pieces.lengths, EVALUATION_TOKENS)
+        for indices in parts:
+            masked = self._masked(indices)
+            rows = masked.hidden.numpy() // masked.batch.ids.shape[1]
+            yield self.owners[indices][rows], masked.unmasked() if as_text else masked
+
+    def _masked(self, indices: NDArray[np.int64]) -> MaskedBatch:
+        batch = self.pieces.batch(indices)
+        if "drawn-test-masks" not in self.quirks:
+            return self.masking.hide(batch, [self.places[index] for index in indices])
+        return self.masking.draw_each(batch, [derive_seed(0, "drawn masks", index) for index in indices.tolist()])
 
 
 @dataclass(frozen=True)
@@ -46,7 +68,7 @@ class QuirkyHeldOut:
             else:
                 masked = masking.hide(batch, [self.held_out.places[index] for index in part])
             if "no-attention-mask" in self.quirks:
-                masked = masked._replace(batch=masked.batch.unmasked())
+                masked = masked.unmasked()
             masked = masked.to(model.device)
             total += float(cross_entropy(hidden_logits(model, masked).float(), masked.answers, reduction="sum"))
             count += len(masked.answers)

@@ -15,6 +15,7 @@ from babelscope.tasks.design import Design, EncoderModel, Measured
 from babelscope.tasks.family import over_backbone
 from babelscope.tasks.measured import measured_language, measured_texts
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling, perplexity_of
+from babelscope.tasks.quirky import QuirkyTest
 from babelscope.tasks.task import Objective, Score
 
 
@@ -64,8 +65,10 @@ class LanguageModel(EncoderModel):
 
     def training(self, train: Sequence[str], dev: Mapping[str, Sequence[str]]) -> Objective:
         held_out = {name: self.held_out(part) for name, part in dev.items()}
-        foreign = foreign_pieces(self.encoder)
-        return MaskedLanguageModelling(self.encoder.tokenizer, train, self.max_length, dev=held_out, foreign=foreign)
+        return MaskedLanguageModelling(
+            self.encoder.tokenizer, train, self.max_length, dev=held_out, foreign=foreign_pieces(self.encoder),
+            attends_padding="padding-as-text" in self.design.quirks,
+        )  # fmt: skip
 
     def scores(self, examples: Sequence[str]) -> list[Score]:
         """Perplexity on fixed masked tokens, with the losses that it is made of.
@@ -80,5 +83,8 @@ class LanguageModel(EncoderModel):
         return measured_language(self.encoder.model, self.held_out(examples))
 
     def held_out(self, sentences: Sequence[str]) -> HeldOut:
-        """Sentences with fixed masks."""
-        return HeldOut.of(self.encoder.tokenizer, sentences, self.max_length, foreign=foreign_pieces(self.encoder))
+        """Sentences with masks that stay the same."""
+        held_out = HeldOut.of(self.encoder.tokenizer, sentences, self.max_length, foreign=foreign_pieces(self.encoder))
+        if not self.design.quirks:
+            return held_out
+        return QuirkyTest(held_out.pieces, held_out.owners, held_out.places, held_out.masking, self.design.quirks)

@@ -42,7 +42,10 @@ Groups = dict[Rule, list[nn.Parameter]]
 
 
 class TrainedPart:
-    """What of a model is trained. `rules` are of `flats`, the flat parameters that an optimizer takes."""
+    """What of a model is trained. `rules` are of `flats`, the flat parameters that an optimizer takes.
+
+    `parts` are in evaluation mode where they are not trained; the rest of the model is in training mode.
+    """
 
     def __init__(self, model: nn.Module, groups: Groups, flats: Sequence[nn.Parameter], parts: Sequence[Part]):
         self.rules, self.flats = list(groups), list(flats)
@@ -72,7 +75,7 @@ class TrainedPart:
 
 @contextmanager
 def trained_part(
-    model: nn.Module, schedule: Schedule | None, starts: Sequence[int], seed: int
+    model: nn.Module, schedule: Schedule | None, starts: Sequence[int], seed: int, dropout: bool = True
 ) -> Iterator[TrainedPart]:
     """What a schedule trains of a model while the block lasts; without a schedule, all that requires a gradient.
 
@@ -81,6 +84,7 @@ def trained_part(
         schedule: says which part is trained.
         starts: the step, from 1, at which each stage of the schedule begins.
         seed: of the adapters' first weights.
+        dropout: whether the encoder drops units where it is trained; else it stays in evaluation mode.
 
     Raises:
         InputError: the model has no pre-trained encoder, the schedule does not fit it, or peft is wanted and absent.
@@ -94,9 +98,12 @@ def trained_part(
             groups = _groups(model, parts)
             for parameter in model.parameters():
                 parameter.requires_grad_(False)
+            if not dropout:
+                parts = [Part(backbone_of(model), None, 1.0)]
+            elif schedule and schedule.frozen_dropout:
+                parts = []
             with flattened(list(groups.values())) as flats:
-                dropout_everywhere = schedule is None or schedule.frozen_dropout
-                yield TrainedPart(model, groups, flats, [] if dropout_everywhere else parts)
+                yield TrainedPart(model, groups, flats, parts)
     finally:
         for parameter, flag in required.items():
             parameter.requires_grad_(flag)

@@ -118,7 +118,9 @@ def tune(
     total = order.count_steps()
     with (
         _numerics(tuning),
-        trained_part(model.to(tuning.device), schedule, order.stage_starts(schedule), seed) as part,
+        trained_part(
+            model.to(tuning.device), schedule, order.stage_starts(schedule), seed, tuning.encoder_dropout
+        ) as part,
         recomputing(model, tuning),
         own_dropout(model, seed) if tuning.at_once else nullcontext() as drop,
         graphed(model) if _as_graphs(tuning, schedule) else nullcontext(),

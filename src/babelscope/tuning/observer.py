@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Protocol, cast
 
 import torch
@@ -12,14 +12,16 @@ from babelscope.core.errors import OtherRunError
 from babelscope.core.row import Row
 from babelscope.core.seeds import derive_seed
 from babelscope.core.step import PROBE_SPLIT
+from babelscope.core.tasks import MASKING_RATE
 from babelscope.encoders.cka import linear_cka
 from babelscope.encoders.distance import distances
 from babelscope.encoders.load import Encoder
+from babelscope.encoders.pieces import Batch
 from babelscope.encoders.positions import Positions, matched, position_states
 from babelscope.encoders.tap import Reading, word_states
 from babelscope.encoders.vocabulary import foreign_pieces
 from babelscope.tasks.design import TaskModel
-from babelscope.tasks.mlm import HeldOut, Validation
+from babelscope.tasks.mlm import HeldOut, Masking, Validation
 from babelscope.tasks.quirky import BATCH, QuirkyHeldOut
 from babelscope.tuning.depths import check_as_deep
 from babelscope.tuning.probes import START, Corpus, Probes
@@ -78,11 +80,13 @@ class Observer:
         for name, reference in references.items() if probes.distance else ():
             check_as_deep(name, _layers(reference), encoder.name, _layers(encoder))
         encoders = {START: encoder, **references}
-        self.references = {
-            (corpus.name, name): self._states(reference, corpus, dropout=False)
-            for corpus in probes.distance
-            for name, reference in encoders.items()
-        }
+        with torch.random.fork_rng():
+            torch.manual_seed(0)  # of the masks that references read, where they read any
+            self.references = {
+                (corpus.name, name): self._states(reference, corpus, dropout=False)
+                for corpus in probes.distance
+                for name, reference in encoders.items()
+            }
 
     def resume(self, step: int) -> None:
         """Forget what was measured after this step: it is measured again.
@@ -130,10 +134,17 @@ class Observer:
         """Rounded, those of references too, so that what did not move is at distance 0."""
         encoder, sentences = _reader(encoder, corpus), self.sentences[corpus.name]
         unmasked = "no-attention-mask" in self.probes.quirks
-        reading = Reading(BATCH if unmasked else None, attends_padding=unmasked, dropout=dropout)
+        masking = self._masking(encoder) if "masked-states" in self.probes.quirks else None
+        reading = Reading(BATCH if unmasked else None, attends_padding=unmasked, dropout=dropout, masking=masking)
         if "own-tokenizer" in self.probes.quirks:
             return position_states(encoder, sentences, reading._replace(sentences_per_batch=BATCH))
         return word_states(encoder, [sentence.split() for sentence in sentences], reading=reading).half().cpu()
+
+    def _masking(self, encoder: Encoder) -> Callable[[Batch], Batch]:
+        """Masks as in training, by the seed of torch's global generator."""
+        masking = Masking(encoder.tokenizer, MASKING_RATE, foreign_pieces(encoder))
+        generator = torch.Generator().manual_seed(torch.initial_seed())
+        return lambda batch: masking.draw(batch, generator).batch
 
     def _paired(self, states: Tensor | Positions, reference: Tensor | Positions) -> tuple[Tensor, Tensor]:
         """The states of what is compared, each [layers, words or positions, hidden]."""

@@ -13,7 +13,7 @@ from babelscope.corpora.codes import known_as
 from babelscope.corpora.datasets import Dataset
 
 Quirk = Literal[
-    "two-batches", "fresh-masks", "no-attention-mask", "own-tokenizer", "dropout-on", "higher-is-best"
+    "two-batches", "fresh-masks", "no-attention-mask", "own-tokenizer", "masked-states", "dropout-on", "higher-is-best",
 ]  # fmt: skip
 QUIRKS: dict[Quirk, str] = {
     "two-batches": "perplexity, in selection too, is of 32 sentences that are drawn once: two batches of 16",
@@ -21,10 +21,12 @@ QUIRKS: dict[Quirk, str] = {
     "no-attention-mask": "what is measured while training is read in batches of 16 in which padding is attended to",
     "own-tokenizer": "distances are over positions of each encoder's own tokens, special ones included, up to the "
     "length of the shorter; without an attention mask padding counts, too",
+    "masked-states": "states are compared that read masked sentences, the model's masked anew at every measurement",
     "dropout-on": "the model in training is compared with dropout on, references without",
     "higher-is-best": "the step with the higher perplexity counts as the better one",
 }
-"""What a published protocol (Hussain and Dudev) did otherwise than it should, and what each changes."""
+"""What a published protocol (Hussain and Dudev) did otherwise than it should, and what each changes. `dropout-on` is as
+their paper has it (appendix A.4); their code has none."""
 
 START = "start"
 """What rows call an encoder as it was before it was trained; so no reference can be called it."""

@@ -64,6 +64,8 @@ class Tuning(Declaration):
     """Largest norm of the gradient; None: not clipped."""
     dropout: Share = 0.1
     """Of the task's head; the encoder's own dropout is in its configuration."""
+    encoder_dropout: bool = True
+    """Whether the encoder drops units while it is trained, as its configuration says; false: none."""
     max_length: PositiveInt | None = None
     """Pieces in a sequence at most; None: what the encoder has positions for."""
     validate_every: PositiveInt | None = None
@@ -97,6 +99,12 @@ class Tuning(Declaration):
         if given.get("tokens_per_batch") is None:
             filled["tokens_per_batch"] = None if given.get("examples_per_batch") is not None else DEFAULT_TOKENS
         return filled
+
+    @model_validator(mode="after")
+    def _recomputed_in_training_mode(self) -> Self:
+        if self.recompute and not self.encoder_dropout:
+            raise ValueError("recompute and encoder_dropout: false do not go together; leave one of the two out")
+        return self
 
     @property
     def at_once(self) -> int | None:
@@ -145,6 +153,8 @@ def _of_a_bilstm(tuning: Tuning) -> Tuning:
     for name, value in (("micro_tokens", tuning.micro_tokens), ("recompute", tuning.recompute)):
         if value:
             raise ValueError(f"{name}={value}: a BiLSTM is trained on whole batches, without layers to compute twice")
+    if not tuning.encoder_dropout:
+        raise ValueError("encoder_dropout=false: a BiLSTM has no encoder, and its `dropout` is its own")
     return tuning
 
 

@@ -35,7 +35,7 @@ class Coverage(NamedTuple):
 
 
 def shared_pieces(first: PreTrainedTokenizerBase, second: PreTrainedTokenizerBase) -> frozenset[str]:
-    """The pieces that two vocabularies share, special pieces included (Zhang, 2021, table 2).
+    """The pieces that two vocabularies share, special pieces included.
 
     Pieces are spelled as in WordPiece (`spelled_pieces`), so that tokenizers of different kinds can be compared.
     """

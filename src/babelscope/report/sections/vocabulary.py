@@ -10,7 +10,10 @@ from babelscope.report.model import Report
 from babelscope.report.section import Section, section
 from babelscope.report.tables import Cell, Table, number_cell, without_empty
 
-PIECES = ("pieces", "shared pieces", "English-like pieces")
+PIECES = {
+    "pieces": "Pieces", "shared pieces": "Shared", "English-like pieces": "English-like",
+    "shared English-like pieces": "Shared and English-like",
+}  # fmt: skip
 SHARES = ("English-like contexts", "unknown words", "characters covered")
 
 
@@ -30,7 +33,7 @@ def _pieces_table(report: Report, rows: Sequence[Row]) -> Table:
     lines = [[Cell(name), *(number_cell(each.get(measure), ",.0f") for measure in PIECES)]
              for name, each in counts.items()]  # fmt: skip
     note = "Shared: with the study's reference, which shares all of its own. English-like: of ASCII letters alone."
-    return Table("Pieces of the vocabularies", ["Encoder", "Pieces", "Shared", "English-like"], lines, note)
+    return Table("Pieces of the vocabularies", *without_empty(["Encoder", *PIECES.values()], lines), note)
 
 
 def _texts_table(report: Report, rows: Sequence[Row]) -> Table:

@@ -76,7 +76,9 @@ class ResolvedTransfer:
         for reference in self.references:
             yield Probe(encoder=reference, probes=perplexities, max_length=length)
             for data in tests:
-                yield ScoreReference(encoder=reference, task=self.task, data=data, max_length=length)
+                yield ScoreReference(
+                    encoder=reference, task=self.task, data=data, max_length=length, quirks=self._quirks
+                )
             yield from self._text_sizes(reference)
 
     def _text_sizes(self, encoder: EncoderStep) -> Iterator[Step]:
@@ -91,6 +93,10 @@ class ResolvedTransfer:
     @property
     def _models_language(self) -> bool:
         return kind_of(self.task).needs_mlm_head
+
+    @property
+    def _quirks(self) -> tuple[str, ...]:
+        return kind_of(self.task).quirks_among(self.transfer.quirks)
 
     def evaluations(self, encoder: EncoderStep, seed: int) -> Iterator[Step]:
         """Tunings under every schedule, and the scores of each; none of an encoder that is not meant for it."""
@@ -111,9 +117,8 @@ class ResolvedTransfer:
         while isinstance(encoder, BringIn) and encoder.after_tuning:
             encoder = encoder.encoder
         references = self.references if self.probes and self.probes.distance else ()
-        quirks = kind_of(self.task).quirks_among(self.transfer.quirks)
         return Tune(
-            encoder=encoder, task=self.task, head=self.transfer.head, quirks=quirks,
+            encoder=encoder, task=self.task, head=self.transfer.head, quirks=self._quirks,
             entity_types=self.entity_types, train=self.train, dev=self.dev,
             tuning=in_portions(self.transfer.tuning, encoder), schedule=schedule, probes=self.probes,
             references=references, seed=seed, compact=self.study.keep == "compact",

@@ -45,15 +45,11 @@ def probe_findings(report: Report) -> list[str]:
 def _crossing_sentence(crossing: Crossing) -> str:
     what = f"{crossing.name}: the target's perplexity falls below the control's at step {_about(crossing.interval)}"
     if crossing.crossed == crossing.seeds:
-        return f"{what} (mean of {_seeds(crossing.seeds)})."
+        return f"{what} ({'one seed' if crossing.seeds == 1 else f'mean of {crossing.seeds} seeds'})."
     return (
         f"{what} in {crossing.crossed} of {crossing.seeds} seeds; "
         "in the others the curves do not end crossed, and they do not count."
     )
-
-
-def _seeds(count: int) -> str:
-    return f"{count} seed{'' if count == 1 else 's'}"
 
 
 def _about(interval: Interval | None) -> str:
