@@ -115,7 +115,9 @@ def test_what_is_given_in_place_of_something_else_is_refused(tiny, tagger):
             with pytest.raises(bs.errors.InputError, match=f"{name}: give a list of sentences in their order"):
                 bs.similarity(tiny, *sides)
     for pooling in ("cls", "Mean", "", None):
-        with pytest.raises(bs.errors.InputError, match="there are mean, mean-with-special, weighted and first"):
+        with pytest.raises(
+            bs.errors.InputError, match="there are mean, mean-with-special, mean-with-special-twice, weighted and first"
+        ):
             bs.similarity(tiny, ENGLISH, OTHERS, pooling=pooling)
     for empty in ("", "  ", "\u200b"):
         with pytest.raises(bs.errors.InputError, match=r"sentences_a\[5\] is empty"):

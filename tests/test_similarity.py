@@ -57,6 +57,16 @@ def test_like_layers_are_compared_as_the_measures_do(measure):
     assert found.tolist() == pytest.approx(direct(measure, x, x + 0.5 * y), abs=1e-9)
 
 
+def test_the_published_cka_is_a_mean_over_overlapping_quarters():
+    chance = torch.Generator().manual_seed(0)
+    x, y = (torch.randn(3, 42, 6, generator=chance) + 5 for _ in range(2))
+    slow = [direct("RBF CKA (biased)", x[:, i : i + 10], (x + y)[:, i : i + 10]) for i in range(4)]
+    found = SIMILARITIES["RBF CKA (overlapping quarters)"](LanguageStates("x", x), LanguageStates("y", x + y))
+    assert found.tolist() == pytest.approx([fmean(layer) for layer in zip(*slow, strict=True)], abs=1e-9)
+    with pytest.raises(InputError, match="CKA needs at least 3 samples"):
+        SIMILARITIES["RBF CKA (overlapping quarters)"](*(LanguageStates("x", side[:, :11]) for side in (x, y)))
+
+
 def test_states_that_do_not_vary_are_refused():
     same, other = torch.ones(2, 9, 4), torch.randn(2, 9, 4)
     for measure in USUAL[:4]:
@@ -73,6 +83,17 @@ def test_pooling_chooses_the_pieces(encoder: Encoder):
             states = encoder.backbone(input_ids=ids, output_hidden_states=True).hidden_states
             alone = torch.stack([layer[0, chosen].mean(dim=0) for layer in states])
             torch.testing.assert_close(together[:, number], alone, atol=1e-5, rtol=1e-5)
+
+
+def test_special_pieces_are_read_twice_and_count_once(encoder: Encoder):
+    texts = ["the cat sees the dog .", "кот"]
+    together = sentence_states(encoder, texts, pooling="mean-with-special-twice")
+    for number, text in enumerate(texts):
+        ids = encoder.tokenizer(f"{encoder.tokenizer.cls_token} {text} {encoder.tokenizer.sep_token}")["input_ids"]
+        assert ids[:2] == [encoder.tokenizer.cls_token_id] * 2
+        states = encoder.backbone(input_ids=torch.tensor([ids]), output_hidden_states=True).hidden_states
+        alone = torch.stack([layer[0, 1:-1].mean(dim=0) for layer in states])
+        torch.testing.assert_close(together[:, number], alone, atol=1e-5, rtol=1e-5)
 
 
 def test_pieces_count_on_through_the_parts_of_a_long_sentence(encoder: Encoder, monkeypatch: pytest.MonkeyPatch):

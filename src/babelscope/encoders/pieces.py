@@ -148,6 +148,10 @@ class Frame:
     def __len__(self) -> int:
         return len(self.before) + len(self.after)
 
+    def twice(self) -> Frame:
+        """Two of each."""
+        return Frame(self.before * 2, self.after * 2)
+
     def around(self, pieces: Sequence[int]) -> list[int]:
         """The framed pieces."""
         return [*self.before, *pieces, *self.after]
@@ -160,14 +164,16 @@ class Frame:
 
 
 def encode_sentences(
-    tokenizer: PreTrainedTokenizerBase, sentences: Sequence[str], max_length: int
+    tokenizer: PreTrainedTokenizerBase, sentences: Sequence[str], max_length: int, frame: Frame | None = None
 ) -> tuple[Pieces, NDArray[np.int64]]:
     """Encode whole sentences; one longer than `max_length` pieces becomes several sequences, so that none is cut.
+
+    `frame` is around each; None: the tokenizer's.
 
     Returns:
         The sequences, and for each the index of its sentence.
     """
-    frame = Frame.of(tokenizer)
+    frame = frame or Frame.of(tokenizer)
     room = max_length - len(frame)
     bare = {"add_special_tokens": False, "return_attention_mask": False, "return_token_type_ids": False}
     encoded = tokenizer(list(sentences), **bare, verbose=False)["input_ids"] if sentences else []

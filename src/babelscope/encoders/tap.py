@@ -72,8 +72,9 @@ def sentence_states(
     frame = Frame.of(encoder.tokenizer)
     if pooling == "first" and not frame.before:
         raise EncoderError(f"{encoder.name}: its tokenizer puts no special piece, such as [CLS], before a sentence")
-    pieces, owners = encode_sentences(encoder.tokenizer, sentences, encoder.max_length)
-    before = _pieces_before(pieces.lengths - len(frame), owners)
+    shown = frame.twice() if pooling == "mean-with-special-twice" else frame
+    pieces, owners = encode_sentences(encoder.tokenizer, sentences, encoder.max_length, shown)
+    before = _pieces_before(pieces.lengths - len(shown), owners)
     config, device = encoder.model.config, encoder.model.device
     sums = torch.zeros(config.num_hidden_layers + 1, len(sentences), config.hidden_size, device=device)
     counts = torch.zeros(len(sentences), device=device)

@@ -39,8 +39,8 @@ def similarity(
         sentences_b: their translations, in the same order.
         measure: such as CKA with a linear or Gaussian kernel, or the share of sentences whose nearest is their
             translation (`retrieval`); `babelscope list measures` names all.
-        pooling: what stands for a sentence: the mean of its tokens' states, or as `mean-with-special`, `weighted` or
-            `first` have it.
+        pooling: what stands for a sentence: the mean of its tokens' states, or as `mean-with-special`,
+            `mean-with-special-twice`, `weighted` or `first` have it.
         languages: the codes of the two, where they have tokenizers of their own, which are used then; None of others.
 
     Returns:

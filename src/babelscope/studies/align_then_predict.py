@@ -6,7 +6,7 @@ Multilingual BERT, https://arxiv.org/abs/2101.11109.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,7 +47,8 @@ class Parameters(DeviceParameters):
     """Of the encoder; they are drawn anew in twos. Default: 6, but 12 on paper and of an encoder that is given there or
     on real treebanks."""
     quirks: tuple[PublishedQuirk, ...] | None = None
-    """On paper, of parsing: what is done as the authors' code did it. Default: all that there is; [] nothing."""
+    """On paper, of parsing: what is done as the authors' code did it. Default: all that there is; [] nothing, and
+    sentences are not compared as that code did either."""
     sources: tuple[str, ...] | None = None
     """Codes of the languages to tune on, each by itself. Default: qaa in the world, en on real, and en, ru and ar on
     paper."""
@@ -57,6 +58,10 @@ TASK_TRAINING: dict[str, Any] = {
     "weight_decay": 0.0, "epsilon": 1e-6, "clip": None, "dropout": 0.2, "max_length": 500,
 }  # fmt: skip
 """What else the authors' code trains tasks with."""
+CKA_AS_PUBLISHED: dict[str, Any] = {
+    "measures": ("RBF CKA (overlapping quarters)",), "pooling": "mean-with-special-twice",
+}  # fmt: skip
+"""How that of their first paper compares sentences."""
 QUIRKS: tuple[PublishedQuirk, ...] = ("published-scorer", "self-arcs", "summed-probabilities", "reversed-relations")
 """What that code does otherwise in parsing."""
 
@@ -84,6 +89,8 @@ class Setting:
     """To compare."""
     device: str = "cpu"
     """What compares encoders as they are."""
+    as_published: bool = False
+    """Whether they are compared as the authors' code did, too."""
 
 
 def world(given: Parameters) -> Study:
@@ -126,6 +133,7 @@ def paper(given: Parameters) -> Study:
         tasks,
         100 if given.small else 1000,
         tuning.device,
+        as_published=given.quirks != (),
     )
     sources = _known(given.sources or tuple(TREEBANKS), TREEBANKS)
     encoder = given.encoder or "bert-base-multilingual-cased"
@@ -166,7 +174,7 @@ def _study(
         surgeries=(None, *(f"reinit:layers={first}+{second}" for first, second in pairs)),
         tasks={f"{task}-{code}": _transfer(task, code, setting) for code in sources for task in setting.tasks},
         seeds=given.seeds_to_run,
-        measures=tuple(_similarity(code, setting) for code in sources),
+        measures=tuple(measure for code in sources for measure in _similarities(code, setting)),
     )
 
 
@@ -176,8 +184,8 @@ def _transfer(task: str, source: str, setting: Setting) -> Transfer:
     return Transfer.model_validate(declared | dict(setting.tasks[task]))
 
 
-def _similarity(source: str, setting: Setting) -> Similarity:
-    return Similarity.model_validate(
+def _similarities(source: str, setting: Setting) -> Iterator[Similarity]:
+    usual = Similarity.model_validate(
         {
             "source": setting.parallel(source),
             "targets": tuple(setting.parallel(code) for code in setting.languages if code != source),
@@ -186,6 +194,9 @@ def _similarity(source: str, setting: Setting) -> Similarity:
             "device": setting.device,
         }
     )
+    yield usual
+    if setting.as_published:
+        yield usual.model_copy(update=CKA_AS_PUBLISHED)
 
 
 PROFILES = {"world": world, "real": real, "paper": paper}
