@@ -9,8 +9,8 @@ from unicodedata import category, normalize
 
 Pooling = Literal["mean", "mean-with-special", "mean-with-special-twice", "weighted", "first"]
 """What stands for a sentence: the mean of its pieces, the same with special pieces, or with special pieces of which two
-are read at each end and one counts (Muller et al., 2021, their code); a mean in which the n-th piece counts n times (for
-decoders, whose later pieces have read more); or the first piece ([CLS])."""
+are read at each end and one counts (Muller et al., 2021, their code); a mean in which the n-th piece counts n times
+(for decoders, whose later pieces have read more); or the first piece ([CLS])."""
 
 UPOS = (
     "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM",

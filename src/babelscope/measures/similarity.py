@@ -48,8 +48,8 @@ class Similarity(Measure):
     sentences: Annotated[int, Field(ge=4)] = 300
     """Of each language, at most; as many as there are where a treebank has fewer."""
     pooling: Pooling = "mean"
-    """What stands for a sentence: the mean of its pieces, the same with special pieces (twice: two of each are read, one
-    counts), a mean in which the n-th piece counts n times (for decoders), or the first piece ([CLS])."""
+    """What stands for a sentence: the mean of its pieces, the same with special pieces (twice: two of each are read,
+    one counts), a mean in which the n-th piece counts n times (for decoders), or the first piece ([CLS])."""
     measures: tuple[SimilarityName, ...] = Field(default=USUAL, min_length=1)
     """CKA with linear or Gaussian (median bandwidth) kernels, biased or debiased; the share of sentences whose
     nearest is their translation, or that are each other's nearest (mutual). `babelscope list measures` has all."""
