@@ -294,8 +294,9 @@ def test_methods_say_what_was_done_with_what(sourced_folder, encoder_folder):
     settings = dict(
         (line[0], line[1:]) for line in lines_of(sourced_folder / "tables" / "settings-of-the-trainings.tex")
     )
-    assert settings["setting"] == ["tasks.pos, tasks.ner, tasks.rte", "encoders.adapted"]
-    assert settings["seeds"] == ["3", "1"] and settings["epsilon"] == ["1e-08"] * 2 and settings["threads"] == ["1"] * 2
+    assert settings["setting"] == ["tasks.pos, tasks.ner", "tasks.rte", "encoders.adapted"]
+    assert settings["seeds"] == ["3", "3", "1"] and settings["head"] == ["", "from the first state", ""]
+    assert settings["epsilon"] == ["1e-08"] * 3 and settings["threads"] == ["1"] * 3
 
 
 def test_two_seeds_have_no_intervals_and_surgeries_are_named(report, encoder_folder, tmp_path):

@@ -27,7 +27,7 @@ DIGITS = 12
 """Of digests that a table shows."""
 IN_TEXT = (
     "batch", "length", "learning rate", "schedule", "optimizer", "weight decay", "clipping", "dropout of the head",
-    "longest sequence", "masking rate", "selection", "precision",
+    "dropout of the encoder", "longest sequence", "masking rate", "selection", "precision",
 )  # fmt: skip
 """Settings that the paragraph names; the table has all."""
 
@@ -142,9 +142,12 @@ def _at_most(size: int) -> str:
 
 
 def _trainings(used: Used) -> Iterator[str]:
+    told: dict[str, list[str]] = {}
     for group, names in used.trainings.items():
         declared = dict(group)
         said = ", ".join(f"{name} {declared[name]}" for name in IN_TEXT if name in declared)
+        told.setdefault(said, []).extend(names)
+    for said, names in told.items():
         yield f"Training of {escaped(_joined(names))}: {escaped(said)}."
 
 
