@@ -17,7 +17,6 @@ from babelscope.corpora.datasets import Dataset, find
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import Batch
 from babelscope.encoders.shape import Shape, new_encoder
-from babelscope.steps import Tune
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from babelscope.tasks.as_published import OF_LANGUAGE
@@ -25,9 +24,11 @@ from babelscope.tasks.design import Design, TaskModel
 from babelscope.tasks.mlm import Masking
 from babelscope.tasks.models import task_model
 from babelscope.tuning.checkpoint import module_weights
+from babelscope.tuning.freezing import trained_part
 from babelscope.tuning.loop import tune
 from babelscope.tuning.observer import Observer
 from babelscope.tuning.probes import Corpus, Probes
+from babelscope.tuning.schedule import parse_schedule
 from babelscope.tuning.settings import Tuning
 
 BATCH = 16
@@ -143,6 +144,50 @@ def test_an_encoder_can_be_trained_without_its_dropout(encoder, shaky, sentences
     assert any(not torch.equal(still[name], dropped[name]) for name in still)
 
 
+@pytest.mark.parametrize("schedule", [None, "freeze:1", "freeze:0,lora=2", "gradual:groups=2"])
+def test_no_layer_is_in_training_mode_without_the_encoders_dropout(shaky, schedule):
+    model = copy.deepcopy(shaky)
+    starts = [1, 3]
+    read = parse_schedule(schedule) if schedule else None
+    with trained_part(model.model, read, starts, seed=0, dropout=False) as part:
+        for step in (1, 3):
+            part.reach(step)
+            assert not any(module.training for module in model.backbone.modules())
+            assert model.model.training
+
+
+def test_frozen_layers_have_no_dropout_where_no_layer_has(encoder_folder):
+    task = {"train": ["world:qaa"], "evaluate": ["world:qaa"], "tuning": {"encoder_dropout": False}}
+    declared = {"name": "s", "encoders": [str(encoder_folder)], "schedules": ["freeze:1,frozen_dropout"]}
+    with pytest.raises(StudyError) as caught:
+        compile_study(Study.model_validate(declared | {"tasks": {"pos": task}}))
+    assert caught.value.faults == (
+        "schedules.0: frozen_dropout: tasks.pos has encoder_dropout: false, so that no layer has dropout; leave one of "
+        "the two out",
+    )
+
+
+@torch.no_grad()
+def test_nothing_of_a_sentence_without_known_pieces_is_scored(encoder, sentences):
+    known = sentences[:3]
+    odd = [known[0], "☃ ☃", *known[1:]]
+    assert encoder.tokenizer("☃", add_special_tokens=False)["input_ids"] == [encoder.tokenizer.unk_token_id]
+    (found,) = language_model(encoder, "drawn-test-masks").scores(odd)
+    assert found.denominators[1] == found.numerators[1] == 0 and all(found.denominators[k] for k in (0, 2, 3))
+
+
+def test_dev_sets_are_masked_as_ever(encoder, sentences):
+    """What is measured of them while training is a matter of the probes' quirks."""
+    (usual,), (found,) = (
+        language_model(encoder, *quirks)
+        .training(sentences[:9], {"dev": sentences[9:20]})
+        .evaluate(encoder.model)
+        .values()
+        for quirks in ((), tuple(OF_LANGUAGE))
+    )
+    assert found == usual
+
+
 def test_what_computes_layers_twice_needs_training_mode():
     with pytest.raises(ValueError, match="recompute and encoder_dropout: false do not go together"):
         Tuning(recompute=True, encoder_dropout=False)
@@ -183,11 +228,10 @@ def test_states_of_masked_sentences_are_compared(encoder, other_tokenizer, data)
     moved = [row.value for row in rows if row.measure == "distance to start"]
     assert all(moved)  # masked otherwise, though nothing was trained
     assert rows == measured(encoder, native, data, quirks, step=5) != measured(encoder, native, data, quirks, step=6)
-    assert moved != [
-        row.value
-        for row in measured(encoder, native, data, ("masked-states",), 5)
-        if row.measure == "distance to start"
+    words = [
+        row for row in measured(encoder, native, data, ("masked-states",), 5) if row.measure == "distance to start"
     ]
+    assert all(row.value for row in words)
 
 
 def measured(model: Encoder, native: Encoder, data: Dataset, quirks: tuple[str, ...], step: int) -> list[Any]:
@@ -219,7 +263,6 @@ def test_tunings_and_references_have_the_quirks_of_their_task(encoder_folder):
     steps = compile_study(Study.model_validate(declared)).steps.values()
     having = {type(step).__name__ for step in steps if getattr(step, "quirks", ()) == ("drawn-test-masks",)}
     assert having == {"Tune", "ScoreReference"}
-    assert any(isinstance(step, Tune) for step in steps)
     task["quirks"] = ["self-arcs"]
     with pytest.raises(
         (StudyError, ValueError), match="the quirk cannot be 'self-arcs'; allowed: padding-as-text, drawn-test-masks"

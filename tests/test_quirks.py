@@ -339,6 +339,10 @@ def test_the_paper_is_repeated_with_its_quirks_unless_told_otherwise():
     assert set(QUIRKS) - set(published.tasks["mlm"].probes.quirks) == {"dropout-on"}
     assert published.tasks["mlm"].quirks == tuple(OF_LANGUAGE)
     assert corrected.tasks["mlm"].probes.quirks == corrected.tasks["mlm"].quirks == ()
+    assert (published.tasks["mlm"].tuning.encoder_dropout, corrected.tasks["mlm"].tuning.encoder_dropout) == (
+        False,
+        True,
+    )
     few = find_study("evolution@paper", {"quirks": ["dropout-on", "padding-as-text"]}).tasks["mlm"]
     assert (few.probes.quirks, few.quirks) == (("dropout-on",), ("padding-as-text",))
     names = {row.schedule for row in published_rows("evolution@paper") if row.schedule}

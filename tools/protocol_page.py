@@ -19,7 +19,7 @@ either is *not stated*; then the page says what is taken, and why. Steps are tho
 examples has ⌈n / batch⌉, and with batches of one language the sum of these over the languages; without their last
 batches, ⌊n / batch⌋. Where a paper has no number of examples, *where* says from what the number is. `babelscope plan
 STUDY@paper` counts them from the data themselves; sentences that are read in several windows, each of which counts as
-an example, are more. What a *quirk* is, [underspecified.md](underspecified.md) says.
+an example, are more. What a *quirk* is, [underspecified.md](underspecified.md) and [evolution.md](evolution.md) say.
 
 Settings of `align-then-predict` and `unseen-languages`, after two papers of Muller and others (2021), are from the
 slides of a talk on both (Muller, 2022), and from the code of the second, *When Being Unseen from mBERT is just the

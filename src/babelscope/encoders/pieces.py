@@ -173,7 +173,7 @@ def encode_sentences(
     Returns:
         The sequences, and for each the index of its sentence.
     """
-    frame = frame or Frame.of(tokenizer)
+    frame = Frame.of(tokenizer) if frame is None else frame
     room = max_length - len(frame)
     bare = {"add_special_tokens": False, "return_attention_mask": False, "return_token_type_ids": False}
     encoded = tokenizer(list(sentences), **bare, verbose=False)["input_ids"] if sentences else []

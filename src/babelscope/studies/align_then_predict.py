@@ -47,8 +47,8 @@ class Parameters(DeviceParameters):
     """Of the encoder; they are drawn anew in twos. Default: 6, but 12 on paper and of an encoder that is given there or
     on real treebanks."""
     quirks: tuple[PublishedQuirk, ...] | None = None
-    """On paper, of parsing: what is done as the authors' code did it. Default: all that there is; [] nothing, and
-    sentences are not compared as that code did either."""
+    """On paper, of parsing: what is done as the authors' code did it. Default: all that there is; [] nothing, so that
+    sentences are compared without that code's CKA, too."""
     sources: tuple[str, ...] | None = None
     """Codes of the languages to tune on, each by itself. Default: qaa in the world, en on real, and en, ru and ar on
     paper."""

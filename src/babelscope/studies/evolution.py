@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import PositiveInt
 
@@ -50,7 +50,7 @@ NEWS = tuple(f"ntrex:{code}" for code in ("en", "de", "fr", "es", "nl"))
 """What it learns to model languages on besides."""
 
 
-PUBLISHED_QUIRKS: tuple[Quirk | LanguageQuirk, ...] = (
+PUBLISHED_QUIRKS: tuple[Literal[Quirk, LanguageQuirk], ...] = (
     *(quirk for quirk in QUIRKS if quirk != "dropout-on"), *OF_LANGUAGE
 )  # fmt: skip
 """What their code has. `dropout-on` is in their paper alone: the code leaves the encoder in evaluation mode."""
@@ -74,9 +74,9 @@ class Parameters(DeviceParameters):
     real text, and BERTje on paper."""
     steps: PositiveInt | None = None
     """Of the native encoder's pre-training; default: 6,000 in the world, 600 on real text, or fewer if small."""
-    quirks: tuple[Quirk | LanguageQuirk, ...] | None = None
-    """On paper: what the published code did otherwise than it should. Default: all of it; [] trains and measures as it
-    should be."""
+    quirks: tuple[Literal[Quirk, LanguageQuirk], ...] | None = None
+    """On paper: what the published code did otherwise than it should. Default: all of it; [] trains, with dropout, and
+    measures as it should be."""
 
 
 def world(given: Parameters) -> Study:
@@ -141,7 +141,7 @@ def paper(given: Parameters) -> Study:
                 weight_decay=0.0,
                 validate_every=50,
                 max_length=512,
-                encoder_dropout=False,
+                encoder_dropout=not quirks,
             ),
             quirks=tuple(quirk for quirk in OF_LANGUAGE if quirk in quirks),
             probes=_probing_as_published(target, control, given.small, tuple(q for q in QUIRKS if q in quirks)),

@@ -56,7 +56,7 @@ class DeviceParameters(StudyParameters):
     device: Device | None = None
     """Default: cuda on paper, else cpu."""
     precision: Literal["float32", "bfloat16"] | None = None
-    """Default: float32, which is what those of the papers trained in that say it."""
+    """Default: float32, as the papers and their code have it where they say."""
 
     def tuning(
         self, device: str, precision: str, epochs: int, *, small_epochs: int = 1, warmup: float = 0.1, **settings: Any

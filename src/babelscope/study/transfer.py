@@ -111,8 +111,9 @@ class Transfer(Declaration):
     head: str | None = None
     """Of parsing: small, underspecified or align-then-predict. Of sentence tasks: first (state), pooler or family."""
     quirks: tuple[str, ...] = ()
-    """What published code did otherwise in tagging, entities and parsing, and is repeated: names of the
-    table in `docs/underspecified.md`. None given: none of it. A BiLSTM beside it has none."""
+    """What published code did otherwise, and is repeated: names of the tables in `docs/underspecified.md` (tagging,
+    entities, parsing) and `docs/evolution.md` (language modelling). None given: none of it. A BiLSTM beside it has
+    none."""
     entity_types: dict[str, str] = Field(default={})
     """Of named entities: types in the data and what they count as, O for no entity (`DATE: O`)."""
     baselines: tuple[BaselineName, ...] = ()

@@ -66,7 +66,7 @@ class Masking:
         chance = torch.rand(batch.ids.shape, generator=generator)
         chance.masked_fill_(~(self.ordinary[batch.ids] & batch.real), 2.0)
         # A batch so small that chance spares every piece hides the one that was nearest to being hidden.
-        hidden = (chance <= max(self.rate, float(chance.min()))).flatten().nonzero().squeeze(1)
+        hidden = ((chance <= max(self.rate, float(chance.min()))) & (chance < 2)).flatten().nonzero().squeeze(1)
         answers = batch.ids.flatten()[hidden]
         way = torch.rand(len(hidden), generator=generator)
         random_ids = self.pieces[torch.randint(len(self.pieces), (len(hidden),), generator=generator)]

@@ -27,7 +27,7 @@ BATCH, BATCHES = 16, 2
 
 @dataclass(frozen=True)
 class QuirkyTest(HeldOut):
-    """Held-out sentences, masked and read with quirks (`as_published.OF_LANGUAGE`)."""
+    """A test set, masked and read with quirks (`as_published.OF_LANGUAGE`)."""
 
     quirks: Collection[str] = ()
 

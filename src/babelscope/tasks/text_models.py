@@ -64,7 +64,7 @@ class LanguageModel(EncoderModel):
         return LanguageModel(encoder, self.design)
 
     def training(self, train: Sequence[str], dev: Mapping[str, Sequence[str]]) -> Objective:
-        held_out = {name: self.held_out(part) for name, part in dev.items()}
+        held_out = {name: self._plainly(part) for name, part in dev.items()}
         return MaskedLanguageModelling(
             self.encoder.tokenizer, train, self.max_length, dev=held_out, foreign=foreign_pieces(self.encoder),
             attends_padding="padding-as-text" in self.design.quirks,
@@ -84,7 +84,10 @@ class LanguageModel(EncoderModel):
 
     def held_out(self, sentences: Sequence[str]) -> HeldOut:
         """Sentences with masks that stay the same."""
-        held_out = HeldOut.of(self.encoder.tokenizer, sentences, self.max_length, foreign=foreign_pieces(self.encoder))
+        held_out = self._plainly(sentences)
         if not self.design.quirks:
             return held_out
         return QuirkyTest(held_out.pieces, held_out.owners, held_out.places, held_out.masking, self.design.quirks)
+
+    def _plainly(self, sentences: Sequence[str]) -> HeldOut:
+        return HeldOut.of(self.encoder.tokenizer, sentences, self.max_length, foreign=foreign_pieces(self.encoder))

@@ -117,7 +117,8 @@ def backbone_of(model: nn.Module) -> PreTrainedModel:
     """
     if (backbone := find_backbone(model)) is None:
         name = type(model).__name__
-        raise InputError(f"{name} has no pre-trained encoder: train it without a schedule, micro_tokens and recompute")
+        without = "a schedule, micro_tokens, recompute and encoder_dropout: false"
+        raise InputError(f"{name} has no pre-trained encoder: train it without {without}")
     return backbone
 
 

@@ -164,7 +164,8 @@ def tune(
 
 def _as_graphs(tuning: Tuning, schedule: Schedule | None) -> bool:
     """Whether all passes of a run start the same kernels where their batches have the same shape."""
-    return tuning.device == "cuda" and schedule is None and not tuning.at_once and not tuning.recompute
+    plain = tuning.encoder_dropout and not (tuning.at_once or tuning.recompute)
+    return tuning.device == "cuda" and schedule is None and plain
 
 
 def _batch(task: Objective, tuning: Tuning, seed: int, numbered: tuple[int, Turn]) -> list[Portion]:

@@ -81,7 +81,7 @@ class Observer:
             check_as_deep(name, _layers(reference), encoder.name, _layers(encoder))
         encoders = {START: encoder, **references}
         with torch.random.fork_rng():
-            torch.manual_seed(0)  # of the masks that references read, where they read any
+            torch.manual_seed(0)  # of the masks of references, with the quirk `masked-states`
             self.references = {
                 (corpus.name, name): self._states(reference, corpus, dropout=False)
                 for corpus in probes.distance
@@ -134,23 +134,24 @@ class Observer:
         """Rounded, those of references too, so that what did not move is at distance 0."""
         encoder, sentences = _reader(encoder, corpus), self.sentences[corpus.name]
         unmasked = "no-attention-mask" in self.probes.quirks
-        masking = self._masking(encoder) if "masked-states" in self.probes.quirks else None
+        masking = _masking(encoder) if "masked-states" in self.probes.quirks else None
         reading = Reading(BATCH if unmasked else None, attends_padding=unmasked, dropout=dropout, masking=masking)
         if "own-tokenizer" in self.probes.quirks:
             return position_states(encoder, sentences, reading._replace(sentences_per_batch=BATCH))
         return word_states(encoder, [sentence.split() for sentence in sentences], reading=reading).half().cpu()
-
-    def _masking(self, encoder: Encoder) -> Callable[[Batch], Batch]:
-        """Masks as in training, by the seed of torch's global generator."""
-        masking = Masking(encoder.tokenizer, MASKING_RATE, foreign_pieces(encoder))
-        generator = torch.Generator().manual_seed(torch.initial_seed())
-        return lambda batch: masking.draw(batch, generator).batch
 
     def _paired(self, states: Tensor | Positions, reference: Tensor | Positions) -> tuple[Tensor, Tensor]:
         """The states of what is compared, each [layers, words or positions, hidden]."""
         if isinstance(states, Positions) and isinstance(reference, Positions):
             return matched(states, reference, padding="no-attention-mask" in self.probes.quirks)
         return cast(Tensor, states), cast(Tensor, reference)
+
+
+def _masking(encoder: Encoder) -> Callable[[Batch], Batch]:
+    """Masks as in training, by the seed of torch's global generator."""
+    masking = Masking(encoder.tokenizer, MASKING_RATE, foreign_pieces(encoder))
+    generator = torch.Generator().manual_seed(torch.initial_seed())
+    return lambda batch: masking.draw(batch, generator).batch
 
 
 def _compared(states: Tensor, reference: Tensor, name: str) -> Iterator[Row]:

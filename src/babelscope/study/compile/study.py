@@ -112,17 +112,21 @@ def _not_told_apart(first: Step, second: Step) -> str:
 
 
 def _check_schedules(study: Study, encoders: Iterable[EncoderStep], faults: Faults) -> None:
-    """Whether encoders have the layers that schedules name, as far as can be seen, and tunings the time."""
+    """Whether encoders have the layers that schedules name, as far as can be seen, and tunings the time and dropout."""
     if not any(study.schedules):
         return
     layers = dict.fromkeys(encoder.layers for encoder in encoders if encoder.layers)
     durations = dict.fromkeys((transfer.tuning.epochs, transfer.tuning.steps) for transfer in study.tasks.values())
+    without_dropout = [name for name, transfer in study.tasks.items() if not transfer.tuning.encoder_dropout]
     for k, schedule in enumerate(study.schedules):
         if schedule:
             for count in layers:
                 faults.resolve(f"schedules.{k}", schedule.check, count)
             for epochs, steps in durations:
                 faults.resolve(f"schedules.{k}", schedule.check_duration, epochs, steps)
+            for name in without_dropout if schedule.frozen_dropout else ():
+                problem = f"frozen_dropout: tasks.{name} has encoder_dropout: false, so that no layer has dropout"
+                faults.add(f"schedules.{k}", f"{problem}; leave one of the two out")
 
 
 def _check_heads(encoders: ResolvedEncoders, transfers: Mapping[str, ResolvedTransfer], faults: Faults) -> None:

@@ -11,6 +11,7 @@ from babelscope.core.intervals import Interval, geometric_interval, student_t_in
 from babelscope.core.row import Row
 from babelscope.report.kinds import SCORES, main_measure
 from babelscope.report.model import Report
+from babelscope.report.published import NAMED
 from babelscope.report.score import title_of
 from babelscope.report.text_sizes import TextSize
 
@@ -113,10 +114,17 @@ def trained(report: Report) -> list[Training]:
     return [training for training in perplexities(report) if training.seeds and training.moves]
 
 
+def _ours(report: Report) -> list[Training]:
+    return [training for training in trained(report) if not training.condition.startswith(NAMED)]
+
+
 def crossings(report: Report) -> list[Crossing]:
-    """For every condition the step at which its curves cross, between two probes by linear interpolation."""
+    """For every condition the step at which its curves cross, between two probes by linear interpolation.
+
+    Not of published ones: single runs over few sentences, they go up and down and cross again and again.
+    """
     crossed = []
-    for training in trained(report):
+    for training in _ours(report):
         steps = [_crossing(training.corpora[TARGET][seed], training.corpora[CONTROL][seed]) for seed in training.seeds]
         known = [step for step in steps if step is not None]
         interval = student_t_interval(known) if known else None
@@ -130,9 +138,8 @@ def compromises(report: Report) -> dict[str, list[Compromise]]:
     Published ones, on other data, are no choice.
     """
     groups: dict[Group, list[Compromise]] = defaultdict(list)
-    for training in trained(report):
-        if not training.condition.startswith("published"):
-            groups[training.group] += _compromises(training)
+    for training in _ours(report):
+        groups[training.group] += _compromises(training)
     named = zip(told_apart(groups), groups.values(), strict=True)
     return {name: choices for name, choices in named if choices}
 
